@@ -1,0 +1,84 @@
+// Package dispatch lets waiting pods into kube-scheduler, one after the other in the order the ledger chooses, and takes them out
+// again where that is asked for. In: a ledger, a gate to kube-scheduler's queue, and the time. Out: calls on the gate.
+//
+// It keeps no state of its own, starts no goroutine and reads no clock: the caller decides when a round is due (see Dispatcher.Round),
+// so the simulator drives the very code the scheduler runs.
+package dispatch
+
+import "github.com/fairway-scheduler/fairway/pkg/ledger"
+
+// Gate is the way into kube-scheduler's queue and out of it.
+type Gate interface {
+	// Admit lets the pod in, as its newest object.
+	Admit(ledger.UID)
+	// Withdraw takes the pod out if it is in; a pod that is not is no error.
+	Withdraw(ledger.UID)
+}
+
+// Port gives access to the gate while no watch event is delivered.
+type Port interface {
+	Exclusive(func(Gate))
+	// Holds reports whether kube-scheduler has the pod, in a queue where it can still be popped or in a running attempt.
+	Holds(ledger.UID) bool
+}
+
+// Dispatcher releases pods. Its methods may be called from any goroutine.
+type Dispatcher struct {
+	Ledger *ledger.Ledger
+	Port   Port
+}
+
+// Round fills the window. It is due after every observation, failure or reservation, and at the time it returns: the earliest at
+// which waiting alone makes something releasable (0: never).
+func (d *Dispatcher) Round(now int64) (next int64) {
+	d.Port.Exclusive(func(g Gate) {
+		for _, uid := range d.Ledger.TakeWoken(now) {
+			g.Withdraw(uid)
+		}
+		for {
+			r, ok := d.Ledger.Choose(now)
+			if !ok {
+				return
+			}
+			g.Admit(r.UID)
+		}
+	})
+	next, _ = d.Ledger.NextRetry(now)
+	return next
+}
+
+// Failed refunds a pod whose attempt failed. kept is what kube-scheduler's own failure handler does, which puts the pod back into
+// its queue; nil where a rule of ours refused, and kube-scheduler shall hear nothing of it. The refund comes first: putting the pod
+// back asks PreEnqueue about it.
+func (d *Dispatcher) Failed(uid ledger.UID, f ledger.Failure, now int64, kept func()) {
+	withdraw := d.Ledger.Fail(uid, f, now)
+	if kept != nil {
+		kept()
+	}
+	if len(withdraw) == 0 {
+		return
+	}
+	d.Port.Exclusive(func(g Gate) {
+		for _, uid := range withdraw {
+			if !d.Ledger.Inside(uid) {
+				g.Withdraw(uid)
+			}
+		}
+	})
+}
+
+// Sweep puts right the pods that were released before the given time and that kube-scheduler lost, and returns how many it found.
+// Every way out of kube-scheduler is covered elsewhere; this is the net below them, and it should stay empty.
+func (d *Dispatcher) Sweep(before, now int64) (lost int) {
+	for _, uid := range d.Ledger.Overdue(before) {
+		if d.Port.Holds(uid) {
+			continue
+		}
+		d.Port.Exclusive(func(g Gate) {
+			d.Ledger.Repair(uid, now)
+			g.Withdraw(uid)
+		})
+		lost++
+	}
+	return lost
+}

@@ -1,0 +1,108 @@
+package ledger
+
+import (
+	"github.com/fairway-scheduler/fairway/pkg/core/limit"
+	"github.com/fairway-scheduler/fairway/pkg/core/ordering"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// account is one competitor of the tree: a queue among its siblings, or an application in its leaf.
+type account struct {
+	parent *account
+	path   queue.Path // the queue; for an application its leaf
+	name   string     // the application; "" for a queue
+
+	spec      queue.Spec
+	accepting bool
+	children  int // queues below it, directly
+
+	usage resource.Sum // charges: released, reserved and bound pods, of the whole subtree
+	// demand is usage plus the waiting pods that nothing but room holds back. What a child passes up is capped by its max,
+	// so this is the sum over the children's capped demands, not over the pods.
+	demand resource.Sum
+
+	key   ordering.Key
+	books []*book
+
+	apps    map[string]*account // of a queue: its applications
+	members heap[appEntry]      // of an application: all its pods
+
+	pending, running         int // pods of the subtree that are entered here: not bound, bound
+	appsPending, appsRunning int // applications of the subtree without and with a bound pod
+	direct                   int // charged pods entered in this very queue
+}
+
+func (a *account) isApplication() bool { return a.name != "" }
+
+// active: at least one application that may run.
+func (a *account) active() bool { return a.appsPending+a.appsRunning > 0 }
+
+// cappedDemand is what the account passes up to its parent.
+func (a *account) cappedDemand() resource.List { return a.demand.List().CapBy(a.spec.Max) }
+
+// addDemand puts d (sign 1) on the demand of a and its ancestors, or takes it off (sign -1).
+func (a *account) addDemand(d resource.List, sign int) {
+	for ; a != nil; a = a.parent {
+		if a.spec.Max.Len() == 0 {
+			addSigned(&a.demand, d, sign)
+			continue
+		}
+		before := a.cappedDemand()
+		addSigned(&a.demand, d, sign)
+		d, sign = a.cappedDemand().Sub(before), 1
+	}
+}
+
+func (a *account) addUsage(d resource.List, sign int) {
+	for ; a != nil; a = a.parent {
+		addSigned(&a.usage, d, sign)
+	}
+}
+
+func addSigned(s *resource.Sum, d resource.List, sign int) {
+	if sign > 0 {
+		s.Add(d)
+	} else {
+		s.Sub(d)
+	}
+}
+
+// rekey recomputes what the parent's order books compare.
+func (a *account) rekey(total resource.List) {
+	if a.parent == nil {
+		return
+	}
+	s := ordering.Standing{Usage: &a.usage, Demand: &a.demand, Weight: a.spec.Weight, Name: string(a.path)}
+	if a.isApplication() {
+		first := a.members[0]
+		s.Weight, s.Name, s.Priority, s.Submitted = queue.DefaultSpec().Weight, a.name, first.Priority, first.Created
+	} else {
+		s.Guaranteed = a.spec.Guaranteed
+	}
+	a.key.Set(a.parent.spec.Policy, s, total)
+}
+
+// refresh brings keys, limits and order books of a and its ancestors up to date after a change of usage, demand or rank.
+func (a *account) refresh(total resource.List) {
+	for ; a != nil; a = a.parent {
+		a.rekey(total)
+		for i := 0; i < len(a.books); i++ {
+			b := a.books[i]
+			b.blocked = a.over(b.class)
+			b.settle()
+			if b.inParent != out {
+				b.parent.members.repair(b.inParent)
+			}
+		}
+	}
+}
+
+// over reports whether one more pod of the class would break a hard limit of this account.
+func (a *account) over(c *class) bool {
+	if a.spec.Max.Len() == 0 {
+		return false
+	}
+	_, over := limit.MaxResources(&a.usage, c.request, a.spec.Max)
+	return over
+}

@@ -1,0 +1,140 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+func sortQueues(qs []QueueState) {
+	slices.SortFunc(qs, func(a, b QueueState) int { return queue.ComparePaths(a.Path, b.Path) })
+}
+
+// Check adds every account up from the pods and compares, and looks at every order book: what it returns is what is wrong, nothing
+// in a sound ledger. It costs as much as a rebuild; tests and the simulator call it after every step.
+func (l *Ledger) Check() (wrong []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settle()
+	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	added := map[*account]*sums{}
+	of := func(a *account) *sums { return sumsOf(added, a) }
+	window, outstanding := 0, map[*class]int{}
+	for _, uid := range sortedKeys(l.pods) {
+		r := l.pods[uid]
+		e := r.effects()
+		window += btoi(e.window)
+		if r.state == Released {
+			outstanding[r.class]++
+		}
+		if (r.leaf == nil) && e.charged && l.homeless[uid] == nil {
+			say("pod %s is charged to no queue", r.Name)
+		}
+		for a := r.app; a != nil; a = a.parent {
+			s := of(a)
+			if e.charged {
+				s.usage.Add(r.Request)
+			}
+			s.pods[btoi(r.state == Bound)]++
+		}
+		if e.demands && r.app != nil {
+			of(r.app).demand.Add(r.Request)
+		}
+		if want := e.listed && r.leaf != nil; want != (r.inBook != out) {
+			say("pod %s: in its order book is %v, should be %v", r.Name, r.inBook != out, want)
+		}
+	}
+	if window != l.inWindow {
+		say("window holds %d pods, counted %d", window, l.inWindow)
+	}
+	for _, c := range l.classes {
+		if outstanding[c] != c.outstanding {
+			say("class %q: %d outstanding, counted %d", c.key, outstanding[c], c.outstanding)
+		}
+	}
+	for i := len(l.tree.Nodes) - 1; i >= 0; i-- {
+		n := l.tree.Nodes[i]
+		a := l.accounts[n.Path]
+		for _, name := range sortedKeys(a.apps) {
+			app := a.apps[name]
+			of(a).demand.AddSum(&of(app).demand)
+			wrong = append(wrong, app.check(of(app))...)
+		}
+		wrong = append(wrong, a.check(of(a))...)
+		if p := a.parent; p != nil {
+			of(p).demand.Add(of(a).demand.List().CapBy(n.Spec.Max))
+		}
+	}
+	return wrong
+}
+
+// sumsT is what an account should show, added up from the pods.
+type sums struct {
+	usage, demand resource.Sum
+	pods          [2]int
+}
+
+func sumsOf(m map[*account]*sums, a *account) *sums {
+	if m[a] == nil {
+		m[a] = &sums{}
+	}
+	return m[a]
+}
+
+func (a *account) check(s *sums) (wrong []string) {
+	name := string(a.path) + " " + a.name
+	if !a.usage.Equal(&s.usage) {
+		wrong = append(wrong, fmt.Sprintf("%s: usage %v, its pods add up to %v", name, a.usage.List(), s.usage.List()))
+	}
+	if !a.demand.Equal(&s.demand) {
+		wrong = append(wrong, fmt.Sprintf("%s: demand %v, its pods add up to %v", name, a.demand.List(), s.demand.List()))
+	}
+	if a.pending != s.pods[0] || a.running != s.pods[1] {
+		wrong = append(wrong, fmt.Sprintf("%s: %d pods pending, %d running, counted %d and %d", name, a.pending, a.running, s.pods[0], s.pods[1]))
+	}
+	for _, b := range a.books {
+		switch {
+		case b.empty():
+			wrong = append(wrong, name+": keeps an empty order book")
+		case b.blocked != a.over(b.class):
+			wrong = append(wrong, name+": an order book disagrees with the limit")
+		case a.parent != nil && (b.inParent == out) != b.blocked:
+			wrong = append(wrong, name+": an order book is not where its limit puts it")
+		}
+		for i := 1; i < len(b.members); i++ {
+			if b.members[i].before(b.members[(i-1)/2]) {
+				wrong = append(wrong, name+": an order book is out of order")
+			}
+		}
+	}
+	return wrong
+}
+
+// Fingerprint is a canonical text of everything that must be the same in a ledger rebuilt from the same objects: queues with their
+// accounts, and every pod with its queue and state.
+func (l *Ledger) Fingerprint() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settle()
+	text := fmt.Sprintf("total %v\n", l.total)
+	for _, n := range l.tree.Nodes {
+		a := l.accounts[n.Path]
+		text += fmt.Sprintf("queue %s accepting %v usage %v demand %v pods %d/%d applications %d/%d\n", n.Path, a.accepting,
+			a.usage.List(), a.demand.List(), a.pending, a.running, a.appsPending, a.appsRunning)
+	}
+	for _, uid := range sortedKeys(l.pods) {
+		r := l.pods[uid]
+		leaf := queue.Path("")
+		if r.leaf != nil {
+			leaf = r.leaf.path
+		}
+		s := r.state
+		if s == Parked { // a rebuild has not tried it yet
+			s = Waiting
+		}
+		text += fmt.Sprintf("pod %s %s %s %s\n", uid, s, leaf, r.hold.Code)
+	}
+	return text
+}

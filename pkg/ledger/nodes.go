@@ -1,0 +1,104 @@
+package ledger
+
+import "github.com/fairway-scheduler/fairway/pkg/core/resource"
+
+// Node is what the ledger needs to know of a node.
+type Node struct {
+	Name        string
+	Allocatable resource.List
+	// Usable: Ready and not cordoned.
+	Usable bool
+}
+
+// node is a node and what sits on it. One that no longer exists stays while pods name it.
+type node struct {
+	Node
+	known   bool
+	ours    resource.Sum
+	foreign resource.Sum
+	pods    int
+	counted resource.List // its part of the cluster total
+}
+
+// ObserveNode takes in the newest state of a node.
+func (l *Ledger) ObserveNode(n Node) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.nodeOf(n.Name)
+	if e.known && e.Usable == n.Usable && e.Allocatable.Equal(n.Allocatable) {
+		return
+	}
+	e.Node, e.known = n, true
+	e.recount(l)
+	l.retryClasses()
+}
+
+// ForgetNode takes a node away; pods that are still bound to it count until they are gone.
+func (l *Ledger) ForgetNode(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.nodeOf(name)
+	e.Node, e.known = Node{Name: name}, false
+	e.recount(l)
+	e.dropIfEmpty(l)
+}
+
+func (l *Ledger) nodeOf(name string) *node {
+	e := l.nodes[name]
+	if e == nil {
+		e = &node{Node: Node{Name: name}}
+		l.nodes[name] = e
+	}
+	return e
+}
+
+func (l *Ledger) observeForeign(p Pod) {
+	if old, ok := l.foreign[p.UID]; ok {
+		if old.Node == p.Node && old.Request.Equal(p.Request) {
+			return
+		}
+		l.nodeOf(old.Node).add(l, old.Request, -1, true)
+		delete(l.foreign, p.UID)
+	}
+	if p.Node != "" {
+		l.foreign[p.UID] = p
+		l.nodeOf(p.Node).add(l, p.Request, 1, true)
+	}
+}
+
+// add puts a pod on the node (sign 1) or takes it off (sign -1).
+func (e *node) add(l *Ledger, request resource.List, sign int, foreign bool) {
+	e.pods += sign
+	if foreign {
+		addSigned(&e.foreign, request, sign)
+	} else {
+		addSigned(&e.ours, request, sign)
+	}
+	if foreign || !e.Usable {
+		e.recount(l)
+	}
+	e.dropIfEmpty(l)
+}
+
+func (e *node) dropIfEmpty(l *Ledger) {
+	if !e.known && e.pods == 0 {
+		delete(l.nodes, e.Name)
+	}
+}
+
+// recount keeps the cluster total: allocatable of usable nodes less what foreign pods take there (never below nothing), plus what
+// our pods use on other nodes.
+func (e *node) recount(l *Ledger) {
+	is := e.ours.List()
+	if e.Usable {
+		is = e.Allocatable.Sub(e.foreign.List()).Max(resource.List{})
+	}
+	if is.Equal(e.counted) {
+		return
+	}
+	l.totalSum.Sub(e.counted)
+	l.totalSum.Add(is)
+	e.counted = is
+	l.totalOld = true
+	l.version++
+}

@@ -1,0 +1,210 @@
+package ledger
+
+import (
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+)
+
+// asker gathers the unbound pods that ask for one queue, the oldest first, with what the tree last said to them.
+type asker struct {
+	pods heap[askEntry]
+	leaf *account
+	hold reason.Reason
+}
+
+type askEntry struct{ *record }
+
+func (e askEntry) before(o askEntry) bool { return e.record.older(o.record) }
+func (e askEntry) place() *int            { return &e.inAsker }
+
+// ObservePod takes in the newest state of a pod. Seeing the same state again changes nothing.
+func (l *Ledger) ObservePod(p Pod, now int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = now
+	if p.Foreign {
+		l.forget(p.UID)
+		l.observeForeign(p)
+		return
+	}
+	r := l.pods[p.UID]
+	if r == nil {
+		r = &record{Pod: p, state: Gone, since: now, inBook: out, inApp: out, inTimer: out, inAsker: out, told: p.Shown}
+		l.pods[p.UID] = r
+		l.ask(r)
+	} else if !l.revise(r, p) && r.state != Gone {
+		return
+	}
+	switch {
+	case p.Node != "":
+		l.bind(r, now)
+	case p.Terminating:
+		l.step(r, now, nil, Gone, reason.Reason{})
+		l.wakeBehind(r)
+		l.unask(r)
+	case r.state == Parked:
+		l.woken = append(l.woken, r.UID) // what it asks for changed: it must be judged anew
+	case r.state == Gone || r.state == Waiting:
+		l.wait(r, now)
+	}
+}
+
+// ForgetPod takes a pod that no longer exists, or has ended, off the books.
+func (l *Ledger) ForgetPod(uid UID, now int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = now
+	l.forget(uid)
+}
+
+func (l *Ledger) forget(uid UID) {
+	if p, ok := l.foreign[uid]; ok {
+		delete(l.foreign, uid)
+		l.nodeOf(p.Node).add(l, p.Request, -1, true)
+	}
+	r := l.pods[uid]
+	if r == nil {
+		return
+	}
+	if r.state == Bound {
+		l.nodeOf(r.Node).add(l, r.Request, -1, false)
+	}
+	l.set(r, nil, Gone, reason.Reason{})
+	l.wakeBehind(r)
+	l.unask(r)
+	l.setClass(r, nil)
+	delete(l.pods, uid)
+	delete(l.homeless, uid)
+	delete(l.toTell, uid)
+}
+
+// revise replaces what is known of the pod; false: nothing that counts changed. Charges follow the request; the queue a charge
+// lies on does not follow the label.
+func (l *Ledger) revise(r *record, p Pod) bool {
+	if r.Pod.equal(p) {
+		return false
+	}
+	leaf, s, hold := r.leaf, r.state, r.hold
+	l.set(r, nil, s, hold) // off every account, with the old values
+	if r.Node != "" {
+		l.nodeOf(r.Node).add(l, r.Request, -1, false)
+	}
+	l.unask(r)
+	r.Pod = p
+	l.ask(r)
+	if s == Bound {
+		l.nodeOf(r.Node).add(l, r.Request, 1, false)
+	}
+	l.set(r, leaf, s, hold)
+	return true
+}
+
+func (p Pod) equal(o Pod) bool {
+	return p.Request.Equal(o.Request) && p.Queue == o.Queue && p.Placed == o.Placed && p.Application == o.Application && p.Role == o.Role &&
+		p.Class == o.Class && p.Priority == o.Priority && p.Node == o.Node && p.Terminating == o.Terminating && p.Gate == o.Gate &&
+		p.Created == o.Created && p.Foreign == o.Foreign
+}
+
+// ask registers the pod under the queue it asks for, and joins its class, while it is unbound.
+func (l *Ledger) ask(r *record) {
+	request := r.Queue
+	if r.Placed != "" && r.Node != "" {
+		request = r.Placed
+	}
+	r.asked, _ = queue.ParseRequest(request)
+	if r.Node != "" {
+		l.setClass(r, nil)
+		return
+	}
+	l.setClass(r, l.classOf(&r.Pod))
+	a := l.asking[r.asked]
+	if a == nil {
+		a = &asker{}
+		a.leaf, a.hold = l.resolve(r.asked)
+		l.asking[r.asked] = a
+	}
+	a.pods.push(askEntry{r})
+	l.guard(r.asked)
+}
+
+func (l *Ledger) unask(r *record) {
+	if r.inAsker == out {
+		return
+	}
+	a := l.asking[r.asked]
+	a.pods.remove(askEntry{r})
+	if len(a.pods) == 0 {
+		delete(l.asking, r.asked)
+	}
+	l.guard(r.asked)
+}
+
+// guard asks for a new tree where the pods of a queue keep a child of it out.
+func (l *Ledger) guard(p queue.Path) {
+	if l.guarded[p] {
+		l.treeOld = true
+	}
+}
+
+// bind records that the pod has a node. Its charge stays where it is; a pod that was never charged here (bound by somebody else,
+// or before a restart) is charged to the queue it names, which enters the tree as a ghost if nobody declares it.
+func (l *Ledger) bind(r *record, now int64) {
+	l.unask(r)
+	if r.state != Bound {
+		l.nodeOf(r.Node).add(l, r.Request, 1, false)
+	}
+	wasProbe := r.state == Parked
+	leaf := r.leaf
+	if !r.state.charged() {
+		leaf = l.accounts[r.asked]
+		if r.asked == "" {
+			leaf = l.root
+		}
+		if leaf == nil || leaf.children > 0 && leaf != l.root {
+			l.homeless[r.UID] = r
+			l.treeOld = true
+			leaf = nil
+		}
+	}
+	l.step(r, now, leaf, Bound, reason.Reason{})
+	if wasProbe {
+		l.wakeBehind(r)
+	}
+	l.setClass(r, nil)
+}
+
+// wait enters an unbound pod where it asks to be, with the reason that holds it there, if one does.
+func (l *Ledger) wait(r *record, now int64) {
+	a := l.asking[r.asked]
+	hold := a.hold
+	if r.asked == "" {
+		hold = l.invalidName(r)
+	}
+	switch {
+	case hold.Code != "":
+		l.step(r, now, nil, Waiting, hold)
+	case r.Gate != "":
+		l.step(r, now, a.leaf, Waiting, reason.Reason{Code: reason.SchedulingGate, Queue: string(r.asked), Detail: r.Gate})
+	case r.retryAt > now:
+		l.step(r, now, a.leaf, Waiting, reason.Reason{Code: reason.BackOff, Queue: string(r.asked)})
+	default:
+		l.step(r, now, a.leaf, Waiting, reason.Reason{})
+	}
+}
+
+func (l *Ledger) invalidName(r *record) reason.Reason {
+	_, err := queue.ParseRequest(r.Queue)
+	return reason.Reason{Code: reason.QueueNameInvalid, Queue: r.Queue, Detail: err.Error()}
+}
+
+// step is set with the time and the journal.
+func (l *Ledger) step(r *record, now int64, leaf *account, s State, hold reason.Reason) {
+	if r.state == s && r.leaf == leaf && r.hold == hold {
+		return
+	}
+	if r.state != s {
+		r.since = now
+		l.journal.add(r, s, leaf)
+	}
+	l.set(r, leaf, s, hold)
+}

@@ -1,0 +1,147 @@
+package ledger
+
+import (
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// UID identifies a pod; a pod deleted and created anew under its old name is another pod.
+type UID string
+
+// Pod is what the ledger needs to know of a pod, as its newest API object says it.
+type Pod struct {
+	UID       UID
+	Namespace string
+	Name      string
+	// Foreign pods are not ours to schedule: they only take room on their node.
+	Foreign bool
+	// Queue is the queue asked for, as written (see queue.ParseRequest). Ignored once the pod is charged.
+	Queue string
+	// Placed is the queue a bound pod was charged to when it was bound ("" if unknown): it beats Queue.
+	Placed string
+	// Application names the application, unique over the cluster.
+	Application string
+	Role        application.Role
+	// Class is equal for pods that every filter would judge alike.
+	Class string
+	// Request is the pod's size as kube-scheduler counts it.
+	Request  resource.List
+	Priority int32
+	// Created is the creation time, in nanoseconds since the epoch.
+	Created int64
+	// Node is where the pod is bound, "" while it is not.
+	Node string
+	// Terminating: deletion was asked for. An unbound one takes no part any more.
+	Terminating bool
+	// Gate names the PreEnqueue plugin of another party that holds the pod, "" if none does.
+	Gate string
+	// Shown is the sentence of the pod's Queued condition, "" where it shows none.
+	Shown string
+}
+
+// State says where a pod of ours is on its way.
+type State uint8
+
+const (
+	// Waiting pods are outside kube-scheduler, held by a reason or in an order book.
+	Waiting State = iota
+	// Released pods are charged and in kube-scheduler's hands, not yet reserved.
+	Released
+	// Reserved pods have a node and are being bound.
+	Reserved
+	// Parked pods fitted no node; kube-scheduler keeps them as the probe of their class. Not charged.
+	Parked
+	// Bound pods run, or are about to.
+	Bound
+	// Gone pods are unbound and being deleted; nothing of them is on any account.
+	Gone
+)
+
+var stateNames = [...]string{"Waiting", "Released", "Reserved", "Parked", "Bound", "Gone"}
+
+func (s State) String() string { return stateNames[s] }
+
+func (s State) charged() bool { return s == Released || s == Reserved || s == Bound }
+
+// inWindow: released and not yet bound.
+func (s State) inWindow() bool { return s == Released || s == Reserved }
+
+// record is a pod of ours and what it has put on the accounts.
+type record struct {
+	Pod
+	state State
+	hold  reason.Reason // why a Waiting pod takes no part; zero: it is in its order book
+	asked queue.Path    // the parsed request, "" if it cannot be parsed
+	leaf  *account      // where it is entered, nil while no queue takes it
+	app   *account
+	class *class
+
+	ticket   uint64 // of the last release; never changes while kube-scheduler holds the pod
+	since    int64  // when it entered its state
+	attempts int    // failed with an error in a row
+	retryAt  int64  // end of its back-off
+
+	inBook  int // place in the order book of its application
+	inApp   int // place among the pods of its application
+	inTimer int // place among the back-off timers
+	inAsker int // place among the pods that ask for the same queue
+	told    string // the sentence the pod object shows, as far as we know
+}
+
+// held reports whether a waiting pod is kept out of the order books.
+func (r *record) held() bool { return r.hold.Code != "" }
+
+// effects is what a pod has put on the accounts of its leaf; set undoes and redoes them.
+type effects struct {
+	charged, demands, listed, window bool
+}
+
+func (r *record) effects() effects {
+	waits := r.state == Waiting && !r.held()
+	return effects{
+		charged: r.state.charged(),
+		demands: waits || r.state == Parked || r.state.charged(),
+		listed:  waits,
+		window:  r.state.inWindow(),
+	}
+}
+
+// bookEntry and its two siblings give one record three independent heap places.
+type (
+	bookEntry  struct{ *record }
+	appEntry   struct{ *record }
+	timerEntry struct{ *record }
+)
+
+// before: inside an application drivers first, then pod priority, then creation (semantics of the order inside an application).
+func (e bookEntry) before(o bookEntry) bool {
+	if d, od := e.Role == application.Driver, o.Role == application.Driver; d != od {
+		return d
+	}
+	if e.Priority != o.Priority {
+		return e.Priority > o.Priority
+	}
+	return e.record.older(o.record)
+}
+func (e bookEntry) place() *int { return &e.inBook }
+
+// The first pod of an application, its oldest, gives it its submission time and priority.
+func (e appEntry) before(o appEntry) bool { return e.record.older(o.record) }
+func (e appEntry) place() *int            { return &e.inApp }
+
+func (e timerEntry) before(o timerEntry) bool {
+	if e.retryAt != o.retryAt {
+		return e.retryAt < o.retryAt
+	}
+	return e.UID < o.UID
+}
+func (e timerEntry) place() *int { return &e.inTimer }
+
+func (r *record) older(o *record) bool {
+	if r.Created != o.Created {
+		return r.Created < o.Created
+	}
+	return r.UID < o.UID
+}

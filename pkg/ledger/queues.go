@@ -1,0 +1,187 @@
+package ledger
+
+import (
+	"math"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+)
+
+// ObserveQueue takes in a Queue as declared. The tree follows at the next decision.
+func (l *Ledger) ObserveQueue(d queue.Declaration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if old, ok := l.declared[d.Path]; ok && old.Spec.Equal(d.Spec) && old.PolicyInForce == d.PolicyInForce &&
+		old.Created == d.Created && old.Deleting == d.Deleting {
+		return
+	}
+	l.declared[d.Path] = d
+	l.treeOld = true
+	l.version++
+}
+
+// ForgetQueue takes a deleted Queue out. While pods are charged to it, it stays in the tree as a ghost that takes no new ones.
+func (l *Ledger) ForgetQueue(p queue.Path) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, ok := l.declared[p]; ok {
+		delete(l.declared, p)
+		l.treeOld = true
+		l.version++
+	}
+}
+
+// retree builds the tree anew and moves pods to where it now puts them. Accounts live on by path, so charges stay.
+func (l *Ledger) retree() {
+	l.tree = queue.Build(l.declarations(), l.occupancy())
+	inTree := make(map[queue.Path]bool, len(l.tree.Nodes))
+	for _, n := range l.tree.Nodes { // parents before children
+		inTree[n.Path] = true
+		a := l.accounts[n.Path]
+		if a == nil {
+			a = &account{path: n.Path, parent: l.accounts[n.Path.Parent()], apps: map[string]*account{}}
+			l.accounts[n.Path] = a
+		}
+		a.spec, a.accepting, a.children = n.Spec, n.Accepting, len(n.Children)
+	}
+	l.root = l.accounts[queue.Root]
+	var gone []queue.Path
+	for p, a := range l.accounts {
+		if !inTree[p] {
+			a.accepting, a.children = false, 0
+			gone = append(gone, p)
+		}
+	}
+	clear(l.guarded)
+	for _, p := range l.tree.Problems {
+		if p.Reason.Code == reason.ParentHasPods {
+			l.guarded[p.Path.Parent()] = true
+		}
+	}
+	l.answerAskers()
+	l.houseHomeless()
+	for _, p := range gone {
+		delete(l.accounts, p)
+	}
+}
+
+func (l *Ledger) declarations() []queue.Declaration {
+	ds := make([]queue.Declaration, 0, len(l.declared))
+	for _, d := range l.declared { // Build sorts
+		ds = append(ds, d)
+	}
+	return ds
+}
+
+// occupancy says which queues have pods of their own: charged ones everywhere, waiting ones only where a child is declared,
+// since that is all the tree asks about them.
+func (l *Ledger) occupancy() []queue.Occupancy {
+	byPath := map[queue.Path]queue.Occupancy{}
+	charge := func(p queue.Path) {
+		byPath[p] = queue.Occupancy{Path: p, Charged: true, OldestWaiting: math.MaxInt64}
+	}
+	for p, a := range l.accounts {
+		if a.direct > 0 && p != queue.Root {
+			charge(p)
+		}
+	}
+	for _, r := range l.homeless {
+		charge(r.asked)
+	}
+	for p := range l.declared {
+		parent := p.Parent()
+		ask := l.asking[parent]
+		if ask == nil || parent == "" {
+			continue
+		}
+		o, ok := byPath[parent]
+		if !ok {
+			o = queue.Occupancy{Path: parent}
+		}
+		o.OldestWaiting = ask.pods[0].Created
+		byPath[parent] = o
+	}
+	os := make([]queue.Occupancy, 0, len(byPath))
+	for _, o := range byPath { // Build sorts
+		os = append(os, o)
+	}
+	return os
+}
+
+// answerAskers re-places the waiting pods of every queue about which the tree changed its mind.
+func (l *Ledger) answerAskers() {
+	for _, p := range sortedKeys(l.asking) {
+		a := l.asking[p]
+		leaf, hold := l.resolve(p)
+		if leaf == a.leaf && hold == a.hold {
+			continue
+		}
+		a.leaf, a.hold = leaf, hold
+		for _, e := range a.pods {
+			switch e.state {
+			case Waiting:
+				l.wait(e.record, l.now)
+			case Parked:
+				l.set(e.record, nil, Parked, reason.Reason{})
+				l.woken = append(l.woken, e.UID)
+			}
+		}
+	}
+}
+
+// houseHomeless charges bound pods whose queue entered the tree for their sake.
+func (l *Ledger) houseHomeless() {
+	for _, uid := range sortedKeys(l.homeless) {
+		r := l.homeless[uid]
+		l.set(r, l.accounts[r.asked], Bound, reason.Reason{})
+		delete(l.homeless, uid)
+	}
+}
+
+// resolve finds the leaf that takes pods which ask for p, or the reason why none does.
+func (l *Ledger) resolve(p queue.Path) (*account, reason.Reason) {
+	a := l.accounts[p]
+	if a != nil && a.accepting {
+		return a, reason.Reason{}
+	}
+	why := reason.Reason{Queue: string(p)}
+	d, declared := l.declared[p]
+	switch {
+	case declared && d.Deleting:
+		why.Code = reason.QueueDeleted
+	case a != nil && a.children > 0:
+		why.Code, why.Other = reason.QueueNotLeaf, string(l.firstChild(p))
+	case declared:
+		why.Code, why.Detail = reason.QueueNotReady, l.problemOf(p)
+	case p == queue.Root:
+		// An undeclared root without children: the scheduler is about to create it. Pods never enter it.
+		why.Code = reason.QueueNotLeaf
+	default:
+		why.Code = reason.QueueNotFound
+	}
+	return nil, why
+}
+
+func (l *Ledger) firstChild(p queue.Path) queue.Path {
+	i, _ := l.tree.Find(p)
+	return l.tree.Nodes[l.tree.Nodes[i].Children[0]].Path
+}
+
+func (l *Ledger) problemOf(p queue.Path) string {
+	for _, q := range l.tree.Problems {
+		if q.Path == p {
+			return q.Reason.Text()
+		}
+	}
+	return ""
+}
+
+func sortedKeys[K ~string, V any](m map[K]V) []K {
+	ks := make([]K, 0, len(m))
+	for k := range m {
+		ks = append(ks, k)
+	}
+	slices.Sort(ks)
+	return ks
+}

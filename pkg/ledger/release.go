@@ -1,0 +1,283 @@
+package ledger
+
+import (
+	"github.com/fairway-scheduler/fairway/pkg/core/limit"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+)
+
+// Release is a decision: this pod goes to kube-scheduler next.
+type Release struct {
+	UID    UID
+	Ticket uint64
+	Queue  queue.Path
+}
+
+// Choose picks the next pod in fair order, charges it and stamps its ticket. False: nothing may be released now; the next
+// observation, failure, reservation or NextRetry may change that.
+func (l *Ledger) Choose(now int64) (Release, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = now
+	l.settle()
+	l.expire(now)
+	if l.inWindow >= l.opts.Window {
+		return Release{}, false
+	}
+	r := l.next(now)
+	if r == nil {
+		return Release{}, false
+	}
+	l.ticket++
+	r.ticket = l.ticket
+	l.step(r, now, r.leaf, Released, reason.Reason{})
+	return Release{UID: r.UID, Ticket: r.ticket, Queue: r.leaf.path}, true
+}
+
+// next walks from the root to a leaf, to an application, to its pod: at each step to the competitor that the parent's policy puts
+// first among those below which a class may be released.
+func (l *Ledger) next(now int64) *record {
+	l.mark++
+	for _, b := range l.root.books {
+		if c := b.class; !b.blocked && !c.closed && c.closedUntil <= now {
+			c.mark = l.mark
+		}
+	}
+	a := l.root
+	for !a.isApplication() {
+		var first *book
+		for _, b := range a.books {
+			if b.class.mark == l.mark && !b.blocked && (first == nil || b.members[0].before(first)) {
+				first = b.members[0]
+			}
+		}
+		if first == nil {
+			return nil
+		}
+		a = first.account
+	}
+	var r *record
+	for _, b := range a.books {
+		if b.class.mark == l.mark && (r == nil || b.pods[0].before(bookEntry{r})) {
+			r = b.pods[0].record
+		}
+	}
+	// The order's next pod waits for what becomes of the released ones of its class. Stepping past it to another class would
+	// trade the exact order for a few milliseconds.
+	if r.class.outstanding >= r.class.allowance {
+		return nil
+	}
+	return r
+}
+
+// expire lets the pods go whose back-off is over.
+func (l *Ledger) expire(now int64) {
+	for len(l.timers) > 0 && l.timers[0].retryAt <= now {
+		r := l.timers[0].record
+		r.retryAt = 0
+		l.wait(r, now)
+	}
+}
+
+// NextRetry is the earliest time at which waiting alone can make something releasable; false: never.
+func (l *Ledger) NextRetry(now int64) (int64, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var at int64
+	soonest := func(t int64) {
+		if t > now && (at == 0 || t < at) {
+			at = t
+		}
+	}
+	if len(l.timers) > 0 {
+		soonest(max(l.timers[0].retryAt, now+1))
+	}
+	for _, b := range l.root.books {
+		soonest(b.class.closedUntil)
+	}
+	return at, at != 0
+}
+
+// Ticket is the sequence number of the pod's last release, 0 for a pod that was never released.
+func (l *Ledger) Ticket(uid UID) uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r := l.pods[uid]; r != nil {
+		return r.ticket
+	}
+	return 0
+}
+
+// Admitted tells PreEnqueue whether the pod may be in kube-scheduler's queue. Being asked about a parked pod means that an event
+// may have made room for its class: it is noted for TakeWoken, so that the order decides who gets that room, not the probe.
+func (l *Ledger) Admitted(uid UID) (admitted, woken bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.pods[uid]
+	if r == nil {
+		return false, false
+	}
+	if r.state == Parked {
+		l.woken = append(l.woken, uid)
+		return false, true
+	}
+	return r.state == Released, false
+}
+
+// TakeWoken reopens the classes of the parked pods that were woken and returns those pods, now Waiting: they must be taken out of
+// kube-scheduler's queue before the next Choose.
+func (l *Ledger) TakeWoken(now int64) []UID {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.woken) == 0 {
+		return nil
+	}
+	woken := l.woken
+	l.woken = nil
+	l.settle()
+	out := woken[:0]
+	for _, uid := range woken {
+		r := l.pods[uid]
+		if r == nil || r.state != Parked {
+			continue
+		}
+		l.wakeBehind(r)
+		l.wait(r, now)
+		out = append(out, uid)
+	}
+	return out
+}
+
+// Recheck says whether a released or reserved pod may go on: the world may have moved since its release.
+func (l *Ledger) Recheck(uid UID) (reason.Reason, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.recheck(l.pods[uid])
+}
+
+func (l *Ledger) recheck(r *record) (reason.Reason, bool) {
+	l.settle()
+	if r == nil || !r.state.inWindow() {
+		return reason.Reason{Code: reason.WaitingTurn}, false
+	}
+	if !r.leaf.accepting {
+		_, why := l.resolve(r.leaf.path)
+		return why, false
+	}
+	for a := r.leaf; a != nil; a = a.parent {
+		if n, over := limit.MaxResources(&a.usage, none, a.spec.Max); over {
+			used := a.usage.Get(n) - r.Request.Get(n)
+			return reason.Reason{Code: reason.MaxResources, Queue: string(a.path), Resource: n,
+				Limit: a.spec.Max.Get(n), Used: used, Asked: r.Request.Get(n)}, false
+		}
+	}
+	return reason.Reason{}, true
+}
+
+// Reserve confirms the charge of a pod that kube-scheduler found a node for. It is the authority: what it refuses is not bound.
+func (l *Ledger) Reserve(uid UID, now int64) (reason.Reason, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.pods[uid]
+	if r != nil && r.state == Reserved {
+		return reason.Reason{Code: reason.WaitingTurn}, false
+	}
+	why, ok := l.recheck(r)
+	if !ok {
+		return why, false
+	}
+	c := r.class
+	c.failures = 0
+	c.allowance = min(2*c.allowance, l.opts.Window)
+	l.step(r, now, r.leaf, Reserved, reason.Reason{})
+	return reason.Reason{}, true
+}
+
+// Failure says why an attempt failed.
+type Failure uint8
+
+const (
+	// Refused by a rule of ours: the pod waits for its turn again.
+	Refused Failure = iota
+	// NoFit: filters, or somebody else's Reserve or Permit, refused every node. Pods of the class wait behind this one.
+	NoFit
+	// Errored: something broke. The pod backs off; before Reserve, its class does too.
+	Errored
+)
+
+// Fail refunds a pod whose attempt failed. It returns the pods that must be taken out of kube-scheduler's queue, besides what the
+// failure handler itself does: siblings of the class that were released and not yet tried, and the pod itself where kube-scheduler
+// would keep it although it goes back to Waiting.
+func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = now
+	r := l.pods[uid]
+	if r == nil || !r.state.inWindow() {
+		return []UID{uid}
+	}
+	tried, c := r.state == Released, r.class
+	switch {
+	case f == Refused:
+		l.wait(r, now)
+		return nil
+	case f == NoFit && !c.closed && l.asking[r.asked].leaf == r.leaf:
+		l.step(r, now, r.leaf, Parked, reason.Reason{})
+		return l.hold(l.park(r), now)
+	case f == NoFit:
+		l.wait(r, now)
+		return []UID{uid}
+	}
+	r.attempts++
+	r.retryAt = now + backOff(r.attempts)
+	l.wait(r, now)
+	withdraw = []UID{uid}
+	if tried {
+		c.failures++
+		c.closedUntil, c.allowance = now+backOff(c.failures), 1
+		withdraw = append(withdraw, l.hold(l.siblings(c), now)...)
+	}
+	return withdraw
+}
+
+// hold returns released pods to Waiting.
+func (l *Ledger) hold(uids []UID, now int64) []UID {
+	for _, uid := range uids {
+		l.wait(l.pods[uid], now)
+	}
+	return uids
+}
+
+func backOff(failures int) int64 {
+	return min(firstBackOff<<min(failures-1, 10), lastBackOff)
+}
+
+// Overdue returns the pods that were released before the given time and are neither reserved nor refunded.
+func (l *Ledger) Overdue(before int64) []UID {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var late []UID
+	for _, uid := range sortedKeys(l.released) {
+		if l.released[uid].since < before {
+			late = append(late, uid)
+		}
+	}
+	return late
+}
+
+// Repair refunds an overdue pod that kube-scheduler lost, and counts that: the count should stay at zero.
+func (l *Ledger) Repair(uid UID, now int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r := l.pods[uid]; r != nil && r.state == Released {
+		l.repairs++
+		l.wait(r, now)
+	}
+}
+
+// Repairs is how many charges Repair had to put right.
+func (l *Ledger) Repairs() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.repairs
+}

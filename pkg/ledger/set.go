@@ -1,0 +1,190 @@
+package ledger
+
+import (
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+)
+
+// set is the only way a pod changes state, hold or queue. It takes back what the old state put on the accounts and puts on what
+// the new one asks for, so that no charge is lost or doubled whatever the order of events. leaf nil enters the pod nowhere.
+func (l *Ledger) set(r *record, leaf *account, s State, hold reason.Reason) {
+	was, old, oldState := r.effects(), r.leaf, r.state
+	if r.leaf != leaf {
+		l.undo(r, was, effects{})
+		l.leave(r)
+	}
+	r.state, r.hold = s, hold
+	will := r.effects()
+	if r.leaf != leaf {
+		l.enter(r, leaf)
+		l.redo(r, effects{}, will)
+	} else {
+		l.undo(r, was, will)
+		l.recount(r, oldState)
+		l.redo(r, was, will)
+	}
+	l.afterSet(r, old, oldState, was, will)
+}
+
+// afterSet keeps what is not on an account: window, class, timers, and who must be told.
+func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will effects) {
+	if was.window != will.window {
+		l.inWindow += step(will.window)
+	}
+	if (oldState == Released) != (r.state == Released) {
+		if r.class != nil {
+			r.class.outstanding += step(r.state == Released)
+		}
+		if r.state == Released {
+			l.released[r.UID] = r
+		} else {
+			delete(l.released, r.UID)
+		}
+	}
+	if r.hold.Code == reason.BackOff != (r.inTimer != out) {
+		if r.inTimer == out {
+			l.timers.push(timerEntry{r})
+		} else {
+			l.timers.remove(timerEntry{r})
+		}
+	}
+	if r.told != "" || r.hold.Code != "" {
+		l.toTell[r.UID] = r
+	}
+	for _, a := range [2]*account{old, r.leaf} {
+		if a != nil && a.direct == 0 && (l.guarded[a.path] || !l.isDeclared(a.path)) {
+			l.treeOld = true
+		}
+	}
+	if r.app != nil {
+		r.app.refresh(l.total)
+	}
+	if old != nil && old != r.leaf {
+		old.refresh(l.total)
+	}
+	l.version++
+}
+
+func step(up bool) int {
+	if up {
+		return 1
+	}
+	return -1
+}
+
+func (l *Ledger) isDeclared(p queue.Path) bool {
+	_, ok := l.declared[p]
+	return ok || p == queue.Root
+}
+
+func (l *Ledger) undo(r *record, was, will effects) {
+	if r.leaf == nil {
+		return
+	}
+	if was.listed && !will.listed {
+		l.delist(r)
+	}
+	if was.charged && !will.charged {
+		r.app.addUsage(r.Request, -1)
+		r.leaf.direct--
+	}
+	if was.demands && !will.demands {
+		r.app.addDemand(r.Request, -1)
+	}
+}
+
+func (l *Ledger) redo(r *record, was, will effects) {
+	if r.leaf == nil {
+		return
+	}
+	if will.charged && !was.charged {
+		r.app.addUsage(r.Request, 1)
+		r.leaf.direct++
+	}
+	if will.demands && !was.demands {
+		r.app.addDemand(r.Request, 1)
+	}
+	if will.listed && !was.listed {
+		l.enlist(r)
+	}
+}
+
+// enter makes the pod a member of its application in the leaf.
+func (l *Ledger) enter(r *record, leaf *account) {
+	if r.leaf = leaf; leaf == nil {
+		return
+	}
+	r.app = leaf.apps[r.Application]
+	if r.app == nil {
+		r.app = &account{parent: leaf, path: leaf.path, name: r.Application, spec: queue.DefaultSpec()}
+		leaf.apps[r.Application] = r.app
+	}
+	r.app.members.push(appEntry{r})
+	r.app.count(r.state == Bound, 1)
+	r.app.rekey(l.total) // before its first book enters the leaf's: a heap must not compare an unset key
+}
+
+func (l *Ledger) leave(r *record) {
+	if r.leaf == nil {
+		return
+	}
+	r.app.members.remove(appEntry{r})
+	r.app.count(r.state == Bound, -1)
+	if len(r.app.members) == 0 {
+		delete(r.leaf.apps, r.Application)
+	} else {
+		r.app.refresh(l.total)
+	}
+	r.leaf, r.app = nil, nil
+}
+
+// recount moves the pod between the counters of pending and running pods.
+func (l *Ledger) recount(r *record, old State) {
+	if r.leaf != nil && (old == Bound) != (r.state == Bound) {
+		r.app.count(old == Bound, -1)
+		r.app.count(r.state == Bound, 1)
+	}
+}
+
+// count adds n pods to an application and its queues, and moves the application between pending and running there.
+func (app *account) count(running bool, n int) {
+	was := app.phase()
+	for a := app; a != nil; a = a.parent {
+		if running {
+			a.running += n
+		} else {
+			a.pending += n
+		}
+	}
+	is := app.phase()
+	for a := app.parent; a != nil && was != is; a = a.parent {
+		a.appsPending += btoi(is == phasePending) - btoi(was == phasePending)
+		a.appsRunning += btoi(is == phaseRunning) - btoi(was == phaseRunning)
+	}
+}
+
+type phase uint8
+
+const (
+	phaseNone phase = iota
+	phasePending
+	phaseRunning
+)
+
+func (app *account) phase() phase {
+	switch {
+	case app.running > 0:
+		return phaseRunning
+	case app.pending > 0:
+		return phasePending
+	default:
+		return phaseNone
+	}
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

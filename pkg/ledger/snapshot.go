@@ -1,0 +1,128 @@
+package ledger
+
+import (
+	"github.com/fairway-scheduler/fairway/pkg/core/fairshare"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// Snapshot is the state of all queues at one moment. It shares nothing with the ledger.
+type Snapshot struct {
+	Version uint64
+	// Total is what the queues share: see Node and Pod.Foreign.
+	Total resource.List
+	// Queues are in path order, root first; declared queues that are kept out of the tree are among them.
+	Queues []QueueState
+	// InWindow is the number of pods released and not yet bound.
+	InWindow int
+}
+
+// QueueState is what one queue has, should have and waits for. Pods and applications count the whole subtree.
+type QueueState struct {
+	Path     queue.Path
+	Declared bool
+	InTree   bool
+	Leaf     bool
+	Spec     queue.Spec // as in force
+	Active   bool
+
+	SteadyFairShare resource.List
+	FairShare       resource.List
+	Allocated       resource.List
+	Demand          resource.List
+
+	ApplicationsPending, ApplicationsRunning int
+	PodsPending, PodsRunning                 int
+
+	Problems []reason.Reason
+}
+
+// Snapshot copies the state of the queues under the lock and computes the shares outside it.
+func (l *Ledger) Snapshot() Snapshot {
+	s, tree, active := l.copyState()
+	steady := fairshare.Shares(tree, s.Total, nil)
+	instantaneous := fairshare.Shares(tree, s.Total, active)
+	at := map[queue.Path]int{}
+	for i := range tree.Nodes {
+		s.Queues[i].SteadyFairShare, s.Queues[i].FairShare = steady[i], instantaneous[i]
+		at[s.Queues[i].Path] = i
+	}
+	for _, p := range tree.Blocked {
+		at[p] = len(s.Queues)
+		s.Queues = append(s.Queues, QueueState{Path: p, Declared: true, Leaf: true})
+	}
+	for _, p := range tree.Problems {
+		if i, ok := at[p.Path]; ok {
+			s.Queues[i].Problems = append(s.Queues[i].Problems, p.Reason)
+		}
+	}
+	sortQueues(s.Queues)
+	return s
+}
+
+func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settle()
+	tree := l.tree // built anew at every change, never edited
+	s := Snapshot{Version: l.version, Total: l.total, InWindow: l.inWindow, Queues: make([]QueueState, 0, len(tree.Nodes)+len(tree.Blocked))}
+	active := make([]bool, len(tree.Nodes))
+	for i, n := range tree.Nodes {
+		a := l.accounts[n.Path]
+		active[i] = a.active()
+		q := QueueState{
+			Path: n.Path, Declared: n.Declared, InTree: true, Leaf: len(n.Children) == 0, Spec: n.Spec, Active: active[i],
+			Allocated: a.usage.List(), Demand: a.cappedDemand(),
+			ApplicationsPending: a.appsPending, ApplicationsRunning: a.appsRunning,
+			PodsPending: a.pending, PodsRunning: a.running,
+		}
+		if !q.Allocated.Fits(q.Allocated.CapBy(n.Spec.Max)) {
+			q.Problems = append(q.Problems, overLimit(n.Path, q.Allocated, n.Spec.Max))
+		}
+		s.Queues = append(s.Queues, q)
+	}
+	return s, tree, active
+}
+
+func overLimit(p queue.Path, used, limit resource.List) reason.Reason {
+	for i := range limit.Len() {
+		if e := limit.At(i); used.Get(e.Name) > e.Value {
+			return reason.Reason{Code: reason.OverLimit, Queue: string(p), Resource: e.Name, Limit: e.Value, Used: used.Get(e.Name)}
+		}
+	}
+	return reason.Reason{}
+}
+
+// PodState is where one pod of ours is.
+type PodState struct {
+	Pod
+	State State
+	Leaf  queue.Path // "" while no queue takes it
+	Hold  reason.Reason
+	Since int64
+}
+
+// PodState returns the state of a pod of ours; false: the ledger knows none of that UID.
+func (l *Ledger) PodState(uid UID) (PodState, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settle()
+	r := l.pods[uid]
+	if r == nil {
+		return PodState{}, false
+	}
+	s := PodState{Pod: r.Pod, State: r.state, Hold: r.hold, Since: r.since}
+	if r.leaf != nil {
+		s.Leaf = r.leaf.path
+	}
+	return s, true
+}
+
+// Inside reports whether kube-scheduler has the pod in its hands: released, reserved or parked.
+func (l *Ledger) Inside(uid UID) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.pods[uid]
+	return r != nil && (r.state.inWindow() || r.state == Parked)
+}
