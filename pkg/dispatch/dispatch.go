@@ -48,23 +48,27 @@ func (d *Dispatcher) Round(now int64) (next int64) {
 }
 
 // Failed refunds a pod whose attempt failed. kept is what kube-scheduler's own failure handler does, which puts the pod back into
-// its queue; nil where a rule of ours refused, and kube-scheduler shall hear nothing of it. The refund comes first: putting the pod
-// back asks PreEnqueue about it.
+// its queue; the refund comes first, since putting it back asks PreEnqueue about the pod. kept nil: a rule of ours refused, and
+// kube-scheduler shall hear nothing of it.
 func (d *Dispatcher) Failed(uid ledger.UID, f ledger.Failure, now int64, kept func()) {
-	withdraw := d.Ledger.Fail(uid, f, now)
-	if kept != nil {
-		kept()
-	}
-	if len(withdraw) == 0 {
+	if kept == nil {
+		// In one piece: the pod may be chosen again at once.
+		d.Port.Exclusive(func(g Gate) { d.withdraw(g, d.Ledger.Fail(uid, f, now)) })
 		return
 	}
-	d.Port.Exclusive(func(g Gate) {
-		for _, uid := range withdraw {
-			if !d.Ledger.Inside(uid) {
-				g.Withdraw(uid)
-			}
+	uids := d.Ledger.Fail(uid, f, now)
+	kept() // calls the apiserver: not under the delivery lock
+	if len(uids) > 0 {
+		d.Port.Exclusive(func(g Gate) { d.withdraw(g, uids) })
+	}
+}
+
+func (d *Dispatcher) withdraw(g Gate, uids []ledger.UID) {
+	for _, uid := range uids {
+		if !d.Ledger.Inside(uid) {
+			g.Withdraw(uid)
 		}
-	})
+	}
 }
 
 // Sweep puts right the pods that were released before the given time and that kube-scheduler lost, and returns how many it found.

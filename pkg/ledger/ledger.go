@@ -34,10 +34,12 @@ type Ledger struct {
 
 	// Queues.
 	declared map[queue.Path]queue.Declaration
-	tree     queue.Tree
-	treeOld  bool // declared, or what sits in the queues, changed in a way that may change the tree
-	accounts map[queue.Path]*account
-	root     *account
+	// unreadable Queues and why; their last declaration, if there was one, stays in declared.
+	unreadable map[queue.Path]string
+	tree       queue.Tree
+	treeOld    bool // declared, or what sits in the queues, changed in a way that may change the tree
+	accounts   map[queue.Path]*account
+	root       *account
 	// guarded are the queues that keep a declared child out of the tree while pods sit in them.
 	guarded map[queue.Path]bool
 
@@ -76,20 +78,21 @@ func New(o Options) *Ledger {
 		o.Window = DefaultWindow
 	}
 	l := &Ledger{
-		opts:     o,
-		declared: map[queue.Path]queue.Declaration{},
-		accounts: map[queue.Path]*account{},
-		guarded:  map[queue.Path]bool{},
-		pods:     map[UID]*record{},
-		asking:   map[queue.Path]*asker{},
-		homeless: map[UID]*record{},
-		released: map[UID]*record{},
-		classes:  map[string]*class{},
-		nodes:    map[string]*node{},
-		foreign:  map[UID]Pod{},
-		toTell:   map[UID]*record{},
-		journal:  journal{size: o.Journal},
-		treeOld:  true,
+		opts:       o,
+		declared:   map[queue.Path]queue.Declaration{},
+		unreadable: map[queue.Path]string{},
+		accounts:   map[queue.Path]*account{},
+		guarded:    map[queue.Path]bool{},
+		pods:       map[UID]*record{},
+		asking:     map[queue.Path]*asker{},
+		homeless:   map[UID]*record{},
+		released:   map[UID]*record{},
+		classes:    map[string]*class{},
+		nodes:      map[string]*node{},
+		foreign:    map[UID]Pod{},
+		toTell:     map[UID]*record{},
+		journal:    journal{size: o.Journal},
+		treeOld:    true,
 	}
 	l.settle()
 	return l

@@ -184,7 +184,7 @@ func (l *Ledger) wait(r *record, now int64) {
 	case hold.Code != "":
 		l.step(r, now, nil, Waiting, hold)
 	case r.Gate != "":
-		l.step(r, now, a.leaf, Waiting, reason.Reason{Code: reason.SchedulingGate, Queue: string(r.asked), Detail: r.Gate})
+		l.step(r, now, a.leaf, Waiting, reason.Reason{Code: reason.SchedulingGate, Queue: string(r.asked), Other: r.Gate})
 	case r.retryAt > now:
 		l.step(r, now, a.leaf, Waiting, reason.Reason{Code: reason.BackOff, Queue: string(r.asked)})
 	default:

@@ -83,10 +83,10 @@ type record struct {
 	attempts int    // failed with an error in a row
 	retryAt  int64  // end of its back-off
 
-	inBook  int // place in the order book of its application
-	inApp   int // place among the pods of its application
-	inTimer int // place among the back-off timers
-	inAsker int // place among the pods that ask for the same queue
+	inBook  int    // place in the order book of its application
+	inApp   int    // place among the pods of its application
+	inTimer int    // place among the back-off timers
+	inAsker int    // place among the pods that ask for the same queue
 	told    string // the sentence the pod object shows, as far as we know
 }
 

@@ -17,16 +17,31 @@ func (l *Ledger) ObserveQueue(d queue.Declaration) {
 		return
 	}
 	l.declared[d.Path] = d
+	delete(l.unreadable, d.Path)
 	l.treeOld = true
 	l.version++
+}
+
+// ObserveBadQueue takes in a Queue that cannot be read, with the sentence that says why. What was last declared stays in force.
+func (l *Ledger) ObserveBadQueue(p queue.Path, why string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.unreadable[p] != why {
+		l.unreadable[p] = why
+		l.treeOld = true
+		l.version++
+	}
 }
 
 // ForgetQueue takes a deleted Queue out. While pods are charged to it, it stays in the tree as a ghost that takes no new ones.
 func (l *Ledger) ForgetQueue(p queue.Path) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, ok := l.declared[p]; ok {
+	_, declared := l.declared[p]
+	_, unreadable := l.unreadable[p]
+	if declared || unreadable {
 		delete(l.declared, p)
+		delete(l.unreadable, p)
 		l.treeOld = true
 		l.version++
 	}
@@ -154,6 +169,8 @@ func (l *Ledger) resolve(p queue.Path) (*account, reason.Reason) {
 		why.Code, why.Other = reason.QueueNotLeaf, string(l.firstChild(p))
 	case declared:
 		why.Code, why.Detail = reason.QueueNotReady, l.problemOf(p)
+	case l.unreadable[p] != "":
+		why.Code, why.Detail = reason.QueueNotReady, l.unreadable[p]
 	case p == queue.Root:
 		// An undeclared root without children: the scheduler is about to create it. Pods never enter it.
 		why.Code = reason.QueueNotLeaf

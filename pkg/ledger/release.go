@@ -220,7 +220,7 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 	switch {
 	case f == Refused:
 		l.wait(r, now)
-		return nil
+		return []UID{uid}
 	case f == NoFit && !c.closed && l.asking[r.asked].leaf == r.leaf:
 		l.step(r, now, r.leaf, Parked, reason.Reason{})
 		return l.hold(l.park(r), now)

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"maps"
+
 	"github.com/fairway-scheduler/fairway/pkg/core/fairshare"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
@@ -40,7 +42,7 @@ type QueueState struct {
 
 // Snapshot copies the state of the queues under the lock and computes the shares outside it.
 func (l *Ledger) Snapshot() Snapshot {
-	s, tree, active := l.copyState()
+	s, tree, active, unreadable := l.copyState()
 	steady := fairshare.Shares(tree, s.Total, nil)
 	instantaneous := fairshare.Shares(tree, s.Total, active)
 	at := map[queue.Path]int{}
@@ -52,6 +54,14 @@ func (l *Ledger) Snapshot() Snapshot {
 		at[p] = len(s.Queues)
 		s.Queues = append(s.Queues, QueueState{Path: p, Declared: true, Leaf: true})
 	}
+	for _, p := range sortedKeys(unreadable) {
+		i, ok := at[p]
+		if !ok {
+			i, at[p] = len(s.Queues), len(s.Queues)
+			s.Queues = append(s.Queues, QueueState{Path: p, Leaf: true})
+		}
+		s.Queues[i].Problems = append(s.Queues[i].Problems, reason.Reason{Code: reason.SpecInvalid, Queue: string(p), Detail: unreadable[p]})
+	}
 	for _, p := range tree.Problems {
 		if i, ok := at[p.Path]; ok {
 			s.Queues[i].Problems = append(s.Queues[i].Problems, p.Reason)
@@ -61,7 +71,7 @@ func (l *Ledger) Snapshot() Snapshot {
 	return s
 }
 
-func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool) {
+func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.settle()
@@ -82,7 +92,7 @@ func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool) {
 		}
 		s.Queues = append(s.Queues, q)
 	}
-	return s, tree, active
+	return s, tree, active, maps.Clone(l.unreadable)
 }
 
 func overLimit(p queue.Path, used, limit resource.List) reason.Reason {

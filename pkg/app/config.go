@@ -1,0 +1,105 @@
+package app
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+	"k8s.io/kubernetes/pkg/scheduler/profile"
+
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/plugin"
+)
+
+// Client limits of the default configuration. Upstream's 50 requests a second cap the throughput at 50 binds a second; an apiserver on
+// a small machine takes about 1,200. The apiserver's own fairness protects it from us, so the limit only catches a runaway.
+const (
+	clientQPS   = 1000
+	clientBurst = 2000
+)
+
+// leaderLease keeps fairway-scheduler and a kube-scheduler beside it from electing one leader between them.
+const leaderLease = "fairway-scheduler"
+
+// Default is the configuration without --config: upstream's defaults, one profile "fairway" with the plugin at every point, without
+// PrioritySort (all profiles share one queue sort, ours) and without DefaultPreemption (it would evict across queues by priority).
+func Default() (*config.KubeSchedulerConfiguration, error) {
+	c, err := latest.Default()
+	if err != nil {
+		return nil, err
+	}
+	c.ClientConnection.QPS, c.ClientConnection.Burst = clientQPS, clientBurst
+	c.LeaderElection.ResourceName = leaderLease
+	p := &c.Profiles[0]
+	p.SchedulerName = v1alpha1.SchedulerName
+	p.Plugins.MultiPoint.Enabled = slices.DeleteFunc(p.Plugins.MultiPoint.Enabled, func(e config.Plugin) bool {
+		return e.Name == names.PrioritySort || e.Name == names.DefaultPreemption
+	})
+	p.Plugins.MultiPoint.Enabled = append(p.Plugins.MultiPoint.Enabled, config.Plugin{Name: plugin.Name})
+	return c, nil
+}
+
+// needs are the extension points at which every profile must enable Fairway, and how to read them from a profile as it came out.
+var needs = []struct {
+	point string
+	set   func(*config.Plugins) config.PluginSet
+}{
+	{"queueSort", func(p *config.Plugins) config.PluginSet { return p.QueueSort }},
+	{"preEnqueue", func(p *config.Plugins) config.PluginSet { return p.PreEnqueue }},
+	{"preFilter", func(p *config.Plugins) config.PluginSet { return p.PreFilter }},
+	{"reserve", func(p *config.Plugins) config.PluginSet { return p.Reserve }},
+	{"permit", func(p *config.Plugins) config.PluginSet { return p.Permit }},
+}
+
+// howTo ends every refusal of a configuration.
+const howTo = `; in the KubeSchedulerConfiguration give each profile
+  plugins:
+    multiPoint:
+      enabled: [{name: Fairway}]
+      disabled: [{name: PrioritySort}, {name: DefaultPreemption}]`
+
+// checkProfiles refuses what would break the queues silently: a profile of this process that goes around them, or that preempts across.
+func checkProfiles(profiles profile.Map) error {
+	var all []string
+	for name := range profiles {
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	for _, name := range all {
+		enabled := profiles[name].ListPlugins()
+		var missing []string
+		for _, n := range needs {
+			if !has(n.set(enabled), plugin.Name) {
+				missing = append(missing, n.point)
+			}
+		}
+		if len(missing) > 0 {
+			return fmt.Errorf("profile %q does not enable plugin %s at %s: its pods would go around the queues%s",
+				name, plugin.Name, strings.Join(missing, ", "), howTo)
+		}
+		if has(enabled.PostFilter, names.DefaultPreemption) {
+			return fmt.Errorf("profile %q enables plugin %s, which evicts pods of other queues by priority alone%s",
+				name, names.DefaultPreemption, howTo)
+		}
+	}
+	return nil
+}
+
+func has(s config.PluginSet, name string) bool {
+	return slices.ContainsFunc(s.Enabled, func(p config.Plugin) bool { return p.Name == name })
+}
+
+// profilesInConfig answers the same before anything is built, where upstream's own error would hide the reason: two profiles with
+// different queue sorts.
+func checkQueueSort(profiles []config.KubeSchedulerProfile) error {
+	for i := range profiles {
+		p := &profiles[i]
+		if p.Plugins == nil || !has(p.Plugins.MultiPoint, plugin.Name) && !has(p.Plugins.QueueSort, plugin.Name) {
+			return fmt.Errorf("profile %q does not enable plugin %s: its pods would go around the queues%s", p.SchedulerName, plugin.Name, howTo)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/klog/v2"
+	schedulerserverconfig "k8s.io/kubernetes/cmd/kube-scheduler/app/config"
+	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
+	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/dispatch"
+	"github.com/fairway-scheduler/fairway/pkg/kube/feed"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+	"github.com/fairway-scheduler/fairway/pkg/plugin"
+	"github.com/fairway-scheduler/fairway/pkg/turnstile"
+)
+
+// Options are for those who embed the scheduler: tests and benchmarks.
+type Options struct {
+	Ledger ledger.Options
+}
+
+// Scheduler is kube-scheduler with Fairway in it, ready to run.
+type Scheduler struct {
+	Config    *schedulerserverconfig.CompletedConfig
+	Scheduler *scheduler.Scheduler
+	Ledger    *ledger.Ledger
+
+	feed       *feed.Feed
+	turnstile  *turnstile.Turnstile
+	dispatcher *dispatch.Dispatcher
+	kick       chan struct{}
+	synced     []cache.InformerSynced
+	dynamic    dynamic.Interface
+}
+
+// Setup does what upstream's app.Setup does, with Fairway in it. Nothing runs yet; informers start with app.Run.
+func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, error) {
+	defaults, err := Default()
+	if err != nil {
+		return nil, err
+	}
+	opts.ComponentConfig = defaults
+	if errs := opts.Validate(); len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	c, err := opts.Config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cc := c.Complete()
+	if err := checkQueueSort(cc.ComponentConfig.Profiles); err != nil {
+		return nil, err
+	}
+	s := &Scheduler{Config: &cc, Ledger: ledger.New(o.Ledger), kick: make(chan struct{}, 1)}
+	s.feed = &feed.Feed{
+		Ledger: s.Ledger, Now: now, Kick: s.Kick, Ours: s.ours, Gate: s.gate,
+		Classes: &feed.Classes{Single: len(cc.ComponentConfig.Extenders) > 0},
+	}
+	s.turnstile = turnstile.New(s.feed, s.holds)
+	s.feed.Classes.Relabel = func() { go s.turnstile.Reobserve(func(*v1.Pod) bool { return true }) }
+	s.dispatcher = &dispatch.Dispatcher{Ledger: s.Ledger, Port: s.turnstile}
+	var profiles []config.KubeSchedulerProfile
+	if s.Scheduler, profiles, err = s.build(ctx); err != nil {
+		return nil, err
+	}
+	if err := checkProfiles(s.Scheduler.Profiles); err != nil {
+		return nil, err
+	}
+	if err := s.turnstile.Check(); err != nil {
+		return nil, err
+	}
+	if err := s.watch(); err != nil {
+		return nil, err
+	}
+	s.wrap()
+	return s, options.LogOrWriteConfig(klog.FromContext(ctx), opts.WriteConfigTo, &cc.ComponentConfig, profiles)
+}
+
+// build is upstream's call of scheduler.New, with the turnstile's informer factory, the placing client and our plugin.
+func (s *Scheduler) build(ctx context.Context) (*scheduler.Scheduler, []config.KubeSchedulerProfile, error) {
+	cc := s.Config
+	registry := frameworkruntime.Registry{plugin.Name: plugin.Factory(s.Ledger, now, s.Kick)}
+	var profiles []config.KubeSchedulerProfile
+	sched, err := scheduler.New(ctx,
+		placingClient{cc.Client, s.placed},
+		s.turnstile.Factory(cc.InformerFactory),
+		cc.DynInformerFactory,
+		func(name string) events.EventRecorderLogger { return cc.EventBroadcaster.NewRecorder(name) },
+		scheduler.WithComponentConfigVersion(cc.ComponentConfig.APIVersion),
+		scheduler.WithKubeConfig(cc.KubeConfig),
+		scheduler.WithProfiles(cc.ComponentConfig.Profiles...),
+		scheduler.WithPercentageOfNodesToScore(cc.ComponentConfig.PercentageOfNodesToScore),
+		scheduler.WithFrameworkOutOfTreeRegistry(registry),
+		scheduler.WithPodMaxBackoffSeconds(cc.ComponentConfig.PodMaxBackoffSeconds),
+		scheduler.WithPodInitialBackoffSeconds(cc.ComponentConfig.PodInitialBackoffSeconds),
+		scheduler.WithPodMaxInUnschedulablePodsDuration(cc.PodMaxInUnschedulablePodsDuration),
+		scheduler.WithExtenders(cc.ComponentConfig.Extenders...),
+		scheduler.WithParallelism(cc.ComponentConfig.Parallelism),
+		scheduler.WithBuildFrameworkCapturer(func(p config.KubeSchedulerProfile) { profiles = append(profiles, p) }),
+	)
+	return sched, profiles, err
+}
+
+// watch feeds nodes and Queues to the ledger. Pods come through the turnstile.
+func (s *Scheduler) watch() error {
+	nodes, err := s.Config.InformerFactory.Core().V1().Nodes().Informer().AddEventHandler(s.feed.Nodes())
+	if err != nil {
+		return fmt.Errorf("watching nodes: %w", err)
+	}
+	queues, err := s.Config.DynInformerFactory.ForResource(v1alpha1.GroupVersion.WithResource("queues")).Informer().AddEventHandler(s.feed.Queues())
+	if err != nil {
+		return fmt.Errorf("watching Queues: %w", err)
+	}
+	s.synced = []cache.InformerSynced{nodes.HasSynced, queues.HasSynced}
+	// A client of its own: statuses must not wait behind binds, nor binds behind statuses.
+	s.dynamic, err = dynamic.NewForConfig(rest.CopyConfig(s.Config.KubeConfig))
+	return err
+}
+
+func now() int64 { return time.Now().UnixNano() }
+
+// Kick asks for a round of the dispatcher. It never blocks.
+func (s *Scheduler) Kick() {
+	select {
+	case s.kick <- struct{}{}:
+	default: // one is asked for already
+	}
+}
+
+func (s *Scheduler) ours(schedulerName string) bool {
+	return s.Scheduler.Profiles.HandlesSchedulerName(schedulerName)
+}
+
+// gate asks the PreEnqueue plugins beside ours: a pod that one of them would hold takes no place in the window.
+func (s *Scheduler) gate(pod *v1.Pod) string {
+	for _, p := range s.Scheduler.Profiles[pod.Spec.SchedulerName].PreEnqueuePlugins() {
+		if p.Name() == plugin.Name {
+			continue
+		}
+		if !p.PreEnqueue(context.Background(), pod).IsSuccess() {
+			return p.Name()
+		}
+	}
+	return ""
+}
+
+// placed is the queue a pod is charged to, for its Binding.
+func (s *Scheduler) placed(uid types.UID) string {
+	p, _ := s.Ledger.PodState(ledger.UID(uid))
+	return string(p.Leaf)
+}
+
+// holds reports whether kube-scheduler can still come to a pod by itself: it is queued and not gated, or an attempt of it runs.
+func (s *Scheduler) holds(uid ledger.UID) bool {
+	p, ok := s.Ledger.PodState(uid)
+	if !ok {
+		return false
+	}
+	q := s.Scheduler.SchedulingQueue
+	if info, queued := q.GetPod(p.Name, p.Namespace); queued && info.Pod.UID == types.UID(uid) {
+		return !info.Gated()
+	}
+	for _, pod := range q.InFlightPods() {
+		if pod.UID == types.UID(uid) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,118 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+	"github.com/fairway-scheduler/fairway/pkg/plugin"
+)
+
+// Sweep: pods released longer ago than this and neither reserved nor refunded are looked for. An attempt takes milliseconds; the
+// window ahead of it, at worst a few seconds.
+const (
+	sweepEvery = 5 * time.Second
+	sweepAfter = 10 * time.Second
+)
+
+// wrap puts Fairway around two exported fields of the scheduler. Every failed attempt passes FailureHandler (PostFilter sees no
+// errors, no missing nodes, no refusals of Reserve or Permit). NextPod is called by nobody but a leader.
+func (s *Scheduler) wrap() {
+	s.Scheduler.FailureHandler = s.failureHandler(s.Scheduler.FailureHandler)
+	s.Scheduler.NextPod = s.nextPod(s.Scheduler.NextPod)
+}
+
+type nextPodFn = func(klog.Logger) (*framework.QueuedPodInfo, error)
+
+// nextPod fills the window before each pod, so that what was just learnt counts at once. Its first call means that this process
+// leads: only then does anything of ours write or release.
+func (s *Scheduler) nextPod(kept nextPodFn) nextPodFn {
+	var lead sync.Once
+	return func(logger klog.Logger) (*framework.QueuedPodInfo, error) {
+		lead.Do(func() { s.lead(logger) })
+		s.dispatcher.Round(now())
+		return kept(logger)
+	}
+}
+
+// failureHandler refunds the charge of a failed attempt and says to the dispatcher what became of the pod.
+func (s *Scheduler) failureHandler(kept scheduler.FailureHandlerFn) scheduler.FailureHandlerFn {
+	return func(ctx context.Context, f framework.Framework, info *framework.QueuedPodInfo, st *fwk.Status, n *fwk.NominatingInfo, start time.Time) {
+		uid := ledger.UID(info.Pod.UID)
+		failure := judge(st)
+		if failure == ledger.Refused {
+			s.Scheduler.SchedulingQueue.Done(info.Pod.UID)
+			s.dispatcher.Failed(uid, failure, now(), nil)
+		} else {
+			s.dispatcher.Failed(uid, failure, now(), func() { kept(ctx, f, info, st, n, start) })
+		}
+		s.Kick()
+	}
+}
+
+// judge tells a refusal of ours from no room and from an error. A pod that nothing but an extender, or the lack of any node, refused
+// names no plugin: no event would wake it, so it counts as an error and is tried again by time.
+func judge(st *fwk.Status) ledger.Failure {
+	var fit *framework.FitError
+	switch {
+	case st.Plugin() == plugin.Name:
+		return ledger.Refused
+	case !st.IsRejected() || !errors.As(st.AsError(), &fit):
+		return ledger.Errored
+	case fit.Diagnosis.UnschedulablePlugins.Has(plugin.Name):
+		return ledger.Refused
+	case fit.Diagnosis.UnschedulablePlugins.Len()+fit.Diagnosis.PendingPlugins.Len() == 0:
+		return ledger.Errored
+	}
+	return ledger.NoFit
+}
+
+// lead starts what only a leader runs, once pods, nodes and Queues are all in the ledger. It runs until the scheduler stops: upstream
+// ends the process when leadership is lost.
+func (s *Scheduler) lead(logger klog.Logger) {
+	stop := s.Scheduler.StopEverything
+	if !cache.WaitForCacheSync(stop, s.synced...) {
+		return
+	}
+	logger.Info("Fairway leads: releasing pods", "profiles", len(s.Scheduler.Profiles))
+	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
+	go func() {
+		<-stop
+		cancel()
+	}()
+	go s.dispatch(ctx)
+	s.write(ctx)
+}
+
+// dispatch runs rounds when something changed or a back-off ends, and sweeps.
+func (s *Scheduler) dispatch(ctx context.Context) {
+	sweep := time.NewTicker(sweepEvery)
+	defer sweep.Stop()
+	retry := time.NewTimer(0)
+	defer retry.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-sweep.C:
+			at := now()
+			if lost := s.dispatcher.Sweep(at-int64(sweepAfter), at); lost > 0 {
+				klog.FromContext(ctx).Info("Released pods were lost in the scheduling queue and put right", "pods", lost, "total", s.Ledger.Repairs())
+			}
+		case <-s.kick:
+		case <-retry.C:
+		}
+		at := now()
+		if next := s.dispatcher.Round(at); next != 0 {
+			retry.Reset(time.Duration(next - at))
+		}
+	}
+}

@@ -1,0 +1,32 @@
+package feed
+
+import (
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// Nodes is the handler for the node informer.
+func (f *Feed) Nodes() cache.ResourceEventHandler {
+	upsert := func(obj any) {
+		if n, ok := obj.(*v1.Node); ok {
+			f.Ledger.ObserveNode(ledger.Node{Name: n.Name, Allocatable: convert.NodeAllocatable(n), Usable: convert.NodeUsable(n)})
+			f.Kick()
+		}
+	}
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc:    upsert,
+		UpdateFunc: func(_, obj any) { upsert(obj) },
+		DeleteFunc: func(obj any) {
+			if tomb, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+				obj = tomb.Obj
+			}
+			if n, ok := obj.(*v1.Node); ok {
+				f.Ledger.ForgetNode(n.Name)
+				f.Kick()
+			}
+		},
+	}
+}

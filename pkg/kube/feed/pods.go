@@ -1,0 +1,82 @@
+package feed
+
+import (
+	"sync"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// Feed carries API objects into a ledger. All fields must be set before the first event.
+type Feed struct {
+	Ledger *ledger.Ledger
+	// Ours tells whether pods with this schedulerName are ours to schedule.
+	Ours func(schedulerName string) bool
+	// Gate names the PreEnqueue plugin of another party that would hold the pod now, "" if none would.
+	Gate func(*v1.Pod) string
+	// Now is the time in nanoseconds since the epoch.
+	Now func() int64
+	// Kick is called after each event: a round of the dispatcher may be due. It must not block.
+	Kick    func()
+	Classes *Classes
+
+	generations sync.Map // of Queues, by name
+}
+
+// ObservePod implements turnstile.Observer.
+func (f *Feed) ObservePod(pod *v1.Pod) (ours bool) {
+	ours = f.Ours(pod.Spec.SchedulerName)
+	if pod.Status.Phase == v1.PodSucceeded || pod.Status.Phase == v1.PodFailed {
+		f.ForgetPod(pod) // an ended pod takes part in nothing; kube-scheduler's informer never shows one
+		return ours
+	}
+	f.Classes.see(pod)
+	p := ledger.Pod{
+		UID: ledger.UID(pod.UID), Namespace: pod.Namespace, Name: pod.Name,
+		Foreign: !ours,
+		Request: convert.PodRequest(pod),
+		Created: pod.CreationTimestamp.UnixNano(),
+		Node:    pod.Spec.NodeName,
+	}
+	if ours {
+		f.describe(pod, &p)
+	} else if p.Node == "" {
+		return false
+	}
+	f.Ledger.ObservePod(p, f.Now())
+	return ours
+}
+
+func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) {
+	p.Queue = convert.QueueRequest(pod)
+	p.Placed = pod.Annotations[v1alpha1.KeyPlacedQueue]
+	p.Application, p.Role = convert.ApplicationOf(pod)
+	if pod.Spec.Priority != nil {
+		p.Priority = *pod.Spec.Priority
+	}
+	p.Terminating = pod.DeletionTimestamp != nil
+	p.Shown = shown(pod)
+	if p.Node == "" && !p.Terminating {
+		p.Class = f.Classes.of(pod, p.Request, p.Role == application.Driver)
+		p.Gate = f.Gate(pod)
+	}
+}
+
+func shown(pod *v1.Pod) string {
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == v1alpha1.PodConditionQueued && c.Status == v1.ConditionTrue {
+			return c.Message
+		}
+	}
+	return ""
+}
+
+// ForgetPod implements turnstile.Observer.
+func (f *Feed) ForgetPod(pod *v1.Pod) { f.Ledger.ForgetPod(ledger.UID(pod.UID), f.Now()) }
+
+// Changed implements turnstile.Observer.
+func (f *Feed) Changed() { f.Kick() }

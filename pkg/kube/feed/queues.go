@@ -1,0 +1,55 @@
+package feed
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
+)
+
+// Queues is the handler for a dynamic informer of Queues. Decoding is done here, object by object: a typed informer would lose the
+// whole list over one object that a newer, laxer CRD let in.
+func (f *Feed) Queues() cache.ResourceEventHandler {
+	upsert := func(obj any) {
+		if u, ok := obj.(*unstructured.Unstructured); ok {
+			f.observeQueue(u)
+			f.Kick()
+		}
+	}
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc:    upsert,
+		UpdateFunc: func(_, obj any) { upsert(obj) },
+		DeleteFunc: func(obj any) {
+			if tomb, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+				obj = tomb.Obj
+			}
+			if u, ok := obj.(*unstructured.Unstructured); ok {
+				f.Ledger.ForgetQueue(queue.Path(u.GetName()))
+				f.generations.Delete(u.GetName())
+				f.Kick()
+			}
+		},
+	}
+}
+
+func (f *Feed) observeQueue(u *unstructured.Unstructured) {
+	q, err := convert.DecodeQueue(u)
+	if err == nil {
+		d, cerr := convert.Declaration(q)
+		if err = cerr; err == nil {
+			f.Ledger.ObserveQueue(d)
+		}
+	}
+	if err != nil {
+		f.Ledger.ObserveBadQueue(queue.Path(u.GetName()), err.Error())
+	}
+	f.generations.Store(u.GetName(), u.GetGeneration())
+}
+
+// Generation is the newest generation of the Queue that the ledger has seen, 0 for one it has not.
+func (f *Feed) Generation(name string) int64 {
+	g, _ := f.generations.Load(name)
+	n, _ := g.(int64)
+	return n
+}

@@ -1,0 +1,46 @@
+// Package plugin is Fairway's plugin for kube-scheduler, one file per extension point. Each converts, asks the ledger, and translates
+// the answer; no rule stands here.
+//
+// In: calls of the scheduling framework. Out: statuses. A refusal of ours never reaches the pod: the failure handler (package app)
+// recognises it by the plugin's name and returns the pod to Waiting.
+package plugin
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	fwk "k8s.io/kube-scheduler/framework"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// Name is the plugin's name in a KubeSchedulerConfiguration.
+const Name = "Fairway"
+
+// Plugin implements QueueSort, PreEnqueue, PreFilter, Reserve and Permit.
+type Plugin struct {
+	ledger *ledger.Ledger
+	now    func() int64
+	// kick asks for a round of the dispatcher. It must not block: PreEnqueue calls it under the scheduling queue's lock.
+	kick func()
+}
+
+var (
+	_ fwk.QueueSortPlugin   = &Plugin{}
+	_ fwk.PreEnqueuePlugin  = &Plugin{}
+	_ fwk.PreFilterPlugin   = &Plugin{}
+	_ fwk.ReservePlugin     = &Plugin{}
+	_ fwk.PermitPlugin      = &Plugin{}
+	_ fwk.EnqueueExtensions = &Plugin{}
+	_ fwk.SignPlugin        = &Plugin{}
+)
+
+// Factory registers one plugin for all profiles: they share the ledger as they share the cluster.
+func Factory(l *ledger.Ledger, now func() int64, kick func()) frameworkruntime.PluginFactory {
+	p := &Plugin{ledger: l, now: now, kick: kick}
+	return func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) { return p, nil }
+}
+
+// Name implements fwk.Plugin.
+func (p *Plugin) Name() string { return Name }

@@ -1,0 +1,19 @@
+package plugin
+
+import (
+	"context"
+
+	v1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// Reserve implements fwk.ReservePlugin: it confirms the charge, or refuses.
+func (p *Plugin) Reserve(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ string) *fwk.Status {
+	return status(p.ledger.Reserve(ledger.UID(pod.UID), p.now()))
+}
+
+// Unreserve implements fwk.ReservePlugin. The refund is left to the failure handler, which every failed attempt passes: it knows why
+// the attempt failed, and one place that refunds cannot refund twice.
+func (p *Plugin) Unreserve(context.Context, fwk.CycleState, *v1.Pod, string) {}

@@ -1,0 +1,11 @@
+package plugin
+
+import (
+	"context"
+
+	v1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+)
+
+// SignPod implements fwk.SignPlugin: we filter and score no node, so nothing of ours tells two pods apart once both are released.
+func (p *Plugin) SignPod(context.Context, *v1.Pod) ([]fwk.SignFragment, *fwk.Status) { return nil, nil }
