@@ -180,3 +180,16 @@ func (s *Scheduler) holds(uid ledger.UID) bool {
 	}
 	return false
 }
+
+// Run starts the informers and the scheduler and blocks until ctx ends: what app.Run does, without servers and leader election.
+func (s *Scheduler) Run(ctx context.Context) {
+	s.Config.EventBroadcaster.StartRecordingToSink(ctx.Done())
+	defer s.Config.EventBroadcaster.Shutdown()
+	s.Config.InformerFactory.Start(ctx.Done())
+	s.Config.DynInformerFactory.Start(ctx.Done())
+	s.Config.InformerFactory.WaitForCacheSync(ctx.Done())
+	s.Config.DynInformerFactory.WaitForCacheSync(ctx.Done())
+	if s.Scheduler.WaitForHandlersSync(ctx) == nil {
+		s.Scheduler.Run(ctx)
+	}
+}

@@ -1,0 +1,271 @@
+// Package integration proves Fairway on a real control plane: etcd, kube-apiserver, kube-controller-manager and KWOK, started here.
+package integration
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionsclient "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/kubernetes"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/app"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+	"github.com/fairway-scheduler/fairway/pkg/localcluster"
+)
+
+// patience bounds every wait for a condition. It is for a machine that is busy with other things; the conditions come in seconds.
+const patience = 2 * time.Minute
+
+// world is one control plane with Queues installed, and a client for it.
+type world struct {
+	t       *testing.T
+	ctx     context.Context
+	cluster *localcluster.Cluster
+	client  client.WithWatch
+	kube    kubernetes.Interface
+}
+
+// newWorld starts a control plane for one test. Each test has its own: what one leaves behind must not explain another.
+func newWorld(t *testing.T, nodes int, cpu, memory string) *world {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a control plane")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	c, err := localcluster.Start(ctx, localcluster.Options{KWOK: true, ControllerManager: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		if err := c.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	w := &world{t: t, ctx: ctx, cluster: c}
+	scheme := clientscheme.Scheme
+	w.must(v1alpha1.AddToScheme(scheme))
+	w.client, err = client.NewWithWatch(c.RESTConfig(), client.Options{Scheme: scheme})
+	w.must(err)
+	w.kube, err = kubernetes.NewForConfig(c.RESTConfig())
+	w.must(err)
+	w.installCRD()
+	w.must(c.AddNodes(ctx, "node", nodes, v1.ResourceList{
+		v1.ResourceCPU: resource.MustParse(cpu), v1.ResourceMemory: resource.MustParse(memory), v1.ResourcePods: resource.MustParse("1000"),
+	}))
+	return w
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// until waits for a condition of the cluster; what says, in words, what was missing last.
+func (w *world) until(what string, done func() (bool, string)) {
+	w.t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		ok, missing := done()
+		if ok {
+			return
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatalf("%s: not within %s: %s", what, patience, missing)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func (w *world) installCRD() {
+	w.t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "manifests", "crds", "scheduling.fairway.dev_queues.yaml"))
+	w.must(err)
+	crd := &apiextensions.CustomResourceDefinition{}
+	w.must(yaml.Unmarshal(text, crd))
+	c, err := apiextensionsclient.NewForConfig(w.cluster.RESTConfig())
+	w.must(err)
+	_, err = c.ApiextensionsV1().CustomResourceDefinitions().Create(w.ctx, crd, metav1.CreateOptions{})
+	w.must(err)
+	w.until("Queues are served", func() (bool, string) {
+		err := w.client.List(w.ctx, &v1alpha1.QueueList{})
+		return err == nil, fmt.Sprint(err)
+	})
+}
+
+// scheduler runs fairway-scheduler in this process until stop is called or the test ends.
+func (w *world) scheduler(o ledger.Options) (s *app.Scheduler, stop func()) {
+	w.t.Helper()
+	opts := options.NewOptions()
+	for _, fs := range opts.Flags.FlagSets {
+		for name, value := range map[string]string{"kubeconfig": w.cluster.Kubeconfig(), "leader-elect": "false", "secure-port": "0"} {
+			if fs.Lookup(name) != nil {
+				w.must(fs.Set(name, value))
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(klog.NewContext(w.ctx, klog.Background()))
+	s, err := app.Setup(ctx, opts, app.Options{Ledger: o})
+	w.must(err)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.Run(ctx)
+	}()
+	stop = func() { cancel(); <-done }
+	w.t.Cleanup(stop)
+	return s, stop
+}
+
+// queue declares a queue, written as name and fields: "root.a weight=3 max.cpu=4 guaranteed.memory=1Gi policy=FIFO".
+func (w *world) queue(text string) {
+	w.t.Helper()
+	words := strings.Fields(text)
+	q := &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Name: words[0]}}
+	for _, word := range words[1:] {
+		field, value, _ := strings.Cut(word, "=")
+		field, name, _ := strings.Cut(field, ".")
+		switch field {
+		case "weight":
+			n := resource.MustParse(value)
+			q.Spec.Weight = &n
+		case "policy":
+			q.Spec.Policy = v1alpha1.QueuePolicy(value)
+		case "max":
+			q.Spec.Max = set(q.Spec.Max, name, value)
+		case "guaranteed":
+			q.Spec.Guaranteed = set(q.Spec.Guaranteed, name, value)
+		default:
+			w.t.Fatalf("unknown field in %q", word)
+		}
+	}
+	w.must(w.client.Create(w.ctx, q))
+}
+
+func set(m map[v1.ResourceName]resource.Quantity, name, value string) map[v1.ResourceName]resource.Quantity {
+	if m == nil {
+		m = map[v1.ResourceName]resource.Quantity{}
+	}
+	m[v1.ResourceName(name)] = resource.MustParse(value)
+	return m
+}
+
+// pod makes, without creating it, a pod for a queue ("" asks for none).
+func pod(name, queue, cpu, memory string) *v1.Pod {
+	p := &v1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", Labels: map[string]string{}},
+		Spec: v1.PodSpec{
+			SchedulerName: v1alpha1.SchedulerName,
+			Containers: []v1.Container{{
+				Name: "c", Image: "none",
+				Resources: v1.ResourceRequirements{Requests: v1.ResourceList{
+					v1.ResourceCPU: resource.MustParse(cpu), v1.ResourceMemory: resource.MustParse(memory),
+				}},
+			}},
+		},
+	}
+	if queue != "" {
+		p.Labels[v1alpha1.KeyQueue] = queue
+	}
+	return p
+}
+
+// create creates pods from several connections; the order among them is the apiserver's.
+func (w *world) create(pods ...*v1.Pod) {
+	w.t.Helper()
+	const writers = 16
+	errs := make(chan error, writers)
+	for i := range writers {
+		go func() {
+			for j := i; j < len(pods); j += writers {
+				if err := w.client.Create(w.ctx, pods[j]); err != nil {
+					errs <- err
+					return
+				}
+			}
+			errs <- nil
+		}()
+	}
+	for range writers {
+		w.must(<-errs)
+	}
+}
+
+// pods lists the pods that are not finished, by name.
+func (w *world) pods() map[string]*v1.Pod {
+	w.t.Helper()
+	list := &v1.PodList{}
+	w.must(w.client.List(w.ctx, list, client.InNamespace("default")))
+	byName := map[string]*v1.Pod{}
+	for i := range list.Items {
+		if p := &list.Items[i]; p.Status.Phase != v1.PodSucceeded && p.Status.Phase != v1.PodFailed {
+			byName[p.Name] = p
+		}
+	}
+	return byName
+}
+
+// bound counts the unfinished pods with a node, by the queue they are charged to.
+func (w *world) bound() map[string]int {
+	w.t.Helper()
+	n := map[string]int{}
+	for _, p := range w.pods() {
+		if p.Spec.NodeName != "" {
+			n[p.Annotations[v1alpha1.KeyPlacedQueue]]++
+			n["all"]++
+		}
+	}
+	return n
+}
+
+func (w *world) untilBound(n int) {
+	w.t.Helper()
+	w.until(fmt.Sprintf("%d pods are bound", n), func() (bool, string) {
+		b := w.bound()
+		return b["all"] == n, fmt.Sprint(b)
+	})
+}
+
+func (w *world) getQueue(name string) *v1alpha1.Queue {
+	w.t.Helper()
+	q := &v1alpha1.Queue{}
+	w.must(w.client.Get(w.ctx, client.ObjectKey{Name: name}, q))
+	return q
+}
+
+// queuedCondition is what a pod says about being held, nil if it says nothing.
+func queuedCondition(p *v1.Pod) *v1.PodCondition {
+	for i := range p.Status.Conditions {
+		if p.Status.Conditions[i].Type == v1alpha1.PodConditionQueued {
+			return &p.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+func (w *world) eventsOf(pod string) []v1.Event {
+	w.t.Helper()
+	list, err := w.kube.CoreV1().Events("default").List(w.ctx, metav1.ListOptions{
+		FieldSelector: fields.OneTermEqualSelector("involvedObject.name", pod).String(),
+	})
+	w.must(err)
+	return list.Items
+}
