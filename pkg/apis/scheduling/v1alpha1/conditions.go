@@ -1,0 +1,31 @@
+package v1alpha1
+
+// Conditions of a Queue. Their messages are whole sentences for people; programs look at type, status and reason. Where a condition is the
+// answer of a rule, its reason is the rule's code as listed in pkg/core/reason (ParentMissing, ParentHasPods, ...): one list of reasons
+// serves conditions, events, metrics and the command line.
+const (
+	// ConditionReady is True while the queue is part of the tree as its spec says: it gets a share, and pods may run in it or below it.
+	// It is False with the code of what stands in the way, e.g. ParentMissing, ParentHasPods, QueueNotReady, PolicyNotAllowed or
+	// SpecInvalid. False does not stop pods that run, nor a queue whose last good settings can stay in force; the message says which.
+	ConditionReady = "Ready"
+
+	// ConditionOvercommitted is True on a queue whose children are guaranteed more, in sum, than the queue is itself. Every child keeps
+	// its guarantee in the computation of shares, but not all of them can be honoured at the same time.
+	ConditionOvercommitted = "Overcommitted"
+
+	// ConditionOverLimit is True while the queue's pods hold more than its max allows, as after a max was lowered or a pod was resized.
+	// Nothing is killed for that; no further pod starts in the queue until usage has fallen.
+	ConditionOverLimit = "OverLimit"
+)
+
+// Reasons of conditions for the case that nothing is wrong; everything else comes from pkg/core/reason.
+const (
+	// ReasonInForce is the reason of Ready=True: the spec as written is in force.
+	ReasonInForce = "InForce"
+
+	// ReasonGuaranteesFit is the reason of Overcommitted=False.
+	ReasonGuaranteesFit = "GuaranteesFit"
+
+	// ReasonWithinLimits is the reason of OverLimit=False.
+	ReasonWithinLimits = "WithinLimits"
+)

@@ -1,0 +1,213 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Queue is one node in the tree of queues that share the cluster. Its name is its path: "root.analytics.adhoc" is a child of
+// "root.analytics". Pods run in leaves; the other queues divide what they get among their children.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=queues,singular=queue,scope=Cluster,shortName=fq,categories=fairway
+// +kubebuilder:subresource:status
+// +kubebuilder:printcolumn:name="Weight",type=string,JSONPath=`.spec.weight`,description="Share of the parent in proportion to the weights of the siblings"
+// +kubebuilder:printcolumn:name="Fair-Share",type=string,JSONPath=`.status.summary.fairShare`,description="What the queue should have now: cpu cores and memory"
+// +kubebuilder:printcolumn:name="Allocated",type=string,JSONPath=`.status.summary.allocated`,description="What the pods of the queue and of the queues below it hold"
+// +kubebuilder:printcolumn:name="Pending",type=integer,JSONPath=`.status.pods.pending`,description="Pods that wait"
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether the queue works as its spec says"
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,description="Why the queue is ready or not"
+// +kubebuilder:printcolumn:name="Steady-Share",type=string,priority=1,JSONPath=`.status.summary.steadyFairShare`,description="What the queue would have if every queue had work"
+// +kubebuilder:printcolumn:name="Demand",type=string,priority=1,JSONPath=`.status.summary.demand`,description="Allocated plus what the waiting pods ask for"
+// +kubebuilder:printcolumn:name="Running",type=integer,priority=1,JSONPath=`.status.pods.running`,description="Pods that hold resources"
+// +kubebuilder:printcolumn:name="Policy",type=string,priority=1,JSONPath=`.status.policy`,description="The policy in force"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^root([.]|$)')",message="metadata.name: a queue's name is its path and starts at the root: \"root\", or \"root.\" followed by the names of the queues down to this one, such as root.analytics.adhoc"
+// +kubebuilder:validation:XValidation:rule="!self.metadata.name.matches('[^.]{64}')",message="metadata.name: each name between two dots has at most 63 characters"
+// +kubebuilder:validation:XValidation:rule="!self.metadata.name.matches('^([^.]*[.]){12}')",message="metadata.name: queues nest at most 12 levels deep, root included"
+type Queue struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// What the queue is entitled to. An empty spec is a queue of weight 1 without guarantee or limit.
+	//
+	// +optional
+	// +kubebuilder:default={}
+	Spec QueueSpec `json:"spec,omitempty"`
+
+	// What the queue gets, has and asks for, as the scheduler last saw it.
+	//
+	// +optional
+	Status QueueStatus `json:"status,omitempty"`
+}
+
+// QueueSpec is what an administrator decides about a queue.
+type QueueSpec struct {
+	// The queue's share of its parent, in proportion to the weights of its siblings: between 0 and 1000000 in steps of 0.001, such as 2,
+	// "0.25" or 250m (a fraction needs the quotes). A queue of weight 0 gets its guarantee and what no sibling with a weight wants.
+	//
+	// +optional
+	// +kubebuilder:default="1"
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[0-9]+([.][0-9]{1,3})?$|^[0-9]+(m|k|M)?$')",message="must be a number from 0 to 1000000 with at most three decimals, such as 2, \"0.25\" or 250m"
+	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('1M')) <= 0",message="must be at most 1000000"
+	Weight *resource.Quantity `json:"weight,omitempty"`
+
+	// What the queue gets, per resource, before anything is divided by weight. It is not set apart: others use it while the queue does
+	// not ask for it. Absolute amounts, such as cpu: "8" or memory: 64Gi; a resource that is not named has no guarantee.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(name, string(self[name]).matches('^[0-9]*[.]?[0-9]+([numkMGTPE]|[KMGTPE]i|[eE][-+]?[0-9]{1,2})?$'))",messageExpression="self.filter(name, !string(self[name]).matches('^[0-9]*[.]?[0-9]+([numkMGTPE]|[KMGTPE]i|[eE][-+]?[0-9]{1,2})?$'))[0] + ': an amount must be a quantity of at least 0, such as 500m, 8 or 64Gi (not a percentage)'",message="an amount must be a quantity of at least 0, such as 500m, 8 or 64Gi (not a percentage)"
+	// +kubebuilder:validation:XValidation:rule="self.all(name, !format.qualifiedName().validate(name).hasValue())",messageExpression="self.filter(name, format.qualifiedName().validate(name).hasValue())[0] + ' is not the name of a resource, such as cpu, memory or example.com/gpu'",message="names must be names of resources, such as cpu, memory or example.com/gpu"
+	// +kubebuilder:validation:XValidation:rule="!('pods' in self)",message="pods cannot be guaranteed: their number is a limit of each node and is not shared between queues"
+	Guaranteed map[corev1.ResourceName]resource.Quantity `json:"guaranteed,omitempty"`
+
+	// The most that the queue and all queues below it may hold, per resource; no pod starts that would exceed it. Absolute amounts, such as
+	// cpu: "100" or memory: 1Ti; a resource that is not named is not limited.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(name, string(self[name]).matches('^[0-9]*[.]?[0-9]+([numkMGTPE]|[KMGTPE]i|[eE][-+]?[0-9]{1,2})?$'))",messageExpression="self.filter(name, !string(self[name]).matches('^[0-9]*[.]?[0-9]+([numkMGTPE]|[KMGTPE]i|[eE][-+]?[0-9]{1,2})?$'))[0] + ': an amount must be a quantity of at least 0, such as 500m, 8 or 64Gi (not a percentage)'",message="an amount must be a quantity of at least 0, such as 500m, 8 or 64Gi (not a percentage)"
+	// +kubebuilder:validation:XValidation:rule="self.all(name, !format.qualifiedName().validate(name).hasValue())",messageExpression="self.filter(name, format.qualifiedName().validate(name).hasValue())[0] + ' is not the name of a resource, such as cpu, memory or example.com/gpu'",message="names must be names of resources, such as cpu, memory or example.com/gpu"
+	// +kubebuilder:validation:XValidation:rule="!('pods' in self)",message="pods cannot be limited: their number is a limit of each node and is not shared between queues"
+	Max map[corev1.ResourceName]resource.Quantity `json:"max,omitempty"`
+
+	// How the queue divides what it gets among its children, or among the applications in it if it is a leaf.
+	//
+	// +optional
+	// +kubebuilder:default=DominantResourceFairness
+	Policy QueuePolicy `json:"policy,omitempty"`
+}
+
+// QueuePolicy is a way to order those who ask for resources.
+//
+// +kubebuilder:validation:Enum=DominantResourceFairness;Fair;FIFO
+type QueuePolicy string
+
+const (
+	// PolicyDominantResourceFairness compares, over all resources, the one that each side uses the largest part of. It is the default.
+	PolicyDominantResourceFairness QueuePolicy = "DominantResourceFairness"
+
+	// PolicyFair compares memory only.
+	PolicyFair QueuePolicy = "Fair"
+
+	// PolicyFIFO serves applications by priority, then by the time of their submission. It is for leaves only.
+	PolicyFIFO QueuePolicy = "FIFO"
+)
+
+// QueueStatus is written by the scheduler that leads, and by nobody else. Amounts count the queue and everything below it.
+type QueueStatus struct {
+	// The generation of the spec that this status answers to.
+	//
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// Whether the queue works as its spec says (Ready), and what deserves a look (Overcommitted, OverLimit).
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// The policy in force. It differs from spec.policy while that is not allowed where the queue stands.
+	//
+	// +optional
+	Policy QueuePolicy `json:"policy,omitempty"`
+
+	// What the queue would get if every queue asked for its share.
+	//
+	// +optional
+	SteadyFairShare corev1.ResourceList `json:"steadyFairShare,omitempty"`
+
+	// What the queue should have now, with the cluster shared among the queues that have applications.
+	//
+	// +optional
+	FairShare corev1.ResourceList `json:"fairShare,omitempty"`
+
+	// The guarantee in force.
+	//
+	// +optional
+	Guaranteed corev1.ResourceList `json:"guaranteed,omitempty"`
+
+	// The limit in force: spec.max, raised to the guarantee where that is more.
+	//
+	// +optional
+	Max corev1.ResourceList `json:"max,omitempty"`
+
+	// What the pods of the queue hold.
+	//
+	// +optional
+	Allocated corev1.ResourceList `json:"allocated,omitempty"`
+
+	// What the queue could use at once: allocated, plus the waiting pods that nothing but room holds back, within the limits.
+	//
+	// +optional
+	Demand corev1.ResourceList `json:"demand,omitempty"`
+
+	// Applications in the queue.
+	//
+	// +optional
+	Applications ApplicationCounts `json:"applications"`
+
+	// Pods in the queue.
+	//
+	// +optional
+	Pods PodCounts `json:"pods"`
+
+	// The amounts above in a form short enough for the columns of kubectl. For people only: rounded, and cut to cpu, memory and devices.
+	//
+	// +optional
+	Summary QueueSummary `json:"summary,omitzero"`
+}
+
+// ApplicationCounts counts applications. Zeros are written out, so that a column shows 0 rather than nothing.
+type ApplicationCounts struct {
+	// Applications of which no pod runs.
+	//
+	// +optional
+	Pending int32 `json:"pending"`
+
+	// Applications of which a pod runs.
+	//
+	// +optional
+	Running int32 `json:"running"`
+}
+
+// PodCounts counts pods. Zeros are written out, so that a column shows 0 rather than nothing.
+type PodCounts struct {
+	// Pods that wait.
+	//
+	// +optional
+	Pending int32 `json:"pending"`
+
+	// Pods that hold resources.
+	//
+	// +optional
+	Running int32 `json:"running"`
+}
+
+// QueueSummary spells amounts such as "50c 200Gi": 50 cores and 200 GiB of memory. The text is meant for the eye and may change.
+type QueueSummary struct {
+	// +optional
+	FairShare string `json:"fairShare,omitempty"`
+
+	// +optional
+	SteadyFairShare string `json:"steadyFairShare,omitempty"`
+
+	// +optional
+	Allocated string `json:"allocated,omitempty"`
+
+	// +optional
+	Demand string `json:"demand,omitempty"`
+}
+
+// QueueList is a list of queues.
+//
+// +kubebuilder:object:root=true
+type QueueList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []Queue `json:"items"`
+}

@@ -1,0 +1,42 @@
+package v1alpha1
+
+import corev1 "k8s.io/api/core/v1"
+
+// SchedulerName is what a pod writes into spec.schedulerName to be scheduled by Fairway.
+const SchedulerName = "fairway"
+
+// Keys of labels and annotations on pods. All of them are optional.
+const (
+	// KeyQueue names the queue a pod asks for: "root.analytics.adhoc", or without the leading "root.". It is a label, or an annotation
+	// where the path is longer than the 63 characters of a label value. Without it the pod asks for root.default.
+	KeyQueue = "fairway.dev/queue"
+
+	// KeyPlacedQueue is the annotation with the queue a pod *is* in. The scheduler writes it once; from then on the request is ignored.
+	KeyPlacedQueue = "fairway.dev/placed-queue"
+
+	// KeyApplication is the label that gathers pods into one application, within their namespace. Without it Fairway recognises what
+	// Spark, Ray, Flink, Kubeflow, JobSet, batch jobs, pod groups and YuniKorn write, and falls back to the pod's controlling owner.
+	KeyApplication = "fairway.dev/application"
+
+	// KeyRole is the label with a pod's role in its application: RoleDriver or RoleExecutor.
+	KeyRole = "fairway.dev/role"
+)
+
+// Values of KeyRole.
+const (
+	// RoleDriver marks the pod that starts its application and asks for the others (YARN's application master).
+	RoleDriver = "driver"
+
+	// RoleExecutor marks a pod that does the application's work.
+	RoleExecutor = "executor"
+)
+
+// PodConditionQueued is True on a pod that one of Fairway's rules holds back; reason and message say which and what would lift it. It is a
+// condition of its own because cluster autoscalers take PodScheduled=False with reason Unschedulable for a lack of nodes.
+const PodConditionQueued corev1.PodConditionType = "fairway.dev/Queued"
+
+// RootQueue is the name of the queue that holds all others; DefaultQueue is where pods go that name none.
+const (
+	RootQueue    = "root"
+	DefaultQueue = "root.default"
+)

@@ -1,0 +1,92 @@
+package convert
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
+)
+
+// labelled gives a pod labels from key, value pairs.
+func labelled(pairs ...string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		for i := 0; i < len(pairs); i += 2 {
+			pod.Labels[pairs[i]] = pairs[i+1]
+		}
+	}
+}
+
+func ownedBy(apiVersion, kind, name string, controller bool) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		pod.OwnerReferences = append(pod.OwnerReferences, metav1.OwnerReference{
+			APIVersion: apiVersion, Kind: kind, Name: name, Controller: &controller,
+		})
+	}
+}
+
+func TestApplicationOf(t *testing.T) {
+	const none, driver, executor = application.None, application.Driver, application.Executor
+	for name, tc := range map[string]struct {
+		pod  *corev1.Pod
+		want string
+		role application.Role
+	}{
+		"a pod by itself":                        {makePod(), "ns/pod/pod", none},
+		"our labels":                             {makePod(labelled("fairway.dev/application", "etl", "fairway.dev/role", "driver")), "ns/app/etl", driver},
+		"our role on a pod by itself":            {makePod(labelled("fairway.dev/role", "executor")), "ns/pod/pod", executor},
+		"our role beats a recognised one":        {makePod(labelled("spark-app-selector", "s1", "spark-role", "executor", "fairway.dev/role", "driver")), "ns/spark/s1", driver},
+		"a role that is none leaves the other":   {makePod(labelled("spark-app-selector", "s1", "spark-role", "executor", "fairway.dev/role", "boss")), "ns/spark/s1", executor},
+		"our application beats a recognised one": {makePod(labelled("fairway.dev/application", "etl", "spark-app-selector", "s1")), "ns/app/etl", none},
+		"Spark driver":                           {makePod(labelled("spark-app-selector", "s1", "spark-role", "driver")), "ns/spark/s1", driver},
+		"Spark executor, owned by its driver": {makePod(labelled("spark-app-selector", "s1", "spark-role", "executor"),
+			ownedBy("v1", "Pod", "s1-driver", true)), "ns/spark/s1", executor},
+		"Ray head":           {makePod(labelled("ray.io/cluster", "r", "ray.io/node-type", "head")), "ns/ray/r", driver},
+		"Ray worker":         {makePod(labelled("ray.io/cluster", "r", "ray.io/node-type", "worker")), "ns/ray/r", executor},
+		"Flink job manager":  {makePod(labelled("app", "f", "component", "jobmanager")), "ns/flink/f", driver},
+		"Flink task manager": {makePod(labelled("app", "f", "component", "taskmanager")), "ns/flink/f", executor},
+		"app and component of others": {makePod(labelled("app", "shop", "component", "web"), ownedBy("apps/v1", "ReplicaSet", "shop-1", true)),
+			"ns/replicaset.apps/shop-1", none},
+		"Kubeflow master":                 {makePod(labelled("training.kubeflow.org/job-name", "t", "training.kubeflow.org/replica-type", "master")), "ns/training/t", driver},
+		"Kubeflow worker":                 {makePod(labelled("training.kubeflow.org/job-name", "t", "training.kubeflow.org/replica-type", "Worker")), "ns/training/t", executor},
+		"MPI launcher":                    {makePod(labelled("training.kubeflow.org/job-name", "t", "training.kubeflow.org/job-role", "launcher")), "ns/training/t", driver},
+		"a worker that is master":         {makePod(labelled("training.kubeflow.org/job-name", "t", "training.kubeflow.org/replica-type", "worker", "training.kubeflow.org/job-role", "master")), "ns/training/t", driver},
+		"YuniKorn, new":                   {makePod(labelled("yunikorn.apache.org/app-id", "y1", "applicationId", "y2")), "ns/yunikorn/y1", none},
+		"YuniKorn, old, on a job":         {makePod(labelled("applicationId", "y2", "batch.kubernetes.io/job-name", "j")), "ns/yunikorn/y2", none},
+		"YuniKorn, annotation":            {makePod(func(pod *corev1.Pod) { pod.Annotations["yunikorn.apache.org/app-id"] = "y3" }), "ns/yunikorn/y3", none},
+		"pod group over two jobs":         {makePod(labelled("scheduling.x-k8s.io/pod-group", "g", "batch.kubernetes.io/job-name", "j")), "ns/podgroup/g", none},
+		"a JobSet before its jobs":        {makePod(labelled("jobset.sigs.k8s.io/jobset-name", "js", "batch.kubernetes.io/job-name", "js-0")), "ns/jobset/js", none},
+		"a batch job":                     {makePod(labelled("batch.kubernetes.io/job-name", "j"), ownedBy("batch/v1", "Job", "j", true)), "ns/job/j", none},
+		"a controlling owner":             {makePod(ownedBy("v1", "ConfigMap", "c", false), ownedBy("apps/v1", "StatefulSet", "db", true)), "ns/statefulset.apps/db", none},
+		"an owner of the core":            {makePod(ownedBy("v1", "ReplicationController", "rc", true)), "ns/replicationcontroller.core/rc", none},
+		"an owner not in control":         {makePod(ownedBy("apps/v1", "StatefulSet", "db", false)), "ns/pod/pod", none},
+		"jobs of different groups differ": {makePod(ownedBy("batch.volcano.sh/v1alpha1", "Job", "j", true)), "ns/job.batch.volcano.sh/j", none},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, role := ApplicationOf(tc.pod)
+			if got != tc.want || role != tc.role {
+				t.Errorf("got %s as %v, want %s as %v", got, role, tc.want, tc.role)
+			}
+			if _, _, _, ok := application.Split(got); !ok {
+				t.Errorf("%s cannot be taken apart", got)
+			}
+		})
+	}
+}
+
+// A name must not be readable as another application of the same namespace.
+func TestApplicationKindsAreDistinct(t *testing.T) {
+	seen := map[string]bool{"pod": true}
+	for _, r := range recognisers {
+		if seen[r.kind] {
+			t.Errorf("kind %s is used twice", r.kind)
+		}
+		seen[r.kind] = true
+		for _, c := range r.kind {
+			if c == '/' || c == '.' {
+				t.Errorf("kind %s holds %q, which belongs to names and owners", r.kind, c)
+			}
+		}
+	}
+}

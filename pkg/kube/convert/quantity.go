@@ -1,0 +1,85 @@
+package convert
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// saturation is where an amount counts as unlimited. It lies a little below 2^63, because the test is made on an approximation: what passes
+// is then certain to fit, and a quarter of a percent at the far end of 64 bits is nobody's.
+const saturation = 9.2e18
+
+// Amounts returns a Kubernetes resource list in the units of the core: cpu in milli-cores, everything else in whole units, both rounded up
+// as kube-scheduler does. `pods` is left out: how many pods a node takes is the node's own limit, and not shared between queues. Negative
+// amounts count as 0 and absurdly large ones saturate, because this also reads objects that nobody validated.
+func Amounts(list corev1.ResourceList) resource.List {
+	entries := make([]resource.Entry, 0, len(list))
+	for name, quantity := range list {
+		if name == corev1.ResourcePods {
+			continue
+		}
+		entries = append(entries, resource.Entry{Name: resource.Name(name), Value: amount(name, quantity)})
+	}
+	return resource.Of(entries...) // sorts, so the order of the map does not matter
+}
+
+func amount(name corev1.ResourceName, q apiresource.Quantity) int64 {
+	if name == corev1.ResourceCPU {
+		return scaled(q, apiresource.Milli, saturation/1000)
+	}
+	return scaled(q, 0, saturation)
+}
+
+// scaled reads a quantity at a scale. Quantity.ScaledValue alone answers 0, or wraps, when the value does not fit.
+func scaled(q apiresource.Quantity, scale apiresource.Scale, limit float64) int64 {
+	switch {
+	case q.Sign() <= 0:
+		return 0
+	case q.AsApproximateFloat64() >= limit:
+		return resource.Unlimited
+	}
+	return q.ScaledValue(scale)
+}
+
+// ResourceList returns a list of the core as Kubernetes spells it, in canonical form: "1500m" cpu, "20Gi" memory, "3" devices.
+func ResourceList(l resource.List) corev1.ResourceList {
+	if l.Len() == 0 {
+		return nil
+	}
+	out := make(corev1.ResourceList, l.Len())
+	for i := range l.Len() {
+		e := l.At(i)
+		out[corev1.ResourceName(e.Name)] = quantity(e)
+	}
+	return out
+}
+
+func quantity(e resource.Entry) apiresource.Quantity {
+	switch {
+	case e.Name == resource.CPU:
+		return *apiresource.NewMilliQuantity(e.Value, apiresource.DecimalSI)
+	case countsBytes(e.Name):
+		return *apiresource.NewQuantity(e.Value, apiresource.BinarySI)
+	default:
+		return *apiresource.NewQuantity(e.Value, apiresource.DecimalSI)
+	}
+}
+
+func countsBytes(name resource.Name) bool {
+	return name == resource.Memory || name == resource.EphemeralStorage || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
+}
+
+// withoutZeros drops what is not there. Nodes list huge pages and devices of which they have none; as long as nobody has any, they are noise.
+func withoutZeros(l resource.List) resource.List {
+	entries := make([]resource.Entry, 0, l.Len())
+	for i := range l.Len() {
+		if e := l.At(i); e.Value != 0 {
+			entries = append(entries, e)
+		}
+	}
+	return resource.Of(entries...)
+}

@@ -1,0 +1,154 @@
+package convert
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+)
+
+func makeQueue(name string, change ...func(*v1alpha1.Queue)) *v1alpha1.Queue {
+	q := &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	for _, f := range change {
+		f(q)
+	}
+	return q
+}
+
+func weight(s string) func(*v1alpha1.Queue) {
+	return func(q *v1alpha1.Queue) { w := apiresource.MustParse(s); q.Spec.Weight = &w }
+}
+
+func guaranteed(pairs ...string) func(*v1alpha1.Queue) {
+	return func(q *v1alpha1.Queue) { q.Spec.Guaranteed = amounts(pairs...) }
+}
+
+func limited(pairs ...string) func(*v1alpha1.Queue) {
+	return func(q *v1alpha1.Queue) { q.Spec.Max = amounts(pairs...) }
+}
+
+func policy(spec, status v1alpha1.QueuePolicy) func(*v1alpha1.Queue) {
+	return func(q *v1alpha1.Queue) { q.Spec.Policy, q.Status.Policy = spec, status }
+}
+
+func TestDeclaration(t *testing.T) {
+	created := time.Unix(1700000000, 0)
+	for name, tc := range map[string]struct {
+		in   *v1alpha1.Queue
+		want queue.Declaration
+	}{
+		"an empty spec is the default": {
+			makeQueue("root.a"),
+			queue.Declaration{Path: "root.a", Spec: queue.DefaultSpec()},
+		},
+		"every field arrives in the units of the core": {
+			makeQueue("root.a.b", weight("2.5"), guaranteed("cpu", "500m"), limited("memory", "1Gi", "example.com/gpu", "0"), policy("Fair", "")),
+			queue.Declaration{
+				Path: "root.a.b",
+				Spec: queue.Spec{
+					Weight: 2500, Guaranteed: Amounts(amounts("cpu", "500m")),
+					Max: Amounts(amounts("memory", "1Gi", "example.com/gpu", "0")), Policy: queue.Fair,
+				},
+				PolicyInForce: queue.Fair,
+			},
+		},
+		"the policy of the status is the last good one": {
+			makeQueue("root", policy("FIFO", "Fair")),
+			queue.Declaration{Path: "root", Spec: queue.Spec{Weight: 1000, Policy: queue.FIFO}, PolicyInForce: queue.Fair},
+		},
+		"a status that nobody understands is passed over": {
+			makeQueue("root", policy("FIFO", "Lottery")),
+			queue.Declaration{Path: "root", Spec: queue.Spec{Weight: 1000, Policy: queue.FIFO}, PolicyInForce: queue.FIFO},
+		},
+		"creation and deletion are kept": {
+			makeQueue("root", func(q *v1alpha1.Queue) {
+				q.CreationTimestamp = metav1.NewTime(created)
+				q.DeletionTimestamp = &metav1.Time{Time: created.Add(time.Hour)}
+			}),
+			queue.Declaration{Path: "root", Spec: queue.DefaultSpec(), Created: created.UnixNano(), Deleting: true},
+		},
+		"weight 0":           {makeQueue("root.a", weight("0")), queue.Declaration{Path: "root.a"}},
+		"the largest weight": {makeQueue("root.a", weight("1M")), queue.Declaration{Path: "root.a", Spec: queue.Spec{Weight: maxWeight}}},
+		"the smallest step":  {makeQueue("root.a", weight("0.001")), queue.Declaration{Path: "root.a", Spec: queue.Spec{Weight: 1}}},
+		"huge amounts saturate": {
+			makeQueue("root.a", limited("memory", "1e40")),
+			queue.Declaration{Path: "root.a", Spec: queue.Spec{Weight: 1000, Max: Amounts(amounts("memory", "9223372036854775807"))}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Declaration(tc.in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !got.Spec.Equal(tc.want.Spec) {
+				t.Errorf("spec is %+v, want %+v", got.Spec, tc.want.Spec)
+			}
+			got.Spec, tc.want.Spec = queue.Spec{}, queue.Spec{}
+			if got.Path != tc.want.Path || got.PolicyInForce != tc.want.PolicyInForce || got.Created != tc.want.Created || got.Deleting != tc.want.Deleting {
+				t.Errorf("declaration is %+v, want %+v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestDeclarationNamesObjectAndField(t *testing.T) {
+	for name, tc := range map[string]struct {
+		in   *v1alpha1.Queue
+		want string
+	}{
+		"negative weight":           {makeQueue("root.a", weight("-1")), "queue root.a: spec.weight: -1 is not between 0 and 1000000"},
+		"weight above the range":    {makeQueue("root.a", weight("1000001")), "queue root.a: spec.weight: 1000001 is not between 0 and 1000000"},
+		"weight far past the range": {makeQueue("root.a", weight("1e400")), "queue root.a: spec.weight: 10e399 is not between 0 and 1000000"},
+		"weight too fine":           {makeQueue("root.a", weight("0.0001")), "queue root.a: spec.weight: 100u has more than three decimals"},
+		"negative guarantee": {makeQueue("root.a", guaranteed("memory", "-1", "cpu", "-2")),
+			"queue root.a: spec.guaranteed: cpu: -2 is less than 0"},
+		"guaranteed pods": {makeQueue("root.a", guaranteed("pods", "3")),
+			"queue root.a: spec.guaranteed: pods is a limit of each node and is not shared between queues"},
+		"negative max": {makeQueue("root.a", limited("cpu", "-2")), "queue root.a: spec.max: cpu: -2 is less than 0"},
+		"limited pods": {makeQueue("root.a", limited("pods", "3")),
+			"queue root.a: spec.max: pods is a limit of each node and is not shared between queues"},
+		"unknown policy": {makeQueue("root.a", policy("Best", "")),
+			`queue root.a: spec.policy: policy "Best" is not one of DominantResourceFairness, Fair, FIFO`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Declaration(tc.in)
+			if err == nil || err.Error() != tc.want {
+				t.Errorf("error is %v\nwant %s", err, tc.want)
+			}
+			if got.Path != "" {
+				t.Errorf("there is a declaration beside the error: %+v", got)
+			}
+		})
+	}
+	if _, err := Declaration(makeQueue("busy")); err == nil {
+		t.Error("a name outside the tree is accepted")
+	}
+}
+
+func TestDecodeQueue(t *testing.T) {
+	object := func(weight any) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "scheduling.fairway.dev/v1alpha1", "kind": "Queue",
+			"metadata": map[string]any{"name": "root.a"},
+			"spec":     map[string]any{"weight": weight, "max": map[string]any{"cpu": int64(3)}},
+		}}
+	}
+	q, err := DecodeQueue(object("250m"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if q.Name != "root.a" || q.Spec.Weight.MilliValue() != 250 || !q.Spec.Max[corev1.ResourceCPU].Equal(apiresource.MustParse("3")) {
+		t.Errorf("decoded %+v", q)
+	}
+	if _, err := DecodeQueue(object("heavy")); err == nil {
+		t.Error("a weight that is no quantity is accepted")
+	} else if want := "queue root.a cannot be read: "; len(err.Error()) < len(want) || err.Error()[:len(want)] != want {
+		t.Errorf("error %q does not name the queue", err)
+	}
+}

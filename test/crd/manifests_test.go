@@ -1,0 +1,160 @@
+package crd
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	configscheme "k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/validation"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+)
+
+const namespace = "fairway-system"
+
+// The installation itself is what the tests of this package run on; here is what it must hold.
+func TestExamplesApply(t *testing.T) {
+	ctx := needCluster(t)
+	out, err := kubectl(ctx, "apply", "--dry-run=server", "-f", filepath.Join(root, "manifests", "examples"))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{"root.default", "root.busy", "root.sometimes-busy", "hello-fairway", "wordcount-driver", "wordcount-executors"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %s in\n%s", want, out)
+		}
+	}
+}
+
+func TestInstallingAgainChangesNothing(t *testing.T) {
+	ctx := needCluster(t)
+	out, err := kubectl(ctx, "apply", "-k", filepath.Join(root, "manifests"))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for line := range strings.Lines(out) {
+		// kubectl says "configured" of any disruption budget: its patches replace the whole spec.
+		if !strings.HasSuffix(strings.TrimSpace(line), " unchanged") && !strings.HasPrefix(line, "poddisruptionbudget") {
+			t.Error(line)
+		}
+	}
+}
+
+// The configuration is read as the scheduler reads it: strictly, and validated.
+func TestSchedulerConfiguration(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "manifests", "scheduler", "configuration.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file corev1.ConfigMap
+	if err := yaml.UnmarshalStrict(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	object, _, err := configscheme.Codecs.UniversalDecoder().Decode([]byte(file.Data["config.yaml"]), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	configuration, ok := object.(*config.KubeSchedulerConfiguration)
+	if !ok {
+		t.Fatalf("it is a %T", object)
+	}
+	if err := validation.ValidateKubeSchedulerConfiguration(configuration); err != nil {
+		t.Error(err)
+	}
+	if e := configuration.LeaderElection; !e.LeaderElect || e.ResourceNamespace != namespace || e.ResourceName == "kube-scheduler" {
+		t.Errorf("the lease is not Fairway's own: %+v", e)
+	}
+	if n := len(configuration.Profiles); n != 1 || configuration.Profiles[0].SchedulerName != v1alpha1.SchedulerName {
+		t.Fatalf("profiles: %+v", configuration.Profiles)
+	}
+	plugins := map[string]bool{}
+	for _, p := range configuration.Profiles[0].Plugins.MultiPoint.Enabled {
+		plugins[p.Name] = true
+	}
+	for name, want := range map[string]bool{"Fairway": true, "PrioritySort": false, "DefaultPreemption": false, "NodeResourcesFit": true} {
+		if plugins[name] != want {
+			t.Errorf("plugin %s is enabled: %v, want %v", name, plugins[name], want)
+		}
+	}
+}
+
+// The pods of the Deployment pass the strictest of the Pod Security Standards, which the namespace enforces.
+func TestSchedulerPodIsAdmitted(t *testing.T) {
+	ctx := needCluster(t)
+	var deployment appsv1.Deployment
+	if err := typed.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "fairway-scheduler"}, &deployment); err != nil {
+		t.Fatal(err)
+	}
+	pod := &corev1.Pod{ObjectMeta: deployment.Spec.Template.ObjectMeta, Spec: deployment.Spec.Template.Spec}
+	pod.Namespace, pod.Name = namespace, "trial"
+	if err := typed.Create(ctx, pod, client.DryRunAll); err != nil {
+		t.Error(err)
+	}
+	pod = pod.DeepCopy()
+	pod.Name, pod.ResourceVersion, pod.UID = "privileged", "", ""
+	pod.Spec.Containers[0].SecurityContext = nil
+	if err := typed.Create(ctx, pod, client.DryRunAll); err == nil {
+		t.Error("the namespace enforces nothing")
+	}
+}
+
+// What the scheduler may do, asked as its service account.
+func TestSchedulerPermissions(t *testing.T) {
+	ctx := needCluster(t)
+	as := cluster.RESTConfig()
+	as.Impersonate = rest.ImpersonationConfig{
+		UserName: "system:serviceaccount:" + namespace + ":fairway-scheduler",
+		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"},
+	}
+	account, err := kubernetes.NewForConfig(as)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		verbs, group, resource, in, name string
+		want                             bool
+	}{
+		{"get list watch create", v1alpha1.GroupName, "queues", "", "", true},
+		{"update patch delete", v1alpha1.GroupName, "queues", "", "", false},
+		{"update patch", v1alpha1.GroupName, "queues/status", "", "", true},
+		{"get list watch", "", "pods", "", "", true},
+		{"update patch", "", "pods", "user", "", false},
+		{"patch", "", "pods/status", "user", "", true},
+		{"create", "", "pods/binding", "user", "", true},
+		{"create patch", "events.k8s.io", "events", "user", "", true},
+		{"get list watch", "", "nodes", "", "", true},
+		{"update", "", "persistentvolumeclaims", "user", "", true},
+		{"create", "authorization.k8s.io", "subjectaccessreviews", "", "", true},
+		{"create", "coordination.k8s.io", "leases", namespace, "", true},
+		{"get update", "coordination.k8s.io", "leases", namespace, "fairway-scheduler", true},
+		{"update", "coordination.k8s.io", "leases", namespace, "other", false},
+		{"get", "", "configmaps", "kube-system", "extension-apiserver-authentication", true},
+		{"get list", "", "secrets", "user", "", false},
+	} {
+		for verb := range strings.FieldsSeq(tc.verbs) {
+			name, sub, _ := strings.Cut(tc.resource, "/")
+			review, err := account.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
+				Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
+					Verb: verb, Group: tc.group, Resource: name, Subresource: sub, Namespace: tc.in, Name: tc.name,
+				}},
+			}, metav1.CreateOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if review.Status.Allowed != tc.want {
+				t.Errorf("%s %s in %q: allowed %v, want %v", verb, tc.resource, tc.in, review.Status.Allowed, tc.want)
+			}
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package crd
+
+import (
+	"context"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	core "github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
+)
+
+func TestDefaults(t *testing.T) {
+	ctx := needCluster(t)
+	for name, spec := range map[string]string{"no spec": "-", "an empty spec": "{}"} {
+		t.Run(name, func(t *testing.T) {
+			stored, err := create(ctx, t, object(t, "root.a", spec))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := map[string]any{"weight": "1", "policy": "DominantResourceFairness"}
+			if diff := cmp.Diff(want, stored.Object["spec"]); diff != "" {
+				t.Errorf("spec (-want +got):\n%s", diff)
+			}
+		})
+	}
+	t.Run("what is stated stays", func(t *testing.T) {
+		stored, err := create(ctx, t, object(t, "root.a", "{weight: 0, policy: FIFO}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]any{"weight": int64(0), "policy": "FIFO"}
+		if diff := cmp.Diff(want, stored.Object["spec"]); diff != "" {
+			t.Errorf("spec (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestServerSideApplyWithTwoManagers(t *testing.T) {
+	ctx := needCluster(t)
+	apply := func(manager, spec string) (*unstructured.Unstructured, error) {
+		return raw.Apply(ctx, "root.shared", object(t, "root.shared", spec), metav1.ApplyOptions{FieldManager: manager})
+	}
+	t.Cleanup(func() { _ = raw.Delete(context.Background(), "root.shared", metav1.DeleteOptions{}) })
+	if _, err := apply("admin", `{weight: 3, max: {cpu: 10}}`); err != nil {
+		t.Fatal(err)
+	}
+	// Another manager adds a resource to the same list: the lists are maps, and each owns its own entries.
+	if _, err := apply("tuner", `{max: {memory: 10Gi}}`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := apply("tuner", `{weight: 4, max: {memory: 10Gi}}`); !apierrors.IsConflict(err) {
+		t.Errorf("taking over a field of another manager gives %v, want a conflict", err)
+	}
+	got, err := apply("admin", `{max: {cpu: 20}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"weight": "1", // given up by its only owner: the default
+		"max":    map[string]any{"cpu": int64(20), "memory": "10Gi"},
+		"policy": "DominantResourceFairness",
+	}
+	if diff := cmp.Diff(want, got.Object["spec"]); diff != "" {
+		t.Errorf("spec (-want +got):\n%s", diff)
+	}
+}
+
+func TestStatusIsASubresource(t *testing.T) {
+	ctx := needCluster(t)
+	if _, err := create(ctx, t, object(t, "root.a", "{weight: 2}")); err != nil {
+		t.Fatal(err)
+	}
+	var q v1alpha1.Queue
+	if err := typed.Get(ctx, client.ObjectKey{Name: "root.a"}, &q); err != nil {
+		t.Fatal(err)
+	}
+	heavy := resource.MustParse("7")
+	q.Spec.Weight = &heavy
+	fillStatus(&q, "50", "200Gi", "75", "300Gi", 0)
+	if err := typed.Status().Update(ctx, &q); err != nil {
+		t.Fatal(err)
+	}
+	if err := typed.Get(ctx, client.ObjectKey{Name: "root.a"}, &q); err != nil {
+		t.Fatal(err)
+	}
+	if got := q.Spec.Weight.String(); got != "2" {
+		t.Errorf("a write of the status changed the weight to %s", got)
+	}
+	if q.Generation != 1 {
+		t.Errorf("a write of the status made generation %d", q.Generation)
+	}
+	if got := convert.Amounts(q.Status.FairShare).String(); got != "cpu=50 memory=200Gi" {
+		t.Errorf("the status came back with fair share %s", got)
+	}
+	q.Status.Summary.FairShare = "everything"
+	q.Spec.Weight = &heavy
+	if err := typed.Update(ctx, &q); err != nil {
+		t.Fatal(err)
+	}
+	if q.Status.Summary.FairShare != "50c 200Gi" || q.Generation != 2 {
+		t.Errorf("after a write of the spec: generation %d, status %+v", q.Generation, q.Status)
+	}
+}
+
+// fillStatus writes what the scheduler would.
+func fillStatus(q *v1alpha1.Queue, shareCPU, shareMemory, usedCPU, usedMemory string, pending int32) {
+	list := func(cpu, memory string) core.List {
+		return convert.Amounts(corev1.ResourceList{"cpu": resource.MustParse(cpu), "memory": resource.MustParse(memory)})
+	}
+	share, used := list(shareCPU, shareMemory), list(usedCPU, usedMemory)
+	q.Status = v1alpha1.QueueStatus{
+		ObservedGeneration: q.Generation,
+		Policy:             v1alpha1.PolicyDominantResourceFairness,
+		FairShare:          convert.ResourceList(share),
+		SteadyFairShare:    convert.ResourceList(share),
+		Allocated:          convert.ResourceList(used),
+		Demand:             convert.ResourceList(used),
+		Pods:               v1alpha1.PodCounts{Pending: pending, Running: 3},
+		Summary: v1alpha1.QueueSummary{
+			FairShare: convert.Summary(share), SteadyFairShare: convert.Summary(share),
+			Allocated: convert.Summary(used), Demand: convert.Summary(used),
+		},
+		Conditions: []metav1.Condition{{
+			Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonInForce,
+			Message: "the queue works as its spec says", LastTransitionTime: metav1.Now(),
+		}},
+	}
+}
+
+// age finds the age of a queue, with the blanks around it: how many there are depends on the age.
+var age = regexp.MustCompile(`(True|False) +\d+[smh][0-9smh]* *`)
+
+// `kubectl get queues` answers the daily question on a terminal of 80 columns.
+func TestPrinterColumns(t *testing.T) {
+	ctx := needCluster(t)
+	for _, row := range []struct {
+		name, spec, shareCPU, shareMemory, usedCPU, usedMemory string
+		pending                                                int32
+	}{
+		{"root", "{}", "100", "400Gi", "100", "399.5Gi", 1250},
+		{"root.busy", "{}", "50", "200Gi", "87.5", "350Gi", 1238},
+		{"root.sometimes-busy", `{weight: "1.125"}`, "9999", "999.9Ti", "12500m", "49.9Gi", 12},
+		{"root.zzz", "{weight: 250m}", "0", "0", "0", "0", 0},
+	} {
+		if _, err := create(ctx, t, object(t, row.name, row.spec)); err != nil {
+			t.Fatal(err)
+		}
+		var q v1alpha1.Queue
+		if err := typed.Get(ctx, client.ObjectKey{Name: row.name}, &q); err != nil {
+			t.Fatal(err)
+		}
+		fillStatus(&q, row.shareCPU, row.shareMemory, row.usedCPU, row.usedMemory, row.pending)
+		if err := typed.Status().Update(ctx, &q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tc := range []struct {
+		file string
+		args []string
+		fits int
+	}{
+		{"testdata/queues.txt", []string{"get", "queues"}, 80},
+		{"testdata/queues_wide.txt", []string{"get", "fq", "-o", "wide"}, 0},
+		{"testdata/queues.txt", []string{"get", "fairway"}, 80}, // the category
+	} {
+		out, err := kubectl(ctx, tc.args...)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		// The header ends with AGE, which is as wide as an age of three characters ("12d"). One of the rows has the widest amounts.
+		header, _, _ := strings.Cut(out, "\n")
+		if width := len(strings.TrimSpace(header)); tc.fits > 0 && width > tc.fits {
+			t.Errorf("%d columns:\n%s", width, out)
+		}
+		compare(t, tc.file, strings.ReplaceAll(age.ReplaceAllString(out, "$1    AGE   "), "   \n", "\n"))
+	}
+}
+
+// compare holds text against a committed file; UPDATE=1 in the environment writes the file.
+func compare(t *testing.T, file, got string) {
+	t.Helper()
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}
