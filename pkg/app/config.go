@@ -92,13 +92,19 @@ func has(s config.PluginSet, name string) bool {
 	return slices.ContainsFunc(s.Enabled, func(p config.Plugin) bool { return p.Name == name })
 }
 
-// profilesInConfig answers the same before anything is built, where upstream's own error would hide the reason: two profiles with
-// different queue sorts.
+// checkQueueSort says before anything is built what upstream says less clearly: all profiles share one queue sort, which must be ours.
 func checkQueueSort(profiles []config.KubeSchedulerProfile) error {
 	for i := range profiles {
 		p := &profiles[i]
-		if p.Plugins == nil || !has(p.Plugins.MultiPoint, plugin.Name) && !has(p.Plugins.QueueSort, plugin.Name) {
+		enables := func(name string) bool {
+			return p.Plugins != nil && (has(p.Plugins.MultiPoint, name) || has(p.Plugins.QueueSort, name))
+		}
+		if !enables(plugin.Name) {
 			return fmt.Errorf("profile %q does not enable plugin %s: its pods would go around the queues%s", p.SchedulerName, plugin.Name, howTo)
+		}
+		if enables(names.PrioritySort) {
+			return fmt.Errorf("profile %q enables plugin %s beside %s, and there can be only one queue sort%s",
+				p.SchedulerName, names.PrioritySort, plugin.Name, howTo)
 		}
 	}
 	return nil
