@@ -1,0 +1,214 @@
+package podcondition
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/fairway-scheduler/fairway/pkg/controllers/internal/writing"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// Defaults of Options.
+const (
+	DefaultInterval        = 500 * time.Millisecond
+	DefaultWritesPerSecond = 20
+)
+
+// retryAfter is when a pod whose patch failed is told again. It does not grow: the rate is bounded anyway, and others go first meanwhile.
+const retryAfter = 10 * time.Second
+
+// action is what an event says we were at.
+const action = "Queueing"
+
+// Options of a Writer; the zero value is fine.
+type Options struct {
+	// Interval is the time between two looks at the ledger; 0 is DefaultInterval.
+	Interval time.Duration
+	// WritesPerSecond bounds the patches over all pods; 0 is DefaultWritesPerSecond.
+	WritesPerSecond int
+	// Pods shows what pods say now, so that a condition which stays True for another reason keeps the time of its last transition.
+	// Without it every patch counts as a transition.
+	Pods corelisters.PodLister
+	// Clock is for tests.
+	Clock clock.WithTicker
+}
+
+// Writer tells pods why they are held.
+type Writer struct {
+	ledger   *ledger.Ledger
+	client   kubernetes.Interface
+	recorder events.EventRecorder
+	interval time.Duration
+	batch    int
+	limiter  flowcontrol.PassiveRateLimiter
+	pods     corelisters.PodLister
+	clock    clock.WithTicker
+
+	// All of this belongs to the goroutine of Run.
+	pending    []ledger.Telling         // taken from the ledger and not yet tried
+	failed     map[ledger.UID]time.Time // when to give them back to the ledger
+	complaints writing.Complaints
+}
+
+// New returns a writer of what the ledger wants told. The recorder must write events.k8s.io.
+func New(l *ledger.Ledger, client kubernetes.Interface, recorder events.EventRecorder, o Options) *Writer {
+	if o.Interval <= 0 {
+		o.Interval = DefaultInterval
+	}
+	if o.WritesPerSecond <= 0 {
+		o.WritesPerSecond = DefaultWritesPerSecond
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	return &Writer{
+		ledger: l, client: client, recorder: recorder, interval: o.Interval, pods: o.Pods, clock: o.Clock,
+		batch:   o.WritesPerSecond, // what is taken is out of date by at most a second when it is written
+		limiter: writing.NewLimiter(o.WritesPerSecond, o.Interval, o.Clock),
+		failed:  map[ledger.UID]time.Time{},
+	}
+}
+
+// Run writes until the context ends. It must be called once, by the process that leads.
+func (w *Writer) Run(ctx context.Context) {
+	ctx = klog.NewContext(ctx, klog.FromContext(ctx).WithName("pod-condition"))
+	ticker := w.clock.NewTicker(w.interval)
+	defer ticker.Stop()
+	defer w.giveBack()
+	for {
+		w.pass(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C():
+		}
+	}
+}
+
+// pass writes what the limiter lets pass. It takes tellings by the batch rather than as many as it may write: the ledger looks through all
+// it has to tell at each taking, and taking none to give back keeps it certain of what pods show.
+func (w *Writer) pass(ctx context.Context) {
+	now := w.clock.Now()
+	for uid, at := range w.failed {
+		if !now.Before(at) {
+			delete(w.failed, uid)
+			w.ledger.Untold(uid)
+		}
+	}
+	if len(w.pending) == 0 {
+		w.pending = w.ledger.TakeTellings(w.batch)
+	}
+	for len(w.pending) > 0 && ctx.Err() == nil && w.limiter.TryAccept() {
+		t := w.pending[0]
+		w.pending = w.pending[1:]
+		w.tell(ctx, t)
+	}
+}
+
+// tell writes the condition and then the event, so that there is one event for one change however often the write is tried.
+func (w *Writer) tell(ctx context.Context, t ledger.Telling) {
+	state, ok := w.ledger.PodState(t.UID)
+	if !ok || state.State == ledger.Gone {
+		return // it is being deleted: nobody waits for an answer
+	}
+	c := conditionOf(t)
+	err := w.patch(ctx, t, c)
+	switch {
+	case err == nil:
+		delete(w.failed, t.UID) // an earlier failure is made good
+		w.record(t, c, state)
+	case apierrors.IsNotFound(err) || isAnotherPod(err):
+		// The pod is gone, or made anew under its name; the ledger will hear of it.
+	default:
+		w.failed[t.UID] = w.clock.Now().Add(retryAfter)
+		w.complain(ctx, err, t)
+	}
+}
+
+func (w *Writer) patch(ctx context.Context, t ledger.Telling, c condition) error {
+	data, err := body(t.UID, c, w.shown(t), metav1.NewTime(w.clock.Now()))
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, writing.Timeout)
+	defer cancel()
+	options := metav1.PatchOptions{FieldManager: writing.FieldManager}
+	_, err = w.client.CoreV1().Pods(t.Namespace).Patch(ctx, t.Name, types.StrategicMergePatchType, data, options, "status")
+	return err
+}
+
+func (w *Writer) shown(t ledger.Telling) *corev1.Pod {
+	if w.pods == nil {
+		return nil
+	}
+	pod, err := w.pods.Pods(t.Namespace).Get(t.Name)
+	if err != nil {
+		return nil
+	}
+	return pod
+}
+
+// isAnotherPod reports whether the patch was for a pod of another UID. The API server answers that a UID cannot be changed.
+func isAnotherPod(err error) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return false
+	}
+	for _, cause := range status.Status().Details.Causes {
+		if cause.Field == "metadata.uid" {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *Writer) record(t ledger.Telling, c condition, state ledger.PodState) {
+	kind, note := corev1.EventTypeWarning, c.Message
+	if c.Status == corev1.ConditionFalse {
+		kind, note = corev1.EventTypeNormal, acceptedNote(state)
+	}
+	pod := &corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: t.Namespace, Name: t.Name, UID: types.UID(t.UID)}
+	w.recorder.Eventf(pod, nil, kind, c.Reason, action, "%s", note)
+}
+
+// acceptedNote is what the event says when a pod is let go: what it does now.
+func acceptedNote(s ledger.PodState) string {
+	if s.State != ledger.Waiting || s.Leaf == "" || s.Hold.Code != "" {
+		return ReasonAccepted
+	}
+	return reason.Reason{Code: reason.WaitingTurn, Queue: string(s.Leaf)}.Text()
+}
+
+func (w *Writer) complain(ctx context.Context, err error, t ledger.Telling) {
+	if ctx.Err() != nil {
+		return // we are told to stop, and that is no failure
+	}
+	if unmentioned, due := w.complaints.Due(err, w.clock.Now()); due {
+		klog.FromContext(ctx).Error(err, "The condition of a pod cannot be written; it is tried again",
+			"pod", klog.KRef(t.Namespace, t.Name), "unmentioned", unmentioned)
+	}
+}
+
+// giveBack leaves the ledger with everything that was not written, for whoever leads next.
+func (w *Writer) giveBack() {
+	for _, t := range w.pending {
+		w.ledger.Untold(t.UID)
+	}
+	for uid := range w.failed {
+		w.ledger.Untold(uid)
+	}
+	w.pending, w.failed = nil, map[ledger.UID]time.Time{}
+}

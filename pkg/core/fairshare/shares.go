@@ -1,0 +1,81 @@
+package fairshare
+
+import (
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// Child is a queue as its parent sees it when shares are divided.
+type Child struct {
+	Weight     int64
+	Guaranteed resource.List // an absent resource is 0
+	Max        resource.List // an absent resource is unlimited
+	Active     bool
+}
+
+// Level divides a parent's share among its children by the parent's policy. Every
+// resource of the share is divided on its own; under Fair only memory is, and the
+// shares of the others are 0. The result is in the order of children.
+func Level(policy queue.Policy, share resource.List, children []Child) []resource.List {
+	claimants := make([]Claimant, len(children))
+	entries := make([]resource.Entry, len(children)*share.Len())
+	var shares []int64
+	for r := range share.Len() {
+		e := share.At(r)
+		if policy == queue.Fair && e.Name != resource.Memory {
+			e.Value = 0
+			shares = append(shares[:0], make([]int64, len(children))...)
+		} else {
+			for i, c := range children {
+				claimants[i] = c.claimant(e.Name)
+			}
+			shares = Divide(e.Value, claimants, shares)
+		}
+		for i := range children {
+			entries[i*share.Len()+r] = resource.Entry{Name: e.Name, Value: shares[i]}
+		}
+	}
+	out := make([]resource.List, len(children))
+	for i := range children {
+		out[i] = resource.Of(entries[i*share.Len() : (i+1)*share.Len()]...)
+	}
+	return out
+}
+
+func (c Child) claimant(n resource.Name) Claimant {
+	limit, limited := c.Max.Lookup(n)
+	if !limited {
+		limit = resource.Unlimited
+	}
+	return Claimant{Weight: c.Weight, Min: c.Guaranteed.Get(n), Max: limit, Active: c.Active}
+}
+
+// Shares returns the share of every queue of the tree, by node index: the root has
+// the total as far as its max allows, and every parent divides its own integer share
+// among its children.
+//
+// active says, by node index, which queues have an application that may run; their
+// ancestors count as active with them. With nil every queue is, which gives the
+// steady shares.
+func Shares(t queue.Tree, total resource.List, active []bool) []resource.List {
+	out := make([]resource.List, len(t.Nodes))
+	if len(t.Nodes) == 0 {
+		return out
+	}
+	busy := withAncestors(t, active)
+	out[0] = total.CapBy(t.Nodes[0].Spec.Max)
+	for i, n := range t.Nodes { // parents come before children
+		if len(n.Children) == 0 {
+			continue
+		}
+		children := make([]Child, len(n.Children))
+		for j, c := range n.Children {
+			spec := t.Nodes[c].Spec
+			children[j] = Child{Weight: spec.Weight, Guaranteed: spec.Guaranteed, Max: spec.Max, Active: busy[c]}
+		}
+		for j, share := range Level(n.Spec.Policy, out[i], children) {
+			out[n.Children[j]] = share
+		}
+	}
+	return out
+}

@@ -1,0 +1,29 @@
+// Package limit holds the hard limits of a queue, one file for each.
+//
+// A limit is a test of one queue: what it uses now, what a pod asks for, and what the
+// queue allows. The caller tests every level of the path, because a limit covers the
+// whole subtree. A limit that was lowered stops nothing that runs; it only lets
+// nothing more in.
+//
+// The package must not change what it is given, and does not look for room on nodes.
+package limit
+
+import "github.com/fairway-scheduler/fairway/pkg/core/resource"
+
+// MaxResources returns the first resource, in name order, of which the queue would
+// use more than its max with this request, and true if there is one. A resource
+// absent from limits is unlimited.
+//
+// What is tested is usage and request together: YARN once tested the usage before
+// the container alone and overshot by one container (YARN-3126). All resources of
+// limits are tested, also those the pod does not ask for: a queue that is above any
+// of its maxima starts nothing.
+func MaxResources(usage *resource.Sum, request, limits resource.List) (resource.Name, bool) {
+	for i := range limits.Len() {
+		limit := limits.At(i)
+		if resource.SatAdd(usage.Get(limit.Name), request.Get(limit.Name)) > limit.Value {
+			return limit.Name, true
+		}
+	}
+	return "", false
+}

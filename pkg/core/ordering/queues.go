@@ -1,0 +1,105 @@
+package ordering
+
+import (
+	"cmp"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// Criterion is the step of the comparison that decided.
+type Criterion string
+
+// The criteria, in the order in which they are asked.
+const (
+	// CriterionGuarantee: one is below its guarantee, or the further one below it.
+	CriterionGuarantee Criterion = "guarantee"
+	// CriterionWeight: one has weight 0 and comes after those with weight.
+	CriterionWeight Criterion = "weight"
+	// CriterionShare: the smaller usage for its weight.
+	CriterionShare Criterion = "share"
+	// CriterionPriority: the higher priority.
+	CriterionPriority Criterion = "priority"
+	// CriterionSubmitted: the earlier submission.
+	CriterionSubmitted Criterion = "submitted"
+	// CriterionName: path order, so that the order is total.
+	CriterionName Criterion = "name"
+)
+
+// Compare says which of two siblings comes first (negative: a) and by which
+// criterion. Both keys were set for this policy.
+//
+// It compares a tuple position by position, which is what makes it transitive; YARN's
+// judged one side by the other's dominant resource and was not (YARN-11482).
+func Compare(policy queue.Policy, a, b *Key) (int, Criterion) {
+	if policy != queue.FIFO {
+		if c := compareGuarantee(a, b); c != 0 {
+			return c, CriterionGuarantee
+		}
+		// "Fixed at its guarantee, then only what nobody with weight wants".
+		if (a.weight == 0) != (b.weight == 0) {
+			if a.weight == 0 {
+				return 1, CriterionWeight
+			}
+			return -1, CriterionWeight
+		}
+		if c := compareShares(a, b); c != 0 {
+			return c, CriterionShare
+		}
+	}
+	if c := cmp.Compare(b.priority, a.priority); c != 0 {
+		return c, CriterionPriority
+	}
+	if c := cmp.Compare(a.submitted, b.submitted); c != 0 {
+		return c, CriterionSubmitted
+	}
+	return queue.ComparePaths(queue.Path(a.name), queue.Path(b.name)), CriterionName
+}
+
+// compareGuarantee puts those below their guarantee first, and among them the one
+// that has the smallest part of what it is owed. Under that part, demand already
+// counts: an idle guarantee makes nobody needy.
+func compareGuarantee(a, b *Key) int {
+	switch {
+	case a.needy && !b.needy:
+		return -1
+	case !a.needy && b.needy:
+		return 1
+	case !a.needy:
+		return 0
+	}
+	return compareParts(a, b)
+}
+
+// compareParts compares usage/owed of two needy keys, both over the total of their
+// resource: four factors on each side. Needy means that usage is finite and that
+// something is owed; what is owed may be infinite, and then the part is 0.
+func compareParts(a, b *Key) int {
+	return resource.CompareProducts4(
+		[4]uint64{a.dominant.num, a.owed.den, b.dominant.den, b.owed.num},
+		[4]uint64{b.dominant.num, b.owed.den, a.dominant.den, a.owed.num})
+}
+
+// compareShares compares usage over total and weight, the largest share of each
+// first, then the second largest and so on: two siblings with equal dominant shares
+// still differ in the rest.
+func compareShares(a, b *Key) int {
+	aw, bw := a.weight, b.weight
+	if aw == 0 { // then both are, and shares compare undivided
+		aw, bw = 1, 1
+	}
+	for i := range max(len(a.shares), len(b.shares)) {
+		if c := compareWeighted(a.share(i), aw, b.share(i), bw); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// share is 0 past the resources in use.
+func (k *Key) share(i int) fraction {
+	if i < len(k.shares) {
+		return k.shares[i]
+	}
+	return fraction{0, 1}
+}

@@ -1,0 +1,242 @@
+package ordering_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/ordering"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+const (
+	drf  = queue.DominantResourceFairness
+	fair = queue.Fair
+	fifo = queue.FIFO
+)
+
+// list takes cores and Gi.
+func list(cores, gi int64) resource.List {
+	return resource.Of(
+		resource.Entry{Name: resource.CPU, Value: cores * 1000},
+		resource.Entry{Name: resource.Memory, Value: gi << 30})
+}
+
+func gpus(n int64) resource.List {
+	return resource.Of(resource.Entry{Name: "nvidia.com/gpu", Value: n})
+}
+
+// total makes percent easy to read: 1 core is 1%, 1 Gi is 1%.
+var total = list(100, 100)
+
+// stands is a queue of weight 1 that uses this much and wants everything.
+func stands(name string, usage resource.List, options ...func(*ordering.Standing)) ordering.Standing {
+	s := ordering.Standing{Name: name, Usage: sum(usage), Demand: sum(list(1000, 1000)), Weight: 1000}
+	for _, o := range options {
+		o(&s)
+	}
+	return s
+}
+
+func sum(l resource.List) *resource.Sum {
+	var s resource.Sum
+	s.Add(l)
+	return &s
+}
+
+type option = func(*ordering.Standing)
+
+func weight(w int64) option             { return func(s *ordering.Standing) { s.Weight = w } }
+func guaranteed(l resource.List) option { return func(s *ordering.Standing) { s.Guaranteed = l } }
+func demands(l resource.List) option    { return func(s *ordering.Standing) { s.Demand = sum(l) } }
+func priority(p int32) option           { return func(s *ordering.Standing) { s.Priority = p } }
+func submitted(at int64) option         { return func(s *ordering.Standing) { s.Submitted = at } }
+func key(p queue.Policy, s ordering.Standing) *ordering.Key {
+	var k ordering.Key
+	k.Set(p, s, total)
+	return &k
+}
+
+// In every case a comes first.
+func TestWhoComesFirst(t *testing.T) {
+	for name, c := range map[string]struct {
+		policy queue.Policy
+		a, b   ordering.Standing
+		by     ordering.Criterion
+	}{
+		"less usage": {
+			drf, stands("a", list(10, 10)), stands("b", list(20, 20)), ordering.CriterionShare},
+		"less usage for its weight": {
+			drf, stands("a", list(20, 20), weight(3000)), stands("b", list(10, 10)), ordering.CriterionShare},
+		"less of what it uses most": {
+			drf, stands("a", list(30, 30)), stands("b", list(0, 40)), ordering.CriterionShare},
+		"less of the second, the most being equal": {
+			drf, stands("a", list(40, 10)), stands("b", list(20, 40)), ordering.CriterionShare},
+		"nothing of a third resource, the others being equal": {
+			drf, stands("a", list(40, 10)), stands("b", list(40, 10).Add(gpus(1))), ordering.CriterionShare},
+		"one that uses no resource the cluster does not have": {
+			drf, stands("a", list(100, 100)), stands("b", gpus(1)), ordering.CriterionShare},
+		"a weight of 0 is after any weight": {
+			drf, stands("a", list(90, 90), weight(1)), stands("b", list(0, 0), weight(0)), ordering.CriterionWeight},
+		"a negative weight is a weight of 0": {
+			drf, stands("a", list(90, 90)), stands("b", list(0, 0), weight(-1000)), ordering.CriterionWeight},
+		"two without weight, by usage": {
+			drf, stands("a", list(10, 10), weight(0)), stands("b", list(20, 20), weight(0)), ordering.CriterionShare},
+		"below its guarantee": {
+			drf, stands("a", list(40, 40), guaranteed(list(50, 50))), stands("b", list(10, 10)), ordering.CriterionGuarantee},
+		"below its guarantee, without weight": {
+			drf, stands("a", list(40, 40), guaranteed(list(50, 50)), weight(0)), stands("b", list(10, 10)), ordering.CriterionGuarantee},
+		"not one whose guarantee nobody asks for": {
+			drf, stands("a", list(10, 10)), stands("b", list(40, 40), guaranteed(list(50, 50)), demands(list(40, 40))), ordering.CriterionShare},
+		"not one at its guarantee": {
+			drf, stands("a", list(10, 10)), stands("b", list(50, 50), guaranteed(list(50, 50))), ordering.CriterionShare},
+		"not one whose dominant share is above what it is owed": {
+			drf, stands("a", list(10, 10)), stands("b", list(60, 0), guaranteed(list(0, 50))), ordering.CriterionShare},
+		"the smaller part of its guarantee": {
+			drf, stands("a", list(20, 0), guaranteed(list(80, 0))), stands("b", list(10, 0), guaranteed(list(20, 0))), ordering.CriterionGuarantee},
+		"the smaller part, guarantees in different resources": {
+			drf, stands("a", list(10, 0), guaranteed(list(0, 80))), stands("b", list(0, 10), guaranteed(list(40, 0))), ordering.CriterionGuarantee},
+		"the smaller part, the other way about": {
+			drf, stands("a", list(0, 10), guaranteed(list(80, 0))), stands("b", list(10, 0), guaranteed(list(0, 40))), ordering.CriterionGuarantee},
+		"the smaller part counts what is asked for": {
+			// a has 10 of 40 that it wants of 80; b has 10 of 30.
+			drf, stands("a", list(10, 0), guaranteed(list(80, 0)), demands(list(40, 0))), stands("b", list(10, 0), guaranteed(list(30, 0))), ordering.CriterionGuarantee},
+		"an equal part goes on to the share": {
+			drf, stands("a", list(10, 0), guaranteed(list(20, 0))), stands("b", list(20, 0), guaranteed(list(40, 0))), ordering.CriterionShare},
+		"an equal part goes on to the weight": {
+			drf, stands("a", list(20, 0), guaranteed(list(40, 0))), stands("b", list(10, 0), guaranteed(list(20, 0)), weight(0)), ordering.CriterionWeight},
+		"owed a resource that is not there, by usage": {
+			drf, stands("a", list(10, 0), guaranteed(gpus(1)), demands(gpus(1))), stands("b", list(20, 0), guaranteed(gpus(9)), demands(gpus(9))), ordering.CriterionShare},
+		"owed a resource that is not there, before owed one that is": {
+			drf, stands("a", list(10, 0), guaranteed(gpus(1)), demands(gpus(1))), stands("b", list(5, 0), guaranteed(list(90, 0))), ordering.CriterionGuarantee},
+		"the higher priority, shares being equal": {
+			drf, stands("b", list(10, 20), priority(2)), stands("a", list(20, 10), priority(1)), ordering.CriterionPriority},
+		"not the higher priority where shares differ": {
+			drf, stands("a", list(10, 10)), stands("b", list(11, 10), priority(9)), ordering.CriterionShare},
+		"the earlier submission": {
+			drf, stands("b", list(0, 0), submitted(1)), stands("a", list(0, 0), submitted(2)), ordering.CriterionSubmitted},
+		"the name, all else being equal": {
+			drf, stands("root.a.x", list(0, 0)), stands("root.a-b", list(0, 0)), ordering.CriterionName},
+
+		"Fair: less memory": {
+			fair, stands("a", list(90, 10)), stands("b", list(0, 20)), ordering.CriterionShare},
+		"Fair: less memory for its weight": {
+			fair, stands("a", list(90, 20), weight(3000)), stands("b", list(0, 10)), ordering.CriterionShare},
+		"Fair: a guarantee of cpu is none": {
+			fair, stands("a", list(0, 10)), stands("b", list(0, 20), guaranteed(list(50, 0))), ordering.CriterionShare},
+		"Fair: below its guarantee of memory": {
+			fair, stands("a", list(90, 20), guaranteed(list(0, 30))), stands("b", list(0, 10)), ordering.CriterionGuarantee},
+		"Fair: equal memory goes on to the name": {
+			fair, stands("a", list(90, 20)), stands("b", list(0, 20)), ordering.CriterionName},
+
+		"FIFO: the higher priority, whatever it uses": {
+			fifo, stands("b", list(90, 90), priority(2), submitted(2)), stands("a", list(0, 0), priority(1), submitted(1)), ordering.CriterionPriority},
+		"FIFO: the earlier submission, whatever it uses": {
+			fifo, stands("b", list(90, 90), submitted(1)), stands("a", list(0, 0), submitted(2)), ordering.CriterionSubmitted},
+		"FIFO: the name": {
+			fifo, stands("a", list(90, 90), weight(0)), stands("b", list(0, 0)), ordering.CriterionName},
+		"a negative priority is below none": {
+			fifo, stands("b", list(0, 0)), stands("a", list(0, 0), priority(-1)), ordering.CriterionPriority},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, b := key(c.policy, c.a), key(c.policy, c.b)
+			if got, by := ordering.Compare(c.policy, a, b); got >= 0 || by != c.by {
+				t.Errorf("a against b: %d by %s, want a first by %s", got, by, c.by)
+			}
+			if got, by := ordering.Compare(c.policy, b, a); got <= 0 || by != c.by {
+				t.Errorf("b against a: %d by %s, want a first by %s", got, by, c.by)
+			}
+			if got, _ := ordering.Compare(c.policy, a, a); got != 0 {
+				t.Errorf("a against itself: %d", got)
+			}
+		})
+	}
+}
+
+// The documented cluster: busy (weight 1) has nine tenths, sometimes-busy (weight 3)
+// one tenth. Whatever ends is offered to sometimes-busy, until both have their share.
+func TestBusyAndSometimesBusy(t *testing.T) {
+	cluster := list(200, 800)
+	busy, sometimes := list(180, 720), list(20, 80)
+	first := func() string {
+		var a, b ordering.Key
+		a.Set(drf, stands("root.busy", busy), cluster)
+		b.Set(drf, stands("root.sometimes-busy", sometimes, weight(3000)), cluster)
+		if c, _ := ordering.Compare(drf, &a, &b); c < 0 {
+			return "root.busy"
+		}
+		return "root.sometimes-busy"
+	}
+	pod, moved := list(1, 4), 0
+	for ; first() == "root.sometimes-busy" && moved < 500; moved++ {
+		busy, sometimes = busy.Sub(pod), sometimes.Add(pod)
+	}
+	// At 50 and 150 the two are equal, and the name puts busy first.
+	if !busy.Equal(list(50, 200)) || !sometimes.Equal(list(150, 600)) {
+		t.Errorf("after %d pods: busy %v, sometimes-busy %v", moved, busy, sometimes)
+	}
+}
+
+func TestAKeyThatIsRenewedIsAsGoodAsNew(t *testing.T) {
+	full := stands("a", list(50, 60).Add(gpus(2)), guaranteed(list(90, 90)), priority(3), submitted(4))
+	empty := stands("b", resource.List{})
+	for _, p := range []queue.Policy{drf, fair, fifo} {
+		renewed := key(drf, full)
+		renewed.Set(p, empty, total)
+		if c, by := ordering.Compare(p, renewed, key(p, empty)); c != 0 {
+			t.Errorf("%v: differs by %s", p, by)
+		}
+	}
+}
+
+func TestComparingAndRenewingDoNotAllocate(t *testing.T) {
+	s := stands("root.a", list(50, 60).Add(gpus(2)), guaranteed(list(90, 90)))
+	a, b := key(drf, s), key(drf, stands("root.b", list(60, 50).Add(gpus(2)), guaranteed(list(90, 90))))
+	if n := testing.AllocsPerRun(100, func() {
+		a.Set(drf, s, total)
+		ordering.Compare(drf, a, b)
+	}); n != 0 {
+		t.Errorf("%v allocations, want none", n)
+	}
+}
+
+func TestAStandingWithoutSumsUsesNothing(t *testing.T) {
+	var a, b ordering.Key
+	a.Set(drf, ordering.Standing{Name: "a", Weight: 1000, Guaranteed: list(5, 5)}, total)
+	b.Set(drf, stands("b", list(1, 0)), total)
+	if c, by := ordering.Compare(drf, &a, &b); c >= 0 || by != ordering.CriterionShare {
+		t.Errorf("%d by %s", c, by)
+	}
+}
+
+func TestSortingFollowsCompare(t *testing.T) {
+	all := []ordering.Standing{
+		stands("root.d", list(0, 0), weight(0)), stands("root.c", list(9, 9)), stands("root.b", list(1, 1)),
+		stands("root.a", list(80, 80), guaranteed(list(90, 0))),
+	}
+	slices.SortFunc(all, func(x, y ordering.Standing) int {
+		c, _ := ordering.Compare(drf, key(drf, x), key(drf, y))
+		return c
+	})
+	var names []string
+	for _, s := range all {
+		names = append(names, s.Name)
+	}
+	if want := []string{"root.a", "root.b", "root.c", "root.d"}; !slices.Equal(names, want) {
+		t.Errorf("got %v", names)
+	}
+}
+
+func BenchmarkCompare(b *testing.B) {
+	x, y := key(drf, stands("root.a", list(50, 60))), key(drf, stands("root.b", list(60, 50), weight(3000)))
+	for b.Loop() {
+		ordering.Compare(drf, x, y)
+	}
+}
+
+func BenchmarkSet(b *testing.B) {
+	s, k := stands("root.a", list(50, 60), guaranteed(list(90, 90))), key(drf, stands("", total))
+	for b.Loop() {
+		k.Set(drf, s, total)
+	}
+}

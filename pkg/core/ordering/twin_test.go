@@ -1,0 +1,208 @@
+package ordering_test
+
+import (
+	"cmp"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/ordering"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// The twin computes every ratio as a big.Rat, in the words of the rule. nil is
+// infinite.
+func twin(p queue.Policy, a, b ordering.Standing, total resource.List) (int, ordering.Criterion) {
+	if p != fifo {
+		an, ar := part(p, a, total)
+		bn, br := part(p, b, total)
+		switch {
+		case an && !bn:
+			return -1, ordering.CriterionGuarantee
+		case bn && !an:
+			return 1, ordering.CriterionGuarantee
+		case an && bn && ar.Cmp(br) != 0:
+			return ar.Cmp(br), ordering.CriterionGuarantee
+		}
+		if (a.Weight <= 0) != (b.Weight <= 0) {
+			return cmp.Compare(max(b.Weight, 0), max(a.Weight, 0)), ordering.CriterionWeight
+		}
+		x, y := weighted(p, a, total), weighted(p, b, total)
+		for len(x) < len(y) {
+			x = append(x, new(big.Rat))
+		}
+		for len(y) < len(x) {
+			y = append(y, new(big.Rat))
+		}
+		for i := range x {
+			if c := compareRats(x[i], y[i]); c != 0 {
+				return c, ordering.CriterionShare
+			}
+		}
+	}
+	if a.Priority != b.Priority {
+		return cmp.Compare(b.Priority, a.Priority), ordering.CriterionPriority
+	}
+	if a.Submitted != b.Submitted {
+		return cmp.Compare(a.Submitted, b.Submitted), ordering.CriterionSubmitted
+	}
+	return slices.Compare(strings.Split(a.Name, "."), strings.Split(b.Name, ".")), ordering.CriterionName
+}
+
+func compareRats(x, y *big.Rat) int {
+	switch {
+	case x == nil && y == nil:
+		return 0
+	case x == nil:
+		return 1
+	case y == nil:
+		return -1
+	}
+	return x.Cmp(y)
+}
+
+// part says whether a standing is needy, and which part of what it is owed it has.
+func part(p queue.Policy, s ordering.Standing, total resource.List) (bool, *big.Rat) {
+	used := dominant(shares(p, s.Usage.List(), total))
+	owed := dominant(shares(p, s.Guaranteed.Min(s.Demand.List()), total))
+	if compareRats(used, owed) >= 0 {
+		return false, nil
+	}
+	if owed == nil {
+		return true, new(big.Rat) // any amount is no part of an infinite one
+	}
+	return true, new(big.Rat).Quo(used, owed)
+}
+
+func weighted(p queue.Policy, s ordering.Standing, total resource.List) []*big.Rat {
+	out := shares(p, s.Usage.List(), total)
+	for _, r := range out {
+		if r != nil && s.Weight > 0 {
+			r.Quo(r, big.NewRat(s.Weight, 1))
+		}
+	}
+	slices.SortFunc(out, func(x, y *big.Rat) int { return compareRats(y, x) })
+	return out
+}
+
+// shares are an amount's shares of the total, one for each resource of either.
+func shares(p queue.Policy, amount, total resource.List) []*big.Rat {
+	var out []*big.Rat
+	both := amount.Max(total)
+	for i := range both.Len() {
+		n := both.At(i).Name
+		v := max(amount.Get(n), 0)
+		switch {
+		case p == fair && n != resource.Memory:
+		case v == 0:
+			out = append(out, new(big.Rat))
+		case total.Get(n) <= 0:
+			out = append(out, nil)
+		default:
+			out = append(out, big.NewRat(v, total.Get(n)))
+		}
+	}
+	return out
+}
+
+func dominant(shares []*big.Rat) *big.Rat {
+	largest := new(big.Rat)
+	for _, r := range shares {
+		if compareRats(r, largest) > 0 {
+			largest = r
+		}
+	}
+	return largest
+}
+
+// lists draws from few small amounts, so that equal shares come up, and from huge
+// ones, so that products need all their bits.
+func lists() *rapid.Generator[resource.List] {
+	amount := rapid.OneOf(
+		rapid.Int64Range(0, 4),
+		rapid.SampledFrom([]int64{1 << 40, 1 << 60, 1<<60 + 1, math.MaxInt64 - 1, math.MaxInt64}))
+	return rapid.Custom(func(t *rapid.T) resource.List {
+		var out []resource.Entry
+		for _, n := range []resource.Name{resource.CPU, resource.Memory, "nvidia.com/gpu"} {
+			if rapid.IntRange(0, 3).Draw(t, "has it unless 0") > 0 {
+				out = append(out, resource.Entry{Name: n, Value: amount.Draw(t, string(n))})
+			}
+		}
+		return resource.Of(out...)
+	})
+}
+
+func standings() *rapid.Generator[ordering.Standing] {
+	return rapid.Custom(func(t *rapid.T) ordering.Standing {
+		return ordering.Standing{
+			Usage:      sum(lists().Draw(t, "usage")),
+			Demand:     sum(lists().Draw(t, "demand")),
+			Guaranteed: lists().Draw(t, "guaranteed"),
+			Weight:     rapid.SampledFrom([]int64{-1, 0, 1, 1000, 3000, math.MaxInt64}).Draw(t, "weight"),
+			Priority:   rapid.Int32Range(0, 1).Draw(t, "priority"),
+			Submitted:  rapid.Int64Range(0, 1).Draw(t, "submitted"),
+			Name:       rapid.SampledFrom([]string{"root.a", "root.a.b", "root.a-b", "root.b"}).Draw(t, "name"),
+		}
+	})
+}
+
+func policies() *rapid.Generator[queue.Policy] {
+	return rapid.SampledFrom([]queue.Policy{drf, drf, fair, fifo})
+}
+
+func TestCompareEqualsItsTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, total := policies().Draw(t, "policy"), lists().Draw(t, "total")
+		a, b := standings().Draw(t, "a"), standings().Draw(t, "b")
+		if rapid.Bool().Draw(t, "both want more than they are guaranteed") {
+			a.Demand, b.Demand = sum(a.Guaranteed), sum(b.Guaranteed)
+		}
+		var x, y ordering.Key
+		x.Set(p, a, total)
+		y.Set(p, b, total)
+		got, by := ordering.Compare(p, &x, &y)
+		want, wantBy := twin(p, a, b, total)
+		if sign(got) != sign(want) || by != wantBy {
+			t.Fatalf("got %d by %s, the twin %d by %s", got, by, want, wantBy)
+		}
+	})
+}
+
+func TestCompareIsATotalOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, total := policies().Draw(t, "policy"), lists().Draw(t, "total")
+		var keys [3]ordering.Key
+		var names [3]string
+		for i := range keys {
+			s := standings().Draw(t, "standing")
+			keys[i].Set(p, s, total)
+			names[i] = s.Name
+		}
+		compare := func(i, j int) int {
+			c, _ := ordering.Compare(p, &keys[i], &keys[j])
+			return sign(c)
+		}
+		for i := range keys {
+			for j := range keys {
+				if compare(i, j) != -compare(j, i) {
+					t.Fatalf("%d and %d each come first", i, j)
+				}
+				if compare(i, j) == 0 && names[i] != names[j] {
+					t.Fatalf("two different siblings are equal: %s, %s", names[i], names[j])
+				}
+				for k := range keys {
+					if compare(i, j) <= 0 && compare(j, k) <= 0 && compare(i, k) > 0 {
+						t.Fatalf("%d <= %d <= %d, but not %d <= %d", i, j, k, i, k)
+					}
+				}
+			}
+		}
+	})
+}
+
+func sign(c int) int { return cmp.Compare(c, 0) }

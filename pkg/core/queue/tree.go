@@ -1,0 +1,218 @@
+package queue
+
+import (
+	"math"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+)
+
+// Declaration is a Queue object as far as the tree needs it.
+type Declaration struct {
+	Path Path
+	Spec Spec
+	// PolicyInForce is the policy the queue had when it was last good. It stays in
+	// force while Spec.Policy cannot be used.
+	PolicyInForce Policy
+	Created       int64 // unix nanoseconds
+	Deleting      bool
+}
+
+// Occupancy tells where pods are.
+type Occupancy struct {
+	Path Path
+	// Charged is true when released or running pods are directly in this queue.
+	Charged bool
+	// OldestWaiting is the creation (unix nanoseconds) of the oldest waiting pod that
+	// asks for exactly this queue, math.MaxInt64 when there is none.
+	OldestWaiting int64
+}
+
+// Node is a queue in the tree.
+type Node struct {
+	Path Path
+	// Spec is what is in force, which may differ from what was declared: see the
+	// problems of the tree.
+	Spec     Spec
+	Parent   int // index into Tree.Nodes, -1 for the root
+	Children []int
+	// Declared is false for a queue that is in the tree only because pods run in it
+	// or below it, and for a root that was not declared.
+	Declared bool
+	// Accepting is true when pods may enter: a declared queue without children,
+	// not being deleted, and not the root.
+	Accepting bool
+}
+
+// Problem is something about a declared queue that its owner should know.
+type Problem struct {
+	Path   Path
+	Reason reason.Reason
+}
+
+// Tree is the queues in force. It is a value; nobody changes it after Build.
+type Tree struct {
+	Nodes    []Node    // in path order: the root first, parents before children
+	Problems []Problem // in path order
+	Blocked  []Path    // declared but not in the tree, in path order
+}
+
+// Find returns the index of a queue in Nodes.
+func (t Tree) Find(p Path) (int, bool) {
+	return slices.BinarySearchFunc(t.Nodes, p, func(n Node, p Path) int { return ComparePaths(n.Path, p) })
+}
+
+// Build returns the tree that the declared queues form, given where pods are. Both
+// lists may be in any order and the answer is the same; the caller sees to it that a
+// path is declared at most once.
+//
+// The rules:
+//  1. The root is always in the tree, and it always counts as a queue with children:
+//     a pod that names the root must not be able to block everything else.
+//  2. A queue with charged pods and all its ancestors are always in the tree, because
+//     their usage has to count somewhere. Undeclared ones have weight 0.
+//  3. A declared queue whose parent is not in the tree is blocked.
+//  4. A declared queue whose parent holds pods itself is blocked, unless charged pods
+//     are in or below it: the parent keeps its last good state, a queue without
+//     children (see holdsPods).
+//  5. to 7. What is in the tree may still contradict itself: see validate.go.
+func Build(declared []Declaration, occupied []Occupancy) Tree {
+	b := newBuilder(declared, occupied)
+	for _, p := range b.candidates() {
+		b.place(p)
+	}
+	for i := range b.tree.Nodes {
+		n := &b.tree.Nodes[i]
+		n.Accepting = n.Declared && len(n.Children) == 0 && n.Parent >= 0 && !b.declared[n.Path].Deleting
+	}
+	b.rulePolicies()
+	b.ruleOvercommitted()
+	b.ruleMaxBelowGuaranteed()
+	slices.SortStableFunc(b.tree.Problems, func(x, y Problem) int { return ComparePaths(x.Path, y.Path) })
+	return b.tree
+}
+
+// builder holds the indexes of one Build. Its maps are for look-up only.
+type builder struct {
+	order    []Path // of everything declared
+	declared map[Path]Declaration
+	occupied map[Path]Occupancy
+	forced   map[Path]bool  // has charged pods in it or below it
+	nodes    map[Path]int   // in the tree already
+	causes   map[Path]Path  // blocked already -> the queue that is the cause
+	eldest   map[Path]int64 // parent -> when its first child came to be
+	tree     Tree
+}
+
+func newBuilder(declared []Declaration, occupied []Occupancy) *builder {
+	b := &builder{
+		declared: make(map[Path]Declaration, len(declared)),
+		occupied: make(map[Path]Occupancy, len(occupied)),
+		forced:   map[Path]bool{},
+		nodes:    make(map[Path]int, len(declared)+1),
+		causes:   map[Path]Path{},
+		eldest:   map[Path]int64{},
+	}
+	for _, d := range declared {
+		b.order = append(b.order, d.Path)
+		b.declared[d.Path] = d
+		b.seniority(d.Path.Parent(), d.Created)
+	}
+	for _, o := range occupied {
+		if seen, ok := b.occupied[o.Path]; ok {
+			o.Charged = o.Charged || seen.Charged
+			o.OldestWaiting = min(o.OldestWaiting, seen.OldestWaiting)
+		}
+		b.occupied[o.Path] = o
+		if _, err := ParsePath(string(o.Path)); err == nil && o.Charged {
+			b.force(o.Path)
+		}
+	}
+	return b
+}
+
+// force keeps a queue and its ancestors in the tree (rule 2).
+func (b *builder) force(p Path) {
+	for ; p != "" && !b.forced[p]; p = p.Parent() {
+		b.forced[p] = true
+		b.order = append(b.order, p)
+		b.seniority(p.Parent(), math.MinInt64)
+	}
+}
+
+// seniority notes that a parent has had a child since then.
+func (b *builder) seniority(parent Path, since int64) {
+	if known, ok := b.eldest[parent]; !ok || since < known {
+		b.eldest[parent] = since
+	}
+}
+
+// candidates returns every path that may become a node, parents before children.
+func (b *builder) candidates() []Path {
+	out := append(b.order, Root)
+	slices.SortFunc(out, ComparePaths)
+	return slices.Compact(out)
+}
+
+// place decides rules 1 to 4 for one queue. Its ancestors have been placed.
+func (b *builder) place(p Path) {
+	parent := p.Parent()
+	_, parentInTree := b.nodes[parent]
+	_, err := ParsePath(string(p))
+	switch {
+	case p == Root || b.forced[p]:
+		b.grow(p)
+	case err != nil:
+		b.block(p, p, reason.Reason{Code: reason.QueueNameInvalid, Detail: err.Error()})
+	case b.causes[parent] != "":
+		cause := b.causes[parent]
+		b.block(p, cause, reason.Reason{Code: reason.QueueNotReady, Other: string(cause)})
+	case !parentInTree:
+		b.block(p, p, reason.Reason{Code: reason.ParentMissing, Other: string(parent)})
+	case b.holdsPods(parent):
+		b.block(p, p, reason.Reason{Code: reason.ParentHasPods, Other: string(parent)})
+	default:
+		b.grow(p)
+	}
+}
+
+// holdsPods reports whether a parent has to stay a queue without children (rule 4):
+// pods were charged to it, or a pod waits for it that was there before its first
+// child. A pod that asked for a queue which already had children made a mistake, and
+// one pod's mistake must not keep an administrator from adding queues.
+func (b *builder) holdsPods(parent Path) bool {
+	o, ok := b.occupied[parent]
+	if !ok || parent == Root {
+		return false
+	}
+	return o.Charged || o.OldestWaiting < b.eldest[parent]
+}
+
+// grow adds a node; its parent is in the tree.
+func (b *builder) grow(p Path) {
+	d, declared := b.declared[p]
+	n := Node{Path: p, Spec: d.Spec, Parent: -1, Declared: declared}
+	if !declared && p == Root {
+		n.Spec = DefaultSpec()
+	}
+	index := len(b.tree.Nodes)
+	if p != Root {
+		n.Parent = b.nodes[p.Parent()]
+		parent := &b.tree.Nodes[n.Parent]
+		parent.Children = append(parent.Children, index)
+	}
+	b.nodes[p] = index
+	b.tree.Nodes = append(b.tree.Nodes, n)
+}
+
+// block leaves a queue out of the tree.
+func (b *builder) block(p, cause Path, r reason.Reason) {
+	b.causes[p] = cause
+	b.tree.Blocked = append(b.tree.Blocked, p)
+	b.report(p, r)
+}
+
+func (b *builder) report(p Path, r reason.Reason) {
+	r.Queue = string(p)
+	b.tree.Problems = append(b.tree.Problems, Problem{Path: p, Reason: r})
+}

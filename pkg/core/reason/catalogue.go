@@ -1,0 +1,86 @@
+// Package reason names why something is not so: why a pod waits, why a queue is not
+// in force as written.
+//
+// The list of codes is closed, a reason is plain data that compares with ==, and
+// every English sentence stands in text.go. Rules return reasons; the status, the
+// events, the kubectl plugin and the tests all show the same sentence. The package
+// decides nothing and must not import the rules that do.
+package reason
+
+import "github.com/fairway-scheduler/fairway/pkg/core/resource"
+
+// Code is the machine-readable part of a reason. Codes appear in conditions, events
+// and metrics, so they are never renamed.
+type Code string
+
+// Why a pod waits.
+const (
+	// QueueNameInvalid: what the pod asks for is not a queue path. Queue is what was
+	// written, Detail says what is allowed. Also a problem of a declared queue.
+	QueueNameInvalid Code = "QueueNameInvalid"
+	// QueueNotFound: there is no such queue.
+	QueueNotFound Code = "QueueNotFound"
+	// QueueNotLeaf: the queue has child queues, so it takes no pods itself.
+	// Other may name a child.
+	QueueNotLeaf Code = "QueueNotLeaf"
+	// QueueNotReady: the queue is declared but not in force, because of queue Other
+	// or for the cause that Detail gives (a sentence about Queue is used as it stands).
+	// Also a problem of a declared queue.
+	QueueNotReady Code = "QueueNotReady"
+	// QueueDeleted: the queue is being deleted, or is gone while its pods still run.
+	QueueDeleted Code = "QueueDeleted"
+	// MaxResources: with this pod the usage of Queue would exceed its max.
+	// Limit, Used and Asked are amounts of Resource.
+	MaxResources Code = "MaxResources"
+	// Parked: no node fits this pod or one like it. Detail is the scheduler's answer.
+	Parked Code = "Parked"
+	// BackOff: the last attempt ended in an error, given in Detail.
+	BackOff Code = "BackOff"
+	// SchedulingGate: another PreEnqueue plugin, named in Other, holds the pod.
+	SchedulingGate Code = "SchedulingGate"
+	// WaitingTurn: nothing holds the pod; others come first.
+	WaitingTurn Code = "WaitingTurn"
+)
+
+// Why a queue is not in force as written, or what about it needs attention.
+const (
+	// ParentMissing: no queue is declared where the parent, Other, should be.
+	ParentMissing Code = "ParentMissing"
+	// ParentHasPods: the parent, Other, holds pods itself, so it stays without
+	// children.
+	ParentHasPods Code = "ParentHasPods"
+	// PolicyNotAllowed: the policy named in Other does not go with child queues; the
+	// one in Detail is in force.
+	PolicyNotAllowed Code = "PolicyNotAllowed"
+	// Overcommitted: the children are guaranteed more (Asked) than the queue itself
+	// (Limit).
+	Overcommitted Code = "Overcommitted"
+	// OverLimit: usage (Used) is above max (Limit), for example after max was lowered.
+	OverLimit Code = "OverLimit"
+	// SpecInvalid: the queue contradicts itself. With Resource set, its guaranteed
+	// (Asked) is above its max (Limit); else Detail says what is wrong.
+	SpecInvalid Code = "SpecInvalid"
+)
+
+// Codes returns every code, in the order of this file.
+func Codes() []Code {
+	return []Code{
+		QueueNameInvalid, QueueNotFound, QueueNotLeaf, QueueNotReady, QueueDeleted, MaxResources,
+		Parked, BackOff, SchedulingGate, WaitingTurn,
+		ParentMissing, ParentHasPods, PolicyNotAllowed, Overcommitted, OverLimit, SpecInvalid,
+	}
+}
+
+// Reason is a code with what it is about. It is comparable with ==, so that a change
+// of reason is what an event or a condition update hangs on. Each code documents
+// which fields it reads; the others stay zero.
+type Reason struct {
+	Code     Code
+	Queue    string // path of the queue the reason is about
+	Other    string // a second party: another queue, a plugin, a policy
+	Resource resource.Name
+	Limit    int64 // amounts of Resource
+	Used     int64
+	Asked    int64
+	Detail   string // words of someone else: an error, an answer of the scheduler
+}

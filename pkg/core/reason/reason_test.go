@@ -1,0 +1,175 @@
+package reason_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+const gi = 1 << 30
+
+func TestSentences(t *testing.T) {
+	for name, c := range map[string]struct {
+		reason reason.Reason
+		want   string
+	}{
+		"a name that is none": {
+			reason.Reason{Code: reason.QueueNameInvalid, Queue: "root.Busy", Detail: "a name has lower case letters"},
+			`"root.Busy" is not the name of a queue: a name has lower case letters`,
+		},
+		"a queue that is not there": {
+			reason.Reason{Code: reason.QueueNotFound, Queue: "root.busy"},
+			"queue root.busy does not exist; create it, or name another one in fairway.dev/queue",
+		},
+		"a parent, with a child to name": {
+			reason.Reason{Code: reason.QueueNotLeaf, Queue: "root.a", Other: "root.a.b"},
+			"queue root.a has child queues and takes no pods itself; name a queue below it, for example root.a.b",
+		},
+		"a parent": {
+			reason.Reason{Code: reason.QueueNotLeaf, Queue: "root.a"},
+			"queue root.a has child queues and takes no pods itself; name a queue below it",
+		},
+		"the root": {
+			reason.Reason{Code: reason.QueueNotLeaf, Queue: "root"},
+			"queue root holds all queues and takes no pods itself; name a queue below it",
+		},
+		"a queue below a blocked one": {
+			reason.Reason{Code: reason.QueueNotReady, Queue: "root.a.b.c", Other: "root.a.b"},
+			"queue root.a.b.c is not in force yet, because queue root.a.b is not; it follows once root.a.b is",
+		},
+		"a blocked queue, in other words": {
+			reason.Reason{Code: reason.QueueNotReady, Queue: "root.a.b", Detail: "its parent root.a does not exist"},
+			"queue root.a.b is not in force yet: its parent root.a does not exist",
+		},
+		"a blocked queue, in the words its owner reads": {
+			reason.Reason{Code: reason.QueueNotReady, Queue: "root.a.b", Detail: "queue root.a.b is not in force: pods are in root.a"},
+			"queue root.a.b is not in force: pods are in root.a",
+		},
+		"a queue on its way out": {
+			reason.Reason{Code: reason.QueueDeleted, Queue: "root.a"},
+			"queue root.a is deleted and takes no more pods; name another one in fairway.dev/queue",
+		},
+		"max, in cpu": {
+			reason.Reason{Code: reason.MaxResources, Queue: "root.busy", Resource: resource.CPU, Limit: 50_000, Used: 49_000, Asked: 4_000},
+			"queue root.busy may use at most 50 cpu: it uses 49 cpu and this pod asks for 4 cpu; " +
+				"the pod waits for another 3 cpu below that max, or for a higher max",
+		},
+		"max, and the pod alone is larger": {
+			reason.Reason{Code: reason.MaxResources, Queue: "root.busy", Resource: resource.Memory, Limit: 4 * gi, Asked: 5 * gi},
+			"queue root.busy may use at most 4Gi memory, and this pod alone asks for 5Gi memory; raise max or ask for less",
+		},
+		"max, of a resource the pod does not ask for": {
+			reason.Reason{Code: reason.MaxResources, Queue: "root", Resource: resource.Memory, Limit: 10 * gi, Used: 12 * gi},
+			"queue root may use at most 10Gi memory: it uses 12Gi memory and this pod asks for 0 memory; " +
+				"the pod waits for another 2Gi memory below that max, or for a higher max",
+		},
+		"no node fits": {
+			reason.Reason{Code: reason.Parked, Detail: "0/3 nodes are available"},
+			"no node fits this pod: 0/3 nodes are available; it is tried again when a node gains room",
+		},
+		"an error": {
+			reason.Reason{Code: reason.BackOff, Detail: "timed out"},
+			"the last attempt to schedule this pod failed: timed out; it is tried again shortly",
+		},
+		"another plugin": {
+			reason.Reason{Code: reason.SchedulingGate, Other: "SchedulingGates", Detail: "gate example.com/wait"},
+			"held by SchedulingGates: gate example.com/wait; it goes on when that plugin lets it pass",
+		},
+		"its turn": {
+			reason.Reason{Code: reason.WaitingTurn, Queue: "root.a"},
+			"waits for its turn in queue root.a",
+		},
+		"no parent": {
+			reason.Reason{Code: reason.ParentMissing, Queue: "root.a.b", Other: "root.a"},
+			"queue root.a.b is not in force: its parent root.a does not exist; create Queue root.a",
+		},
+		"a parent with pods": {
+			reason.Reason{Code: reason.ParentHasPods, Queue: "root.a.b", Other: "root.a"},
+			"queue root.a.b is not in force: pods are in its parent root.a itself, " +
+				"so root.a stays a queue without children until they are gone",
+		},
+		"FIFO on a parent": {
+			reason.Reason{Code: reason.PolicyNotAllowed, Queue: "root.a", Other: "FIFO", Detail: "Fair"},
+			"queue root.a has child queues, and policy FIFO is only for queues without; Fair is in force until policy is changed",
+		},
+		"too much guaranteed": {
+			reason.Reason{Code: reason.Overcommitted, Queue: "root.a", Resource: resource.Memory, Limit: 100 * gi, Asked: 120 * gi},
+			"the children of queue root.a are guaranteed 120Gi memory together, but root.a itself only 100Gi memory; " +
+				"raise its guaranteed or lower theirs",
+		},
+		"above a lowered max": {
+			reason.Reason{Code: reason.OverLimit, Queue: "root.a", Resource: resource.CPU, Limit: 10_000, Used: 10_500},
+			"queue root.a uses 10500m cpu, above its max of 10 cpu; nothing is stopped, and nothing more is released until its usage fits",
+		},
+		"guaranteed more than it may have": {
+			reason.Reason{Code: reason.SpecInvalid, Queue: "root.a", Resource: resource.CPU, Limit: 10_000, Asked: 20_000},
+			"queue root.a is guaranteed 20 cpu but may use at most 10 cpu; its max counts as 20 cpu until one of the two is changed",
+		},
+		"a queue that cannot be read": {
+			reason.Reason{Code: reason.SpecInvalid, Queue: "root.a", Detail: `max: "ten" is no quantity`},
+			`queue root.a cannot be used as written: max: "ten" is no quantity; its last good state stays in force`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := c.reason.Text(); got != c.want {
+				t.Errorf("got:  %s\nwant: %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestEveryCodeHasItsOwnSentence(t *testing.T) {
+	wellFormed := regexp.MustCompile(`^[A-Z][A-Za-z]+$`) // what a condition's reason may be
+	seen := map[string]reason.Code{}
+	for _, code := range reason.Codes() {
+		if !wellFormed.MatchString(string(code)) {
+			t.Errorf("%q cannot be the reason of a condition", code)
+		}
+		text := reason.Reason{Code: code, Queue: "root.a", Other: "root.b", Resource: resource.CPU, Detail: "words"}.Text()
+		if other, ok := seen[text]; ok {
+			t.Errorf("%s and %s say the same: %s", code, other, text)
+		}
+		seen[text] = code
+		if strings.HasPrefix(text, string(code)) {
+			t.Errorf("%s has no sentence", code)
+		}
+		if strings.HasSuffix(text, ".") || strings.Contains(text, "  ") {
+			t.Errorf("%s: %q should end without a full stop and have single blanks", code, text)
+		}
+	}
+}
+
+func TestSentencesWithoutDetailsStaySentences(t *testing.T) {
+	for _, code := range []reason.Code{
+		reason.QueueNameInvalid, reason.QueueNotLeaf, reason.QueueNotReady, reason.Parked, reason.BackOff,
+		reason.SchedulingGate, reason.WaitingTurn, reason.SpecInvalid,
+	} {
+		text := reason.Reason{Code: code, Queue: "root.a"}.Text()
+		for _, leftover := range []string{": ;", ", ;", "because queue  is", "example ;"} {
+			if strings.Contains(text, leftover) {
+				t.Errorf("%s: %q", code, text)
+			}
+		}
+	}
+}
+
+func TestReasonsCompare(t *testing.T) {
+	a := reason.Reason{Code: reason.MaxResources, Queue: "root.a", Resource: resource.CPU, Limit: 1, Used: 2, Asked: 3}
+	b := a
+	if a != b {
+		t.Error("two equal reasons differ")
+	}
+	b.Used++
+	if a == b {
+		t.Error("two different reasons are equal")
+	}
+}
+
+func TestAnUnknownCodeStillSaysSomething(t *testing.T) {
+	if got := (reason.Reason{Code: "Other", Detail: "words"}).Text(); got != "Other: words" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,128 @@
+package reason
+
+import (
+	"strings"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// Text is the reason as a sentence for people: who, what, how much, and what would
+// lift it. It has no closing full stop, because events and conditions join sentences.
+func (r Reason) Text() string {
+	switch r.Code {
+	case ParentMissing, ParentHasPods, PolicyNotAllowed, Overcommitted, OverLimit, SpecInvalid:
+		return r.queueText()
+	default:
+		return r.podText()
+	}
+}
+
+// podText holds the sentences about a waiting pod.
+func (r Reason) podText() string {
+	switch r.Code {
+	case QueueNameInvalid:
+		return `"` + r.Queue + `" is not the name of a queue` + after(": ", r.Detail)
+	case QueueNotFound:
+		return "queue " + r.Queue + " does not exist; create it, or name another one in fairway.dev/queue"
+	case QueueNotLeaf:
+		return r.queueNotLeafText()
+	case QueueNotReady:
+		return r.queueNotReadyText()
+	case QueueDeleted:
+		return "queue " + r.Queue + " is deleted and takes no more pods; name another one in fairway.dev/queue"
+	case MaxResources:
+		return r.maxResourcesText()
+	case Parked:
+		return "no node fits this pod" + after(": ", r.Detail) + "; it is tried again when a node gains room"
+	case BackOff:
+		return "the last attempt to schedule this pod failed" + after(": ", r.Detail) + "; it is tried again shortly"
+	case SchedulingGate:
+		return "held by " + orElse(r.Other, "another plugin") + after(": ", r.Detail) +
+			"; it goes on when that plugin lets it pass"
+	case WaitingTurn:
+		return "waits for its turn in queue " + r.Queue + after(": ", r.Detail)
+	}
+	return string(r.Code) + after(": ", r.Detail)
+}
+
+// queueText holds the sentences about a declared queue.
+func (r Reason) queueText() string {
+	switch r.Code {
+	case ParentMissing:
+		return "queue " + r.Queue + " is not in force: its parent " + r.Other + " does not exist; create Queue " + r.Other
+	case ParentHasPods:
+		return "queue " + r.Queue + " is not in force: pods are in its parent " + r.Other +
+			" itself, so " + r.Other + " stays a queue without children until they are gone"
+	case PolicyNotAllowed:
+		return "queue " + r.Queue + " has child queues, and policy " + r.Other + " is only for queues without; " +
+			r.Detail + " is in force until policy is changed"
+	case Overcommitted:
+		return "the children of queue " + r.Queue + " are guaranteed " + r.amount(r.Asked) + " together, but " +
+			r.Queue + " itself only " + r.amount(r.Limit) + "; raise its guaranteed or lower theirs"
+	case OverLimit:
+		return "queue " + r.Queue + " uses " + r.amount(r.Used) + ", above its max of " + r.amount(r.Limit) +
+			"; nothing is stopped, and nothing more is released until its usage fits"
+	default:
+		return r.specInvalidText()
+	}
+}
+
+func (r Reason) queueNotLeafText() string {
+	why := "has child queues and"
+	if r.Queue == "root" { // it takes none even while it has no children
+		why = "holds all queues and"
+	}
+	return "queue " + r.Queue + " " + why + " takes no pods itself; name a queue below it" + after(", for example ", r.Other)
+}
+
+func (r Reason) queueNotReadyText() string {
+	// What a pod is told about a blocked queue is what the queue's owner is told.
+	if strings.HasPrefix(r.Detail, "queue "+r.Queue+" ") {
+		return r.Detail
+	}
+	return "queue " + r.Queue + " is not in force yet" + after(", because queue ", r.Other, " is not") +
+		after(": ", r.Detail) + after("; it follows once ", r.Other, " is")
+}
+
+func (r Reason) maxResourcesText() string {
+	head := "queue " + r.Queue + " may use at most " + r.amount(r.Limit)
+	if r.Asked > r.Limit { // waiting alone will not help
+		return head + ", and this pod alone asks for " + r.amount(r.Asked) + "; raise max or ask for less"
+	}
+	// Asked is 0 where the pod does not ask for the resource at all: a queue above any
+	// of its maxima starts nothing.
+	excess := resource.SatSub(resource.SatAdd(r.Used, r.Asked), r.Limit)
+	return head + ": it uses " + r.amount(r.Used) + " and this pod asks for " + r.amount(r.Asked) +
+		"; the pod waits for another " + r.amount(excess) + " below that max, or for a higher max"
+}
+
+func (r Reason) specInvalidText() string {
+	if r.Resource == "" {
+		return "queue " + r.Queue + " cannot be used as written" + after(": ", r.Detail) +
+			"; its last good state stays in force"
+	}
+	return "queue " + r.Queue + " is guaranteed " + r.amount(r.Asked) + " but may use at most " + r.amount(r.Limit) +
+		"; its max counts as " + r.amount(r.Asked) + " until one of the two is changed"
+}
+
+// amount spells an amount with its resource: "50 cpu", "20Gi memory".
+func (r Reason) amount(v int64) string {
+	return resource.Format(r.Resource, v) + " " + string(r.Resource)
+}
+
+// after joins the parts if all have words, and is empty otherwise.
+func after(parts ...string) string {
+	for _, p := range parts {
+		if p == "" {
+			return ""
+		}
+	}
+	return strings.Join(parts, "")
+}
+
+func orElse(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}

@@ -1,0 +1,53 @@
+package resource
+
+import (
+	"strconv"
+	"strings"
+)
+
+var (
+	decimalSuffixes = []string{"", "k", "M", "G", "T", "P", "E"}
+	binarySuffixes  = []string{"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}
+)
+
+// Format spells one amount as Kubernetes spells a canonical quantity, so that a
+// reader can compare our sentences with `kubectl describe` letter by letter: "62" or
+// "1500m" for cpu, "20Gi" for memory, "3" for devices. Unlimited is "unlimited".
+func Format(n Name, v int64) string {
+	if v == Unlimited {
+		return "unlimited"
+	}
+	digits := magnitude(v)
+	var text string
+	switch {
+	case n == CPU && digits%1000 != 0:
+		text = strconv.FormatUint(digits, 10) + "m"
+	case n == CPU:
+		text = withSuffix(digits/1000, 1000, decimalSuffixes)
+	case countsBytes(n) && digits >= 1024:
+		text = withSuffix(digits, 1024, binarySuffixes)
+	default:
+		// Kubernetes, too, spells less than 1Ki in decimal form.
+		text = withSuffix(digits, 1000, decimalSuffixes)
+	}
+	if v < 0 {
+		return "-" + text
+	}
+	return text
+}
+
+// withSuffix takes as many whole factors out of v as there are, because a canonical
+// quantity has no fraction and the largest suffix possible.
+func withSuffix(v, factor uint64, suffixes []string) string {
+	power := 0
+	for v != 0 && v%factor == 0 && power < len(suffixes)-1 {
+		v /= factor
+		power++
+	}
+	return strconv.FormatUint(v, 10) + suffixes[power]
+}
+
+// countsBytes reports whether a resource is customarily written in powers of 1024.
+func countsBytes(n Name) bool {
+	return n == Memory || n == EphemeralStorage || strings.HasPrefix(string(n), "hugepages-")
+}

@@ -1,0 +1,171 @@
+package resource
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// Sum is an exact running total of lists. Taking away what was added restores the
+// earlier state also where the total has passed the end of int64 in between, which a
+// saturating total does not: it would forget what it cut off, and a queue would show
+// usage for ever. Read through Get, List or At it saturates.
+//
+// A Sum is changed in place and allocates only when it meets a resource for the
+// first time. It is not safe for concurrent use. The zero Sum is empty, and a nil
+// *Sum reads as empty.
+type Sum struct {
+	// Invariant: sorted by name, names unique. Entries that have returned to zero
+	// stay, so that a queue that empties and fills again does not allocate.
+	terms []term
+}
+
+// term is a signed 128-bit number in two's complement.
+type term struct {
+	name Name
+	hi   int64
+	lo   uint64
+}
+
+// Add adds every amount of l.
+func (s *Sum) Add(l List) {
+	for _, e := range l.entries {
+		s.at(e.Name).add(e.Value>>63, uint64(e.Value)) // >>63 extends the sign
+	}
+}
+
+// Sub takes every amount of l away.
+func (s *Sum) Sub(l List) {
+	for _, e := range l.entries {
+		s.at(e.Name).sub(e.Value>>63, uint64(e.Value))
+	}
+}
+
+// AddSum adds everything o holds. o may be s itself.
+func (s *Sum) AddSum(o *Sum) {
+	for i := range o.Len() {
+		t := o.terms[i]
+		s.at(t.name).add(t.hi, t.lo)
+	}
+}
+
+// SubSum takes away everything o holds. o may be s itself.
+func (s *Sum) SubSum(o *Sum) {
+	for i := range o.Len() {
+		t := o.terms[i]
+		s.at(t.name).sub(t.hi, t.lo)
+	}
+}
+
+// Reset makes the sum zero and keeps its memory.
+func (s *Sum) Reset() {
+	for i := range s.terms {
+		s.terms[i].hi, s.terms[i].lo = 0, 0
+	}
+}
+
+// Get returns the total of one resource, 0 when it was never added.
+func (s *Sum) Get(n Name) int64 {
+	for i := range s.Len() {
+		if s.terms[i].name == n {
+			return s.terms[i].saturated()
+		}
+	}
+	return 0
+}
+
+// List returns the totals that differ from 0.
+func (s *Sum) List() List {
+	var out []Entry
+	for i := range s.Len() {
+		if t := s.terms[i]; t.hi != 0 || t.lo != 0 {
+			out = append(out, Entry{Name: t.name, Value: t.saturated()})
+		}
+	}
+	return List{entries: out}
+}
+
+// IsZero reports whether every total is 0.
+func (s *Sum) IsZero() bool {
+	for i := range s.Len() {
+		if t := s.terms[i]; t.hi != 0 || t.lo != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Equal reports whether both hold the same totals, exactly (not only as far as they
+// can be read); one never added is 0.
+func (s *Sum) Equal(o *Sum) bool {
+	return s.within(o) && o.within(s)
+}
+
+// within reports whether every total of s stands in o.
+func (s *Sum) within(o *Sum) bool {
+	for i := range s.Len() {
+		t := s.terms[i]
+		var other term
+		if j, ok := o.find(t.name); ok {
+			other = o.terms[j]
+		}
+		if t.hi != other.hi || t.lo != other.lo {
+			return false
+		}
+	}
+	return true
+}
+
+// Len returns the number of resources ever added.
+func (s *Sum) Len() int {
+	if s == nil {
+		return 0
+	}
+	return len(s.terms)
+}
+
+// At returns the i-th total in name order. It may be 0.
+func (s *Sum) At(i int) Entry {
+	return Entry{Name: s.terms[i].name, Value: s.terms[i].saturated()}
+}
+
+func (s *Sum) find(n Name) (int, bool) {
+	i := 0
+	for i < s.Len() && s.terms[i].name < n {
+		i++
+	}
+	return i, i < s.Len() && s.terms[i].name == n
+}
+
+// at returns the term of a resource and makes it if needed. The pointer is good
+// until the next call.
+func (s *Sum) at(n Name) *term {
+	i, ok := s.find(n)
+	if !ok {
+		s.terms = slices.Insert(s.terms, i, term{name: n})
+	}
+	return &s.terms[i]
+}
+
+func (t *term) add(hi int64, lo uint64) {
+	var carry uint64
+	t.lo, carry = bits.Add64(t.lo, lo, 0)
+	t.hi += hi + int64(carry)
+}
+
+func (t *term) sub(hi int64, lo uint64) {
+	var borrow uint64
+	t.lo, borrow = bits.Sub64(t.lo, lo, 0)
+	t.hi -= hi + int64(borrow)
+}
+
+func (t *term) saturated() int64 {
+	switch {
+	case t.hi == 0 && t.lo <= math.MaxInt64, t.hi == -1 && t.lo > math.MaxInt64:
+		return int64(t.lo)
+	case t.hi < 0:
+		return math.MinInt64
+	default:
+		return math.MaxInt64
+	}
+}

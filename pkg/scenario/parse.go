@@ -1,0 +1,186 @@
+package scenario
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"strings"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// statement is one line, taken apart: its name, words, and options of the form
+// key=value, key=(name=value, name=value) or, for amounts, name=value.
+type statement struct {
+	name    string
+	words   []string
+	options []option
+}
+
+type option struct{ key, value string }
+
+func parseStatement(line string) (statement, error) {
+	parts, err := split(line)
+	if err != nil {
+		return statement{}, err
+	}
+	s := statement{name: parts[0]}
+	for _, part := range parts[1:] {
+		if key, value, ok := strings.Cut(part, "="); ok {
+			s.options = append(s.options, option{key, value})
+		} else {
+			s.words = append(s.words, part)
+		}
+	}
+	return s, nil
+}
+
+// split cuts a line at blanks, except inside parentheses. A line that is not empty
+// has at least one part.
+func split(line string) ([]string, error) {
+	var parts []string
+	depth, start := 0, -1
+	for i, c := range line {
+		switch {
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		}
+		switch {
+		case c == ' ' && depth == 0 && start >= 0:
+			parts = append(parts, line[start:i])
+			start = -1
+		case c != ' ' && start < 0:
+			start = i
+		}
+		if depth < 0 {
+			break
+		}
+	}
+	if depth != 0 {
+		return nil, fmt.Errorf("parentheses do not match")
+	}
+	if start >= 0 {
+		parts = append(parts, line[start:])
+	}
+	return parts, nil
+}
+
+// word returns the only word of the statement.
+func (s statement) word(what string) (string, error) {
+	if len(s.words) != 1 {
+		return "", fmt.Errorf("%s takes one %s, not %d", s.name, what, len(s.words))
+	}
+	return s.words[0], nil
+}
+
+// amounts reads all options as amounts: cpu=4 memory=8Gi.
+func (s statement) amounts() (resource.List, error) {
+	return parseAmounts(s.options)
+}
+
+func parseAmounts(options []option) (resource.List, error) {
+	var entries []resource.Entry
+	for _, o := range options {
+		v, err := parseQuantity(resource.Name(o.key), o.value)
+		if err != nil {
+			return resource.List{}, err
+		}
+		entries = append(entries, resource.Entry{Name: resource.Name(o.key), Value: v})
+	}
+	return resource.Of(entries...), nil
+}
+
+// parseList reads the value of an option that is a list of amounts:
+// "(cpu=4, memory=8Gi)", or "cpu=4" for a single one.
+func parseList(value string) (resource.List, error) {
+	inner := strings.TrimSuffix(strings.TrimPrefix(value, "("), ")")
+	var options []option
+	for part := range strings.SplitSeq(inner, ",") {
+		key, v, ok := strings.Cut(strings.TrimSpace(part), "=")
+		if !ok {
+			return resource.List{}, fmt.Errorf("%q is not a list of amounts like (cpu=4, memory=8Gi)", value)
+		}
+		options = append(options, option{key, v})
+	}
+	return parseAmounts(options)
+}
+
+// suffixes of quantities, as fractions of one unit.
+var suffixes = []struct {
+	text     string
+	num, den int64
+}{
+	{"Ki", 1 << 10, 1}, {"Mi", 1 << 20, 1}, {"Gi", 1 << 30, 1}, {"Ti", 1 << 40, 1}, {"Pi", 1 << 50, 1}, {"Ei", 1 << 60, 1},
+	{"m", 1, 1000},
+	{"k", 1e3, 1}, {"M", 1e6, 1}, {"G", 1e9, 1}, {"T", 1e12, 1}, {"P", 1e15, 1}, {"E", 1e18, 1},
+	{"", 1, 1},
+}
+
+// parseQuantity reads "4", "500m", "0.25", "8Gi" into the unit in which the core counts
+// the resource. It refuses what is not a whole number of that unit instead of
+// rounding: a scenario says what it means.
+func parseQuantity(n resource.Name, text string) (int64, error) {
+	var num, den int64 = 1, 1
+	digits := text
+	for _, s := range suffixes {
+		if rest, ok := strings.CutSuffix(text, s.text); ok {
+			digits, num, den = rest, s.num, s.den
+			break
+		}
+	}
+	if n == resource.CPU { // counted in thousandths
+		if den == 1000 {
+			den = 1
+		} else {
+			num = resource.SatMul(num, 1000)
+		}
+	}
+	mantissa, scale, ok := parseDecimal(digits)
+	if !ok {
+		return 0, fmt.Errorf("%s: %q is not a quantity", n, text)
+	}
+	den *= scale
+	hi, lo := bits.Mul64(uint64(mantissa), uint64(num))
+	if hi >= uint64(den) {
+		return 0, fmt.Errorf("%s: %q is too large", n, text)
+	}
+	v, rest := bits.Div64(hi, lo, uint64(den))
+	switch {
+	case rest != 0:
+		return 0, fmt.Errorf("%s: %q is not a whole number of its smallest unit", n, text)
+	case v > math.MaxInt64:
+		return 0, fmt.Errorf("%s: %q is too large", n, text)
+	}
+	return int64(v), nil
+}
+
+// parseDecimal reads "1.25" as 125 and 100. It takes up to 18 digits, which fit into an
+// int64, and up to 15 after the point, which leaves room for the thousandth of "m".
+func parseDecimal(text string) (mantissa, scale int64, ok bool) {
+	whole, fraction, _ := strings.Cut(text, ".")
+	if whole == "" || len(whole)+len(fraction) > 18 || len(fraction) > 15 {
+		return 0, 0, false
+	}
+	scale = 1
+	for range len(fraction) {
+		scale *= 10
+	}
+	for _, c := range whole + fraction {
+		if c < '0' || c > '9' {
+			return 0, 0, false
+		}
+		mantissa = mantissa*10 + int64(c-'0')
+	}
+	return mantissa, scale, true
+}
+
+// parseWeight reads a weight into milli-units.
+func parseWeight(text string) (int64, error) {
+	v, err := parseQuantity(resource.CPU, text)
+	if err != nil {
+		return 0, fmt.Errorf("weight: %q is not a number of at least 0 with at most three decimals", text)
+	}
+	return v, nil
+}

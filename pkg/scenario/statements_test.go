@@ -1,0 +1,123 @@
+package scenario_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fairway-scheduler/fairway/pkg/scenario"
+)
+
+// run runs statements, one for each argument.
+func run(lines ...string) string { return scenario.New().Run(strings.Join(lines, "\n")) }
+
+// The core counts cpu in thousandths and memory in bytes; what a scenario writes comes
+// back as Kubernetes would spell it.
+func TestQuantities(t *testing.T) {
+	for in, want := range map[string]string{
+		"cpu=4":            "cpu=4",
+		"cpu=0.25":         "cpu=250m",
+		"cpu=250m":         "cpu=250m",
+		"cpu=1.5k":         "cpu=1500",
+		"memory=8Gi":       "memory=8Gi",
+		"memory=1.5Gi":     "memory=1536Mi",
+		"memory=512":       "memory=512",
+		"memory=1G":        "memory=1000000000", // bytes are spelled in powers of 1024
+		"memory=7Ei":       "memory=7Ei",
+		"memory=3000m":     "memory=3",
+		"nvidia.com/gpu=2": "nvidia.com/gpu=2",
+		"cpu=1 memory=1Gi": "cpu=1 memory=1Gi",
+	} {
+		t.Run(in, func(t *testing.T) {
+			got := run("cluster "+in, "shares steady")
+			if lines := strings.Split(got, "\n"); len(lines) < 2 || strings.Join(strings.Fields(lines[1])[1:], " ") != want {
+				t.Errorf("got %q, want %s", got, want)
+			}
+		})
+	}
+}
+
+func TestWhatCannotBeRunSaysWhy(t *testing.T) {
+	for line, want := range map[string]string{
+		"hello":                                      `there is no statement "hello"`,
+		"cluster cpu=(1":                             "parentheses do not match",
+		"cluster cpu=1)":                             "parentheses do not match",
+		"cluster cpu=":                               `cpu: "" is not a quantity`,
+		"cluster cpu=four":                           `cpu: "four" is not a quantity`,
+		"cluster cpu=-4":                             `cpu: "-4" is not a quantity`,
+		"cluster cpu=1.2.3":                          "is not a quantity",
+		"cluster cpu=1.":                             "",
+		"cluster cpu=.5":                             "is not a quantity",
+		"cluster cpu=0.0001":                         "not a whole number of its smallest unit",
+		"cluster memory=500m":                        "not a whole number of its smallest unit",
+		"cluster memory=8Ei":                         "is too large",
+		"cluster memory=99999999999999999999":        "is not a quantity",
+		"cluster memory=0.1234567890123456":          "is not a quantity",
+		"cluster cpu=999999999999999999":             "is too large",
+		"queue":                                      "queue takes one path, not 0",
+		"queue root.a root.b":                        "queue takes one path, not 2",
+		"queue root.a colour=red":                    "a queue has no colour",
+		"queue root.a weight=-1":                     `weight: "-1" is not a number`,
+		"queue root.a weight=0.0001":                 "at most three decimals",
+		"queue root.a max=lots":                      `"lots" is not a list of amounts`,
+		"queue root.a policy=drf":                    "is not one of",
+		"delete root.a":                              "queue root.a is not declared",
+		"remove":                                     "remove takes one path, not 0",
+		"usage":                                      "usage takes one path, not 0",
+		"usage root.a cpu=x":                         "is not a quantity",
+		"waiting":                                    "waiting takes one path",
+		"waiting root.a cpu=x":                       "is not a quantity",
+		"active root.a cpu=1":                        "active takes paths only",
+		"application":                                "application takes one name",
+		"application etl":                            "an application needs a queue",
+		"application etl queue=root.a x=1":           "an application has no x",
+		"application etl queue=root.a priority=high": "invalid syntax",
+		"order root.a":                               "queue root.a is not in the tree",
+		"shares now":                                 "shares takes nothing but steady",
+		"try":                                        "try takes one path",
+		"try root.a cpu=x":                           "is not a quantity",
+	} {
+		t.Run(line, func(t *testing.T) {
+			got := run(line)
+			switch {
+			case want == "" && got != "":
+				t.Errorf("got %q, want nothing", got)
+			case want != "" && (!strings.HasPrefix(got, "cannot run ") || !strings.Contains(got, want)):
+				t.Errorf("got %q, want it to say %q", got, want)
+			}
+		})
+	}
+}
+
+func TestAStatementThatFailsChangesNothing(t *testing.T) {
+	before := []string{"cluster cpu=10", "queue root.a weight=2", "application etl queue=root.a waiting=cpu=1"}
+	bad := []string{"cluster cpu=x", "queue root.a weight=3 colour=red", "application etl priority=1 x=1", "usage root.a cpu=x"}
+	ask := []string{"tree", "shares", "order", "problems"}
+	want := run(append(before, ask...)...)
+	w := scenario.New()
+	w.Run(strings.Join(before, "\n"))
+	w.Run(strings.Join(bad, "\n"))
+	if got := w.Run(strings.Join(ask, "\n")); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+func TestEmptyLinesAndCommentsAreSkipped(t *testing.T) {
+	if got := run("", "  # nothing", "   cluster   cpu=1  ", "#"); got != "" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// The order in which a world is described may matter only for who came first.
+func TestQueuesMayBeDeclaredInAnyOrder(t *testing.T) {
+	one := run("cluster cpu=100", "queue root.a", "queue root.a.x weight=3", "queue root.b", "tree", "shares steady")
+	two := run("queue root.b", "queue root.a.x weight=3", "cluster cpu=100", "queue root.a", "tree", "shares steady")
+	if one != two {
+		t.Errorf("got:\n%s\nand:\n%s", one, two)
+	}
+}
+
+func TestNobodyWaits(t *testing.T) {
+	if got := run("queue root.a", "order"); got != "root: nobody waits\n" {
+		t.Errorf("got %q", got)
+	}
+}
