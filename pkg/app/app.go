@@ -7,8 +7,6 @@ package app
 
 import (
 	"context"
-	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apiserver/pkg/server"
@@ -56,8 +54,7 @@ func run(cmd *cobra.Command, opts *options.Options) error {
 	verflag.PrintAndExitIfRequested()
 	gate := opts.ComponentGlobalsRegistry.FeatureGateFor(basecompatibility.DefaultKubeComponent)
 	if err := logsapi.ValidateAndApply(opts.Logs, gate); err != nil {
-		fmt.Fprintf(os.Stderr, "%v\n", err)
-		os.Exit(1)
+		return err
 	}
 	cliflag.PrintFlags(cmd.Flags())
 

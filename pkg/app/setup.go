@@ -67,10 +67,11 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 	if err := checkQueueSort(cc.ComponentConfig.Profiles); err != nil {
 		return nil, err
 	}
+	o.Ledger.Extenders = len(cc.ComponentConfig.Extenders) > 0
 	s := &Scheduler{Config: &cc, Ledger: ledger.New(o.Ledger), kick: make(chan struct{}, 1)}
 	s.feed = &feed.Feed{
 		Ledger: s.Ledger, Now: now, Kick: s.Kick, Ours: s.ours, Gate: s.gate,
-		Classes: &feed.Classes{Single: len(cc.ComponentConfig.Extenders) > 0},
+		Classes: &feed.Classes{Single: o.Ledger.Extenders},
 	}
 	s.turnstile = turnstile.New(s.feed, s.holds)
 	s.feed.Classes.Relabel = func() { go s.turnstile.Reobserve(func(*v1.Pod) bool { return true }) }

@@ -1,8 +1,19 @@
 package app
 
-import "context"
+import (
+	"context"
+
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/controllers/podcondition"
+	"github.com/fairway-scheduler/fairway/pkg/controllers/queuestatus"
+)
 
 // write starts the writers of what users see: one process writes, the leader's.
 func (s *Scheduler) write(ctx context.Context) {
-	_ = ctx
+	queues := s.Config.DynInformerFactory.ForResource(v1alpha1.GroupVersion.WithResource("queues")).Informer()
+	go queuestatus.New(s.Ledger, s.feed.Generation, s.dynamic, queuestatus.Options{Queues: queues.GetStore()}).Run(ctx)
+
+	recorder := s.Config.EventBroadcaster.NewRecorder(v1alpha1.SchedulerName)
+	pods := s.Config.InformerFactory.Core().V1().Pods().Lister()
+	go podcondition.New(s.Ledger, s.Config.Client, recorder, podcondition.Options{Pods: pods}).Run(ctx)
 }

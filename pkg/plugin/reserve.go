@@ -10,8 +10,8 @@ import (
 )
 
 // Reserve implements fwk.ReservePlugin: it confirms the charge, or refuses.
-func (p *Plugin) Reserve(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ string) *fwk.Status {
-	return status(p.ledger.Reserve(ledger.UID(pod.UID), p.now()))
+func (p *Plugin) Reserve(_ context.Context, _ fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
+	return status(p.ledger.Reserve(ledger.UID(pod.UID), node, p.now()))
 }
 
 // Unreserve implements fwk.ReservePlugin. The refund is left to the failure handler, which every failed attempt passes: it knows why

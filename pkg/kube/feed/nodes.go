@@ -12,7 +12,10 @@ import (
 func (f *Feed) Nodes() cache.ResourceEventHandler {
 	upsert := func(obj any) {
 		if n, ok := obj.(*v1.Node); ok {
-			f.Ledger.ObserveNode(ledger.Node{Name: n.Name, Allocatable: convert.NodeAllocatable(n), Usable: convert.NodeUsable(n)})
+			f.Ledger.ObserveNode(ledger.Node{
+				Name: n.Name, Allocatable: convert.NodeAllocatable(n), Usable: convert.NodeUsable(n),
+				Pods: int(n.Status.Allocatable.Pods().Value()), Facts: f.factsFor(n),
+			})
 			f.Kick()
 		}
 	}
@@ -25,6 +28,7 @@ func (f *Feed) Nodes() cache.ResourceEventHandler {
 			}
 			if n, ok := obj.(*v1.Node); ok {
 				f.Ledger.ForgetNode(n.Name)
+				f.nodeFacts.Delete(n.Name)
 				f.Kick()
 			}
 		},

@@ -25,6 +25,7 @@ type Feed struct {
 	Classes *Classes
 
 	generations sync.Map // of Queues, by name
+	nodeFacts   sync.Map // by name of the node
 }
 
 // ObservePod implements turnstile.Observer.
@@ -62,6 +63,7 @@ func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) {
 	p.Shown = shown(pod)
 	if p.Node == "" && !p.Terminating {
 		p.Class = f.Classes.of(pod, p.Request, p.Role == application.Driver)
+		p.Eligible = eligible(pod)
 		p.Gate = f.Gate(pod)
 	}
 }
