@@ -1,0 +1,106 @@
+# Fairway's one entrance, for people and for CI. `make help` lists the targets.
+#
+# Needed: go, git, make and bash. No C compiler: everything is built with
+# CGO_ENABLED=0. Nothing is installed outside this folder and Go's own caches.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.NOTPARALLEL:
+
+export CGO_ENABLED := 0
+GO ?= go
+
+# Compilers at a time. kube-scheduler's dependencies are large; two of them keep
+# a small machine usable.
+P ?= 2
+
+# What `make demo` hands to bin/fairway-demo; see `bin/fairway-demo --help`.
+DEMO_ARGS ?=
+
+# Every folder of cmd/ is a binary. `make build COMMANDS=fairway-scheduler`
+# builds that one alone, as the Dockerfile does.
+COMMANDS ?= $(notdir $(wildcard cmd/*))
+
+# The scheduler reports the Kubernetes version it is built from, so that feature
+# gates and emulation follow it, with our own version behind it.
+KUBERNETES_VERSION = $(shell sed -n 's|^\tk8s.io/kubernetes ||p' go.mod)
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+VERSION_PACKAGE := k8s.io/component-base/version
+SCHEDULER_LDFLAGS = -X $(VERSION_PACKAGE).gitVersion=$(KUBERNETES_VERSION)-fairway+$(VERSION) \
+	-X $(VERSION_PACKAGE).gitMajor=$(word 1,$(subst ., ,$(KUBERNETES_VERSION:v%=%))) \
+	-X $(VERSION_PACKAGE).gitMinor=$(word 2,$(subst ., ,$(KUBERNETES_VERSION)))
+# For release builds, for instance -trimpath. Set once and kept: changing it
+# compiles everything anew.
+BUILD_FLAGS ?=
+
+# Linking flags do not touch compiled packages, so a new version only links. The
+# version is in the flags; asking git a second time (-buildvcs) would make
+# builds fail in archives and in containers.
+GO_BUILD = $(GO) build -p $(P) -buildvcs=false $(BUILD_FLAGS)
+
+# The tools that a local control plane is made of, and those that check sources.
+CLUSTER_TOOLS := etcd kube-apiserver kube-controller-manager kubectl kwok
+
+# Packages start a control plane by importing pkg/localcluster; their tests run
+# one package at a time.
+LIST_IMPORTS := $(GO) list -f '{{.ImportPath}} {{.Imports}} {{.TestImports}} {{.XTestImports}}' ./...
+STARTS_CLUSTER := pkg/localcluster
+
+# What costs time per pod or per event.
+HOT_PATHS := ./pkg/dispatch/... ./pkg/ledger/... ./pkg/core/ordering/... ./pkg/core/fairshare/...
+
+.PHONY: help build tools generate verify lint test test-unit test-integration demo bench clean
+
+help: ## show this list
+	@echo 'Fairway: hierarchical fair-share scheduling for Kubernetes'
+	@echo
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+build: ## build every command of cmd/ into bin/
+	@for command in $(COMMANDS); do \
+		case $$command in \
+		fairway-scheduler) $(GO_BUILD) -ldflags '$(SCHEDULER_LDFLAGS)' -o bin/$$command ./cmd/$$command ;; \
+		*) $(GO_BUILD) -o bin/$$command ./cmd/$$command ;; \
+		esac; \
+		echo "built bin/$$command"; \
+	done
+
+tools: ## build the control plane (etcd, kube-apiserver, kwok ...) into bin/tools; minutes the first time, cached then
+	@hack/build-tools.sh $(CLUSTER_TOOLS)
+
+generate: ## rewrite what is generated: deepcopy and CRDs, go.mod, formatting
+	@for update in hack/update-*.sh; do echo "$$update"; $$update; done
+
+verify: ## run every check of hack/verify-*.sh; changes nothing
+	@failed=; for check in hack/verify-*.sh; do \
+		name=$${check#hack/verify-}; name=$${name%.sh}; start=$$SECONDS; \
+		echo "verify $$name ..."; \
+		if $$check; then verdict=ok; else verdict=FAILED; failed="$$failed $$name"; fi; \
+		echo "verify $$name: $$verdict ($$((SECONDS - start))s)"; \
+	done; \
+	if [[ -n "$$failed" ]]; then echo "verify failed:$$failed (each is hack/verify-NAME.sh)" >&2; exit 1; fi
+
+lint: ## run golangci-lint alone
+	@hack/verify-lint.sh
+
+test: test-unit test-integration ## run everything a clone needs to be trusted: all Go tests, then the demo once
+	@$(MAKE) demo DEMO_ARGS=--once
+
+test-unit: ## run the tests that need no control plane: units, scenarios, properties, laws of the tree
+	@$(LIST_IMPORTS) | grep -v '$(STARTS_CLUSTER)' | cut -d ' ' -f 1 | xargs $(GO) test -p $(P)
+
+test-integration: tools ## run the tests that start a real control plane, one package at a time
+	@$(LIST_IMPORTS) | grep '$(STARTS_CLUSTER)' | cut -d ' ' -f 1 | xargs $(GO) test -p 1 -count 1 -timeout 15m
+
+demo: build tools ## start a local cluster with Fairway and show fair sharing; DEMO_ARGS=--once runs through and ends
+	@bin/fairway-demo $(DEMO_ARGS)
+
+bench: ## measure the hot paths: dispatcher, ledger, ordering, shares
+	@echo 'Each line: benchmark, rounds, then time, bytes and allocations of one operation; what an operation is, the benchmark says.'
+	@$(GO) test -p 1 -run '^$$' -bench . -benchmem $(HOT_PATHS)
+
+clean: ## remove what build made; bin/tools stays (minutes to rebuild), rm -r bin takes it too
+	@find bin -mindepth 1 -maxdepth 1 ! -name tools -exec rm -r {} + 2>/dev/null || true
+	@echo 'removed bin/ except bin/tools'

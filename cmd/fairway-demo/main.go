@@ -1,0 +1,49 @@
+// fairway-demo starts a control plane on this machine, with Fairway as its scheduler and simulated nodes, and shows how two queues come to
+// their fair shares. Ctrl-C ends everything it started.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fairway-scheduler/fairway/pkg/demo"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		<-ctx.Done()
+		stop() // a second Ctrl-C ends us at once, and the kernel our children
+	}()
+	if err := command().ExecuteContext(ctx); err != nil {
+		fmt.Fprintf(os.Stderr, "fairway-demo: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func command() *cobra.Command {
+	options := demo.Options{Out: os.Stdout}
+	c := &cobra.Command{
+		Use:   "fairway-demo",
+		Short: "Show on a local control plane how two queues come to their fair shares",
+		Long: "Starts a control plane on this machine (loopback and a temporary directory only), with Fairway as its scheduler\n" +
+			"and simulated nodes, and shows how two queues come to their fair shares. Ctrl-C ends everything it started.",
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		RunE: func(c *cobra.Command, _ []string) error {
+			c.SilenceUsage = true // what fails from here on is no matter of usage
+			return demo.Run(c.Context(), options)
+		},
+	}
+	c.Flags().BoolVar(&options.Once, "once", false, "end when the shares have arrived, with an error if they do not")
+	c.Flags().DurationVar(&options.Deadline, "deadline", 3*time.Minute, "with --once, how long the shares may take to arrive after the burst")
+	c.Flags().StringVar(&options.Root, "root", "", "`folder` with the source tree (default: found above the working directory or this program)")
+	c.CompletionOptions.DisableDefaultCmd = true
+	return c
+}

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Fails when a shell script does not parse or cannot be executed.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+status=0
+for script in .ci/run hack/*.sh; do
+  bash -n "${script}" || status=1
+  [[ -x "${script}" ]] || { echo "${script} is not executable: chmod +x ${script}" >&2; status=1; }
+done
+exit "${status}"

@@ -1,0 +1,5 @@
+#!/usr/bin/env bash
+# Fails when `go vet` finds something.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+CGO_ENABLED=0 go vet ./...

@@ -1,0 +1,115 @@
+package demo
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func start(t *testing.T, script string) *child {
+	t.Helper()
+	dir := t.TempDir()
+	c, err := startChild("/bin/sh", []string{"-c", script}, dir, filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.stop)
+	return c
+}
+
+func TestAChildThatDiesIsNoticedAndExplained(t *testing.T) {
+	c := start(t, "for i in $(seq 50); do echo line $i; done; exit 3")
+	select {
+	case <-c.exited:
+	case <-time.After(10 * time.Second):
+		t.Fatal("not noticed")
+	}
+	text := c.explain(errors.New("it broke")).Error()
+	_, kept, _ := strings.Cut(text, "its whole log: ")
+	t.Cleanup(func() { _ = os.Remove(kept) })
+	if !strings.HasPrefix(text, "it broke\n") || !strings.Contains(text, "line 50\n") || strings.Contains(text, "line 25\n") {
+		t.Errorf("got:\n%s", text)
+	}
+	if data, err := os.ReadFile(kept); err != nil || !strings.HasPrefix(string(data), "line 1\n") {
+		t.Errorf("the log kept: %q, %v", data, err)
+	}
+}
+
+func TestAChildHasACleanEnvironment(t *testing.T) {
+	t.Setenv("KUBECONFIG", "somewhere/else")
+	t.Setenv("HTTPS_PROXY", "localhost:1")
+	c := start(t, "echo $KUBECONFIG$HTTPS_PROXY:$HOME")
+	<-c.exited
+	if got, want := strings.TrimSpace(c.tail()), ":"+c.cmd.Dir; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestStopEndsAChild(t *testing.T) {
+	c := start(t, "exec sleep 300")
+	began := time.Now()
+	c.stop()
+	if took := time.Since(began); took > stopGrace {
+		t.Errorf("took %s", took)
+	}
+	c.stop() // again, when it is gone
+}
+
+// TestAChildEndsWithUs kills a process that has a child, as kill -9 does, and sees that the child is gone too.
+func TestAChildEndsWithUs(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux ties the life of a child to ours")
+	}
+	const pidFile = "FAIRWAY_TEST_PID_FILE"
+	if file := os.Getenv(pidFile); file != "" { // we are the process that is killed
+		c := start(t, "exec sleep 300")
+		if err := os.WriteFile(file+".new", []byte(strconv.Itoa(c.cmd.Process.Pid)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(file+".new", file); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		return
+	}
+	file := filepath.Join(t.TempDir(), "pid")
+	parent := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	parent.Env = append(os.Environ(), pidFile+"="+file, "TMPDIR="+t.TempDir())
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := 0
+	eventually(t, func() bool {
+		data, err := os.ReadFile(file)
+		pid, _ = strconv.Atoi(string(data))
+		return err == nil
+	})
+	if err := parent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = parent.Wait()
+	eventually(t, func() bool {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		// A zombie waits for a parent that is slow to reap, but runs no more.
+		return err != nil && syscall.Kill(pid, 0) != nil || strings.Contains(string(stat), ") Z ")
+	})
+}
+
+func eventually(t *testing.T, holds func() bool) {
+	t.Helper()
+	for range 500 {
+		if holds() {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Fatal("not within 10s")
+}

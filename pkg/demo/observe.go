@@ -1,0 +1,167 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
+	"github.com/fairway-scheduler/fairway/pkg/report"
+)
+
+// observer watches pods and Queues.
+type observer struct {
+	pods, queues cache.Store
+	// fresh are pods that we created and the watch has not shown yet. Without them the next step would submit them a second time.
+	fresh map[string]freshPod
+}
+
+type freshPod struct {
+	queue string
+	until time.Time
+}
+
+// freshFor bounds how long a pod may count that the watch never shows, because somebody deleted it at once.
+const freshFor = 10 * time.Second
+
+// observe starts the watches and returns when they have shown what there is. They end with the context.
+func observe(ctx context.Context, pods kubernetes.Interface, queues dynamic.Interface) (*observer, error) {
+	ours := informers.WithTweakListOptions(func(options *metav1.ListOptions) {
+		options.FieldSelector = "spec.schedulerName=" + v1alpha1.SchedulerName
+	})
+	podFactory := informers.NewSharedInformerFactoryWithOptions(pods, 0, ours)
+	queueFactory := dynamicinformer.NewDynamicSharedInformerFactory(queues, 0)
+	podInformer := podFactory.Core().V1().Pods().Informer()
+	queueInformer := queueFactory.ForResource(queueResource).Informer()
+	podFactory.Start(ctx.Done())
+	queueFactory.Start(ctx.Done())
+	if !cache.WaitForCacheSync(ctx.Done(), podInformer.HasSynced, queueInformer.HasSynced) {
+		return nil, errors.New("watch pods and queues: given up")
+	}
+	return &observer{pods: podInformer.GetStore(), queues: queueInformer.GetStore(), fresh: map[string]freshPod{}}, nil
+}
+
+// created notes pods that will come with the watch.
+func (o *observer) created(now time.Time, queue string, names []string) {
+	for _, name := range names {
+		o.fresh[namespace+"/"+name] = freshPod{queue: queue, until: now.Add(freshFor)}
+	}
+}
+
+// world gathers what the watches show. All pods are read at once, so they are those of one moment.
+func (o *observer) world(now time.Time) (world, error) {
+	w := world{bound: map[string]resource.List{}, waiting: map[string]int{}, running: map[string]int{}}
+	for _, object := range o.pods.List() {
+		if pod, ok := object.(*corev1.Pod); ok {
+			delete(o.fresh, pod.Namespace+"/"+pod.Name)
+			w.count(pod)
+		}
+	}
+	for name, pod := range o.fresh {
+		if now.After(pod.until) {
+			delete(o.fresh, name)
+			continue
+		}
+		w.waiting[pod.queue]++
+	}
+	var failed error
+	for _, object := range o.queues.List() {
+		if u, ok := object.(*unstructured.Unstructured); ok {
+			row, err := row(u)
+			failed = errors.Join(failed, err)
+			w.queues = append(w.queues, row)
+		}
+	}
+	slices.SortFunc(w.queues, func(a, b report.Queue) int { return queue.ComparePaths(queue.Path(a.Name), queue.Path(b.Name)) })
+	return w, failed
+}
+
+func (w *world) count(pod *corev1.Pod) {
+	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		return
+	}
+	name := pod.Annotations[v1alpha1.KeyPlacedQueue]
+	if name == "" {
+		path, err := queue.ParseRequest(convert.QueueRequest(pod))
+		if err != nil {
+			return // it waits for ever, in no queue
+		}
+		name = string(path)
+	}
+	if pod.Spec.NodeName == "" {
+		w.waiting[name]++
+		return
+	}
+	w.running[name]++
+	w.bound[name] = w.bound[name].Add(convert.PodRequest(pod))
+}
+
+// row reads a Queue as the table shows it.
+func row(u *unstructured.Unstructured) (report.Queue, error) {
+	q, err := convert.DecodeQueue(u)
+	if err != nil {
+		return report.Queue{Name: u.GetName()}, err
+	}
+	declaration, err := convert.Declaration(q)
+	if err != nil {
+		return report.Queue{Name: u.GetName()}, err
+	}
+	return report.Queue{
+		Name:            q.Name,
+		Weight:          declaration.Spec.Weight,
+		SteadyFairShare: convert.Amounts(q.Status.SteadyFairShare),
+		FairShare:       convert.Amounts(q.Status.FairShare),
+		Allocated:       convert.Amounts(q.Status.Allocated),
+		Demand:          convert.Amounts(q.Status.Demand),
+		Pending:         int64(q.Status.Pods.Pending),
+		Running:         int64(q.Status.Pods.Running),
+		Applications:    int64(q.Status.Applications.Pending) + int64(q.Status.Applications.Running),
+	}, nil
+}
+
+// inParallel calls do for 0 to n-1 with some calls under way, and returns the first few errors.
+func inParallel(n, workers int, do func(int) error) error {
+	const told = 3 // when the server is gone all say the same
+	todo := make(chan int)
+	var mutex sync.Mutex
+	var failures int
+	var failed error
+	var group sync.WaitGroup
+	for range min(n, workers) {
+		group.Go(func() {
+			for i := range todo {
+				if err := do(i); err != nil {
+					mutex.Lock()
+					if failures++; failures <= told {
+						failed = errors.Join(failed, err)
+					}
+					mutex.Unlock()
+				}
+			}
+		})
+	}
+	for i := range n {
+		todo <- i
+	}
+	close(todo)
+	group.Wait()
+	if failures > told {
+		return fmt.Errorf("%w\nand %d more", failed, failures-told)
+	}
+	return failed
+}

@@ -1,0 +1,92 @@
+package report
+
+import (
+	"math/bits"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// Bar is a line of a chart: how much of the whole is held, and a mark at how much it should be. Both in thousandths of the whole.
+type Bar struct {
+	Label      string
+	Held, Mark int64
+}
+
+// QueueBar shows a queue's allocation and fair share as dominant shares of a total: of the resource it holds (or should hold) most of.
+func QueueBar(q Queue, total resource.List) Bar {
+	return Bar{Label: q.Name, Held: thousandths(q.Allocated, total), Mark: thousandths(q.FairShare, total)}
+}
+
+// thousandths is the largest part, over the resources of the total, that l is of it. Rounded down.
+func thousandths(l, total resource.List) int64 {
+	largest := int64(0)
+	for i := range total.Len() {
+		whole, part := total.At(i).Value, l.Get(total.At(i).Name)
+		if whole <= 0 || part <= 0 {
+			continue
+		}
+		part = min(part, whole) // a node that left makes more than the whole possible; the bar ends there
+		high, low := bits.Mul64(uint64(part), 1000)
+		quotient, _ := bits.Div64(high, low, uint64(whole)) // part <= whole, so the quotient is at most 1000
+		largest = max(largest, int64(quotient))
+	}
+	return largest
+}
+
+const (
+	mostCells  = 100 // one cell for each percent; more would tell no more
+	leastCells = 10
+)
+
+// Bars draws a chart in lines of at most width characters. Where there is no room for bars, the numbers stand alone.
+func Bars(bars []Bar, width int, style Style) []string {
+	labels, texts, longest := 0, make([]string, len(bars)), 0
+	for i, bar := range bars {
+		texts[i] = percent(bar.Held) + ", share " + percent(bar.Mark)
+		longest = max(longest, len(texts[i]))
+		labels = max(labels, utf8.RuneCountInString(bar.Label))
+	}
+	cells := mostCells
+	if width > 0 {
+		cells = min(cells, width-labels-longest-2*narrowGap)
+	}
+	gap := strings.Repeat(" ", narrowGap)
+	lines := make([]string, len(bars))
+	for i, bar := range bars {
+		label := bar.Label + strings.Repeat(" ", labels-utf8.RuneCountInString(bar.Label)) + gap
+		if cells < leastCells {
+			lines[i] = Clip(label+texts[i], width)
+			continue
+		}
+		lines[i] = label + bar.draw(int64(cells), style) + gap + texts[i]
+	}
+	return lines
+}
+
+func percent(thousandths int64) string {
+	text := strconv.FormatInt(thousandths/10, 10) + "%"
+	return strings.Repeat(" ", len("100%")-len(text)) + text
+}
+
+// draw paints the bar by where it stands to its mark: green at it, cyan below, yellow above.
+func (b Bar) draw(cells int64, style Style) string {
+	full, empty, mark := style.barCells()
+	color := green
+	switch {
+	case b.Held < b.Mark:
+		color = cyan
+	case b.Held > b.Mark:
+		color = yellow
+	}
+	held := (b.Held*cells + 500) / 1000
+	at := min(b.Mark*cells/1000, cells-1)
+	run := func(from, to int64) string { // the cells from..to-1
+		to = max(from, to)
+		painted := min(max(held, from), to)
+		return style.paint(color, strings.Repeat(full, int(painted-from))) + strings.Repeat(empty, int(to-painted))
+	}
+	return run(0, at) + style.Bold(mark) + run(at+1, cells)
+}

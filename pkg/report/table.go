@@ -1,0 +1,135 @@
+package report
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Column is one column of a Table.
+type Column struct {
+	Title string
+	// Right puts the cells to the right, as numbers want.
+	Right bool
+	// Rank orders the columns by what a narrow screen can do without: the highest rank goes first. Columns of rank 0 stay.
+	Rank int
+}
+
+// Table is a header and rows of text, one cell for each column. Its first column names what the row is about.
+type Table struct {
+	Columns []Column
+	Rows    [][]string
+}
+
+const (
+	wideGap   = 3 // as kubectl has it
+	narrowGap = 2
+	// leastName is how much of the first column is kept at least when it is cut.
+	leastName = 8
+	// fairName is how much of the first column is cut only when no other column can be left out any more, unless that is less than
+	// fairNamePercent of the width. Else one deep path would take all columns off the screen.
+	fairName        = 24
+	fairNamePercent = 40
+)
+
+// Lines lays the table out in lines of at most width characters, the header first. A width of 0 or less is unlimited.
+//
+// What does not fit is given up in this order: space between columns, the beginnings of very long names in the first column (of a queue's
+// path the end says most), columns by rank, more of the first column, and last the ends of lines.
+func (t Table) Lines(width int, style Style) []string {
+	kept, gap := t.fit(width)
+	widths := make([]int, len(kept))
+	for i, column := range kept {
+		widths[i] = t.width(column)
+	}
+	if excess := sum(widths) + gap*(len(kept)-1) - width; width > 0 && excess > 0 {
+		widths[0] = max(widths[0]-excess, min(widths[0], leastName))
+	}
+	lines := make([]string, 0, len(t.Rows)+1)
+	header := make([]string, len(t.Columns))
+	for i, column := range t.Columns {
+		header[i] = column.Title
+	}
+	for _, row := range append([][]string{header}, t.Rows...) {
+		var line strings.Builder
+		for i, column := range kept {
+			cell := row[column]
+			if i == 0 {
+				cell = cutFront(cell, widths[0], style)
+			} else {
+				line.WriteString(strings.Repeat(" ", gap))
+			}
+			space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if t.Columns[column].Right {
+				cell = space + cell
+			} else {
+				cell += space
+			}
+			line.WriteString(cell)
+		}
+		lines = append(lines, Clip(line.String(), width))
+	}
+	return lines
+}
+
+// fit chooses the columns to show, by index, and the space between them.
+func (t Table) fit(width int) (kept []int, gap int) {
+	total := 0
+	for i := range t.Columns {
+		kept = append(kept, i)
+		if i == 0 {
+			total = min(t.width(0), max(fairName, width*fairNamePercent/100))
+			continue
+		}
+		total += t.width(i)
+	}
+	for {
+		for _, gap := range []int{wideGap, narrowGap} {
+			if width <= 0 || total+gap*(len(kept)-1) <= width {
+				return kept, gap
+			}
+		}
+		last := 0
+		for i, column := range kept {
+			if t.Columns[column].Rank >= t.Columns[kept[last]].Rank {
+				last = i
+			}
+		}
+		if t.Columns[kept[last]].Rank == 0 {
+			return kept, narrowGap
+		}
+		total -= t.width(kept[last])
+		kept = append(kept[:last], kept[last+1:]...)
+	}
+}
+
+func (t Table) width(column int) int {
+	width := utf8.RuneCountInString(t.Columns[column].Title)
+	for _, row := range t.Rows {
+		width = max(width, utf8.RuneCountInString(row[column]))
+	}
+	return width
+}
+
+// Clip cuts a line without colors to a width, and blanks off its end; a width of 0 or less is unlimited.
+func Clip(line string, width int) string {
+	if runes := []rune(line); width > 0 && len(runes) > width {
+		line = string(runes[:width])
+	}
+	return strings.TrimRight(line, " ")
+}
+
+func cutFront(text string, width int, style Style) string {
+	runes := []rune(text)
+	if len(runes) <= width {
+		return text
+	}
+	return style.ellipsis() + string(runes[len(runes)-width+1:])
+}
+
+func sum(values []int) int {
+	total := 0
+	for _, v := range values {
+		total += v
+	}
+	return total
+}
