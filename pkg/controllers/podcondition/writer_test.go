@@ -189,6 +189,7 @@ func TestTheTimeOfTheTransitionStaysWhileTheStatusDoes(t *testing.T) {
 	w.wants("p", corev1.ConditionTrue, "QueueNotFound", "queue root.a.b does not exist; create it, or name another one in fairway.dev/queue", start)
 	seen()
 
+	w.clock.Step(time.Minute)
 	w.declare("root.a.b") // declared, but its parent is not
 	w.pass()
 	if c := w.condition("p"); c.Reason != "QueueNotReady" || !strings.Contains(c.Message, "create Queue root.a") || !c.LastTransitionTime.Time.Equal(start) {

@@ -1,0 +1,89 @@
+// Package writing holds what the writers of this floor have in common: the name they write under, the pace, the back-off after a failure,
+// and how often a failure is worth a line in the log.
+//
+// In: options and errors. Out: limiters, durations and yes or no. It talks to no server, reads no clock but the one it is given, and logs
+// nothing itself.
+package writing
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/utils/clock"
+)
+
+// FieldManager is the name under which the scheduler owns what it writes.
+const FieldManager = "fairway-scheduler"
+
+// Timeout bounds one request. An API server that does not answer within it is treated as one that failed.
+const Timeout = 10 * time.Second
+
+// Between the first and the last, each failure in a row doubles the wait for the next attempt.
+const (
+	firstBackOff = time.Second
+	lastBackOff  = time.Minute
+)
+
+// BackOff is how long to wait after so many failures in a row, of which the first is 1.
+func BackOff(failures int) time.Duration {
+	return min(firstBackOff<<min(max(failures-1, 0), 10), lastBackOff)
+}
+
+// NewLimiter lets pass so many writes a second. Its burst is what one interval may write: whoever comes once per interval gets the full
+// rate, and a backlog after a quiet hour starts no louder than it goes on.
+func NewLimiter(perSecond int, interval time.Duration, c clock.PassiveClock) flowcontrol.PassiveRateLimiter {
+	burst := max(1, int(time.Duration(perSecond)*interval/time.Second))
+	return flowcontrol.NewTokenBucketPassiveRateLimiterWithClock(float32(perSecond), burst, c)
+}
+
+// complaintEvery is how often the same trouble may be mentioned. When an API server is down, thousands of writes fail for one reason.
+const complaintEvery = time.Minute
+
+// Complaints says which failures to log: the first for each reason, then at most one a minute. The zero value is ready; it is for one
+// goroutine.
+type Complaints struct {
+	kinds map[metav1.StatusReason]*complaint
+}
+
+type complaint struct {
+	last  time.Time
+	quiet int
+}
+
+// Due reports whether to log the failure, and how many of its kind went unmentioned since the last that was logged.
+func (c *Complaints) Due(err error, now time.Time) (unmentioned int, due bool) {
+	kind := apierrors.ReasonForError(err)
+	k := c.kinds[kind]
+	if k == nil {
+		k = &complaint{last: now.Add(-complaintEvery)}
+		if c.kinds == nil {
+			c.kinds = map[metav1.StatusReason]*complaint{}
+		}
+		c.kinds[kind] = k
+	}
+	if now.Sub(k.last) < complaintEvery {
+		k.quiet++
+		return 0, false
+	}
+	unmentioned, k.quiet, k.last = k.quiet, 0, now
+	return unmentioned, true
+}
+
+// cutMark ends a text that was cut.
+const cutMark = "..."
+
+// Cut shortens a text to at most limit bytes, whole characters: sentences may quote what a user wrote, and that has no bound.
+func Cut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	end := max(limit-len(cutMark), 0)
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return strings.TrimRight(text[:end], " ") + cutMark
+}

@@ -1,0 +1,46 @@
+package queuestatus
+
+import (
+	"context"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/controllers/internal/writing"
+)
+
+// root is what the writer knows of the Queue root. The ledger does without it, but an administrator should find the queue that holds all
+// others, and its status, where the others are.
+type root struct {
+	missing bool
+	tries   int // since it was last there
+	at      time.Time
+}
+
+// seen notes whether the ledger knows the Queue.
+func (r *root) seen(there bool) {
+	r.missing = !there
+	if there {
+		r.tries, r.at = 0, time.Time{}
+	}
+}
+
+// due reports whether to create the Queue now. After a success too some time must pass: the ledger has yet to hear of it.
+func (r *root) due(now time.Time) bool { return r.missing && !now.Before(r.at) }
+
+func (w *Writer) makeRoot(ctx context.Context, now time.Time) {
+	w.root.tries++
+	w.root.at = now.Add(writing.BackOff(w.root.tries))
+	limited, cancel := context.WithTimeout(ctx, writing.Timeout)
+	defer cancel()
+	_, err := w.client.Create(limited, queueObject(v1alpha1.RootQueue), metav1.CreateOptions{FieldManager: writing.FieldManager})
+	switch {
+	case err == nil:
+		klog.FromContext(ctx).Info("Created the queue that holds all others", "queue", v1alpha1.RootQueue)
+	case !apierrors.IsAlreadyExists(err):
+		w.complain(ctx, err, "The queue that holds all others cannot be created; it is tried again", "queue", v1alpha1.RootQueue)
+	}
+}

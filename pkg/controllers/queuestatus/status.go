@@ -1,0 +1,110 @@
+package queuestatus
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/controllers/internal/writing"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// messageLimit keeps a status small where a sentence quotes what a user wrote. The schema of conditions allows 32768 characters.
+const messageLimit = 4096
+
+// Status is what the status of a queue should say. What it takes from the previous status is what only the status remembers: since when a
+// condition holds, and the last good policy of a queue that is out of the tree now.
+func Status(q ledger.QueueState, previous v1alpha1.QueueStatus, generation int64, now metav1.Time) v1alpha1.QueueStatus {
+	policy := v1alpha1.QueuePolicy(q.Spec.Policy.String())
+	if !q.InTree {
+		// Such a queue has no policy in force. After a restart the last good one is read from here, so it must outlive the trouble.
+		policy = previous.Policy
+	}
+	return v1alpha1.QueueStatus{
+		ObservedGeneration: generation,
+		Conditions:         conditions(q, previous.Conditions, generation, now),
+		Policy:             policy,
+		SteadyFairShare:    convert.ResourceList(q.SteadyFairShare),
+		FairShare:          convert.ResourceList(q.FairShare),
+		Guaranteed:         convert.ResourceList(q.Spec.Guaranteed),
+		Max:                convert.ResourceList(q.Spec.Max),
+		Allocated:          convert.ResourceList(q.Allocated),
+		Demand:             convert.ResourceList(q.Demand),
+		Applications:       v1alpha1.ApplicationCounts{Pending: count(q.ApplicationsPending), Running: count(q.ApplicationsRunning)},
+		Pods:               v1alpha1.PodCounts{Pending: count(q.PodsPending), Running: count(q.PodsRunning)},
+		Summary: v1alpha1.QueueSummary{
+			FairShare:       convert.Summary(q.FairShare),
+			SteadyFairShare: convert.Summary(q.SteadyFairShare),
+			Allocated:       convert.Summary(q.Allocated),
+			Demand:          convert.Summary(q.Demand),
+		},
+	}
+}
+
+func count(n int) int32 { return int32(min(max(n, 0), math.MaxInt32)) }
+
+// topic is one condition: which problems it answers, and what it says with and without one.
+type topic struct {
+	name          string
+	code          reason.Code // "" answers what no other topic does
+	good, bad     metav1.ConditionStatus
+	withoutReason string
+}
+
+// topics in the order in which a status lists them: by name.
+var topics = []topic{
+	{v1alpha1.ConditionOverLimit, reason.OverLimit, metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonWithinLimits},
+	{v1alpha1.ConditionOvercommitted, reason.Overcommitted, metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonGuaranteesFit},
+	{v1alpha1.ConditionReady, "", metav1.ConditionTrue, metav1.ConditionFalse, v1alpha1.ReasonInForce},
+}
+
+func conditions(q ledger.QueueState, previous []metav1.Condition, generation int64, now metav1.Time) []metav1.Condition {
+	cs := make([]metav1.Condition, 0, len(topics))
+	for _, t := range topics {
+		c := metav1.Condition{Type: t.name, Status: t.good, Reason: t.withoutReason, ObservedGeneration: generation}
+		if problems := t.problems(q); len(problems) > 0 {
+			c.Status, c.Reason, c.Message = t.bad, string(problems[0].Code), sentences(problems)
+		}
+		c.LastTransitionTime = now.Rfc3339Copy() // as precise as the wire
+		if p := meta.FindStatusCondition(previous, t.name); p != nil && p.Status == c.Status && !p.LastTransitionTime.IsZero() {
+			c.LastTransitionTime = p.LastTransitionTime
+		}
+		cs = append(cs, c)
+	}
+	return cs
+}
+
+func (t topic) problems(q ledger.QueueState) []reason.Reason {
+	var ps []reason.Reason
+	for _, p := range q.Problems {
+		if topicOf(p.Code) == t.code {
+			ps = append(ps, p)
+		}
+	}
+	if t.code == "" && len(ps) == 0 && !q.InTree {
+		ps = append(ps, reason.Reason{Code: reason.QueueNotReady, Queue: string(q.Path)})
+	}
+	return ps
+}
+
+func topicOf(code reason.Code) reason.Code {
+	if slices.ContainsFunc(topics, func(t topic) bool { return t.code == code }) {
+		return code
+	}
+	return ""
+}
+
+// sentences joins what several problems say; reasons end without a full stop for this purpose.
+func sentences(problems []reason.Reason) string {
+	texts := make([]string, len(problems))
+	for i, p := range problems {
+		texts[i] = p.Text()
+	}
+	return writing.Cut(strings.Join(texts, ". "), messageLimit)
+}

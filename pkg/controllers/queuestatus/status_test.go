@@ -1,0 +1,207 @@
+package queuestatus
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+var (
+	start = time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
+	later = start.Add(time.Hour)
+)
+
+func amounts(cores, gib int64) resource.List {
+	return resource.Of(resource.Entry{Name: resource.CPU, Value: cores * 1000}, resource.Entry{Name: resource.Memory, Value: gib << 30})
+}
+
+func list(cpu, memory string) corev1.ResourceList {
+	return corev1.ResourceList{corev1.ResourceCPU: apiresource.MustParse(cpu), corev1.ResourceMemory: apiresource.MustParse(memory)}
+}
+
+func sound(path queue.Path) ledger.QueueState {
+	return ledger.QueueState{Path: path, Declared: true, InTree: true, Leaf: true, Spec: queue.DefaultSpec()}
+}
+
+func TestStatusSpellsEveryAmount(t *testing.T) {
+	q := sound("root.a")
+	q.Spec = queue.Spec{Weight: 2000, Guaranteed: amounts(1, 2), Max: amounts(30, 40), Policy: queue.FIFO}
+	q.SteadyFairShare, q.FairShare, q.Allocated, q.Demand = amounts(3, 4), amounts(5, 6), amounts(7, 8), amounts(9, 10)
+	q.ApplicationsPending, q.ApplicationsRunning, q.PodsPending, q.PodsRunning = 1, 2, 3, math.MaxInt32+1
+
+	at := metav1.NewTime(start)
+	want := v1alpha1.QueueStatus{
+		ObservedGeneration: 7,
+		Conditions: []metav1.Condition{
+			{Type: "OverLimit", Status: "False", ObservedGeneration: 7, LastTransitionTime: at, Reason: "WithinLimits"},
+			{Type: "Overcommitted", Status: "False", ObservedGeneration: 7, LastTransitionTime: at, Reason: "GuaranteesFit"},
+			{Type: "Ready", Status: "True", ObservedGeneration: 7, LastTransitionTime: at, Reason: "InForce"},
+		},
+		Policy:          v1alpha1.PolicyFIFO,
+		SteadyFairShare: list("3", "4Gi"), FairShare: list("5", "6Gi"),
+		Guaranteed: list("1", "2Gi"), Max: list("30", "40Gi"),
+		Allocated: list("7", "8Gi"), Demand: list("9", "10Gi"),
+		Applications: v1alpha1.ApplicationCounts{Pending: 1, Running: 2},
+		Pods:         v1alpha1.PodCounts{Pending: 3, Running: math.MaxInt32},
+		Summary:      v1alpha1.QueueSummary{FairShare: "5c 6Gi", SteadyFairShare: "3c 4Gi", Allocated: "7c 8Gi", Demand: "9c 10Gi"},
+	}
+	got := Status(q, v1alpha1.QueueStatus{}, 7, metav1.NewTime(start.Add(123*time.Millisecond)))
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestConditions(t *testing.T) {
+	cpu := func(r reason.Reason) reason.Reason { r.Resource = resource.CPU; return r }
+	missing := reason.Reason{Code: reason.ParentMissing, Queue: "root.a.b", Other: "root.a"}
+	over := cpu(reason.Reason{Code: reason.OverLimit, Queue: "root.a", Limit: 1000, Used: 2000})
+	committed := cpu(reason.Reason{Code: reason.Overcommitted, Queue: "root.a", Limit: 1000, Asked: 2000})
+	policy := reason.Reason{Code: reason.PolicyNotAllowed, Queue: "root.a", Other: "FIFO", Detail: "Fair"}
+	lifted := cpu(reason.Reason{Code: reason.SpecInvalid, Queue: "root.a", Limit: 1000, Asked: 2000})
+	unreadable := reason.Reason{Code: reason.SpecInvalid, Queue: "root.a", Detail: "spec.weight: 1e99 is not between 0 and 1000000"}
+
+	for name, tc := range map[string]struct {
+		problems []reason.Reason
+		outside  bool                // not in the tree
+		want     map[string][]string // what differs from the sound state: status, reason, message
+	}{
+		"nothing is wrong": {},
+		"no parent": {
+			problems: []reason.Reason{missing}, outside: true,
+			want: map[string][]string{"Ready": {"False", "ParentMissing",
+				"queue root.a.b is not in force: its parent root.a does not exist; create Queue root.a"}},
+		},
+		"out of the tree without a word": {
+			outside: true,
+			want:    map[string][]string{"Ready": {"False", "QueueNotReady", "queue root.a is not in force yet"}},
+		},
+		"policy": {
+			problems: []reason.Reason{policy},
+			want: map[string][]string{"Ready": {"False", "PolicyNotAllowed",
+				"queue root.a has child queues, and policy FIFO is only for queues without; Fair is in force until policy is changed"}},
+		},
+		"unreadable": {
+			problems: []reason.Reason{unreadable},
+			want: map[string][]string{"Ready": {"False", "SpecInvalid",
+				"queue root.a cannot be used as written: spec.weight: 1e99 is not between 0 and 1000000; its last good state stays in force"}},
+		},
+		"over its limit, and still ready": {
+			problems: []reason.Reason{over},
+			want: map[string][]string{"OverLimit": {"True", "OverLimit",
+				"queue root.a uses 2 cpu, above its max of 1 cpu; nothing is stopped, and nothing more is released until its usage fits"}},
+		},
+		"overcommitted, and still ready": {
+			problems: []reason.Reason{committed},
+			want: map[string][]string{"Overcommitted": {"True", "Overcommitted",
+				"the children of queue root.a are guaranteed 2 cpu together, but root.a itself only 1 cpu; raise its guaranteed or lower theirs"}},
+		},
+		"everything at once": {
+			problems: []reason.Reason{over, policy, committed, lifted},
+			want: map[string][]string{
+				"OverLimit":     {"True", "OverLimit", over.Text()},
+				"Overcommitted": {"True", "Overcommitted", committed.Text()},
+				"Ready":         {"False", "PolicyNotAllowed", policy.Text() + ". " + lifted.Text()},
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := sound("root.a")
+			q.InTree, q.Problems = !tc.outside, tc.problems
+			want := map[string][]string{
+				"OverLimit": {"False", "WithinLimits", ""}, "Overcommitted": {"False", "GuaranteesFit", ""}, "Ready": {"True", "InForce", ""},
+			}
+			for name, c := range tc.want {
+				want[name] = c
+			}
+			got := map[string][]string{}
+			for _, c := range Status(q, v1alpha1.QueueStatus{}, 1, metav1.NewTime(start)).Conditions {
+				got[c.Type] = []string{string(c.Status), c.Reason, c.Message}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestEveryReasonHasAPlaceAndASpelling(t *testing.T) {
+	for _, code := range reason.Codes() {
+		q := sound("root.a")
+		q.Problems = []reason.Reason{{Code: code, Queue: "root.a"}}
+		told := 0
+		for _, c := range Status(q, v1alpha1.QueueStatus{}, 1, metav1.NewTime(start)).Conditions {
+			if c.Reason == string(code) {
+				told++
+			}
+		}
+		if told != 1 {
+			t.Errorf("%s is told by %d conditions", code, told)
+		}
+	}
+}
+
+func TestTransitionTimesStayWhileTheStatusDoes(t *testing.T) {
+	over := reason.Reason{Code: reason.OverLimit, Queue: "root.a", Resource: resource.CPU, Limit: 1000, Used: 2000}
+	more := over
+	more.Used = 3000
+	q := sound("root.a")
+	first := Status(q, v1alpha1.QueueStatus{}, 1, metav1.NewTime(start))
+
+	q.Problems = []reason.Reason{over}
+	second := Status(q, first, 1, metav1.NewTime(later))
+	q.Problems = []reason.Reason{more}
+	third := Status(q, second, 2, metav1.NewTime(later.Add(time.Hour)))
+
+	for _, tc := range []struct {
+		status v1alpha1.QueueStatus
+		want   map[string]time.Time
+	}{
+		{first, map[string]time.Time{"OverLimit": start, "Overcommitted": start, "Ready": start}},
+		{second, map[string]time.Time{"OverLimit": later, "Overcommitted": start, "Ready": start}},
+		{third, map[string]time.Time{"OverLimit": later, "Overcommitted": start, "Ready": start}},
+	} {
+		for _, c := range tc.status.Conditions {
+			if !c.LastTransitionTime.Time.Equal(tc.want[c.Type]) {
+				t.Errorf("%s: got %v, want %v", c.Type, c.LastTransitionTime, tc.want[c.Type])
+			}
+		}
+	}
+	if third.Conditions[0].Message == second.Conditions[0].Message || third.Conditions[0].ObservedGeneration != 2 {
+		t.Errorf("got %+v, want the new message for generation 2", third.Conditions[0])
+	}
+}
+
+func TestTheLastGoodPolicyOutlivesTroubleWithTheTree(t *testing.T) {
+	q := ledger.QueueState{Path: "root.a.b", Declared: true}
+	if got := Status(q, v1alpha1.QueueStatus{Policy: v1alpha1.PolicyFair}, 1, metav1.NewTime(start)).Policy; got != v1alpha1.PolicyFair {
+		t.Errorf("got %q, want the policy it had", got)
+	}
+	if got := Status(q, v1alpha1.QueueStatus{}, 1, metav1.NewTime(start)).Policy; got != "" {
+		t.Errorf("got %q for a queue that never was in force", got)
+	}
+	if got := Status(sound("root.a.b"), v1alpha1.QueueStatus{Policy: v1alpha1.PolicyFair}, 1, metav1.NewTime(start)).Policy; got != v1alpha1.PolicyDominantResourceFairness {
+		t.Errorf("got %q for a queue in the tree, want its own", got)
+	}
+}
+
+func TestMessagesAreBounded(t *testing.T) {
+	q := sound("root.a")
+	q.Problems = []reason.Reason{{Code: reason.SpecInvalid, Queue: "root.a", Detail: strings.Repeat("é", 100_000)}}
+	for _, c := range Status(q, v1alpha1.QueueStatus{}, 1, metav1.NewTime(start)).Conditions {
+		if len(c.Message) > messageLimit {
+			t.Errorf("%s: %d bytes", c.Type, len(c.Message))
+		}
+	}
+}

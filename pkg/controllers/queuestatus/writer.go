@@ -1,0 +1,288 @@
+package queuestatus
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/controllers/internal/writing"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// Defaults of Options.
+const (
+	DefaultInterval        = 500 * time.Millisecond
+	DefaultWritesPerSecond = 50
+)
+
+// atOnce bounds the requests under way.
+const atOnce = 4
+
+// queues is the resource that is written.
+var queues = v1alpha1.GroupVersion.WithResource("queues")
+
+// Options of a Writer; the zero value is fine.
+type Options struct {
+	// Interval is the time between two looks at the ledger; 0 is DefaultInterval.
+	Interval time.Duration
+	// WritesPerSecond bounds the writes over all queues; 0 is DefaultWritesPerSecond.
+	WritesPerSecond int
+	// Queues is the store of an informer of Queues (unstructured), which is only read. With it the writer notices at once when a Queue
+	// was made anew under its name, or when somebody else changed a status. Without it, Run lists the Queues once, at its start.
+	Queues cache.Store
+	// Clock is for tests.
+	Clock clock.WithTicker
+}
+
+// Writer keeps the status of every Queue up to date.
+type Writer struct {
+	ledger     *ledger.Ledger
+	generation func(name string) int64
+	client     dynamic.NamespaceableResourceInterface
+	interval   time.Duration
+	limiter    flowcontrol.PassiveRateLimiter
+	clock      clock.WithTicker
+	stored     cache.Store
+	listFirst  bool // stored is ours, and to be filled
+
+	// All of this belongs to the goroutine of Run.
+	records    map[string]*record
+	looks      uint64
+	version    uint64 // of the ledger, at the last look
+	root       root
+	complaints writing.Complaints
+}
+
+// New returns a writer of what the ledger knows. generation is the generation of a Queue that the ledger has taken in, 0 if none: it must
+// not run ahead of the ledger, and may lag behind. The ledger, and the store of the options, should be filled from the cluster when Run is
+// called, else statuses show for a moment how they fill.
+func New(l *ledger.Ledger, generation func(name string) int64, client dynamic.Interface, o Options) *Writer {
+	if o.Interval <= 0 {
+		o.Interval = DefaultInterval
+	}
+	if o.WritesPerSecond <= 0 {
+		o.WritesPerSecond = DefaultWritesPerSecond
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	w := &Writer{
+		ledger: l, generation: generation, client: client.Resource(queues),
+		interval: o.Interval, limiter: writing.NewLimiter(o.WritesPerSecond, o.Interval, o.Clock), clock: o.Clock,
+		stored: o.Queues, records: map[string]*record{},
+	}
+	if w.stored == nil {
+		w.stored, w.listFirst = cache.NewStore(cache.MetaNamespaceKeyFunc), true
+	}
+	return w
+}
+
+// Run writes until the context ends. It must be called once, by the process that leads.
+func (w *Writer) Run(ctx context.Context) {
+	ctx = klog.NewContext(ctx, klog.FromContext(ctx).WithName("queue-status"))
+	if w.listFirst && !w.list(ctx) {
+		return
+	}
+	ticker := w.clock.NewTicker(w.interval)
+	defer ticker.Stop()
+	for {
+		w.pass(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C():
+		}
+	}
+}
+
+// list fills the store of a writer that has no informer. It goes on until it succeeds: without it every condition would seem to have
+// changed when the scheduler started. False: the context ended first.
+func (w *Writer) list(ctx context.Context) bool {
+	for failures := 1; ; failures++ {
+		listed, err := w.client.List(ctx, metav1.ListOptions{})
+		if err == nil {
+			for i := range listed.Items {
+				if err := w.stored.Add(&listed.Items[i]); err != nil {
+					klog.FromContext(ctx).Error(err, "A queue cannot be stored", "queue", listed.Items[i].GetName())
+				}
+			}
+			return true
+		}
+		w.complain(ctx, err, "Queues cannot be listed; it is tried again")
+		select {
+		case <-ctx.Done():
+			return false
+		case <-w.clock.After(writing.BackOff(failures)):
+		}
+	}
+}
+
+// pass does what is due. It ends with the requests it made, so that no two passes overlap.
+func (w *Writer) pass(ctx context.Context) {
+	now := w.clock.Now()
+	if w.news() {
+		w.look(now)
+	}
+	if w.root.due(now) {
+		w.makeRoot(ctx, now)
+	}
+	w.write(ctx, now)
+}
+
+// news reports whether a look may find anything. The ledger's version alone does not tell: a spec can get a new generation and still mean
+// the same, the generation is known a moment after the ledger, and what others do to a status is nothing to the ledger.
+func (w *Writer) news() bool {
+	if w.looks == 0 || w.version != w.ledger.Version() {
+		return true
+	}
+	for _, r := range w.records {
+		if !r.computed && r.generation != 0 || r.generation != w.generation(r.name) || r.olderThan(w.storedQueue(r.name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// look computes what every status should say.
+func (w *Writer) look(now time.Time) {
+	w.looks++
+	generations, snapshot := w.read()
+	if w.enroll(snapshot) {
+		generations, snapshot = w.read() // the generations of the new ones were read too late
+		w.enroll(snapshot)
+	}
+	w.version = snapshot.Version
+	for _, q := range snapshot.Queues {
+		if r := w.records[string(q.Path)]; r != nil {
+			r.observe(w.storedQueue(r.name))
+			r.compute(q, generations[r.name], metav1.NewTime(now), w.looks)
+		}
+	}
+	w.root.seen(w.records[v1alpha1.RootQueue] != nil)
+}
+
+// read returns the generations of the queues we know and then the state of all: what the state shows is at least that new.
+func (w *Writer) read() (map[string]int64, ledger.Snapshot) {
+	generations := make(map[string]int64, len(w.records))
+	for name := range w.records {
+		generations[name] = w.generation(name)
+	}
+	return generations, w.ledger.Snapshot()
+}
+
+// enroll makes records for the Queues that exist, drops those of the others, and reports whether any is new.
+func (w *Writer) enroll(s ledger.Snapshot) (grown bool) {
+	there := make(map[string]bool, len(s.Queues))
+	for _, q := range s.Queues {
+		if !exists(q) {
+			continue
+		}
+		name := string(q.Path)
+		there[name] = true
+		if w.records[name] == nil {
+			w.records[name] = &record{name: name}
+			grown = true
+		}
+	}
+	for name := range w.records {
+		if !there[name] {
+			delete(w.records, name)
+		}
+	}
+	return grown
+}
+
+func (w *Writer) storedQueue(name string) *unstructured.Unstructured {
+	item, _, err := w.stored.GetByKey(name)
+	if err != nil {
+		return nil
+	}
+	u, _ := item.(*unstructured.Unstructured)
+	return u
+}
+
+// write sends what the limiter lets pass, the oldest change first: when more queues change than can be written, each has its turn.
+func (w *Writer) write(ctx context.Context, now time.Time) {
+	var due []*record
+	for _, r := range w.records {
+		if r.due(now) {
+			due = append(due, r)
+		}
+	}
+	slices.SortFunc(due, func(a, b *record) int {
+		return cmp.Or(cmp.Compare(a.since, b.since), queue.ComparePaths(queue.Path(a.name), queue.Path(b.name)))
+	})
+	n := 0
+	for n < len(due) && w.limiter.TryAccept() {
+		n++
+	}
+	answers, errs := make([]*unstructured.Unstructured, n), make([]error, n)
+	workqueue.ParallelizeUntil(ctx, atOnce, n, func(i int) { answers[i], errs[i] = w.apply(ctx, due[i]) })
+	if ctx.Err() != nil {
+		return // some were not even tried
+	}
+	for i, r := range due[:n] {
+		w.note(ctx, r, answers[i], errs[i])
+	}
+}
+
+func (w *Writer) apply(ctx context.Context, r *record) (*unstructured.Unstructured, error) {
+	status, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&r.desired)
+	if err != nil {
+		return nil, err
+	}
+	body := queueObject(r.name)
+	body.Object["status"] = status
+	ctx, cancel := context.WithTimeout(ctx, writing.Timeout)
+	defer cancel()
+	return w.client.ApplyStatus(ctx, r.name, body, metav1.ApplyOptions{FieldManager: writing.FieldManager, Force: true})
+}
+
+// note takes in how a write went.
+func (w *Writer) note(ctx context.Context, r *record, answer *unstructured.Unstructured, err error) {
+	now := w.clock.Now()
+	switch {
+	case err == nil:
+		r.wrote(answer)
+	case apierrors.IsNotFound(err):
+		// The Queue is gone, and the ledger will hear of it. Should it come back, it comes back without a status.
+		r.forget()
+		r.failed(now)
+	case apierrors.IsConflict(err):
+		r.failed(now)
+	default:
+		r.failed(now)
+		w.complain(ctx, err, "The status of a queue cannot be written; it is tried again", "queue", r.name)
+	}
+}
+
+func (w *Writer) complain(ctx context.Context, err error, what string, pairs ...any) {
+	if ctx.Err() != nil {
+		return // we are told to stop, and that is no failure
+	}
+	if unmentioned, due := w.complaints.Due(err, w.clock.Now()); due {
+		klog.FromContext(ctx).Error(err, what, append(pairs, "unmentioned", unmentioned)...)
+	}
+}
+
+func queueObject(name string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": v1alpha1.GroupVersion.String(),
+		"kind":       "Queue",
+		"metadata":   map[string]any{"name": name},
+	}}
+}
