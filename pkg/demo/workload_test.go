@@ -127,11 +127,3 @@ func TestTheDemosQueues(t *testing.T) {
 		t.Errorf("got %v", weights)
 	}
 }
-
-func TestTheTableSpellsAmountsAsKubectlDoes(t *testing.T) {
-	for _, pods := range []int{0, 1, 25, 75, 90, 100, 12345} {
-		if size := podSize(pods); report.Amounts(size) != convert.Summary(size) {
-			t.Errorf("%q in the table, %q in kubectl", report.Amounts(size), convert.Summary(size))
-		}
-	}
-}

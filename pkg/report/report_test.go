@@ -1,11 +1,13 @@
 package report
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/cockroachdb/datadriven"
+	"pgregory.net/rapid"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -161,4 +163,20 @@ func TestThousandths(t *testing.T) {
 			t.Errorf("%s: got %d, want %d", c.about, got, c.want)
 		}
 	}
+}
+
+// The columns of kubectl have 11 characters for amounts without devices.
+func TestAmountsAreShort(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cpu := rapid.Int64Range(0, 1_000_000_000).Draw(t, "cpu")
+		memory := rapid.Int64Range(0, 999<<50).Draw(t, "memory")
+		s := Amounts(resource.Of(resource.Entry{Name: resource.CPU, Value: cpu}, resource.Entry{Name: resource.Memory, Value: memory}))
+		if len(s) > 11 {
+			t.Fatalf("%q has %d characters", s, len(s))
+		}
+		Amounts(resource.Of( // whatever arithmetic may leave behind must not panic
+			resource.Entry{Name: resource.CPU, Value: rapid.Int64().Draw(t, "any cpu")},
+			resource.Entry{Name: resource.Memory, Value: rapid.SampledFrom([]int64{math.MinInt64, -1, math.MaxInt64}).Draw(t, "any memory")},
+		))
+	})
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	core "github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
+	"github.com/fairway-scheduler/fairway/pkg/report"
 )
 
 func TestDefaults(t *testing.T) {
@@ -128,8 +129,8 @@ func fillStatus(q *v1alpha1.Queue, shareCPU, shareMemory, usedCPU, usedMemory st
 		Demand:             convert.ResourceList(used),
 		Pods:               v1alpha1.PodCounts{Pending: pending, Running: 3},
 		Summary: v1alpha1.QueueSummary{
-			FairShare: convert.Summary(share), SteadyFairShare: convert.Summary(share),
-			Allocated: convert.Summary(used), Demand: convert.Summary(used),
+			FairShare: report.Amounts(share), SteadyFairShare: report.Amounts(share),
+			Allocated: report.Amounts(used), Demand: report.Amounts(used),
 		},
 		Conditions: []metav1.Condition{{
 			Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonInForce,

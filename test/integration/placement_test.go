@@ -26,17 +26,16 @@ func TestAPodWaitsForItsQueueAndSaysSo(t *testing.T) {
 		err := w.client.Get(w.ctx, client.ObjectKey{Name: "root"}, &v1alpha1.Queue{})
 		return err == nil, fmt.Sprint(err)
 	})
-	w.create(pod("early", "team", "1", "1Gi"), pod("no-queue", "", "1", "1Gi"), pod("bad-name", "a_b", "1", "1Gi"), pod("at-root", "root", "1", "1Gi"))
+	w.create(pod("no-queue", "", "1", "1Gi"))
+	w.untilBound(1) // root.default came with root
+	w.create(pod("early", "team", "1", "1Gi"), pod("bad-name", "a_b", "1", "1Gi"), pod("at-root", "root", "1", "1Gi"))
 	w.untilHeld("early", "QueueNotFound", "root.team")
-	w.untilHeld("no-queue", "QueueNotFound", "root.default")
 	w.untilHeld("bad-name", "QueueNameInvalid", "a_b")
 
 	w.queue("root.team")
-	w.untilBound(1)
-	w.untilAccepted("early")
-	w.untilHeld("at-root", "QueueNotLeaf", "root.team")
-	w.queue("root.default")
 	w.untilBound(2)
+	w.untilAccepted("early")
+	w.untilHeld("at-root", "QueueNotLeaf", "root.")
 
 	// root.team has a pod: a child of it is kept out and says so, and root.team stays a leaf.
 	w.queue("root.team.sub")

@@ -36,11 +36,19 @@ func (w *Writer) makeRoot(ctx context.Context, now time.Time) {
 	w.root.at = now.Add(writing.BackOff(w.root.tries))
 	limited, cancel := context.WithTimeout(ctx, writing.Timeout)
 	defer cancel()
-	_, err := w.client.Create(limited, queueObject(v1alpha1.RootQueue), metav1.CreateOptions{FieldManager: writing.FieldManager})
-	switch {
-	case err == nil:
-		klog.FromContext(ctx).Info("Created the queue that holds all others", "queue", v1alpha1.RootQueue)
-	case !apierrors.IsAlreadyExists(err):
-		w.complain(ctx, err, "The queue that holds all others cannot be created; it is tried again", "queue", v1alpha1.RootQueue)
+	create := func(name string) error {
+		_, err := w.client.Create(limited, queueObject(name), metav1.CreateOptions{FieldManager: writing.FieldManager})
+		if err == nil {
+			klog.FromContext(ctx).Info("Created a queue that every tree starts with", "queue", name)
+		}
+		return err
+	}
+	err := create(v1alpha1.RootQueue)
+	if err == nil {
+		// The queue of pods that name none comes with a new root, and only then: who deletes it later means it.
+		err = create(v1alpha1.DefaultQueue)
+	}
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		w.complain(ctx, err, "A queue that every tree starts with cannot be created; it is tried again", "queue", v1alpha1.RootQueue)
 	}
 }

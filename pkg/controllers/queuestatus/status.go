@@ -13,6 +13,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
+	"github.com/fairway-scheduler/fairway/pkg/report"
 )
 
 // messageLimit keeps a status small where a sentence quotes what a user wrote. The schema of conditions allows 32768 characters.
@@ -39,10 +40,10 @@ func Status(q ledger.QueueState, previous v1alpha1.QueueStatus, generation int64
 		Applications:       v1alpha1.ApplicationCounts{Pending: count(q.ApplicationsPending), Running: count(q.ApplicationsRunning)},
 		Pods:               v1alpha1.PodCounts{Pending: count(q.PodsPending), Running: count(q.PodsRunning)},
 		Summary: v1alpha1.QueueSummary{
-			FairShare:       convert.Summary(q.FairShare),
-			SteadyFairShare: convert.Summary(q.SteadyFairShare),
-			Allocated:       convert.Summary(q.Allocated),
-			Demand:          convert.Summary(q.Demand),
+			FairShare:       report.Amounts(q.FairShare),
+			SteadyFairShare: report.Amounts(q.SteadyFairShare),
+			Allocated:       report.Amounts(q.Allocated),
+			Demand:          report.Amounts(q.Demand),
 		},
 	}
 }

@@ -95,7 +95,7 @@ func TestConditions(t *testing.T) {
 		"unreadable": {
 			problems: []reason.Reason{unreadable},
 			want: map[string][]string{"Ready": {"False", "SpecInvalid",
-				"queue root.a cannot be used as written: spec.weight: 1e99 is not between 0 and 1000000; its last good state stays in force"}},
+				"queue root.a cannot be used as written: spec.weight: 1e99 is not between 0 and 1000000; until that is mended its last good state stays in force, if it ever had one"}},
 		},
 		"over its limit, and still ready": {
 			problems: []reason.Reason{over},

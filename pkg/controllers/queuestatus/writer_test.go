@@ -652,18 +652,18 @@ func TestRootIsMadeWhereverItIsMissing(t *testing.T) {
 	w := newWorld(t)
 	writer := w.informed()
 	w.pass(writer)
-	if w.created != 1 || w.stored["root"] == nil {
+	if w.created != 2 || w.stored["root"] == nil || w.stored["root.default"] == nil {
 		t.Fatalf("created %d queues", w.created)
 	}
 	w.pass(writer) // the ledger has not heard yet
 	w.inform()
-	w.wrote(writer, "root")
+	w.wrote(writer, "root", "root.default")
 
 	delete(w.stored, "root")
 	w.inform()
 	w.pass(writer)
-	if w.created != 2 || w.stored["root"] == nil {
-		t.Errorf("created %d times, want it made again at once", w.created)
+	if w.created != 3 || w.stored["root"] == nil {
+		t.Errorf("created %d queues, want root made again at once", w.created)
 	}
 	w.inform()
 	w.wrote(writer, "root")
@@ -705,7 +705,7 @@ func TestMakingRootBacksOff(t *testing.T) {
 	w.fail = nil
 	w.clock.Step(time.Minute)
 	w.pass(writer)
-	if w.created != 1 {
+	if w.created != 2 { // with root.default
 		t.Error("given up")
 	}
 	w.inform()
@@ -713,7 +713,7 @@ func TestMakingRootBacksOff(t *testing.T) {
 	delete(w.stored, "root")
 	w.inform()
 	w.pass(writer)
-	if w.created != 2 {
+	if w.created != 3 {
 		t.Error("waits for what failed before it was there")
 	}
 }

@@ -110,7 +110,7 @@ func TestSentences(t *testing.T) {
 		},
 		"a queue that cannot be read": {
 			reason.Reason{Code: reason.SpecInvalid, Queue: "root.a", Detail: `max: "ten" is no quantity`},
-			`queue root.a cannot be used as written: max: "ten" is no quantity; its last good state stays in force`,
+			`queue root.a cannot be used as written: max: "ten" is no quantity; until that is mended its last good state stays in force, if it ever had one`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

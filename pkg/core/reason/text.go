@@ -99,7 +99,7 @@ func (r Reason) maxResourcesText() string {
 func (r Reason) specInvalidText() string {
 	if r.Resource == "" {
 		return "queue " + r.Queue + " cannot be used as written" + after(": ", r.Detail) +
-			"; its last good state stays in force"
+			"; until that is mended its last good state stays in force, if it ever had one"
 	}
 	return "queue " + r.Queue + " is guaranteed " + r.amount(r.Asked) + " but may use at most " + r.amount(r.Limit) +
 		"; its max counts as " + r.amount(r.Asked) + " until one of the two is changed"

@@ -1,6 +1,8 @@
 package feed
 
 import (
+	"strings"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/cache"
 
@@ -42,7 +44,8 @@ func (f *Feed) observeQueue(u *unstructured.Unstructured) {
 		}
 	}
 	if err != nil {
-		f.Ledger.ObserveBadQueue(queue.Path(u.GetName()), err.Error())
+		why := strings.TrimPrefix(err.Error(), "queue "+u.GetName()+": ") // the reason's sentence names the queue already
+		f.Ledger.ObserveBadQueue(queue.Path(u.GetName()), why)
 	}
 	f.generations.Store(u.GetName(), u.GetGeneration())
 }
