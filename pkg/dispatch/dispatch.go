@@ -51,23 +51,29 @@ func (d *Dispatcher) Round(now int64) (next int64) {
 // its queue; the refund comes first, since putting it back asks PreEnqueue about the pod. kept nil: a rule of ours refused, and
 // kube-scheduler shall hear nothing of it.
 func (d *Dispatcher) Failed(uid ledger.UID, f ledger.Failure, now int64, kept func()) {
+	again := false
+	// In one piece: whom the refund sets free may be chosen again at once.
+	d.Port.Exclusive(func(g Gate) {
+		for _, other := range d.Ledger.Fail(uid, f, now) {
+			if other == uid && kept != nil {
+				again = true
+				continue
+			}
+			d.withdraw(g, other)
+		}
+	})
 	if kept == nil {
-		// In one piece: the pod may be chosen again at once.
-		d.Port.Exclusive(func(g Gate) { d.withdraw(g, d.Ledger.Fail(uid, f, now)) })
 		return
 	}
-	uids := d.Ledger.Fail(uid, f, now)
 	kept() // calls the apiserver: not under the delivery lock
-	if len(uids) > 0 {
-		d.Port.Exclusive(func(g Gate) { d.withdraw(g, uids) })
+	if again {
+		d.Port.Exclusive(func(g Gate) { d.withdraw(g, uid) })
 	}
 }
 
-func (d *Dispatcher) withdraw(g Gate, uids []ledger.UID) {
-	for _, uid := range uids {
-		if !d.Ledger.Inside(uid) {
-			g.Withdraw(uid)
-		}
+func (d *Dispatcher) withdraw(g Gate, uid ledger.UID) {
+	if !d.Ledger.Inside(uid) {
+		g.Withdraw(uid)
 	}
 }
 

@@ -16,6 +16,9 @@ type account struct {
 	spec      queue.Spec
 	accepting bool
 	children  int // queues below it, directly
+	// forced: without charged pods in it, the queue would leave the tree. It or an ancestor is not declared any more, or an
+	// ancestor holds pods itself.
+	forced bool
 
 	usage resource.Sum // charges: released, reserved and bound pods, of the whole subtree
 	// demand is usage plus the waiting pods that nothing but room holds back. What a child passes up is capped by its max,
@@ -40,6 +43,15 @@ func (a *account) active() bool { return a.appsPending+a.appsRunning > 0 }
 
 // cappedDemand is what the account passes up to its parent.
 func (a *account) cappedDemand() resource.List { return a.demand.List().CapBy(a.spec.Max) }
+
+// passDemand adds what the account passes up. Without a max that is its exact demand, also past the end of int64, as in addDemand.
+func (a *account) passDemand(up *resource.Sum) {
+	if a.spec.Max.Len() == 0 {
+		up.AddSum(&a.demand)
+		return
+	}
+	up.Add(a.cappedDemand())
+}
 
 // addDemand puts d (sign 1) on the demand of a and its ancestors, or takes it off (sign -1).
 func (a *account) addDemand(d resource.List, sign int) {

@@ -9,9 +9,10 @@ import (
 
 // class is the set of pods that every filter would judge alike, so that one failed attempt speaks for all of them.
 type class struct {
-	key     string
-	request resource.List
-	pods    int // records that refer to it
+	key      string
+	request  resource.List
+	eligible func(facts any) bool
+	pods     int // records that refer to it
 
 	// closed: the probe fitted no node. Only an event that may change that opens the class again.
 	closed bool
@@ -23,6 +24,11 @@ type class struct {
 	// a hopeless class costs one attempt and a class that fits is soon released at full speed.
 	allowance   int
 	outstanding int
+
+	room    room
+	witness *node // a node with room, as of the last look
+	failed  bool  // an attempt has failed: from then on, room is asked for
+	lastTry int64
 
 	mark uint64 // choose: generation in which the class may be released
 }

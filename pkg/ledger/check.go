@@ -64,7 +64,11 @@ func (l *Ledger) Check() (wrong []string) {
 		}
 		wrong = append(wrong, a.check(of(a))...)
 		if p := a.parent; p != nil {
-			of(p).demand.Add(of(a).demand.List().CapBy(n.Spec.Max))
+			if n.Spec.Max.Len() == 0 {
+				of(p).demand.AddSum(&of(a).demand)
+			} else {
+				of(p).demand.Add(of(a).demand.List().CapBy(n.Spec.Max))
+			}
 		}
 	}
 	return wrong

@@ -10,7 +10,7 @@ func (l *Ledger) classOf(p *Pod) *class {
 		c = l.classes[key]
 	}
 	if c == nil {
-		c = &class{key: key, request: p.Request, allowance: 1}
+		c = &class{key: key, request: p.Request, eligible: p.Eligible, allowance: 1}
 		l.classes[key] = c
 	}
 	return c
@@ -52,21 +52,8 @@ func (l *Ledger) retryClasses() {
 	}
 }
 
-// park closes the class behind r and returns its released pods that were not yet tried: they would fail alike.
-func (l *Ledger) park(r *record) (withdraw []UID) {
-	r.class.closed, r.class.probe, r.class.allowance = true, r, 1
-	return l.siblings(r.class)
-}
-
-// siblings are the released pods of the class, oldest first. At most a window of pods is looked at.
-func (l *Ledger) siblings(c *class) (uids []UID) {
-	if c.outstanding == 0 {
-		return nil
-	}
-	for _, uid := range sortedKeys(l.released) {
-		if l.released[uid].class == c {
-			uids = append(uids, uid)
-		}
-	}
-	return uids
+// park closes the class behind r.
+func (r *record) park() {
+	c := r.class
+	c.closed, c.failed, c.probe, c.allowance = true, true, r, 1
 }

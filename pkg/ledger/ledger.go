@@ -23,6 +23,8 @@ type Options struct {
 	Window int
 	// Journal keeps the last so many steps of pods for Journal; 0 keeps none.
 	Journal int
+	// Extenders: nodes may have room that only an extender knows of, so no class waits for room.
+	Extenders bool
 }
 
 var none resource.List
@@ -42,6 +44,8 @@ type Ledger struct {
 	root       *account
 	// guarded are the queues that keep a declared child out of the tree while pods sit in them.
 	guarded map[queue.Path]bool
+	// parents are the queues with declared children.
+	parents map[queue.Path]parent
 
 	// Pods.
 	pods     map[UID]*record
@@ -53,6 +57,7 @@ type Ledger struct {
 
 	// Nodes.
 	nodes    map[string]*node
+	nodeList []*node // those that exist, in no order that means anything
 	foreign  map[UID]Pod
 	total    resource.List
 	totalSum resource.Sum
@@ -65,7 +70,7 @@ type Ledger struct {
 	mark     uint64
 	timers   heap[timerEntry]
 	woken    []UID
-	toTell   map[UID]*record
+	toTell   []*record // first come, first told
 	repairs  uint64
 
 	journal journal
@@ -83,6 +88,7 @@ func New(o Options) *Ledger {
 		unreadable: map[queue.Path]string{},
 		accounts:   map[queue.Path]*account{},
 		guarded:    map[queue.Path]bool{},
+		parents:    map[queue.Path]parent{},
 		pods:       map[UID]*record{},
 		asking:     map[queue.Path]*asker{},
 		homeless:   map[UID]*record{},
@@ -90,7 +96,6 @@ func New(o Options) *Ledger {
 		classes:    map[string]*class{},
 		nodes:      map[string]*node{},
 		foreign:    map[UID]Pod{},
-		toTell:     map[UID]*record{},
 		journal:    journal{size: o.Journal},
 		treeOld:    true,
 	}
@@ -132,7 +137,7 @@ func (l *Ledger) rekeyAll() {
 			app.rekey(l.total)
 		}
 		for _, c := range l.tree.Nodes[i].Children {
-			a.demand.Add(l.accounts[l.tree.Nodes[c].Path].cappedDemand())
+			l.accounts[l.tree.Nodes[c].Path].passDemand(&a.demand)
 		}
 	}
 	for i := range l.tree.Nodes {

@@ -8,6 +8,10 @@ type Node struct {
 	Allocatable resource.List
 	// Usable: Ready and not cordoned.
 	Usable bool
+	// Pods is how many pods the node takes, 0 for any number.
+	Pods int
+	// Facts is what Pod.Eligible looks at. The same value (by ==) says that nothing of it changed.
+	Facts any
 }
 
 // node is a node and what sits on it. One that no longer exists stays while pods name it.
@@ -16,8 +20,13 @@ type node struct {
 	known   bool
 	ours    resource.Sum
 	foreign resource.Sum
-	pods    int
+	pods    int           // bound, ours and foreign
 	counted resource.List // its part of the cluster total
+
+	// used is what takes room: foreign pods, and pods of ours that are released, reserved or bound here.
+	used               resource.Sum
+	spots, foreignPods int
+	index              int // in the ledger's list of nodes
 }
 
 // ObserveNode takes in the newest state of a node.
@@ -25,11 +34,15 @@ func (l *Ledger) ObserveNode(n Node) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.nodeOf(n.Name)
-	if e.known && e.Usable == n.Usable && e.Allocatable.Equal(n.Allocatable) {
+	if e.known && e.Usable == n.Usable && e.Allocatable.Equal(n.Allocatable) && e.Pods == n.Pods && e.Facts == n.Facts {
 		return
+	}
+	if !e.known {
+		l.list(e)
 	}
 	e.Node, e.known = n, true
 	e.recount(l)
+	l.gained(e)
 	l.retryClasses()
 }
 
@@ -38,6 +51,9 @@ func (l *Ledger) ForgetNode(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.nodeOf(name)
+	if e.known {
+		l.unlist(e)
+	}
 	e.Node, e.known = Node{Name: name}, false
 	e.recount(l)
 	e.dropIfEmpty(l)
@@ -71,6 +87,11 @@ func (e *node) add(l *Ledger, request resource.List, sign int, foreign bool) {
 	e.pods += sign
 	if foreign {
 		addSigned(&e.foreign, request, sign)
+		addSigned(&e.used, request, sign)
+		e.foreignPods += sign
+		if sign < 0 {
+			l.gained(e)
+		}
 	} else {
 		addSigned(&e.ours, request, sign)
 	}
@@ -81,7 +102,7 @@ func (e *node) add(l *Ledger, request resource.List, sign int, foreign bool) {
 }
 
 func (e *node) dropIfEmpty(l *Ledger) {
-	if !e.known && e.pods == 0 {
+	if !e.known && e.pods == 0 && e.spots == 0 {
 		delete(l.nodes, e.Name)
 	}
 }

@@ -32,8 +32,14 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 		r = &record{Pod: p, state: Gone, since: now, inBook: out, inApp: out, inTimer: out, inAsker: out, told: p.Shown}
 		l.pods[p.UID] = r
 		l.ask(r)
-	} else if !l.revise(r, p) && r.state != Gone {
-		return
+	} else {
+		if r.Shown != p.Shown { // somebody wrote it: this process before, or another that led
+			r.Shown, r.told = p.Shown, p.Shown
+			l.tell(r)
+		}
+		if !l.revise(r, p) && r.state != Gone {
+			return
+		}
 	}
 	switch {
 	case p.Node != "":
@@ -43,7 +49,9 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 		l.wakeBehind(r)
 		l.unask(r)
 	case r.state == Parked:
-		l.woken = append(l.woken, r.UID) // what it asks for changed: it must be judged anew
+		// What it asks for changed: it must be judged anew, and no longer counts in a queue that may leave the tree without it.
+		l.set(r, nil, Parked, reason.Reason{})
+		l.woken = append(l.woken, r.UID)
 	case r.state == Gone || r.state == Waiting:
 		l.wait(r, now)
 	}
@@ -75,7 +83,6 @@ func (l *Ledger) forget(uid UID) {
 	l.setClass(r, nil)
 	delete(l.pods, uid)
 	delete(l.homeless, uid)
-	delete(l.toTell, uid)
 }
 
 // revise replaces what is known of the pod; false: nothing that counts changed. Charges follow the request; the queue a charge
@@ -84,7 +91,8 @@ func (l *Ledger) revise(r *record, p Pod) bool {
 	if r.Pod.equal(p) {
 		return false
 	}
-	leaf, s, hold := r.leaf, r.state, r.hold
+	leaf, s, hold, spot := r.leaf, r.state, r.hold, r.spot
+	l.occupy(r, nil)
 	l.set(r, nil, s, hold) // off every account, with the old values
 	if r.Node != "" {
 		l.nodeOf(r.Node).add(l, r.Request, -1, false)
@@ -96,6 +104,9 @@ func (l *Ledger) revise(r *record, p Pod) bool {
 		l.nodeOf(r.Node).add(l, r.Request, 1, false)
 	}
 	l.set(r, leaf, s, hold)
+	if spot != nil {
+		l.occupy(r, l.nodeOf(spot.Name)) // by name: the old entry of an unknown node left with its last pod
+	}
 	return true
 }
 
@@ -107,14 +118,16 @@ func (p Pod) equal(o Pod) bool {
 
 // ask registers the pod under the queue it asks for, and joins its class, while it is unbound.
 func (l *Ledger) ask(r *record) {
+	if r.state == Bound {
+		return // what it asks for now does not move its charge, also while the tree still makes place for it
+	}
 	request := r.Queue
 	if r.Placed != "" && r.Node != "" {
 		request = r.Placed
 	}
 	r.asked, _ = queue.ParseRequest(request)
 	if r.Node != "" {
-		l.setClass(r, nil)
-		return
+		return // bind takes it out of its class, once it has left the order book
 	}
 	l.setClass(r, l.classOf(&r.Pod))
 	a := l.asking[r.asked]
@@ -139,11 +152,23 @@ func (l *Ledger) unask(r *record) {
 	l.guard(r.asked)
 }
 
-// guard asks for a new tree where the pods of a queue keep a child of it out.
+// parent is what the tree was told about a queue with declared children.
+type parent struct {
+	since    int64 // creation of its eldest child
+	occupied bool  // a pod that is older than every child asks for it
+}
+
+// guard asks for a new tree where the pods that ask for a queue begin or cease to keep its children out. The order in which pods
+// and Queues are seen makes no difference: what counts is when they were created.
 func (l *Ledger) guard(p queue.Path) {
-	if l.guarded[p] {
+	if q, ok := l.parents[p]; ok && q.occupied != l.askedBefore(p, q.since) {
 		l.treeOld = true
 	}
+}
+
+func (l *Ledger) askedBefore(p queue.Path, since int64) bool {
+	a := l.asking[p]
+	return a != nil && a.pods[0].Created < since
 }
 
 // bind records that the pod has a node. Its charge stays where it is; a pod that was never charged here (bound by somebody else,
@@ -153,6 +178,7 @@ func (l *Ledger) bind(r *record, now int64) {
 	if r.state != Bound {
 		l.nodeOf(r.Node).add(l, r.Request, 1, false)
 	}
+	l.occupy(r, l.nodeOf(r.Node))
 	wasProbe := r.state == Parked
 	leaf := r.leaf
 	if !r.state.charged() {

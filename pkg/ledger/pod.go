@@ -26,6 +26,9 @@ type Pod struct {
 	Role        application.Role
 	// Class is equal for pods that every filter would judge alike.
 	Class string
+	// Eligible reports whether the pod may use a node of these facts (Node.Facts) as far as the node itself decides; nil: any usable
+	// node. Pods of one class have equal ones. It must be pure: it is called under the lock.
+	Eligible func(facts any) bool
 	// Request is the pod's size as kube-scheduler counts it.
 	Request  resource.List
 	Priority int32
@@ -77,6 +80,7 @@ type record struct {
 	leaf  *account      // where it is entered, nil while no queue takes it
 	app   *account
 	class *class
+	spot  *node // where its room is taken: on a node that had some, then on its own
 
 	ticket   uint64 // of the last release; never changes while kube-scheduler holds the pod
 	since    int64  // when it entered its state
@@ -88,6 +92,7 @@ type record struct {
 	inTimer int    // place among the back-off timers
 	inAsker int    // place among the pods that ask for the same queue
 	told    string // the sentence the pod object shows, as far as we know
+	telling bool   // in the list of pods to tell
 }
 
 // held reports whether a waiting pod is kept out of the order books.

@@ -12,7 +12,7 @@ import (
 func (l *Ledger) ObserveQueue(d queue.Declaration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if old, ok := l.declared[d.Path]; ok && old.Spec.Equal(d.Spec) && old.PolicyInForce == d.PolicyInForce &&
+	if old, ok := l.declared[d.Path]; ok && l.unreadable[d.Path] == "" && old.Spec.Equal(d.Spec) && old.PolicyInForce == d.PolicyInForce &&
 		old.Created == d.Created && old.Deleting == d.Deleting {
 		return
 	}
@@ -68,16 +68,35 @@ func (l *Ledger) retree() {
 			gone = append(gone, p)
 		}
 	}
+	l.answerAskers()
+	l.houseHomeless()
+	l.noteParents()
+	for _, p := range gone {
+		delete(l.accounts, p)
+	}
+}
+
+// noteParents notes what would change the tree's mind about queues that pods keep out of it or in it.
+func (l *Ledger) noteParents() {
 	clear(l.guarded)
 	for _, p := range l.tree.Problems {
 		if p.Reason.Code == reason.ParentHasPods {
 			l.guarded[p.Path.Parent()] = true
 		}
 	}
-	l.answerAskers()
-	l.houseHomeless()
-	for _, p := range gone {
-		delete(l.accounts, p)
+	clear(l.parents)
+	for p, d := range l.declared { // the smallest of each: order does not matter
+		q, ok := l.parents[p.Parent()]
+		if !ok || d.Created < q.since {
+			q.since = d.Created
+		}
+		q.occupied = l.askedBefore(p.Parent(), q.since)
+		l.parents[p.Parent()] = q
+	}
+	for _, n := range l.tree.Nodes[1:] { // parents before children
+		a := l.accounts[n.Path]
+		up := a.parent
+		a.forced = !n.Declared || up.forced || up.parent != nil && (up.direct > 0 || l.parents[up.path].occupied)
 	}
 }
 
@@ -165,15 +184,12 @@ func (l *Ledger) resolve(p queue.Path) (*account, reason.Reason) {
 	switch {
 	case declared && d.Deleting:
 		why.Code = reason.QueueDeleted
-	case a != nil && a.children > 0:
+	case p == queue.Root || a != nil && a.children > 0:
 		why.Code, why.Other = reason.QueueNotLeaf, string(l.firstChild(p))
 	case declared:
 		why.Code, why.Detail = reason.QueueNotReady, l.problemOf(p)
 	case l.unreadable[p] != "":
 		why.Code, why.Detail = reason.QueueNotReady, l.unreadable[p]
-	case p == queue.Root:
-		// An undeclared root without children: the scheduler is about to create it. Pods never enter it.
-		why.Code = reason.QueueNotLeaf
 	default:
 		why.Code = reason.QueueNotFound
 	}
@@ -182,6 +198,9 @@ func (l *Ledger) resolve(p queue.Path) (*account, reason.Reason) {
 
 func (l *Ledger) firstChild(p queue.Path) queue.Path {
 	i, _ := l.tree.Find(p)
+	if len(l.tree.Nodes[i].Children) == 0 {
+		return ""
+	}
 	return l.tree.Nodes[l.tree.Nodes[i].Children[0]].Path
 }
 

@@ -31,6 +31,8 @@ func (l *Ledger) Choose(now int64) (Release, bool) {
 	l.ticket++
 	r.ticket = l.ticket
 	l.step(r, now, r.leaf, Released, reason.Reason{})
+	r.class.lastTry = now
+	l.occupy(r, r.class.witness)
 	return Release{UID: r.UID, Ticket: r.ticket, Queue: r.leaf.path}, true
 }
 
@@ -39,7 +41,7 @@ func (l *Ledger) Choose(now int64) (Release, bool) {
 func (l *Ledger) next(now int64) *record {
 	l.mark++
 	for _, b := range l.root.books {
-		if c := b.class; !b.blocked && !c.closed && c.closedUntil <= now {
+		if c := b.class; !b.blocked && !c.closed && c.closedUntil <= now && l.mayTry(c, now) {
 			c.mark = l.mark
 		}
 	}
@@ -47,13 +49,18 @@ func (l *Ledger) next(now int64) *record {
 	for !a.isApplication() {
 		var first *book
 		for _, b := range a.books {
-			if b.class.mark == l.mark && !b.blocked && (first == nil || b.members[0].before(first)) {
+			if b.class.mark != l.mark || b.blocked {
+				continue
+			}
+			b.class.mark++ // only what no level above blocks goes on: a queue's own book does not know of its ancestors' limits
+			if first == nil || b.members[0].before(first) {
 				first = b.members[0]
 			}
 		}
 		if first == nil {
 			return nil
 		}
+		l.mark++
 		a = first.account
 	}
 	var r *record
@@ -94,6 +101,9 @@ func (l *Ledger) NextRetry(now int64) (int64, bool) {
 	}
 	for _, b := range l.root.books {
 		soonest(b.class.closedUntil)
+		if b.class.failed && b.class.witness == nil {
+			soonest(b.class.lastTry + roomlessAfter)
+		}
 	}
 	return at, at != 0
 }
@@ -129,12 +139,13 @@ func (l *Ledger) Admitted(uid UID) (admitted, woken bool) {
 func (l *Ledger) TakeWoken(now int64) []UID {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.now = now
+	l.settle() // a new tree may move parked pods, and that wakes them
 	if len(l.woken) == 0 {
 		return nil
 	}
 	woken := l.woken
 	l.woken = nil
-	l.settle()
 	out := woken[:0]
 	for _, uid := range woken {
 		r := l.pods[uid]
@@ -174,8 +185,8 @@ func (l *Ledger) recheck(r *record) (reason.Reason, bool) {
 	return reason.Reason{}, true
 }
 
-// Reserve confirms the charge of a pod that kube-scheduler found a node for. It is the authority: what it refuses is not bound.
-func (l *Ledger) Reserve(uid UID, now int64) (reason.Reason, bool) {
+// Reserve confirms the charge of a pod that kube-scheduler found a node for, and takes its room there. It is the authority: what it refuses is not bound.
+func (l *Ledger) Reserve(uid UID, node string, now int64) (reason.Reason, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.pods[uid]
@@ -190,6 +201,7 @@ func (l *Ledger) Reserve(uid UID, now int64) (reason.Reason, bool) {
 	c.failures = 0
 	c.allowance = min(2*c.allowance, l.opts.Window)
 	l.step(r, now, r.leaf, Reserved, reason.Reason{})
+	l.occupy(r, l.nodeOf(node))
 	return reason.Reason{}, true
 }
 
@@ -197,23 +209,27 @@ func (l *Ledger) Reserve(uid UID, now int64) (reason.Reason, bool) {
 type Failure uint8
 
 const (
-	// Refused by a rule of ours: the pod waits for its turn again.
+	// Refused by a rule of ours, the pod waits for its turn again.
 	Refused Failure = iota
-	// NoFit: filters, or somebody else's Reserve or Permit, refused every node. Pods of the class wait behind this one.
+	// NoFit says that filters, or somebody else's Reserve or Permit, refused every node. Pods of the class wait behind this one.
 	NoFit
-	// Errored: something broke. The pod backs off; before Reserve, its class does too.
+	// Errored says that something broke. The pod backs off; before Reserve, its class does too.
 	Errored
 )
 
 // Fail refunds a pod whose attempt failed. It returns the pods that must be taken out of kube-scheduler's queue, besides what the
-// failure handler itself does: siblings of the class that were released and not yet tried, and the pod itself where kube-scheduler
-// would keep it although it goes back to Waiting.
+// failure handler itself does: those that were released and not yet tried, and the pod itself where kube-scheduler would keep it
+// although it goes back to Waiting.
 func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now = now
 	r := l.pods[uid]
-	if r == nil || !r.state.inWindow() {
+	switch {
+	case r != nil && r.state == Parked:
+		l.woken = append(l.woken, uid) // kube-scheduler does not keep it any more: nothing else would wake its class
+		return nil
+	case r == nil || !r.state.inWindow():
 		return []UID{uid}
 	}
 	tried, c := r.state == Released, r.class
@@ -221,10 +237,13 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 	case f == Refused:
 		l.wait(r, now)
 		return []UID{uid}
-	case f == NoFit && !c.closed && l.asking[r.asked].leaf == r.leaf:
+	case f == NoFit && !c.closed && r.Gate == "" && l.asking[r.asked].leaf == r.leaf:
 		l.step(r, now, r.leaf, Parked, reason.Reason{})
-		return l.hold(l.park(r), now)
+		r.park()
+		return l.recall(now)
 	case f == NoFit:
+		// Another pod is or will be the probe: this one asks for another queue now, or a gate would keep events from it. The pause lets kube-scheduler finish with this one before it can be chosen again.
+		r.retryAt = now + firstBackOff
 		l.wait(r, now)
 		return []UID{uid}
 	}
@@ -234,14 +253,18 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 	withdraw = []UID{uid}
 	if tried {
 		c.failures++
+		c.failed = true
 		c.closedUntil, c.allowance = now+backOff(c.failures), 1
-		withdraw = append(withdraw, l.hold(l.siblings(c), now)...)
+		withdraw = append(withdraw, l.recall(now)...)
 	}
 	return withdraw
 }
 
-// hold returns released pods to Waiting.
-func (l *Ledger) hold(uids []UID, now int64) []UID {
+// recall returns every released pod to Waiting: kube-scheduler tries them in order, so they were all released after the pod whose
+// attempt failed, and chosen while its charge counted. Those of its class would fail alike. The others would take what is its
+// siblings' turn now: in a queue that starts with hopeless classes, a window's worth for each of them, without end.
+func (l *Ledger) recall(now int64) []UID {
+	uids := sortedKeys(l.released)
 	for _, uid := range uids {
 		l.wait(l.pods[uid], now)
 	}

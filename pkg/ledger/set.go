@@ -41,6 +41,9 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will eff
 			delete(l.released, r.UID)
 		}
 	}
+	if !r.state.charged() {
+		l.occupy(r, nil)
+	}
 	if r.hold.Code == reason.BackOff != (r.inTimer != out) {
 		if r.inTimer == out {
 			l.timers.push(timerEntry{r})
@@ -49,12 +52,10 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will eff
 		}
 	}
 	if r.told != "" || r.hold.Code != "" {
-		l.toTell[r.UID] = r
+		l.tell(r)
 	}
-	for _, a := range [2]*account{old, r.leaf} {
-		if a != nil && a.direct == 0 && (l.guarded[a.path] || !l.isDeclared(a.path)) {
-			l.treeOld = true
-		}
+	if was.charged && old != nil && old.direct == 0 && (old.forced || l.guarded[old.path]) {
+		l.treeOld = true
 	}
 	if r.app != nil {
 		r.app.refresh(l.total)
@@ -70,11 +71,6 @@ func step(up bool) int {
 		return 1
 	}
 	return -1
-}
-
-func (l *Ledger) isDeclared(p queue.Path) bool {
-	_, ok := l.declared[p]
-	return ok || p == queue.Root
 }
 
 func (l *Ledger) undo(r *record, was, will effects) {

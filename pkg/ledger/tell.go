@@ -1,6 +1,10 @@
 package ledger
 
-import "github.com/fairway-scheduler/fairway/pkg/core/reason"
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+)
 
 // Telling is what a pod's Queued condition should say; a zero Reason clears it.
 type Telling struct {
@@ -24,32 +28,35 @@ func tellable(h reason.Reason) bool {
 func (l *Ledger) TakeTellings(n int) []Telling {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.toTell) == 0 {
-		return nil
-	}
-	l.settle()
+	l.settle() // a new tree may change what holds pods
 	var ts []Telling
-	for _, uid := range sortedKeys(l.toTell) {
-		if len(ts) == n {
-			break
+	looked := 0
+	for ; looked < len(l.toTell) && len(ts) < n; looked++ {
+		r := l.toTell[looked]
+		r.telling = false
+		if l.pods[r.UID] != r || r.state == Gone {
+			continue
 		}
-		r := l.toTell[uid]
-		delete(l.toTell, uid)
-		hold := r.hold
-		if !tellable(hold) {
-			hold = reason.Reason{}
-		}
-		text := ""
-		if hold.Code != "" {
-			text = hold.Text()
+		hold, text := reason.Reason{}, ""
+		if tellable(r.hold) {
+			hold, text = r.hold, r.hold.Text()
 		}
 		if text == r.told {
 			continue
 		}
 		r.told = text
-		ts = append(ts, Telling{UID: uid, Namespace: r.Namespace, Name: r.Name, Reason: hold})
+		ts = append(ts, Telling{UID: r.UID, Namespace: r.Namespace, Name: r.Name, Reason: hold})
 	}
+	l.toTell = slices.Delete(l.toTell, 0, looked)
 	return ts
+}
+
+// tell puts the pod on the list of those whose condition may have to change.
+func (l *Ledger) tell(r *record) {
+	if !r.telling {
+		r.telling = true
+		l.toTell = append(l.toTell, r)
+	}
 }
 
 // Untold notes that the pod's condition could not be written: it is told again.
@@ -58,6 +65,6 @@ func (l *Ledger) Untold(uid UID) {
 	defer l.mu.Unlock()
 	if r := l.pods[uid]; r != nil {
 		r.told = "\x00" // equals no sentence
-		l.toTell[uid] = r
+		l.tell(r)
 	}
 }

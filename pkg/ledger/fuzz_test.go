@@ -1,0 +1,196 @@
+package ledger
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// FuzzEvents reads bytes as events, three each, in an order that no API server need keep. After each the books must add up, and in the
+// end a ledger that is given the same objects must come to the same picture.
+func FuzzEvents(f *testing.F) {
+	f.Add([]byte("\x00\x01\x00\x03\x00\x01\x05\x00\x00\x06\x00\x00\x07\x00\x00"))
+	f.Add([]byte("\x00\x00\x00\x00\x01\x01\x03\x00\x11\x05\x00\x00\x08\x00\x00\x0b\x00\x00\x0c\x00\x00\x02\x01\x00\x0c\x00\x00"))
+	f.Add([]byte("\x03\x00\xf1\x03\x01\xf2\x07\x00\x00\x00\x04\x33\x00\x02\x01\x07\x01\x01\x05\x00\x00\x09\x00\x00\x0d\x05\x00\x04\x00\x00"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p := &player{Ledger: New(Options{Window: 3, Journal: 2}), t: t, now: 1, nodes: map[string]Node{},
+			queues: map[queue.Path]queue.Declaration{}, pods: map[UID]Pod{}}
+		for ; len(data) >= 3; data = data[3:] {
+			p.play(data[0]%16, data[1], data[2])
+			p.check()
+		}
+		p.compare()
+	})
+}
+
+// player keeps the newest objects beside the ledger.
+type player struct {
+	*Ledger
+	t      *testing.T
+	now    int64
+	nodes  map[string]Node
+	queues map[queue.Path]queue.Declaration
+	pods   map[UID]Pod
+}
+
+var fuzzPaths = []queue.Path{"root", "root.a", "root.b", "root.a.c", "root.a.d", "root.a.d.e", "root.default", "root.a-b"}
+
+func (p *player) play(op, a, b byte) {
+	path, uid, node := fuzzPaths[a%8], UID(fmt.Sprint("pod-", a%8)), fmt.Sprint("node-", a%3)
+	switch op {
+	case 0:
+		d := queue.Declaration{Path: path, Spec: queue.Spec{Weight: int64(b%4) * 1000, Policy: queue.Policy(b >> 6 % 3)}, Created: int64(b % 8), Deleting: b == 255}
+		if b&16 != 0 {
+			d.Spec.Max = fuzzSize(b >> 1)
+		}
+		if b&32 != 0 {
+			d.Spec.Guaranteed = fuzzSize(b)
+		}
+		p.queues[path] = d
+		p.ObserveQueue(d)
+	case 1:
+		delete(p.queues, path)
+		p.ForgetQueue(path)
+	case 2:
+		n := Node{Name: node, Allocatable: fuzzSize(b), Usable: b&1 == 0, Pods: int(b >> 4)}
+		p.nodes[node] = n
+		p.ObserveNode(n)
+	case 3:
+		p.observe(p.decode(uid, b))
+	case 4:
+		delete(p.pods, uid)
+		p.ForgetPod(uid, p.now)
+	case 5:
+		p.choose()
+	case 6:
+		if r, ok := p.Ledger.pods[uid]; ok && r.state != Bound {
+			p.Reserve(uid, node, p.now)
+		}
+	case 7: // bound, perhaps by somebody else
+		if o, ok := p.pods[uid]; ok && o.Node == "" {
+			o.Node = fmt.Sprint("node-", b%3)
+			if s, _ := p.PodState(uid); s.State.charged() {
+				o.Placed = string(s.Leaf)
+			}
+			p.observe(o)
+		}
+	case 8, 9, 10:
+		p.Fail(uid, Failure(op-8), p.now)
+	case 11:
+		p.Admitted(uid)
+	case 12:
+		p.TakeWoken(p.now)
+	case 13:
+		p.now += int64(a) * int64(b) * 1e6
+	case 14:
+		if p.TakeTellings(int(b % 4)); b > 128 {
+			p.Untold(uid)
+		}
+	case 15:
+		if delete(p.nodes, node); b&1 == 0 {
+			p.ForgetNode(node)
+		} else {
+			p.Repair(uid, p.now)
+			p.Recheck(uid)
+			p.NextRetry(p.now)
+			if n, ok := p.Ledger.nodes[node]; ok && n.known {
+				p.nodes[node] = n.Node
+			}
+		}
+	}
+}
+
+func fuzzSize(b byte) resource.List {
+	huge := int64(b&8) << 59 // 2^62 with bit 3
+	return resource.Of(resource.Entry{Name: resource.CPU, Value: int64(b%8) + huge}, resource.Entry{Name: resource.Memory, Value: int64(b >> 5)})
+}
+
+// decode makes the pod, or a new version of it, that a byte describes. What the API server keeps for ever is kept.
+func (p *player) decode(uid UID, b byte) Pod {
+	o, known := p.pods[uid]
+	if !known {
+		o = Pod{UID: uid, Name: string(uid), Created: int64(b % 8), Application: fmt.Sprint(b % 3), Foreign: b == 254}
+	}
+	switch b >> 4 {
+	case 14:
+		o.Terminating = true
+	case 15:
+		o.Gate = []string{"", "SchedulingGates"}[b&1]
+	case 13:
+		o.Queue = "Not_A_Name"
+	default:
+		if !o.Foreign {
+			o.Queue = string(fuzzPaths[b>>4%8])
+		}
+	}
+	o.Class, o.Request, o.Priority = fmt.Sprint("class-", b%2), fuzzSize(b), int32(b%2)
+	return o
+}
+
+func (p *player) observe(o Pod) {
+	p.pods[o.UID] = o
+	p.ObservePod(o, p.now)
+}
+
+func (p *player) choose() {
+	r, ok := p.Choose(p.now)
+	if !ok {
+		return
+	}
+	for a := p.Ledger.pods[r.UID].leaf; a != nil; a = a.parent {
+		for i := range a.spec.Max.Len() {
+			// Saturated amounts stand for more than they say.
+			if m := a.spec.Max.At(i); a.usage.Get(m.Name) > m.Value && m.Value < math.MaxInt64 {
+				p.t.Fatalf("%s uses %d %s of %d after a release", a.path, a.usage.Get(m.Name), m.Name, m.Value)
+			}
+		}
+	}
+}
+
+func (p *player) check() {
+	for _, w := range p.Check() {
+		p.t.Error(w)
+	}
+	if p.inWindow > p.opts.Window {
+		p.t.Errorf("%d pods in a window of %d", p.inWindow, p.opts.Window)
+	}
+	if p.t.Failed() {
+		p.t.FailNow()
+	}
+}
+
+// compare ends what is under way, since a new ledger knows nothing of it, and rebuilds.
+func (p *player) compare() {
+	p.now += 1000 * sec
+	for uid := range p.pods {
+		if r := p.Ledger.pods[uid]; r != nil && r.state.inWindow() {
+			delete(p.pods, uid)
+			p.ForgetPod(uid, p.now)
+		}
+	}
+	p.TakeWoken(p.now)
+	for r, ok := p.Choose(p.now); ok; r, ok = p.Choose(p.now) {
+		delete(p.pods, r.UID)
+		p.ForgetPod(r.UID, p.now)
+	}
+	p.check()
+	twin := New(Options{Window: 3})
+	for uid, o := range p.pods {
+		if s, ok := p.PodState(uid); ok && s.State == Bound {
+			o.Placed = string(s.Leaf)
+		}
+		twin.ObservePod(o, p.now)
+	}
+	for _, n := range p.nodes {
+		twin.ObserveNode(n)
+	}
+	for _, d := range p.queues {
+		twin.ObserveQueue(d)
+	}
+	if got, want := p.Fingerprint(), twin.Fingerprint(); got != want {
+		p.t.Errorf("got\n%s\nbuilt anew\n%s", got, want)
+	}
+}

@@ -1,0 +1,302 @@
+package ledger
+
+import (
+	"testing"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+)
+
+func TestWaitingPodsSayWhyNoQueueTakesThem(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a")
+	f.declare("root.a.b")
+	f.declare("root.orphan.x")
+	f.declare("root.old", deleting)
+	f.ObserveBadQueue("root.unreadable", "weight: not a number")
+	for q, want := range map[string]string{
+		"a":           "Waiting - QueueNotLeaf",
+		"root":        "Waiting - QueueNotLeaf",
+		"a.c":         "Waiting - QueueNotFound",
+		"":            "Waiting - QueueNotFound", // root.default, which nobody declared
+		"A_b":         "Waiting - QueueNameInvalid",
+		"orphan.x":    "Waiting - QueueNotReady",
+		"orphan":      "Waiting - QueueNotFound",
+		"old":         "Waiting - QueueDeleted",
+		"unreadable":  "Waiting - QueueNotReady",
+		"root.a.b":    "Waiting root.a.b",
+		"a.b":         "Waiting root.a.b",
+		"root-of-all": "Waiting - QueueNotFound",
+	} {
+		f.pod("p", q)
+		f.wantState("p", want)
+		f.forget("p")
+	}
+}
+
+func TestWaitingPodsAreLetGoWhenTheirQueueAppears(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.pod("p", "a.b")
+	f.pod("q", "")
+	f.wantPods(f.choose())
+	f.declare("root.a.b")
+	f.wantState("p", "Waiting - QueueNotReady")
+	f.declare("root.a")
+	f.wantState("p", "Waiting root.a.b")
+	f.declare("root.default")
+	f.run("p", "q")
+}
+
+func TestQueueThatCannotBeReadKeepsItsLastGoodState(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a", weight(3))
+	f.ObserveBadQueue("root.a", "weight: not a number")
+	f.pod("p", "a")
+	f.wantState("p", "Waiting root.a")
+	q := f.queue("root.a")
+	if len(q.Problems) != 1 || q.Problems[0].Code != reason.SpecInvalid || q.Spec.Weight != 3000 {
+		t.Errorf("got %+v", q)
+	}
+	f.declare("root.a", weight(2))
+	if q := f.queue("root.a"); len(q.Problems) != 0 || q.Spec.Weight != 2000 {
+		t.Errorf("got %+v", q)
+	}
+	f.ObserveBadQueue("root.b", "weight: not a number")
+	f.ForgetQueue("root.b")
+	f.pod("q", "b")
+	f.wantState("q", "Waiting - QueueNotFound")
+}
+
+func TestBoundPodsOfUndeclaredQueuesBecomeGhostsCountedInAncestors(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a")
+	f.pod("p", "a.gone.deep", boundTo("node"))
+	for _, q := range []queue.Path{"root", "root.a", "root.a.gone", "root.a.gone.deep"} {
+		f.wantUsage(q, "cpu=1 memory=4Gi")
+	}
+	ghost := f.queue("root.a.gone")
+	if ghost.Declared || !ghost.InTree || ghost.Spec.Weight != 0 {
+		t.Errorf("got %+v", ghost)
+	}
+	f.pod("q", "a.gone.deep")
+	f.wantState("q", "Waiting - QueueNotFound")
+	f.pod("r", "a")
+	f.wantState("r", "Waiting - QueueNotLeaf")
+	f.forget("p")
+	f.wantState("r", "Waiting root.a") // the ghosts left with their last pod
+	for _, q := range f.Snapshot().Queues {
+		if !q.Declared && q.Path != queue.Root {
+			t.Errorf("ghost %s stays", q.Path)
+		}
+	}
+}
+
+func TestBoundPodWhoseQueueIsNoNameCountsAtTheRoot(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a")
+	f.pod("p", "No_Queue", boundTo("node"))
+	f.wantUsage("root", "cpu=1 memory=4Gi")
+	f.wantUsage("root.a", "")
+	f.declare("root.b") // and keeps nothing from being declared
+	f.pod("q", "b")
+	f.run("q")
+}
+
+func TestChildUnderAQueueWithPodsIsKeptOutUntilItDrains(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a", created(10))
+	f.pod("running", "a", at(20))
+	f.pod("waiting", "a", at(25))
+	f.run("running")
+	f.declare("root.a.b", created(30))
+	f.pod("p", "a.b", at(40))
+	f.wantState("p", "Waiting - QueueNotReady")
+	if q := f.queue("root.a.b"); q.InTree || len(q.Problems) != 1 || q.Problems[0].Code != reason.ParentHasPods {
+		t.Errorf("got %+v", q)
+	}
+	f.run("waiting") // meanwhile the parent works on as a leaf
+	f.forget("running", "waiting")
+	f.wantState("p", "Waiting root.a.b")
+	f.pod("late", "a", at(50))
+	f.wantState("late", "Waiting - QueueNotLeaf")
+	f.run("p")
+}
+
+func TestChildIsKeptOutByWaitingPodsThatAreOlderInWhateverOrderTheyAreSeen(t *testing.T) {
+	for name, observe := range map[string][]func(*fixture){
+		"pods first": {
+			func(f *fixture) { f.pod("old", "a", at(20)) },
+			func(f *fixture) { f.pod("young", "a", at(40)) },
+			func(f *fixture) { f.declare("root.a.b", created(30)) },
+		},
+		"child first": {
+			func(f *fixture) { f.declare("root.a.b", created(30)) },
+			func(f *fixture) { f.pod("young", "a", at(40)) },
+			func(f *fixture) { f.pod("old", "a", at(20)) },
+		},
+		"child between": {
+			func(f *fixture) { f.pod("young", "a", at(40)) },
+			func(f *fixture) { f.declare("root.a.b", created(30)) },
+			func(f *fixture) { f.pod("old", "a", at(20)) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, Options{})
+			f.declare("root.a")
+			for _, o := range observe {
+				o(f)
+			}
+			f.pod("p", "a.b", at(50))
+			f.wantState("old", "Waiting root.a")
+			f.wantState("young", "Waiting root.a")
+			f.wantState("p", "Waiting - QueueNotReady")
+			f.forget("old")
+			f.wantState("young", "Waiting - QueueNotLeaf") // it asked for a queue that had a child already
+			f.wantState("p", "Waiting root.a.b")
+		})
+	}
+}
+
+func TestQueueThatOnlyItsPodsKeepInTheTreeLeavesWithThem(t *testing.T) {
+	for name, ancestor := range map[string]func(*fixture){
+		"its parent is deleted":    func(f *fixture) { f.ForgetQueue("root.a") },
+		"its parent is given pods": func(f *fixture) { f.pod("in-parent", "a", boundTo("node"), at(40)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, Options{})
+			f.declare("root.a", created(10))
+			f.declare("root.a.b", created(30))
+			f.pod("p", "a.b")
+			f.pod("q", "a.b", in("p"))
+			f.run("p")
+			ancestor(f)
+			f.wantState("q", "Waiting root.a.b")
+			f.wantUsage("root.a.b", "cpu=1 memory=4Gi")
+			f.forget("p")
+			f.wantState("q", "Waiting - QueueNotReady")
+		})
+	}
+}
+
+func TestQueueDeletedWithRunningPodsStaysAsAGhost(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a")
+	f.declare("root.a.b", maximum(amounts(1, 4)))
+	for _, uid := range []UID{"running", "released", "waiting"} {
+		f.pod(uid, "a.b", ofClass(string(uid)))
+	}
+	f.run("released")
+	f.declare("root.a.b")
+	f.run("running")
+	f.bindAll("released", "running")
+	f.pod("in-flight", "a.b", prioritised(5), ofClass("in-flight"))
+	f.declare("root.a.b", deleting)
+	f.wantState("waiting", "Waiting - QueueDeleted")
+	f.ForgetQueue("root.a.b")
+	f.wantState("waiting", "Waiting - QueueNotFound")
+	f.wantUsage("root.a.b", "cpu=2 memory=8Gi")
+	f.forget("running")
+	f.wantUsage("root.a.b", "cpu=1 memory=4Gi")
+	f.declare("root.a.b") // it comes back, with its charges
+	f.wantUsage("root.a.b", "cpu=1 memory=4Gi")
+	f.wantState("waiting", "Waiting root.a.b")
+}
+
+func TestParkedPodOfADeletedQueueIsWokenAndOpensItsClass(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a")
+	f.declare("root.b")
+	f.pod("p", "a")
+	f.pod("q", "b")
+	f.wantPods(f.choose(), "p")
+	f.fail("p", NoFit)
+	f.wantPods(f.choose())
+	f.ForgetQueue("root.a")
+	f.wantPods(f.TakeWoken(f.now), "p")
+	f.wantState("p", "Waiting - QueueNotFound")
+	f.wantPods(f.choose(), "q")
+}
+
+func TestParkedPodThatIsRelabelledLeavesItsQueueAtOnce(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a")
+	f.declare("root.b")
+	f.pod("p", "a")
+	f.wantPods(f.choose(), "p")
+	f.fail("p", NoFit)
+	f.edit("p", relabelled("b"))
+	f.ForgetQueue("root.a")
+	f.sound()
+	f.wantPods(f.TakeWoken(f.now), "p")
+	f.sound()
+	f.wantState("p", "Waiting root.b")
+}
+
+func TestChangeOfPolicyOrWeightReordersWhatWaits(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a", policy(queue.FIFO))
+	f.pod("old-1", "a", in("old"), at(10))
+	f.pod("old-2", "a", in("old"), at(11))
+	f.pod("young", "a", in("young"), at(20))
+	f.run("old-1")
+	f.declare("root.a") // shares decide now
+	f.run("young")
+	f.declare("root.a", policy(queue.FIFO))
+	f.run("old-2")
+
+	f.declare("root.b")
+	f.pod("b", "b")
+	f.pod("a", "a", asks(2, 8))
+	f.declare("root.b", weight(0))
+	f.run("a")
+}
+
+func TestApplicationsInsideALeafGoDriversThenPriorityThenAge(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a")
+	f.pod("young", "a", in("x"), at(30))
+	f.pod("old", "a", in("x"), at(20))
+	f.pod("urgent", "a", in("x"), at(40), prioritised(7))
+	f.pod("driver", "a", in("x"), at(50), func(p *Pod) { p.Role = 1 })
+	f.run("driver", "urgent", "old", "young")
+}
+
+func TestSnapshotCountsPodsAndApplicationsOfTheSubtree(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a")
+	f.declare("root.a.b")
+	f.declare("root.idle")
+	f.pod("p", "a.b", in("x"))
+	f.pod("q", "a.b", in("x"))
+	f.pod("r", "a.b", in("y"))
+	f.run("p")
+	for _, path := range []queue.Path{"root", "root.a", "root.a.b"} {
+		q := f.queue(path)
+		if q.PodsPending != 2 || q.PodsRunning != 1 || q.ApplicationsPending != 1 || q.ApplicationsRunning != 1 || !q.Active {
+			t.Errorf("got %+v", q)
+		}
+		if got := q.Demand.String(); got != "cpu=3 memory=12Gi" {
+			t.Errorf("queue %s demands %s", path, got)
+		}
+	}
+	if q := f.queue("root.idle"); q.Active || !q.FairShare.IsZero() || q.SteadyFairShare.IsZero() {
+		t.Errorf("got %+v", q)
+	}
+}
+
+func TestSameObjectsAgainChangeNothing(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a")
+	f.pod("p", "a")
+	f.pod("other", "b", foreignOn("node"))
+	f.run("p")
+	f.sound()
+	before := f.Version()
+	f.declare("root.a")
+	f.ObserveNode(Node{Name: "node", Allocatable: amounts(100, 400), Usable: true})
+	f.edit("p", func(*Pod) {})
+	f.sound()
+	if after := f.Version(); after != before {
+		t.Errorf("version went from %d to %d", before, after)
+	}
+}

@@ -1,0 +1,113 @@
+package ledger
+
+// Room: on a full cluster every pod that ends would wake a probe of every class, each a scheduling cycle for nothing. So a class that
+// has failed once is released only while some node it may use has its size free. A release takes that room at once, so that two
+// classes are not sent after the same place: the freed place goes to the queue the order says. What only filters know (ports,
+// volumes, affinity between pods) is left to the attempt.
+
+// roomlessAfter is how long a class waits for room before one pod is tried all the same, as kube-scheduler flushes its unschedulable
+// pods after five minutes: the net below this file's arithmetic.
+const roomlessAfter int64 = 5 * 60 * 1e9
+
+// maxCandidates bounds what a class remembers of nodes that gained room; beyond, it looks at all nodes again.
+const maxCandidates = 64
+
+// room is a class's view of the nodes. Invariant: every node with room for the class is among the candidates, or at or behind next
+// in the ledger's list of nodes. So a class that waits for room looks at nothing but nodes that gain some.
+type room struct {
+	candidates []*node
+	next       int
+}
+
+// roomFor returns a node with room for the class, nil if there is none.
+func (l *Ledger) roomFor(c *class) *node {
+	for n := len(c.room.candidates); n > 0; n = len(c.room.candidates) {
+		if e := c.room.candidates[n-1]; e.holds(c) {
+			return e
+		}
+		c.room.candidates = c.room.candidates[:n-1]
+	}
+	for ; c.room.next < len(l.nodeList); c.room.next++ {
+		if e := l.nodeList[c.room.next]; e.holds(c) {
+			return e
+		}
+	}
+	return nil
+}
+
+// holds reports whether the node has room for one more pod of the class. A resource that the node does not have listed is not judged:
+// it may come from elsewhere (dynamic resources).
+func (e *node) holds(c *class) bool {
+	if !e.known || e.Pods > 0 && e.spots+e.foreignPods >= e.Pods {
+		return false
+	}
+	for i := range c.request.Len() {
+		want := c.request.At(i)
+		if has, listed := e.Allocatable.Lookup(want.Name); listed && want.Value > has-e.used.Get(want.Name) {
+			return false
+		}
+	}
+	if c.eligible != nil {
+		return c.eligible(e.Facts)
+	}
+	return e.Usable
+}
+
+// gained makes the node a candidate of the classes that had passed it over.
+func (l *Ledger) gained(e *node) {
+	if !e.known {
+		return
+	}
+	for _, c := range l.classes { // each for itself: order does not matter
+		if e.index >= c.room.next || !e.holds(c) {
+			continue
+		}
+		switch n := len(c.room.candidates); {
+		case n == maxCandidates:
+			c.room = room{}
+		case n == 0 || c.room.candidates[n-1] != e:
+			c.room.candidates = append(c.room.candidates, e)
+		}
+	}
+}
+
+// occupy takes the pod's room on a node: of a released pod where there was room, then where kube-scheduler put it. nil gives it back.
+func (l *Ledger) occupy(r *record, e *node) {
+	old := r.spot
+	if old == e {
+		return
+	}
+	r.spot = e
+	if e != nil {
+		e.used.Add(r.Request)
+		e.spots++
+	}
+	if old != nil {
+		old.used.Sub(r.Request)
+		old.spots--
+		l.gained(old)
+		old.dropIfEmpty(l)
+	}
+}
+
+// list enters a new node at the end, where no class has looked yet.
+func (l *Ledger) list(e *node) {
+	e.index = len(l.nodeList)
+	l.nodeList = append(l.nodeList, e)
+}
+
+// unlist takes a node out. The last one takes its place, so every class looks anew.
+func (l *Ledger) unlist(e *node) {
+	last := l.nodeList[len(l.nodeList)-1]
+	l.nodeList[e.index], last.index = last, e.index
+	l.nodeList = l.nodeList[:len(l.nodeList)-1]
+	for _, c := range l.classes { // each for itself: order does not matter
+		c.room = room{}
+	}
+}
+
+// mayTry reports whether a pod of the class may be released now as far as room goes, and takes note of the node.
+func (l *Ledger) mayTry(c *class, now int64) bool {
+	c.witness = l.roomFor(c)
+	return c.witness != nil || !c.failed || l.opts.Extenders || now-c.lastTry >= roomlessAfter
+}

@@ -1,0 +1,126 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+)
+
+// tellings takes all that is to be told: "p QueueNotFound", or "p" where the condition is cleared.
+func (f *fixture) tellings() (said []string) {
+	for ts := f.TakeTellings(10); len(ts) > 0; ts = f.TakeTellings(10) {
+		for _, t := range ts {
+			s := string(t.UID)
+			if t.Reason.Code != "" {
+				s += " " + string(t.Reason.Code)
+			}
+			said = append(said, s)
+		}
+	}
+	return said
+}
+
+func TestPodIsToldWhatHoldsItOnceAndWhenThatEnds(t *testing.T) {
+	f := newFixture(t, Options{})
+	want := func(said ...string) {
+		t.Helper()
+		if got := f.tellings(); !slices.Equal(got, said) {
+			t.Errorf("told %q, want %q", got, said)
+		}
+	}
+	f.pod("p", "a")
+	f.pod("q", "Not_A_Name")
+	want("p QueueNotFound", "q QueueNameInvalid")
+	want()
+	f.declare("root.a.b")
+	f.edit("p", prioritised(3))
+	want()
+	f.declare("root.a", created(5))
+	want("p QueueNotLeaf")
+	f.ForgetQueue("root.a.b")
+	want("p")
+	want()
+	f.wantPods(f.choose(), "p")
+	f.fail("p", Errored)
+	want() // a pod that waits for its turn, or for the end of a back-off, needs no condition
+	f.forget("q")
+	want()
+}
+
+func TestPodThatShowsASentenceAlreadyIsNotToldAgain(t *testing.T) {
+	f := newFixture(t, Options{})
+	text := reason.Reason{Code: reason.QueueNotFound, Queue: "root.a"}.Text()
+	f.pod("p", "a", func(p *Pod) { p.Shown = text })
+	f.pod("q", "a", func(p *Pod) { p.Shown = "something older" })
+	if got := f.tellings(); !slices.Equal(got, []string{"q QueueNotFound"}) {
+		t.Errorf("told %q", got)
+	}
+	f.declare("root.a")
+	if got := f.tellings(); !slices.Equal(got, []string{"p", "q"}) {
+		t.Errorf("told %q", got)
+	}
+}
+
+func TestTellingThatCouldNotBeWrittenIsToldAgain(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.pod("p", "a")
+	ts := f.TakeTellings(1)
+	if len(ts) != 1 || ts[0].Name != "p" || ts[0].Namespace != "default" {
+		t.Fatalf("told %+v", ts)
+	}
+	f.Untold("p")
+	f.Untold("nobody")
+	if got := f.tellings(); !slices.Equal(got, []string{"p QueueNotFound"}) {
+		t.Errorf("told %q", got)
+	}
+	f.Untold("p")
+	f.declare("root.a")
+	if got := f.tellings(); !slices.Equal(got, []string{"p"}) {
+		t.Errorf("told %q", got)
+	}
+}
+
+func TestTellingsAreTakenInPortions(t *testing.T) {
+	f := newFixture(t, Options{})
+	for i := range 5 {
+		f.pod(UID(fmt.Sprint("p", i)), "a")
+	}
+	for _, want := range []int{2, 2, 1, 0} {
+		if got := len(f.TakeTellings(2)); got != want {
+			t.Errorf("%d tellings, want %d", got, want)
+		}
+	}
+}
+
+func TestJournalKeepsTheLastSteps(t *testing.T) {
+	f := newFixture(t, Options{Journal: 4})
+	f.declare("root.a")
+	f.pod("p", "a")
+	f.run("p")
+	steps := func(from uint64) (said []string) {
+		for _, e := range f.Journal(from) {
+			said = append(said, fmt.Sprint(e.Sequence, " ", e.Name, " ", e.State, " ", e.Queue))
+		}
+		return said
+	}
+	want := []string{"0 p Waiting root.a", "1 p Released root.a", "2 p Reserved root.a", "3 p Bound root.a"}
+	if got := steps(0); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	f.pod("q", "a")
+	want = append(want[1:], "4 q Waiting root.a")
+	if got := steps(0); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := steps(4); !slices.Equal(got, want[3:]) {
+		t.Errorf("got %q, want %q", got, want[3:])
+	}
+	if got := steps(5); len(got) != 0 {
+		t.Errorf("got %q, want none", got)
+	}
+	if got := New(Options{}).Journal(0); len(got) != 0 {
+		t.Errorf("got %v of a ledger without a journal", got)
+	}
+}

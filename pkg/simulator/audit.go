@@ -1,0 +1,250 @@
+package simulator
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// audit compares the ledger with itself and with the simulator's own books.
+func (w *World) audit() {
+	quiet := w.quiet()
+	every := max(w.opts.Every, 0)
+	if w.opts.Every == 0 {
+		every = 1
+	}
+	due := every > 0 && w.Steps%every == 0
+	if !due && !(quiet && (w.agenda.Len() == 0 || w.Steps%8 == 0)) {
+		return
+	}
+	w.Audits++
+	w.wrong = append(w.wrong, w.Ledger.Check()...)
+	w.auditCharges()
+	if n := w.Ledger.Repairs(); n > 0 {
+		w.fail("%d charges had to be repaired", n)
+	}
+	if w.dispatcher.Sweep(w.now-second, w.now) > 0 {
+		w.fail("the sweeper found pods that kube-scheduler lost")
+	}
+	if quiet {
+		w.Quiet++
+		w.auditRebuild()
+		w.auditRest()
+		w.auditTellings()
+	}
+}
+
+// quiet: nothing is under way, and waiting alone changes nothing.
+func (w *World) quiet() bool {
+	return w.underWay == 0 && !w.roundDue && w.retry == 0 && !w.kube.busy && len(w.kube.active) == 0
+}
+
+// home is the queue that a pod is charged to when it is released, or, if that never happened here, when it is seen bound.
+func home(p *ledger.Pod) queue.Path {
+	request := p.Queue
+	if p.Node != "" && p.Placed != "" {
+		request = p.Placed
+	}
+	switch {
+	case request == "":
+		return queue.Default
+	case request != strings.ToLower(request) || strings.Contains(request, "_"):
+		return queue.Root // not a name; bound pods of that kind count at the root
+	case request == "root" || strings.HasPrefix(request, "root."):
+		return queue.Path(request)
+	}
+	return queue.Root + "." + queue.Path(request)
+}
+
+// auditRelease: no hard limit is broken by a release, at any level.
+func (w *World) auditRelease(p *pod) {
+	for q := p.charged; q != ""; q = q.Parent() {
+		d := w.known.queues[q]
+		var used size
+		for uid, o := range w.pods {
+			if o.charged != "" && q.Contains(o.charged) {
+				used = used.plus(sizeOf(w.known.pods[uid].Request))
+			}
+		}
+		for i, n := range resources {
+			limit, limited := d.Spec.Max.Lookup(n)
+			if limited && used[i] > max(limit, d.Spec.Guaranteed.Get(n)) {
+				w.fail("pod %s was released, and queue %s uses %d %s of at most %d", p.UID, q, used[i], n, limit)
+			}
+		}
+	}
+}
+
+// auditCharges: every pod that was released and neither refunded nor ended is charged once, at every level, and no other is.
+func (w *World) auditCharges() {
+	charges, window := map[queue.Path]size{}, 0
+	for uid, p := range w.pods {
+		if p.charged == "" {
+			continue
+		}
+		now := w.known.pods[uid]
+		if now.Node == "" {
+			window++
+		}
+		for q := p.charged; q != ""; q = q.Parent() {
+			charges[q] = charges[q].plus(sizeOf(now.Request))
+		}
+	}
+	s := w.Ledger.Snapshot()
+	if s.InWindow != window || window > w.Window {
+		w.fail("the window of %d holds %d, should hold %d", w.Window, s.InWindow, window)
+	}
+	for _, q := range s.Queues {
+		if got, want := sizeOf(q.Allocated), charges[q.Path]; got != want {
+			w.fail("queue %s is charged %v, should be %v", q.Path, got, want)
+		}
+		if q.InTree {
+			delete(charges, q.Path)
+		}
+	}
+	for q, c := range charges {
+		if c != (size{}) {
+			w.fail("queue %s should be charged %v, and is not in the tree", q, c)
+		}
+	}
+}
+
+// auditRebuild: a ledger that is given the same objects in another order comes to the same picture.
+func (w *World) auditRebuild() {
+	twin := ledger.New(ledger.Options{Window: w.Window})
+	var observe []func()
+	for _, path := range sorted(w.known.queues) {
+		observe = append(observe, func() { twin.ObserveQueue(w.known.queues[path]) })
+	}
+	for _, name := range sorted(w.known.nodes) {
+		observe = append(observe, func() { twin.ObserveNode(w.known.nodes[name]) })
+	}
+	for _, uid := range sorted(w.known.pods) {
+		now := w.known.pods[uid]
+		if p := w.pods[uid]; now.Node != "" && !now.Foreign && now.Placed == "" {
+			now.Placed = string(p.charged) // a request that changed after the bind does not move the charge
+		}
+		observe = append(observe, func() { twin.ObservePod(now, w.now) })
+	}
+	shuffle := rand.New(rand.NewPCG(w.seed, uint64(w.Steps)))
+	shuffle.Shuffle(len(observe), func(i, j int) { observe[i], observe[j] = observe[j], observe[i] })
+	for _, f := range observe {
+		f()
+	}
+	if got, want := w.Ledger.Fingerprint(), twin.Fingerprint(); got != want {
+		w.fail("the ledger differs from one that is built anew:\n%s", difference(got, want))
+	}
+}
+
+// difference lists the lines that only one of the two has.
+func difference(got, want string) string {
+	lines := map[string]int{}
+	for line := range strings.Lines(got) {
+		lines[line]++
+	}
+	for line := range strings.Lines(want) {
+		lines[line]--
+	}
+	var b strings.Builder
+	for _, line := range sorted(lines) {
+		switch n := lines[line]; {
+		case n > 0:
+			b.WriteString("- " + line)
+		case n < 0:
+			b.WriteString("+ " + line)
+		}
+	}
+	return b.String()
+}
+
+// auditRest: in a quiet moment nothing waits that could run, and kube-scheduler holds nothing that it should not.
+func (w *World) auditRest() {
+	tree := queue.Build(w.declarations(), w.occupancy())
+	for _, uid := range sorted(w.known.pods) {
+		p, now := w.pods[uid], w.known.pods[uid]
+		if p.place != nowhere && !now.Terminating && !w.Ledger.Inside(uid) {
+			w.fail("kube-scheduler holds pod %s, which is not released", uid)
+		}
+		if now.Foreign || now.Node != "" || now.Terminating || now.Gate != "" {
+			continue
+		}
+		i, ok := tree.Find(home(&now))
+		if !ok || !tree.Nodes[i].Accepting {
+			continue
+		}
+		s := sizeOf(now.Request)
+		if node := w.firstFit(s); node != "" && w.admits(home(&now), s) {
+			state, _ := w.Ledger.PodState(uid)
+			w.fail("pod %s waits (%s %v) although it fits on %s and within every limit", uid, state.State, state.Hold.Code, node)
+		}
+	}
+}
+
+func (w *World) declarations() (ds []queue.Declaration) {
+	for _, path := range sorted(w.known.queues) {
+		ds = append(ds, w.known.queues[path])
+	}
+	return ds
+}
+
+// occupancy says where pods are, by the simulator's own books.
+func (w *World) occupancy() (os []queue.Occupancy) {
+	for _, uid := range sorted(w.known.pods) {
+		p, now := w.pods[uid], w.known.pods[uid]
+		switch {
+		case now.Foreign:
+		case p.charged != "" && p.charged != queue.Root:
+			os = append(os, queue.Occupancy{Path: p.charged, Charged: true, OldestWaiting: math.MaxInt64})
+		case now.Node == "" && !now.Terminating:
+			os = append(os, queue.Occupancy{Path: home(&now), OldestWaiting: now.Created})
+		}
+	}
+	return os
+}
+
+// admits: one more pod of the size breaks no limit on the path.
+func (w *World) admits(path queue.Path, s size) bool {
+	charges := map[queue.Path]size{}
+	for uid, p := range w.pods {
+		for q := p.charged; q != ""; q = q.Parent() {
+			charges[q] = charges[q].plus(sizeOf(w.known.pods[uid].Request))
+		}
+	}
+	for q := path; q != ""; q = q.Parent() {
+		d := w.known.queues[q]
+		used := charges[q].plus(s)
+		for i, n := range resources {
+			if limit, limited := d.Spec.Max.Lookup(n); limited && used[i] > max(limit, d.Spec.Guaranteed.Get(n)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// auditTellings: once all is written, every pod shows the sentence for what holds it, and only that. Nobody edits pods that are about to go.
+func (w *World) auditTellings() {
+	for ts := w.Ledger.TakeTellings(100); len(ts) > 0; ts = w.Ledger.TakeTellings(100) {
+		for _, t := range ts {
+			w.write(t)
+		}
+	}
+	for _, uid := range sorted(w.known.pods) {
+		state, _ := w.Ledger.PodState(uid)
+		if state.State == ledger.Gone {
+			continue
+		}
+		want := ""
+		switch state.Hold.Code {
+		case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.QueueDeleted:
+			want = state.Hold.Text()
+		}
+		if got := w.shown[uid]; got != want {
+			w.fail("pod %s shows %q, should show %q", uid, got, want)
+		}
+	}
+}

@@ -1,0 +1,242 @@
+package simulator
+
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// kube is a model of kube-scheduler: its queue, its cache and its single scheduling cycle.
+type kube struct {
+	rooms  map[string]*room
+	active []*pod
+	busy   bool // a scheduling cycle runs
+}
+
+// room is a node in kube-scheduler's cache. One that no longer exists stays while pods are on it.
+type room struct {
+	node  ledger.Node
+	known bool
+	used  size
+}
+
+func (r *room) fits(s size) bool {
+	return r.known && r.node.Usable && r.used.plus(s).within(sizeOf(r.node.Allocatable))
+}
+
+// kubePod is what kube-scheduler knows of a pod.
+type kubePod struct {
+	place    place
+	ticket   uint64
+	inFlight bool
+	moved    bool   // while it was in flight, something happened that may make it schedulable
+	on       string // the node on which the cache counts it: assumed, or assigned
+	counted  size
+}
+
+type place uint8
+
+const (
+	nowhere place = iota
+	active
+	unschedulable
+)
+
+// preEnqueue asks our plugin whether the pod may go to the active queue.
+func (w *World) preEnqueue(p *pod) {
+	admitted, woken := w.Ledger.Admitted(p.UID)
+	if woken {
+		w.changed()
+	}
+	if !admitted {
+		w.remove(p)
+		p.place = unschedulable // gated
+		return
+	}
+	if p.place != active {
+		p.place = active
+		w.kube.active = append(w.kube.active, p)
+	}
+}
+
+// remove takes the pod out of the scheduling queue.
+func (w *World) remove(p *pod) {
+	if p.place == active {
+		w.kube.active = slices.DeleteFunc(w.kube.active, func(o *pod) bool { return o == p })
+	}
+	p.place = nowhere
+}
+
+// popNext starts the next scheduling cycle if none runs.
+func (w *World) popNext() {
+	for !w.kube.busy && len(w.kube.active) > 0 {
+		first := slices.MinFunc(w.kube.active, func(a, b *pod) int {
+			if a.ticket < b.ticket {
+				return -1
+			}
+			return 1
+		})
+		w.remove(first)
+		if w.known.pods[first.UID].Terminating || first.on != "" {
+			continue // kube-scheduler skips pods that are being deleted, or bound
+		}
+		w.attempt(first)
+	}
+}
+
+// attempt is a scheduling cycle: it looks at the world as it is when it starts, and ends some time later.
+func (w *World) attempt(p *pod) {
+	w.kube.busy, p.inFlight, p.moved = true, true, false
+	w.underWay++
+	_, ok := w.Ledger.Recheck(p.UID) // PreFilter
+	failure, node := ledger.Refused, ""
+	if ok {
+		failure = ledger.NoFit
+		node = w.firstFit(sizeOf(w.known.pods[p.UID].Request))
+		if !w.opts.Calm && w.rng.IntN(40) == 0 {
+			failure, node = ledger.Errored, ""
+		}
+	}
+	w.at(millisecond/2+w.rng.Int64N(3*millisecond), func() {
+		w.kube.busy = false
+		w.underWay--
+		if node == "" {
+			w.failed(p, failure)
+			return
+		}
+		w.reserve(p, node)
+	})
+}
+
+func (w *World) firstFit(s size) string {
+	for _, name := range sorted(w.kube.rooms) {
+		if w.kube.rooms[name].fits(s) {
+			return name
+		}
+	}
+	return ""
+}
+
+// reserve ends a cycle that found a node; binding goes on beside the next cycle.
+func (w *World) reserve(p *pod, node string) {
+	if _, ok := w.Ledger.Reserve(p.UID, node, w.now); !ok {
+		w.failed(p, ledger.Refused)
+		return
+	}
+	w.Reserved = append(w.Reserved, Reservation{UID: p.UID, Queue: p.charged, Node: node})
+	w.count(p, node, sizeOf(w.known.pods[p.UID].Request))
+	w.underWay++
+	if !w.opts.Calm && w.rng.IntN(60) == 0 {
+		w.at(w.rng.Int64N(20*millisecond), func() { w.permitRefuses(p) })
+		return
+	}
+	placed := string(p.charged)
+	w.at(w.rng.Int64N(w.bindTakes), func() { w.bind(p, node, placed) })
+	w.changed()
+}
+
+// permitRefuses: somebody else's Permit plugin refuses a pod after Reserve. No event will wake the pod, so kube-scheduler's flush of
+// the unschedulable pods has to.
+func (w *World) permitRefuses(p *pod) {
+	w.uncount(p)
+	w.wake()
+	w.failed(p, ledger.NoFit)
+	w.at(second, func() {
+		w.underWay--
+		if p.place == unschedulable {
+			w.preEnqueue(p)
+		}
+	})
+}
+
+// bind is the API call. It may fail, and it may succeed although kube-scheduler is told that it failed.
+func (w *World) bind(p *pod, node, placed string) {
+	w.underWay--
+	possible := p.exists && !p.Terminating && p.Node == ""
+	trouble := 2
+	if !w.opts.Calm {
+		trouble = w.rng.IntN(50)
+	}
+	if possible && trouble != 0 {
+		p.Node, p.Placed = node, placed
+		w.podChanged(p)
+		if !w.opts.Calm {
+			w.at(second/10+w.rng.Int64N(4*second), func() { w.end(p) })
+		}
+	}
+	if !possible || trouble < 2 {
+		w.uncount(p)
+		w.wake()
+		w.failed(p, ledger.Errored)
+	}
+	p.inFlight = false
+}
+
+// failed is kube-scheduler's failure handler, wrapped by ours.
+func (w *World) failed(p *pod, f ledger.Failure) {
+	p.inFlight = false
+	if now, ok := w.known.pods[p.UID]; !ok || now.Node == "" {
+		p.charged = ""
+	}
+	kept := func() {
+		// kube-scheduler puts a pod back if it still exists and is not assigned, as far as its informer knows.
+		if now, ok := w.known.pods[p.UID]; !ok || now.Node != "" {
+			return
+		}
+		if p.place == active {
+			return // released anew while the attempt ran
+		}
+		p.place = unschedulable
+		if p.moved {
+			w.preEnqueue(p)
+		}
+		if !w.opts.Calm && w.rng.IntN(4) == 0 {
+			w.round() // by another goroutine, while this one reports the failure to the API server
+		}
+	}
+	if f == ledger.Refused {
+		kept = nil
+	}
+	w.dispatcher.Failed(p.UID, f, w.now, kept)
+	w.changed()
+}
+
+// wake is what kube-scheduler does when room may have appeared: queueing hints pick pods, PreEnqueue is asked about them.
+func (w *World) wake() {
+	for _, uid := range sorted(w.pods) {
+		p := w.pods[uid]
+		p.moved = p.moved || p.inFlight
+		if p.place != unschedulable {
+			continue
+		}
+		if w.rng.IntN(5) == 0 || w.firstFit(sizeOf(w.known.pods[uid].Request)) != "" {
+			w.preEnqueue(p)
+		}
+	}
+}
+
+func (w *World) roomOf(node string) *room {
+	r := w.kube.rooms[node]
+	if r == nil {
+		r = &room{}
+		w.kube.rooms[node] = r
+	}
+	return r
+}
+
+// count puts the pod on a node in the cache, or corrects what is counted.
+func (w *World) count(p *pod, node string, s size) {
+	w.uncount(p)
+	r := w.roomOf(node)
+	r.used = r.used.plus(s)
+	p.on, p.counted = node, s
+}
+
+func (w *World) uncount(p *pod) {
+	if p.on == "" {
+		return
+	}
+	r := w.roomOf(p.on)
+	r.used = r.used.minus(p.counted)
+	p.on = ""
+}

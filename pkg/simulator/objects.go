@@ -1,0 +1,261 @@
+package simulator
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// Objects are what the API server holds when a run starts.
+type Objects struct {
+	Queues []queue.Declaration
+	Nodes  []ledger.Node
+	Pods   []ledger.Pod
+}
+
+// The resources of a simulated world, and an amount of each. Plain integers and not a resource.List: this is the simulator's own
+// arithmetic.
+var resources = [3]resource.Name{resource.CPU, "example.com/gpu", resource.Memory}
+
+const (
+	cpu = iota
+	gpu
+	memory
+)
+
+const gib int64 = 1 << 30
+
+type size [len(resources)]int64
+
+func (s size) plus(o size) size {
+	for i := range s {
+		s[i] += o[i]
+	}
+	return s
+}
+
+func (s size) minus(o size) size {
+	for i := range s {
+		s[i] -= o[i]
+	}
+	return s
+}
+
+// within reports whether no amount is larger than the one in o.
+func (s size) within(o size) bool {
+	for i := range s {
+		if s[i] > o[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func (s size) list() resource.List {
+	var es []resource.Entry
+	for i, v := range s {
+		if v != 0 {
+			es = append(es, resource.Entry{Name: resources[i], Value: v})
+		}
+	}
+	return resource.Of(es...)
+}
+
+func sizeOf(l resource.List) (s size) {
+	for i, n := range resources {
+		s[i] = l.Get(n)
+	}
+	return s
+}
+
+// generator draws worlds and, while they run, the objects that are added to them.
+type generator struct {
+	*rand.Rand
+	opts   Options
+	pods   int
+	queues int
+	nodes  int
+	gpus   bool
+	// perPod: every pod is a class of its own, as with extenders.
+	perPod bool
+	leaves []leafStyle
+}
+
+// leafStyle is what the users of a leaf tend to ask for.
+type leafStyle struct {
+	path  queue.Path
+	sizes []size
+	apps  int
+}
+
+// Generate draws a world: a tree of three to five levels, nodes that hold a part of what is asked for, and pods.
+func Generate(seed uint64, o Options) Objects {
+	g := newGenerator(seed, o)
+	var obs Objects
+	root := queue.Declaration{Path: queue.Root, Spec: queue.DefaultSpec()}
+	obs.Queues = g.grow([]queue.Declaration{root}, queue.Root, 3+g.IntN(3))
+	n := 20 + g.IntN(60)
+	if g.IntN(10) == 0 {
+		n = 20 + g.IntN(181)
+	}
+	var asked size
+	for range n {
+		p := g.pod(g.leaves[g.IntN(len(g.leaves))], 0)
+		obs.Pods = append(obs.Pods, p)
+		asked = asked.plus(sizeOf(p.Request))
+	}
+	// Between a third and all of what is asked for, over nodes of different shapes.
+	part := int64(3 + g.IntN(8))
+	count := int64(1 + g.IntN(6))
+	for range count {
+		var s size
+		for i, v := range asked {
+			s[i] = v * part / 10 / count * int64(5+g.IntN(11)) / 10
+		}
+		obs.Nodes = append(obs.Nodes, g.node(s))
+	}
+	if g.IntN(6) == 0 {
+		obs.Pods = append(obs.Pods, g.giants(asked)...)
+	}
+	for i := range obs.Queues {
+		if g.IntN(6) == 0 {
+			obs.Queues[i].Spec.Max = g.limit(asked)
+		}
+		if !o.Calm && g.IntN(6) == 0 {
+			obs.Queues[i].Spec.Guaranteed = g.limit(asked)
+		}
+	}
+	return obs
+}
+
+func newGenerator(seed uint64, o Options) *generator {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), opts: o}
+	g.gpus, g.perPod = g.IntN(5) == 0, g.IntN(8) == 0
+	return g
+}
+
+// grow puts children under the last queue of qs, and so on down to the given number of levels.
+func (g *generator) grow(qs []queue.Declaration, parent queue.Path, levels int) []queue.Declaration {
+	for range 2 + g.IntN(3) {
+		if len(g.leaves) >= 12 {
+			break
+		}
+		d := g.queue(parent)
+		qs = append(qs, d)
+		// One branch always reaches the bottom, the others may end earlier.
+		deeper := d.Path.Depth() < levels && (len(g.leaves) == 0 || g.IntN(2) == 0)
+		if deeper {
+			qs[len(qs)-1].Spec.Policy = g.innerPolicy()
+			qs = g.grow(qs, d.Path, levels)
+			continue
+		}
+		g.leaves = append(g.leaves, g.style(d.Path))
+	}
+	return qs
+}
+
+// queue draws a leaf under parent. Names with '-' sort differently as strings than as paths.
+func (g *generator) queue(parent queue.Path) queue.Declaration {
+	g.queues++
+	name := fmt.Sprintf("%c%d", 'a'+rune(g.IntN(4)), g.queues)
+	if g.IntN(3) == 0 {
+		name = fmt.Sprintf("%c-%d", 'a'+rune(g.IntN(4)), g.queues)
+	}
+	s := queue.DefaultSpec()
+	s.Weight = g.weight()
+	s.Policy = queue.Policy(g.IntN(3))
+	return queue.Declaration{Path: parent + "." + queue.Path(name), Spec: s, Created: int64(g.IntN(50))}
+}
+
+func (g *generator) weight() int64 {
+	switch {
+	case !g.opts.Calm && g.IntN(20) == 0:
+		return 0
+	case g.IntN(3) == 0:
+		return 100 + g.Int64N(9900)
+	default:
+		return 1000 * int64(1+g.IntN(5))
+	}
+}
+
+// innerPolicy: in a calm world dominant shares decide everywhere, since that is what is tested there.
+func (g *generator) innerPolicy() queue.Policy {
+	if g.opts.Calm || g.IntN(4) != 0 {
+		return queue.DominantResourceFairness
+	}
+	return queue.Policy(g.IntN(3)) // FIFO is a mistake of the administrator
+}
+
+func (g *generator) style(p queue.Path) leafStyle {
+	st := leafStyle{path: p, apps: 1 + g.IntN(4)}
+	for range 1 + g.IntN(3) {
+		st.sizes = append(st.sizes, g.size())
+	}
+	return st
+}
+
+func (g *generator) size() (s size) {
+	switch {
+	case g.gpus && g.IntN(4) == 0:
+		s = size{cpu: 1000, gpu: int64(1 + g.IntN(2)), memory: 4 * gib}
+	case g.IntN(2) == 0: // cpu-heavy
+		s = size{cpu: 500 * int64(1+g.IntN(8)), memory: gib * int64(1+g.IntN(2))}
+	default: // memory-heavy
+		s = size{cpu: 250 * int64(1+g.IntN(2)), memory: gib * int64(4+g.IntN(13))}
+	}
+	return s
+}
+
+func (g *generator) pod(st leafStyle, now int64) ledger.Pod {
+	g.pods++
+	s := st.sizes[g.IntN(len(st.sizes))]
+	p := ledger.Pod{
+		UID: ledger.UID(fmt.Sprintf("uid-%04d", g.pods)), Namespace: "default", Name: fmt.Sprintf("pod-%04d", g.pods),
+		Queue: string(st.path), Application: fmt.Sprintf("default/job/%s-%d", st.path.Leaf(), g.IntN(st.apps)),
+		Request: s.list(), Priority: int32(g.IntN(2)), Created: now + int64(g.IntN(40)),
+	}
+	p.Class = fmt.Sprintf("%d %v", g.IntN(2), s)
+	if g.perPod {
+		p.Class = p.Name
+	}
+	if g.IntN(6) == 0 {
+		p.Role = application.Driver
+	}
+	if g.IntN(4) == 0 {
+		p.Queue = strings.TrimPrefix(p.Queue, "root.") // as in YARN, "root." may be left out
+	}
+	return p
+}
+
+// giants are pods of one leaf that fit nowhere, each a class of its own, and first in their order.
+func (g *generator) giants(world size) (ps []ledger.Pod) {
+	st := g.leaves[g.IntN(len(g.leaves))]
+	for i := range 5 + g.IntN(30) {
+		p := g.pod(st, 0)
+		p.Request = size{cpu: world[cpu] + int64(i), memory: gib}.list()
+		p.Class, p.Created, p.Priority = p.Name, 0, 1
+		ps = append(ps, p)
+	}
+	return ps
+}
+
+func (g *generator) node(s size) ledger.Node {
+	g.nodes++
+	return ledger.Node{Name: fmt.Sprintf("node-%02d", g.nodes), Allocatable: s.list(), Usable: true}
+}
+
+// limit draws a limit for a queue of a world of the given size. It names some of the resources.
+func (g *generator) limit(world size) resource.List {
+	var es []resource.Entry
+	for i, v := range world {
+		if v > 0 && g.IntN(3) != 0 {
+			es = append(es, resource.Entry{Name: resources[i], Value: v * int64(1+g.IntN(10)) / 20})
+		}
+	}
+	return resource.Of(es...)
+}

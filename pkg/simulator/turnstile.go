@@ -1,0 +1,193 @@
+package simulator
+
+import (
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/dispatch"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// The kinds of objects that are watched, each by an informer of its own.
+const (
+	queueKind = iota
+	nodeKind
+	podKind
+)
+
+// deliver plans the delivery of a watch event, after those of its kind that are under way.
+func (w *World) deliver(kind int, seen func()) {
+	at := max(w.watches[kind], w.now+w.rng.Int64N(w.watchTakes))
+	if w.rng.IntN(30) == 0 {
+		at += w.rng.Int64N(second) // a slow watch
+	}
+	w.watches[kind] = at
+	w.underWay++
+	w.at(at-w.now, func() {
+		w.underWay--
+		seen()
+		w.changed()
+	})
+}
+
+func (w *World) queueChanged(path queue.Path) {
+	q, ok := w.queues[path]
+	w.deliver(queueKind, func() {
+		if !ok {
+			w.queueSeen(path, nil)
+			return
+		}
+		w.queueSeen(path, &q)
+	})
+}
+
+func (w *World) queueSeen(path queue.Path, q *queue.Declaration) {
+	if q == nil {
+		delete(w.known.queues, path)
+		w.Ledger.ForgetQueue(path)
+		return
+	}
+	w.known.queues[path] = *q
+	w.Ledger.ObserveQueue(*q)
+}
+
+func (w *World) nodeChanged(name string) {
+	n, ok := w.nodes[name]
+	w.deliver(nodeKind, func() {
+		if !ok {
+			w.nodeSeen(name, nil)
+		} else {
+			w.nodeSeen(name, &n)
+		}
+		w.wake()
+	})
+}
+
+func (w *World) nodeSeen(name string, n *ledger.Node) {
+	r := w.roomOf(name)
+	if n == nil {
+		delete(w.known.nodes, name)
+		r.node, r.known = ledger.Node{}, false
+		w.Ledger.ForgetNode(name)
+		return
+	}
+	w.known.nodes[name] = *n
+	r.node, r.known = *n, true
+	w.Ledger.ObserveNode(*n)
+}
+
+func (w *World) podChanged(p *pod) {
+	now, exists := p.Pod, p.exists
+	w.deliver(podKind, func() {
+		if !exists {
+			w.podGone(p)
+			return
+		}
+		w.podSeen(now.UID, &now)
+	})
+}
+
+// podSeen is the turnstile: the ledger hears of a pod first, kube-scheduler only of those that are inside or assigned.
+func (w *World) podSeen(uid ledger.UID, now *ledger.Pod) {
+	p, before := w.pods[uid], w.known.pods[uid]
+	w.known.pods[uid] = *now
+	w.Ledger.ObservePod(*now, w.now)
+	switch {
+	case now.Foreign:
+	case now.Node == "" && now.Terminating:
+		p.charged = ""
+	case now.Node != "" && p.charged == "":
+		p.charged = home(now)
+	}
+	switch {
+	case p.delivered:
+		w.kubeUpdate(p, before, now)
+	case now.Node != "":
+		p.delivered = true
+		w.count(p, now.Node, sizeOf(now.Request))
+	}
+}
+
+// podGone: kube-scheduler gives the room back before the ledger gives it to somebody else.
+func (w *World) podGone(p *pod) {
+	delete(w.known.pods, p.UID)
+	if p.delivered {
+		w.kubeDelete(p)
+	}
+	w.Ledger.ForgetPod(p.UID, w.now)
+	p.delivered, p.charged = false, ""
+	delete(w.pods, p.UID)
+	delete(w.shown, p.UID)
+}
+
+func (w *World) kubeUpdate(p *pod, before ledger.Pod, now *ledger.Pod) {
+	switch {
+	case now.Node != "":
+		w.remove(p)
+		w.count(p, now.Node, sizeOf(now.Request))
+		if !before.Request.Equal(now.Request) {
+			w.wake()
+		}
+	case p.on != "": // assumed
+		if now.Terminating {
+			w.uncount(p)
+			w.wake()
+		}
+	case p.inFlight:
+		p.moved = true
+	default:
+		w.preEnqueue(p)
+	}
+}
+
+func (w *World) kubeDelete(p *pod) {
+	w.remove(p)
+	if p.on != "" {
+		w.uncount(p)
+		w.wake()
+	}
+}
+
+// port and gate are the turnstile as the dispatcher sees it.
+type port struct{ w *World }
+
+func (p port) Exclusive(f func(dispatch.Gate)) { f(gate(p)) }
+
+func (p port) Holds(uid ledger.UID) bool {
+	o := p.w.pods[uid]
+	return o != nil && (o.place == active || o.inFlight)
+}
+
+type gate struct{ w *World }
+
+func (g gate) Admit(uid ledger.UID) {
+	w := g.w
+	p, ok := w.pods[uid]
+	now, known := w.known.pods[uid]
+	if !ok || !known || now.Foreign || now.Node != "" || now.Terminating || now.Gate != "" {
+		w.fail("pod %s was released, which is %+v", uid, now)
+		return
+	}
+	if p.charged != "" {
+		w.fail("pod %s was released, and is charged to %s already", uid, p.charged)
+	}
+	p.charged = home(&now)
+	w.auditRelease(p)
+	if p.delivered {
+		w.fail("pod %s was released, and was never taken out after its last release", uid)
+		return
+	}
+	p.delivered, p.ticket = true, w.Ledger.Ticket(uid)
+	w.preEnqueue(p)
+	if p.place != active {
+		w.fail("pod %s was released, and PreEnqueue stops it", uid)
+	}
+}
+
+func (g gate) Withdraw(uid ledger.UID) {
+	w := g.w
+	p, ok := w.pods[uid]
+	if !ok || w.known.pods[uid].Node != "" {
+		return
+	}
+	p.charged, p.delivered = "", false
+	w.kubeDelete(p) // also one that the failure handler has put back since it was taken out
+}

@@ -1,0 +1,227 @@
+package simulator
+
+import (
+	"container/heap"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/dispatch"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// Options say what a world is like.
+type Options struct {
+	// Window of the ledger; 0 draws one.
+	Window int
+	// Calm: everything is there from the start, nothing fails, ends or changes.
+	Calm bool
+	// Shuffle, if not 0, seeds the order in which the first objects are observed. It must make no difference.
+	Shuffle uint64
+	// Every is the number of steps from one audit of the books to the next; 0 is 1, a negative number audits only quiet moments.
+	Every int
+}
+
+// Reservation is one step of the order that a run is about.
+type Reservation struct {
+	UID   ledger.UID
+	Queue queue.Path
+	Node  string
+}
+
+const (
+	millisecond int64 = 1e6
+	second      int64 = 1e9
+)
+
+// World is a cluster with its users on a virtual clock.
+type World struct {
+	Ledger *ledger.Ledger
+	// Window is the ledger's.
+	Window int
+	// Reserved is the order in which kube-scheduler reserved pods.
+	Reserved []Reservation
+	// Steps counts the events so far, Audits the looks at the books, Quiet those of them at a moment when nothing was under way.
+	Steps, Audits, Quiet int
+
+	opts       Options
+	bindTakes  int64 // at most
+	watchTakes int64
+	seed       uint64
+	rng        *rand.Rand
+	generator  *generator
+	dispatcher dispatch.Dispatcher
+	now        int64
+	agenda     agenda
+	closing    bool // users have gone home
+	roundDue   bool
+	retry      int64
+
+	// What the API server holds.
+	queues map[queue.Path]queue.Declaration
+	nodes  map[string]ledger.Node
+	pods   map[ledger.UID]*pod
+	// Watches deliver each kind in order, the kinds independently of each other.
+	watches  [3]int64 // until when deliveries are under way
+	underWay int      // deliveries, attempts and binds
+
+	known known
+	kube  kube
+	shown map[ledger.UID]string // Queued conditions, as the status writer last wrote them
+	wrong []string
+}
+
+// known is what the watches have told the scheduler so far.
+type known struct {
+	queues map[queue.Path]queue.Declaration
+	pods   map[ledger.UID]ledger.Pod
+	nodes  map[string]ledger.Node
+}
+
+// pod is a pod in the hands of the API server, the turnstile and kube-scheduler.
+type pod struct {
+	ledger.Pod
+	exists bool
+
+	delivered bool // by the turnstile to kube-scheduler
+	kubePod
+	// charged is the queue that the pod must be charged to, by the calls the simulator saw; "" for none.
+	charged queue.Path
+}
+
+// New starts a world drawn from the seed.
+func New(seed uint64, o Options) *World { return Start(seed, Generate(seed, o), o) }
+
+// Start starts a world with the given objects.
+func Start(seed uint64, obs Objects, o Options) *World {
+	w := &World{
+		opts: o, seed: seed, rng: rand.New(rand.NewPCG(seed, 2)), generator: newGenerator(seed^1<<63, o), now: second,
+		Window: o.Window, queues: map[queue.Path]queue.Declaration{}, nodes: map[string]ledger.Node{}, pods: map[ledger.UID]*pod{},
+		shown: map[ledger.UID]string{},
+		known: known{
+			queues: map[queue.Path]queue.Declaration{}, pods: map[ledger.UID]ledger.Pod{}, nodes: map[string]ledger.Node{},
+		},
+	}
+	if w.Window == 0 {
+		w.Window = []int{1, 2, 3, 4, 8, 16, 64}[w.rng.IntN(7)]
+	}
+	w.bindTakes = []int64{millisecond, 5 * millisecond, 40 * millisecond}[w.rng.IntN(3)]
+	w.watchTakes = []int64{millisecond / 4, 10 * millisecond}[w.rng.IntN(2)]
+	w.generator.pods, w.generator.queues, w.generator.nodes = len(obs.Pods), len(obs.Queues)+100, len(obs.Nodes)
+	w.Ledger = ledger.New(ledger.Options{Window: w.Window})
+	w.kube = kube{rooms: map[string]*room{}}
+	w.dispatcher = dispatch.Dispatcher{Ledger: w.Ledger, Port: port{w}}
+	w.observeFirst(obs)
+	w.round()
+	w.popNext()
+	if !o.Calm {
+		w.at(w.rng.Int64N(second), w.user)
+		w.at(w.rng.Int64N(second), w.household)
+	}
+	return w
+}
+
+// observeFirst is what the informers do before the scheduler starts.
+func (w *World) observeFirst(obs Objects) {
+	var observe []func()
+	for _, q := range obs.Queues {
+		w.queues[q.Path] = q
+		observe = append(observe, func() { w.queueSeen(q.Path, &q) })
+	}
+	for _, n := range obs.Nodes {
+		w.nodes[n.Name] = n
+		observe = append(observe, func() { w.nodeSeen(n.Name, &n) })
+	}
+	for _, p := range obs.Pods {
+		w.pods[p.UID] = &pod{Pod: p, exists: true}
+		observe = append(observe, func() { w.podSeen(p.UID, &p) })
+	}
+	if w.opts.Shuffle != 0 {
+		rand.New(rand.NewPCG(w.opts.Shuffle, 3)).Shuffle(len(observe), func(i, j int) { observe[i], observe[j] = observe[j], observe[i] })
+	}
+	for _, f := range observe {
+		f()
+	}
+}
+
+// Step runs the next event. False: there is none, the run is over.
+func (w *World) Step() bool {
+	if w.agenda.Len() == 0 {
+		return false
+	}
+	e := heap.Pop(&w.agenda).(event)
+	w.now = max(w.now, e.at)
+	w.Steps++
+	e.run()
+	w.popNext()
+	w.audit()
+	return true
+}
+
+// Run takes up to n steps and stops at the first that went wrong.
+func (w *World) Run(n int) error {
+	for range n {
+		if !w.Step() || len(w.wrong) > 0 {
+			break
+		}
+	}
+	if len(w.wrong) > 0 {
+		return fmt.Errorf("seed %d, step %d: %s", w.seed, w.Steps, strings.Join(w.wrong, "\n"))
+	}
+	return nil
+}
+
+// Close lets the users go home and runs until nothing is under way any more. Not getting there within n steps is an error: the
+// scheduler keeps itself busy for nothing.
+func (w *World) Close(n int) error {
+	w.closing = true
+	for ; n > 0; n-- {
+		if err := w.Run(1); err != nil {
+			return err
+		}
+		if w.agenda.Len() == 0 {
+			return nil
+		}
+	}
+	return fmt.Errorf("seed %d, step %d: still busy: %d under way, %d events ahead", w.seed, w.Steps, w.underWay, w.agenda.Len())
+}
+
+func (w *World) fail(format string, args ...any) {
+	w.wrong = append(w.wrong, fmt.Sprintf(format, args...))
+}
+
+// changed: a round of the dispatcher is due. It is another goroutine's work, so it comes a little later, and once for many changes.
+func (w *World) changed() {
+	if w.roundDue {
+		return
+	}
+	w.roundDue = true
+	w.at(w.rng.Int64N(2)*w.rng.Int64N(2*millisecond), w.round)
+}
+
+func (w *World) round() {
+	w.roundDue = false
+	next := w.dispatcher.Round(w.now)
+	if next == 0 || next == w.retry {
+		return
+	}
+	if next <= w.now {
+		w.fail("the round at %d asks to be called again at %d", w.now, next)
+	}
+	w.retry = next
+	w.at(next-w.now, func() {
+		w.retry = 0
+		w.round()
+	})
+}
+
+// at plans an event after a delay.
+func (w *World) at(delay int64, run func()) {
+	w.agenda.sequence++
+	heap.Push(&w.agenda, event{at: w.now + delay, sequence: w.agenda.sequence, run: run})
+}
+
+func sorted[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
