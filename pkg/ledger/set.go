@@ -143,19 +143,19 @@ func (l *Ledger) recount(r *record, old State) {
 }
 
 // count adds n pods to an application and its queues, and moves the application between pending and running there.
-func (app *account) count(running bool, n int) {
-	was := app.phase()
-	for a := app; a != nil; a = a.parent {
+func (a *account) count(running bool, n int) {
+	was := a.phase()
+	for up := a; up != nil; up = up.parent {
 		if running {
-			a.running += n
+			up.running += n
 		} else {
-			a.pending += n
+			up.pending += n
 		}
 	}
-	is := app.phase()
-	for a := app.parent; a != nil && was != is; a = a.parent {
-		a.appsPending += btoi(is == phasePending) - btoi(was == phasePending)
-		a.appsRunning += btoi(is == phaseRunning) - btoi(was == phaseRunning)
+	is := a.phase()
+	for up := a.parent; up != nil && was != is; up = up.parent {
+		up.appsPending += btoi(is == phasePending) - btoi(was == phasePending)
+		up.appsRunning += btoi(is == phaseRunning) - btoi(was == phaseRunning)
 	}
 }
 
@@ -167,11 +167,11 @@ const (
 	phaseRunning
 )
 
-func (app *account) phase() phase {
+func (a *account) phase() phase {
 	switch {
-	case app.running > 0:
+	case a.running > 0:
 		return phaseRunning
-	case app.pending > 0:
+	case a.pending > 0:
 		return phasePending
 	default:
 		return phaseNone

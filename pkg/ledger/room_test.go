@@ -1,0 +1,85 @@
+package ledger
+
+import (
+	"testing"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+)
+
+func TestAFailedClassWaitsForRoomAndTakesItOnce(t *testing.T) {
+	w := struct{ *Ledger }{New(Options{})}
+	w.ObserveNode(Node{Name: "n", Allocatable: amounts(4, 16), Usable: true})
+	w.ObserveQueue(queue.Declaration{Path: "root.a", Spec: queue.DefaultSpec()})
+	for _, name := range []string{"p1", "p2", "p3", "p4"} {
+		w.ObservePod(Pod{UID: UID(name), Name: name, Queue: "root.a", Application: "x", Class: "c", Request: amounts(2, 8), Created: int64(name[1])}, 1)
+	}
+	run := func() UID {
+		t.Helper()
+		r, ok := w.Choose(10)
+		if !ok {
+			t.Fatal("nothing to release")
+		}
+		if why, ok := w.Reserve(r.UID, "n", 11); !ok {
+			t.Fatal(why.Text())
+		}
+		p, _ := w.PodState(r.UID)
+		p.Node = "n"
+		w.ObservePod(p.Pod, 12)
+		return r.UID
+	}
+	first := run()
+	run()
+	probe, ok := w.Choose(20)
+	if !ok {
+		t.Fatal("a class that never failed is tried without room: only the attempt tells users and autoscalers why it waits")
+	}
+	w.Fail(probe.UID, NoFit, 21)
+	w.Admitted(probe.UID)
+	w.TakeWoken(22)
+	if r, ok := w.Choose(23); ok {
+		t.Fatalf("%s was released without room", r.UID)
+	}
+	w.ForgetPod(first, 30)
+	run()
+	if r, ok := w.Choose(40); ok {
+		t.Fatalf("%s was released into room that is taken", r.UID)
+	}
+	// What the arithmetic may have overlooked is tried now and then all the same.
+	if at, ok := w.NextRetry(40); !ok || at != 10+roomlessAfter {
+		t.Errorf("next retry at %d, %v", at, ok)
+	}
+	if _, ok := w.Choose(10 + roomlessAfter); !ok {
+		t.Error("a class that waits for room is never tried again")
+	}
+	for _, wrong := range w.Check() {
+		t.Error(wrong)
+	}
+}
+
+func TestANodeThatMayNotBeUsedGivesNoRoom(t *testing.T) {
+	l := New(Options{})
+	l.ObserveNode(Node{Name: "plain", Allocatable: amounts(8, 32), Usable: true, Facts: "plain"})
+	l.ObserveQueue(queue.Declaration{Path: "root.a", Spec: queue.DefaultSpec()})
+	p := Pod{UID: "p", Name: "p", Queue: "root.a", Application: "x", Class: "gpu", Request: amounts(2, 8),
+		Eligible: func(f any) bool { return f == "gpu" }}
+	l.ObservePod(p, 1)
+	probe, _ := l.Choose(2)
+	l.Fail(probe.UID, NoFit, 3)
+	l.Admitted(probe.UID)
+	l.TakeWoken(4)
+	if _, ok := l.Choose(5); ok {
+		t.Fatal("released although no node it may use exists")
+	}
+	l.ObserveNode(Node{Name: "gpu", Allocatable: amounts(8, 32), Usable: true, Facts: "gpu", Pods: 1})
+	r, ok := l.Choose(6)
+	if !ok {
+		t.Fatal("a node that fits did not wake the class")
+	}
+	l.Reserve(r.UID, "gpu", 7)
+	p2 := p
+	p2.UID, p2.Name = "p2", "p2"
+	l.ObservePod(p2, 8)
+	if _, ok := l.Choose(9); ok {
+		t.Error("released to a node that takes no more pods")
+	}
+}
