@@ -19,6 +19,9 @@ P ?= 2
 # What `make demo` hands to bin/fairway-demo; see `bin/fairway-demo --help`.
 DEMO_ARGS ?=
 
+# What `make bench` hands to test/bench; see `go run ./test/bench -help`.
+BENCH_ARGS ?=
+
 # Every folder of cmd/ is a binary. `make build COMMANDS=fairway-scheduler`
 # builds that one alone, as the Dockerfile does.
 COMMANDS ?= $(notdir $(wildcard cmd/*))
@@ -97,9 +100,10 @@ test-integration: tools ## run the tests that start a real control plane, one pa
 demo: build tools ## start a local cluster with Fairway and show fair sharing; DEMO_ARGS=--once runs through and ends
 	@bin/fairway-demo $(DEMO_ARGS)
 
-bench: ## measure the hot paths: dispatcher, ledger, ordering, shares
-	@echo 'Each line: benchmark, rounds, then time, bytes and allocations of one operation; what an operation is, the benchmark says.'
-	@$(GO) test -p 1 -run '^$$' -bench . -benchmem $(HOT_PATHS)
+bench: tools ## measure the dispatcher, then whole schedulers against stock kube-scheduler (15 minutes); BENCH_ARGS for the latter
+	@echo 'Each line: benchmark, rounds, ns per operation, memory per operation. BenchmarkYardstick is one Pop and Push on a heap of 10,000.'
+	@$(GO) test -p $(P) -run '^$$' -bench . -benchmem ./pkg/dispatch/...
+	@$(GO) run ./test/bench $(BENCH_ARGS)
 
 clean: ## remove what build made; bin/tools stays (minutes to rebuild), rm -r bin takes it too
 	@find bin -mindepth 1 -maxdepth 1 ! -name tools -exec rm -r {} + 2>/dev/null || true
