@@ -431,6 +431,29 @@ func TestTheRateHoldsAndTheOldestChangeGoesFirst(t *testing.T) {
 	}
 }
 
+func TestFewAreWrittenWhilePodsFlow(t *testing.T) {
+	w := newWorld(t)
+	var names []string
+	for i := range 20 {
+		names = append(names, fmt.Sprintf("root.q%02d", i))
+	}
+	w.declare(names...)
+	w.ledger.ObserveNode(ledger.Node{Name: "n", Usable: true})
+	w.ledger.ObservePod(ledger.Pod{UID: "p", Name: "p", Queue: "q00", Application: "p", Class: "c"}, 1)
+	release, ok := w.ledger.Choose(1)
+	if !ok {
+		t.Fatal("nothing was released")
+	}
+	writer := w.informed()
+	if got := w.pass(writer); len(got) != 5 {
+		t.Errorf("wrote %d in half a second while a pod is on its way, want 5", len(got))
+	}
+	w.ledger.ForgetPod(release.UID, 2)
+	if got := w.pass(writer); len(got) != 18 {
+		t.Errorf("wrote %d afterwards, want the other 16 and the two that the pod left", len(got))
+	}
+}
+
 func TestNobodyStarvesWhenEverythingChangesAllTheTime(t *testing.T) {
 	w := newWorld(t)
 	var names []string
