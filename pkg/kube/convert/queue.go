@@ -51,13 +51,23 @@ func Declaration(q *v1alpha1.Queue) (queue.Declaration, error) {
 	return d, nil
 }
 
-// DecodeQueue reads one Queue. Queues are decoded one by one, so that one that cannot be read is reported by name and hides no other.
+// DecodeQueue reads one Queue. Queues are decoded one by one, so that one that cannot be read is reported by name and hides no other. The
+// error names the field.
 func DecodeQueue(object *unstructured.Unstructured) (*v1alpha1.Queue, error) {
 	q := &v1alpha1.Queue{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, q); err != nil {
-		return nil, fmt.Errorf("queue %s cannot be read: %w", object.GetName(), err)
+	err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, q)
+	if err == nil {
+		return q, nil
 	}
-	return q, nil
+	// The converter does not say where it failed: ask again with one field at a time.
+	spec, _, _ := unstructured.NestedMap(object.Object, "spec")
+	for _, field := range []string{"weight", "guaranteed", "max", "policy"} {
+		alone := map[string]any{"spec": map[string]any{field: spec[field]}}
+		if e := runtime.DefaultUnstructuredConverter.FromUnstructured(alone, &v1alpha1.Queue{}); e != nil {
+			return nil, refusal(object.GetName(), "spec."+field, fmt.Errorf("cannot be read: %w", e))
+		}
+	}
+	return nil, fmt.Errorf("queue %s: cannot be read: %w", object.GetName(), err)
 }
 
 func refusal(name, field string, err error) error {

@@ -148,7 +148,7 @@ func TestDecodeQueue(t *testing.T) {
 	}
 	if _, err := DecodeQueue(object("heavy")); err == nil {
 		t.Error("a weight that is no quantity is accepted")
-	} else if want := "queue root.a cannot be read: "; len(err.Error()) < len(want) || err.Error()[:len(want)] != want {
-		t.Errorf("error %q does not name the queue", err)
+	} else if want := "queue root.a: spec.weight: cannot be read: "; len(err.Error()) < len(want) || err.Error()[:len(want)] != want {
+		t.Errorf("error %q does not name queue and field", err)
 	}
 }
