@@ -445,12 +445,15 @@ func TestFewAreWrittenWhilePodsFlow(t *testing.T) {
 		t.Fatal("nothing was released")
 	}
 	writer := w.informed()
-	if got := w.pass(writer); len(got) != 5 {
-		t.Errorf("wrote %d in half a second while a pod is on its way, want 5", len(got))
+	if got := w.pass(writer); len(got) != 10 {
+		t.Errorf("wrote %d at once while a pod is on its way, want 10", len(got))
+	}
+	if got := w.pass(writer); len(got) != 0 {
+		t.Errorf("wrote %d more half a second later, want a pause", len(got))
 	}
 	w.ledger.ForgetPod(release.UID, 2)
-	if got := w.pass(writer); len(got) != 18 {
-		t.Errorf("wrote %d afterwards, want the other 16 and the two that the pod left", len(got))
+	if got := w.pass(writer); len(got) != 13 {
+		t.Errorf("wrote %d afterwards, want the other 11 and the two that the pod left", len(got))
 	}
 }
 
