@@ -19,6 +19,9 @@ P ?= 2
 # What `make demo` hands to bin/fairway-demo; see `bin/fairway-demo --help`.
 DEMO_ARGS ?=
 
+# Worlds that `make test-sim` simulates.
+RUNS ?= 100000
+
 # What `make bench` hands to test/bench; see `go run ./test/bench -help`.
 BENCH_ARGS ?=
 
@@ -54,7 +57,7 @@ STARTS_CLUSTER := pkg/localcluster
 # What costs time per pod or per event.
 HOT_PATHS := ./pkg/dispatch/... ./pkg/ledger/... ./pkg/core/ordering/... ./pkg/core/fairshare/...
 
-.PHONY: help build tools generate verify lint test test-unit test-integration demo bench clean
+.PHONY: help build tools generate verify lint test test-unit test-integration test-sim test-long demo bench clean
 
 help: ## show this list
 	@echo 'Fairway: hierarchical fair-share scheduling for Kubernetes'
@@ -96,6 +99,12 @@ test-unit: ## run the tests that need no control plane: units, scenarios, proper
 
 test-integration: tools ## run the tests that start a real control plane, one package at a time
 	@$(LIST_IMPORTS) | grep '$(STARTS_CLUSTER)' | cut -d ' ' -f 1 | xargs $(GO) test -p 1 -count 1 -timeout 15m
+
+test-sim: ## simulate 100,000 random worlds with faults (make test: 2,000); RUNS changes the number
+	@$(GO) test -p $(P) -count 1 -timeout 10h ./pkg/simulator -run TestTheBooksStayRightWhateverHappens -runs=$(RUNS)
+
+test-long: tools ## run the control plane tests with storms and kills at full length
+	@$(GO) test -p 1 -count 1 -timeout 1h ./test/integration ./test/e2e -long
 
 demo: build tools ## start a local cluster with Fairway and show fair sharing; DEMO_ARGS=--once runs through and ends
 	@bin/fairway-demo $(DEMO_ARGS)

@@ -3,6 +3,7 @@ package integration
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,6 +29,9 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 	"github.com/fairway-scheduler/fairway/pkg/localcluster"
 )
+
+// long runs storms at their full length: make test-long.
+var long = flag.Bool("long", false, "run storms at their full length")
 
 // patience bounds every wait for a condition. It is for a machine that is busy with other things; the conditions come in seconds.
 const patience = 2 * time.Minute
