@@ -71,10 +71,49 @@ func (l *Ledger) Check() (wrong []string) {
 			}
 		}
 	}
+	return append(wrong, l.checkRoom()...)
+}
+
+// checkRoom adds up what takes room on nodes, and looks for nodes that a class has lost sight of.
+func (l *Ledger) checkRoom() (wrong []string) {
+	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	added, spots := map[*node]*resource.Sum{}, map[*node]int{}
+	for _, uid := range sortedKeys(l.pods) {
+		r := l.pods[uid]
+		if e := r.spot; e != nil {
+			if l.nodes[e.Name] != e || !r.state.charged() {
+				say("pod %s, %s, takes room on node %s, which is not there for it", r.Name, r.state, e.Name)
+			}
+			if added[e] == nil {
+				added[e] = &resource.Sum{}
+			}
+			added[e].Add(r.Request)
+			spots[e]++
+		}
+	}
+	for _, name := range sortedKeys(l.nodes) {
+		e := l.nodes[name]
+		used := added[e]
+		if used == nil {
+			used = &resource.Sum{}
+		}
+		used.AddSum(&e.foreign)
+		if !e.used.Equal(used) || e.spots != spots[e] {
+			say("node %s: %v taken by %d pods of ours, they add up to %v of %d", name, e.used.List(), e.spots, used.List(), spots[e])
+		}
+		if e.known && (e.index >= len(l.nodeList) || l.nodeList[e.index] != e) {
+			say("node %s is not where the list of nodes has it", name)
+		}
+		for _, c := range l.classes {
+			if e.known && e.index < c.room.next && e.holds(c) && !slices.Contains(c.room.candidates, e) {
+				say("class %q has lost sight of node %s, which has room", c.key, name)
+			}
+		}
+	}
 	return wrong
 }
 
-// sumsT is what an account should show, added up from the pods.
+// sums is what an account should show, added up from the pods.
 type sums struct {
 	usage, demand resource.Sum
 	pods          [2]int

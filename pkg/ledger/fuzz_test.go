@@ -171,10 +171,11 @@ func (p *player) compare() {
 			p.ForgetPod(uid, p.now)
 		}
 	}
-	p.TakeWoken(p.now)
-	for r, ok := p.Choose(p.now); ok; r, ok = p.Choose(p.now) {
+	for again := true; again; {
+		r, ok := p.Choose(p.now)
 		delete(p.pods, r.UID)
 		p.ForgetPod(r.UID, p.now)
+		again = len(p.TakeWoken(p.now)) > 0 || ok
 	}
 	p.check()
 	twin := New(Options{Window: 3})

@@ -131,7 +131,7 @@ func (l *Ledger) settle() {
 func (l *Ledger) rekeyAll() {
 	for i := len(l.tree.Nodes) - 1; i >= 0; i-- { // children before parents
 		a := l.accounts[l.tree.Nodes[i].Path]
-		a.demand = resource.Sum{}
+		a.demand.Reset()
 		for _, app := range a.apps { // order does not matter: sums are exact
 			a.demand.AddSum(&app.demand)
 			app.rekey(l.total)

@@ -46,6 +46,9 @@ func weight(w int64) func(*queue.Declaration) {
 func maximum(m resource.List) func(*queue.Declaration) {
 	return func(d *queue.Declaration) { d.Spec.Max = m }
 }
+func guaranteed(g resource.List) func(*queue.Declaration) {
+	return func(d *queue.Declaration) { d.Spec.Guaranteed = g }
+}
 func policy(p queue.Policy) func(*queue.Declaration) {
 	return func(d *queue.Declaration) { d.Spec.Policy = p }
 }

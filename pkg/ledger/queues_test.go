@@ -3,6 +3,7 @@ package ledger
 import (
 	"testing"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
@@ -254,11 +255,40 @@ func TestChangeOfPolicyOrWeightReordersWhatWaits(t *testing.T) {
 func TestApplicationsInsideALeafGoDriversThenPriorityThenAge(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.declare("root.a")
-	f.pod("young", "a", in("x"), at(30))
-	f.pod("old", "a", in("x"), at(20))
-	f.pod("urgent", "a", in("x"), at(40), prioritised(7))
-	f.pod("driver", "a", in("x"), at(50), func(p *Pod) { p.Role = 1 })
-	f.run("driver", "urgent", "old", "young")
+	f.pod("1-young", "a", in("x"), at(30))
+	f.pod("2-old", "a", in("x"), at(20))
+	f.pod("3-urgent", "a", in("x"), at(40), prioritised(7))
+	f.pod("4-driver", "a", in("x"), at(50), func(p *Pod) { p.Role = application.Driver })
+	f.run("4-driver", "3-urgent", "2-old", "1-young")
+}
+
+func TestApplicationsOfALeafGoByShareThenPriorityThenSubmission(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a")
+	f.pod("1-young", "a", in("1"), at(30))
+	f.pod("2-old", "a", in("2"), at(20))
+	f.pod("3-urgent", "a", in("3"), at(40), prioritised(7))
+	f.pod("4-running", "a", in("4"), at(1), prioritised(9), boundTo("node"))
+	f.pod("4-waiting", "a", in("4"), at(2), prioritised(9))
+	f.run("3-urgent", "2-old", "1-young", "4-waiting")
+}
+
+func TestQueueBelowItsGuaranteeGoesFirstAsFarAsItDemands(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a")
+	f.declare("root.b", guaranteed(amounts(50, 200)))
+	for _, uid := range []UID{"b0", "b1", "b2"} {
+		f.pod(uid, "b", asks(20, 80))
+	}
+	f.pod("a0", "a", asks(1, 4), ofClass("a"))
+	f.run("b0", "b1", "b2", "a0") // with 40 of 100 cpu, root.b is still below its 50
+
+	f.declare("root.c", guaranteed(amounts(50, 200)))
+	f.pod("c0", "c", asks(2, 8), ofClass("a"))
+	f.run("c0")
+	f.pod("a1", "a", asks(1, 4), ofClass("a"))
+	f.pod("c1", "c", gatedBy("SchedulingGates"), ofClass("a"))
+	f.run("a1") // the rest of root.c's guarantee is asked for by nobody who could use it
 }
 
 func TestSnapshotCountsPodsAndApplicationsOfTheSubtree(t *testing.T) {

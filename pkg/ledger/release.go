@@ -53,8 +53,9 @@ func (l *Ledger) next(now int64) *record {
 				continue
 			}
 			b.class.mark++ // only what no level above blocks goes on: a queue's own book does not know of its ancestors' limits
-			if first == nil || b.members[0].before(first) {
-				first = b.members[0]
+			// Mostly one account is first for all classes; comparing it with itself would cost the whole comparison.
+			if m := b.members[0]; first == nil || m.account != first.account && m.before(first) {
+				first = m
 			}
 		}
 		if first == nil {
@@ -242,7 +243,8 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 		r.park()
 		return l.recall(now)
 	case f == NoFit:
-		// Another pod is or will be the probe: this one asks for another queue now, or a gate would keep events from it. The pause lets kube-scheduler finish with this one before it can be chosen again.
+		// Another pod is or will be the probe: this one asks for another queue now, or a gate would keep events from it. The pause
+		// lets kube-scheduler finish with it before it can be chosen again.
 		r.retryAt = now + firstBackOff
 		l.wait(r, now)
 		return []UID{uid}

@@ -38,9 +38,12 @@ func (w *World) audit() {
 	}
 }
 
-// quiet: nothing is under way, and waiting alone changes nothing.
+// quiet: nothing is under way, and no back-off is due. (A class that waits for room is tried again after some minutes: the net below
+// the rules, which must not hide that one of them missed something.)
 func (w *World) quiet() bool {
-	return w.underWay == 0 && !w.roundDue && w.retry == 0 && !w.kube.busy && len(w.kube.active) == 0
+	const longestBackOff = 10 * second
+	return w.underWay == 0 && !w.roundDue && !w.kube.busy && len(w.kube.active) == 0 &&
+		(w.retry == 0 || w.retry > w.now+longestBackOff)
 }
 
 // home is the queue that a pod is charged to when it is released, or, if that never happened here, when it is seen bound.
@@ -60,8 +63,8 @@ func home(p *ledger.Pod) queue.Path {
 	return queue.Root + "." + queue.Path(request)
 }
 
-// auditRelease: no hard limit is broken by a release, at any level.
-func (w *World) auditRelease(p *pod) {
+// auditLimits: after a pod was released or reserved, no hard limit above it is broken.
+func (w *World) auditLimits(p *pod, what string) {
 	for q := p.charged; q != ""; q = q.Parent() {
 		d := w.known.queues[q]
 		var used size
@@ -73,7 +76,7 @@ func (w *World) auditRelease(p *pod) {
 		for i, n := range resources {
 			limit, limited := d.Spec.Max.Lookup(n)
 			if limited && used[i] > max(limit, d.Spec.Guaranteed.Get(n)) {
-				w.fail("pod %s was released, and queue %s uses %d %s of at most %d", p.UID, q, used[i], n, limit)
+				w.fail("pod %s was "+what+", and queue %s uses %d %s of at most %d", p.UID, q, used[i], n, limit)
 			}
 		}
 	}
@@ -177,7 +180,7 @@ func (w *World) auditRest() {
 			continue
 		}
 		s := sizeOf(now.Request)
-		if node := w.firstFit(s); node != "" && w.admits(home(&now), s) {
+		if node := w.firstFit(now); node != "" && w.admits(home(&now), s) {
 			state, _ := w.Ledger.PodState(uid)
 			w.fail("pod %s waits (%s %v) although it fits on %s and within every limit", uid, state.State, state.Hold.Code, node)
 		}

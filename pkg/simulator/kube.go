@@ -18,10 +18,12 @@ type room struct {
 	node  ledger.Node
 	known bool
 	used  size
+	pods  int
 }
 
-func (r *room) fits(s size) bool {
-	return r.known && r.node.Usable && r.used.plus(s).within(sizeOf(r.node.Allocatable))
+func (r *room) fits(p ledger.Pod) bool {
+	return r.known && suits(r.node, p) && (r.node.Pods == 0 || r.pods < r.node.Pods) &&
+		r.used.plus(sizeOf(p.Request)).within(sizeOf(r.node.Allocatable))
 }
 
 // kubePod is what kube-scheduler knows of a pod.
@@ -92,7 +94,7 @@ func (w *World) attempt(p *pod) {
 	failure, node := ledger.Refused, ""
 	if ok {
 		failure = ledger.NoFit
-		node = w.firstFit(sizeOf(w.known.pods[p.UID].Request))
+		node = w.firstFit(w.known.pods[p.UID])
 		if !w.opts.Calm && w.rng.IntN(40) == 0 {
 			failure, node = ledger.Errored, ""
 		}
@@ -108,9 +110,9 @@ func (w *World) attempt(p *pod) {
 	})
 }
 
-func (w *World) firstFit(s size) string {
+func (w *World) firstFit(p ledger.Pod) string {
 	for _, name := range sorted(w.kube.rooms) {
-		if w.kube.rooms[name].fits(s) {
+		if w.kube.rooms[name].fits(p) {
 			return name
 		}
 	}
@@ -123,6 +125,7 @@ func (w *World) reserve(p *pod, node string) {
 		w.failed(p, ledger.Refused)
 		return
 	}
+	w.auditLimits(p, "reserved")
 	w.Reserved = append(w.Reserved, Reservation{UID: p.UID, Queue: p.charged, Node: node})
 	w.count(p, node, sizeOf(w.known.pods[p.UID].Request))
 	w.underWay++
@@ -209,7 +212,7 @@ func (w *World) wake() {
 		if p.place != unschedulable {
 			continue
 		}
-		if w.rng.IntN(5) == 0 || w.firstFit(sizeOf(w.known.pods[uid].Request)) != "" {
+		if w.rng.IntN(5) == 0 || w.firstFit(w.known.pods[uid]) != "" {
 			w.preEnqueue(p)
 		}
 	}
@@ -229,6 +232,7 @@ func (w *World) count(p *pod, node string, s size) {
 	w.uncount(p)
 	r := w.roomOf(node)
 	r.used = r.used.plus(s)
+	r.pods++
 	p.on, p.counted = node, s
 }
 
@@ -238,5 +242,6 @@ func (w *World) uncount(p *pod) {
 	}
 	r := w.roomOf(p.on)
 	r.used = r.used.minus(p.counted)
+	r.pods--
 	p.on = ""
 }

@@ -81,6 +81,7 @@ type generator struct {
 	queues int
 	nodes  int
 	gpus   bool
+	disks  bool // some nodes have an ssd, and some pods want one
 	// perPod: every pod is a class of its own, as with extenders.
 	perPod bool
 	leaves []leafStyle
@@ -135,7 +136,7 @@ func Generate(seed uint64, o Options) Objects {
 
 func newGenerator(seed uint64, o Options) *generator {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), opts: o}
-	g.gpus, g.perPod = g.IntN(5) == 0, g.IntN(8) == 0
+	g.gpus, g.disks, g.perPod = g.IntN(5) == 0, g.IntN(3) == 0, g.IntN(8) == 0
 	return g
 }
 
@@ -223,6 +224,10 @@ func (g *generator) pod(st leafStyle, now int64) ledger.Pod {
 	if g.perPod {
 		p.Class = p.Name
 	}
+	if g.disks && g.IntN(5) == 0 {
+		p.Class += " ssd" // a node selector
+		p.Eligible = onSSD
+	}
 	if g.IntN(6) == 0 {
 		p.Role = application.Driver
 	}
@@ -238,7 +243,7 @@ func (g *generator) giants(world size) (ps []ledger.Pod) {
 	for i := range 5 + g.IntN(30) {
 		p := g.pod(st, 0)
 		p.Request = size{cpu: world[cpu] + int64(i), memory: gib}.list()
-		p.Class, p.Created, p.Priority = p.Name, 0, 1
+		p.Class, p.Eligible, p.Created, p.Priority = p.Name, nil, 0, 1
 		ps = append(ps, p)
 	}
 	return ps
@@ -246,7 +251,26 @@ func (g *generator) giants(world size) (ps []ledger.Pod) {
 
 func (g *generator) node(s size) ledger.Node {
 	g.nodes++
-	return ledger.Node{Name: fmt.Sprintf("node-%02d", g.nodes), Allocatable: s.list(), Usable: true}
+	n := ledger.Node{Name: fmt.Sprintf("node-%02d", g.nodes), Allocatable: s.list(), Usable: true}
+	if g.IntN(10) == 0 {
+		n.Pods = 3 + g.IntN(10)
+	}
+	return withFacts(n, !g.disks || g.IntN(2) == 0)
+}
+
+// facts are what pods may select nodes by.
+type facts struct{ usable, ssd bool }
+
+func withFacts(n ledger.Node, ssd bool) ledger.Node {
+	n.Facts = facts{usable: n.Usable, ssd: ssd}
+	return n
+}
+
+func onSSD(f any) bool { return f.(facts).usable && f.(facts).ssd }
+
+// suits reports whether a pod may use the node, by its class: "ssd" in its name stands for a node selector.
+func suits(n ledger.Node, p ledger.Pod) bool {
+	return n.Usable && (!strings.Contains(p.Class, "ssd") || n.Facts.(facts).ssd)
 }
 
 // limit draws a limit for a queue of a world of the given size. It names some of the resources.

@@ -89,7 +89,9 @@ func TestHopelessClassesDoNotCostTheirQueueItsTurn(t *testing.T) {
 type judge struct {
 	ahead   int64 // how many of its largest pods a sibling may be ahead
 	total   size
+	nodes   map[string]ledger.Node
 	free    map[string]size
+	placed  map[string]int
 	queues  map[queue.Path]*sibling
 	limits  map[queue.Path]resource.List
 	apps    map[string]*sibling
@@ -114,11 +116,11 @@ type sibling struct {
 
 func newJudge(obs Objects, ahead int64) *judge {
 	j := &judge{
-		ahead: ahead, free: map[string]size{}, queues: map[queue.Path]*sibling{}, limits: map[queue.Path]resource.List{},
+		ahead: ahead, nodes: map[string]ledger.Node{}, free: map[string]size{}, placed: map[string]int{}, queues: map[queue.Path]*sibling{}, limits: map[queue.Path]resource.List{},
 		apps: map[string]*sibling{}, pods: map[ledger.UID]ledger.Pod{}, waiting: map[ledger.UID]bool{},
 	}
 	for _, n := range obs.Nodes {
-		j.free[n.Name] = sizeOf(n.Allocatable)
+		j.nodes[n.Name], j.free[n.Name] = n, sizeOf(n.Allocatable)
 		j.total = j.total.plus(sizeOf(n.Allocatable))
 	}
 	byDepth := slices.SortedFunc(slices.Values(obs.Queues), func(a, b queue.Declaration) int { return a.Path.Depth() - b.Path.Depth() })
@@ -193,10 +195,11 @@ func (j *judge) judge(order []Reservation) error {
 		p := j.pods[step.UID]
 		s := sizeOf(p.Request)
 		j.waiting[step.UID] = false
-		j.free[step.Node] = j.free[step.Node].minus(s)
-		if !(size{}).within(j.free[step.Node]) {
-			return fmt.Errorf("step %d: more on node %s than it has", n, step.Node)
+		if !j.hasRoom(step.Node, p) {
+			return fmt.Errorf("step %d: %s does not fit on %s", n, step.UID, step.Node)
 		}
+		j.free[step.Node] = j.free[step.Node].minus(s)
+		j.placed[step.Node]++
 		for a := j.apps[p.Application]; a != nil; a = a.parent {
 			a.used = a.used.plus(s)
 		}
@@ -246,17 +249,22 @@ func (j *judge) compare(a, b *sibling) error {
 func (j *judge) fits(s *sibling) bool {
 	return slices.ContainsFunc(s.pods, func(uid ledger.UID) bool {
 		p := j.pods[uid]
-		return j.waiting[uid] && j.hasRoom(sizeOf(p.Request)) && j.admits(home(&p), sizeOf(p.Request))
+		return j.waiting[uid] && j.fitsSomewhere(p) && j.admits(home(&p), sizeOf(p.Request))
 	})
 }
 
-func (j *judge) hasRoom(s size) bool {
-	for _, free := range j.free {
-		if s.within(free) {
+func (j *judge) fitsSomewhere(p ledger.Pod) bool {
+	for name := range j.nodes {
+		if j.hasRoom(name, p) {
 			return true
 		}
 	}
 	return false
+}
+
+func (j *judge) hasRoom(name string, p ledger.Pod) bool {
+	n := j.nodes[name]
+	return suits(n, p) && (n.Pods == 0 || j.placed[name] < n.Pods) && sizeOf(p.Request).within(j.free[name])
 }
 
 func (j *judge) admits(leaf queue.Path, s size) bool {

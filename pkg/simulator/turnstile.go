@@ -170,7 +170,7 @@ func (g gate) Admit(uid ledger.UID) {
 		w.fail("pod %s was released, and is charged to %s already", uid, p.charged)
 	}
 	p.charged = home(&now)
-	w.auditRelease(p)
+	w.auditLimits(p, "released")
 	if p.delivered {
 		w.fail("pod %s was released, and was never taken out after its last release", uid)
 		return

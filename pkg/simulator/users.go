@@ -203,7 +203,7 @@ func (w *World) editNode() {
 	if n.Name == "" {
 		return
 	}
-	w.nodes[name] = n
+	w.nodes[name] = withFacts(n, n.Facts.(facts).ssd != (w.rng.IntN(10) == 0))
 	w.nodeChanged(name)
 }
 
