@@ -2,8 +2,12 @@ package app
 
 import (
 	"context"
+	"errors"
+	"net/http"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
@@ -44,5 +48,44 @@ func (p placingPods) Bind(ctx context.Context, b *v1.Binding, o metav1.CreateOpt
 		b = b.DeepCopy()
 		metav1.SetMetaDataAnnotation(&b.ObjectMeta, v1alpha1.KeyPlacedQueue, q)
 	}
-	return p.PodInterface.Bind(ctx, b, o)
+	err := p.PodInterface.Bind(ctx, b, o)
+	if err == nil || refused(err) {
+		return err
+	}
+	return p.settle(ctx, b, err)
+}
+
+// refused: the apiserver has answered, and bound nothing.
+func refused(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return errors.Is(err, errNotLeading)
+	}
+	code := status.Status().Code
+	return code >= 400 && code < 500 && code != http.StatusRequestTimeout
+}
+
+const (
+	askAgain  = 100 * time.Millisecond
+	askAtMost = 30 * time.Second
+)
+
+// settle finds out what became of a bind whose answer was lost. Until then the pod stays charged: were it taken for failed while it is
+// bound, others would be released into its room in the queue.
+func (p placingPods) settle(ctx context.Context, b *v1.Binding, why error) error {
+	for end := time.Now().Add(askAtMost); time.Now().Before(end); {
+		pod, err := p.Get(ctx, b.Name, metav1.GetOptions{}) // from etcd, not from a cache
+		switch {
+		case err == nil && pod.UID == b.UID && pod.Spec.NodeName == b.Target.Name:
+			return nil
+		case err == nil || apierrors.IsNotFound(err):
+			return why
+		}
+		select {
+		case <-ctx.Done():
+			return why
+		case <-time.After(askAgain):
+		}
+	}
+	return why
 }

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
@@ -47,6 +46,7 @@ type Scheduler struct {
 	kick       chan struct{}
 	synced     []cache.InformerSynced
 	dynamic    dynamic.Interface
+	leadership *leadership
 }
 
 // Setup does what upstream's app.Setup does, with Fairway in it. Nothing runs yet; informers start with app.Run.
@@ -68,7 +68,14 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 		return nil, err
 	}
 	o.Ledger.Extenders = len(cc.ComponentConfig.Extenders) > 0
-	s := &Scheduler{Config: &cc, Ledger: ledger.New(o.Ledger), kick: make(chan struct{}, 1)}
+	var l *leadership
+	if cc.LeaderElection != nil {
+		l = guard(cc.LeaderElection)
+		if cc.Client, err = fencedClient(cc.KubeConfig, l); err != nil {
+			return nil, err
+		}
+	}
+	s := &Scheduler{leadership: l, Config: &cc, Ledger: ledger.New(o.Ledger), kick: make(chan struct{}, 1)}
 	s.feed = &feed.Feed{
 		Ledger: s.Ledger, Now: now, Kick: s.Kick, Ours: s.ours, Gate: s.gate,
 		Classes: &feed.Classes{Single: o.Ledger.Extenders},
@@ -133,7 +140,7 @@ func (s *Scheduler) watch() error {
 		return fmt.Errorf("watching ResourceClaims: %w", err)
 	}
 	// A client of its own: statuses must not wait behind binds, nor binds behind statuses.
-	s.dynamic, err = dynamic.NewForConfig(rest.CopyConfig(s.Config.KubeConfig))
+	s.dynamic, err = dynamic.NewForConfig(fenced(s.Config.KubeConfig, s.leadership))
 	return err
 }
 
