@@ -47,9 +47,9 @@ func seeds(t *testing.T, runs uint64, run func(seed uint64, o Options) error) {
 	}
 }
 
-// options: one run in ten is audited after every step. An audit makes the ledger settle, so fewer audits find other mistakes.
+// options: one run in eleven is audited after every step. An audit makes the ledger settle, so fewer audits find other mistakes.
 func options(seed uint64) Options {
-	if seed%10 == 0 {
+	if seed%11 == 0 {
 		return Options{Every: 1}
 	}
 	return Options{Every: 20}

@@ -47,6 +47,8 @@ type passage struct {
 	newest    *v1.Pod
 	delivered *v1.Pod
 	ours      bool
+	// admitted once: kube-scheduler may have put the pod back by itself, when an attempt ended that ran while it was withdrawn.
+	admitted bool
 }
 
 // New returns a turnstile without a scheduler behind it; Factory brings one.
@@ -120,6 +122,8 @@ func (t *Turnstile) remove(uid types.UID, last *v1.Pod) {
 	delete(t.pods, uid)
 	if p.delivered != nil {
 		t.inner.OnDelete(p.delivered)
+	} else if p.admitted {
+		t.inner.OnDelete(p.newest)
 	}
 	t.observer.ForgetPod(last)
 }
@@ -155,15 +159,19 @@ func (g *gate) Admit(uid ledger.UID) {
 		return
 	}
 	g.Withdraw(uid) // a pod that is still in would be passed over by an add
-	p.delivered = p.newest
+	p.delivered, p.admitted = p.newest, true
 	g.inner.OnAdd(p.newest, false)
 }
 
 func (g *gate) Withdraw(uid ledger.UID) {
 	p := g.pods[types.UID(uid)]
-	if p == nil || p.delivered == nil || p.delivered.Spec.NodeName != "" {
+	switch {
+	case p == nil || !p.admitted || p.newest.Spec.NodeName != "":
 		return
+	case p.delivered != nil:
+		g.inner.OnDelete(p.delivered)
+	default:
+		g.inner.OnDelete(p.newest)
 	}
-	g.inner.OnDelete(p.delivered)
 	p.delivered = nil
 }

@@ -97,10 +97,19 @@ func TestTheEndOfAPodReachesKubeSchedulerFirst(t *testing.T) {
 func TestAWithdrawnPodLeavesAndMayComeBack(t *testing.T) {
 	h, s := newHeard()
 	s.OnAdd(object("u", "1", ""), false)
-	s.Exclusive(func(g dispatch.Gate) { g.Admit("u"); g.Withdraw("u"); g.Withdraw("u"); g.Admit("u") })
-	h.want(t, "observe 1", "add 1", "delete 1", "add 1")
+	s.Exclusive(func(g dispatch.Gate) { g.Withdraw("u"); g.Admit("u"); g.Withdraw("u") })
+	h.want(t, "observe 1", "add 1", "delete 1")
+	// An attempt that ran meanwhile may have put it back: out again, also when it ends.
+	s.Exclusive(func(g dispatch.Gate) { g.Withdraw("u") })
+	h.want(t, "delete 1")
+	s.Exclusive(func(g dispatch.Gate) { g.Admit("u") })
+	h.want(t, "delete 1", "add 1")
 	s.Exclusive(func(g dispatch.Gate) { g.Admit("u") }) // still in: out and in again, or the add would be passed over
 	h.want(t, "delete 1", "add 1")
+	s.Exclusive(func(g dispatch.Gate) { g.Withdraw("u") })
+	h.take()
+	s.OnDelete(object("u", "1", ""))
+	h.want(t, "delete 1", "forget p")
 	s.Exclusive(func(g dispatch.Gate) { g.Admit("nobody"); g.Withdraw("nobody") })
 	h.want(t)
 }
