@@ -17,6 +17,8 @@ type class struct {
 	// closed: the probe fitted no node. Only an event that may change that opens the class again.
 	closed bool
 	probe  *record
+	// speaker is the pod that failed last: it shows users and autoscalers, in upstream's words, why its class waits.
+	speaker *record
 	// closedUntil: attempts fail with errors that are not about room (no nodes, an extender down); time opens the class again.
 	closedUntil int64
 	failures    int

@@ -55,5 +55,12 @@ func (l *Ledger) retryClasses() {
 // park closes the class behind r.
 func (r *record) park() {
 	c := r.class
-	c.closed, c.failed, c.probe, c.allowance = true, true, r, 1
+	c.closed, c.failed, c.probe, c.speaker, c.allowance = true, true, r, r, 1
+}
+
+// silence: the pod is being deleted, and if it was the one that shows why its class waits, another is to be tried and to show it.
+func (r *record) silence() {
+	if c := r.class; c != nil && c.speaker == r {
+		c.speaker, c.failed = nil, false
+	}
 }

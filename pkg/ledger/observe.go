@@ -47,6 +47,7 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 	case p.Terminating:
 		l.step(r, now, nil, Gone, reason.Reason{})
 		l.wakeBehind(r)
+		r.silence()
 		l.unask(r)
 	case r.state == Parked:
 		// What it asks for changed: it must be judged anew, and no longer counts in a queue that may leave the tree without it.
@@ -76,6 +77,8 @@ func (l *Ledger) forget(uid UID) {
 	}
 	if r.state == Bound {
 		l.nodeOf(r.Node).add(l, r.Request, -1, false)
+	} else {
+		r.silence()
 	}
 	l.set(r, nil, Gone, reason.Reason{})
 	l.wakeBehind(r)
