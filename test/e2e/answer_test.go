@@ -21,7 +21,7 @@ func TestBindsWhoseAnswerIsLost(t *testing.T) {
 	}
 	w.replica("a", f.kubeconfig, f)
 	w.untilBound(fit)
-	w.until("no bind is answered", func() (bool, string) { n := f.answersKept(); return n == fit, fmt.Sprint(n) })
+	w.until("no bind is answered", func() (bool, string) { n := f.kept.Load(); return n == fit, fmt.Sprint(n) })
 	f.die()
 	w.say("%d binds are done and not answered", fit)
 	w.auditBooks()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/controllers/queuestatus"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 	"github.com/fairway-scheduler/fairway/pkg/kube/feed"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
@@ -64,7 +65,11 @@ func (w *world) auditPods(pods int) {
 	w.must(err)
 	node := map[string]string{}
 	for i := range list.Items {
-		node[list.Items[i].Name] = list.Items[i].Spec.NodeName
+		p := &list.Items[i]
+		node[p.Name] = p.Spec.NodeName
+		if why, misfit := saying[p.Name]; misfit && !says(p, why) {
+			w.t.Errorf("pod %s does not say %s=%s, %s: %v", p.Name, why.Type, why.Status, why.Reason, p.Status.Conditions)
+		}
 	}
 	stories := w.history.stories()
 	if want := pods + len(misfits()); len(stories) != want || len(node) != want {
@@ -79,6 +84,18 @@ func (w *world) auditPods(pods int) {
 			w.t.Errorf("pod %s was bound %d times, want %d; last to %q, the API says %q", s.name, s.binds, want, s.node, node[s.name])
 		}
 	}
+}
+
+// saying is what the misfits tell their users in the end. The one beyond its queue's max waits for its turn, and says nothing.
+var saying = map[string]v1.PodCondition{
+	"misfit-node":  {Type: v1.PodScheduled, Status: v1.ConditionFalse, Reason: v1.PodReasonUnschedulable},
+	"misfit-queue": {Type: v1alpha1.PodConditionQueued, Status: v1.ConditionTrue, Reason: string(reason.QueueNotFound)},
+}
+
+func says(p *v1.Pod, what v1.PodCondition) bool {
+	return slices.ContainsFunc(p.Status.Conditions, func(c v1.PodCondition) bool {
+		return c.Type == what.Type && c.Status == what.Status && c.Reason == what.Reason
+	})
 }
 
 // auditBooks: every Queue's status says what a ledger says that is made anew of the objects, and that is what the pods add up to.

@@ -26,17 +26,20 @@ const (
 	// stayers, the last ones, run until the test ends, so that the queues hold something when the books are compared.
 	stayers = 60
 	// backlog bounds the pods that wait, so that pods are created all the time rather than all at once.
-	backlog  = 400
+	backlog  = 300
 	creators = 4
 )
 
-// leaves are the queues that pods go to, one after the other.
-var leaves = []string{"root.etl", "root.adhoc", "root.etl", "root.lab.a", "root.etl", "root.batch", "root.lab.b"}
+// leaves are the queues that pods go to, one after the other: more than half of them to the one that has no max, as they get through
+// the others more slowly.
+var leaves = []string{
+	"root.etl", "root.adhoc", "root.etl", "root.lab.a", "root.etl", "root.batch", "root.etl", "root.lab.b", "root.etl",
+}
 
 var sizes = []amounts{{100, 128 << 20}, {250, 256 << 20}, {500, 512 << 20}}
 
 // runSeconds of the pods that end: while nobody schedules, for the four seconds of a lease, most of them do.
-var runSeconds = []string{"1", "2", "4"}
+var runSeconds = []string{"1", "2", "3"}
 
 // misfits never fit: on no node, into no queue of their own, into no queue at all.
 func misfits() []*v1.Pod {

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,16 +27,17 @@ import (
 // front stands between one replica and kube-apiserver and notes what the replica writes. Replicas act under one name, as those of a
 // Deployment do, so nothing in an object tells which of them wrote it; and what was refused is in no object at all.
 type front struct {
-	kubeconfig string
-
-	server *httptest.Server
+	kubeconfig string // leads to it
+	server     *httptest.Server
 
 	mu      sync.Mutex
 	run     int // of the replica's process
 	writes  []*write
 	renewed time.Time // when the replica last wrote the lease
-	keeping bool // answers to binds; from the first on, also what watches say
-	kept    int
+
+	keeping atomic.Bool  // the answers to binds
+	kept    atomic.Int64 // so many
+	mute    atomic.Bool  // since the first of them: what watches say is kept too
 }
 
 // write is one request that changes something.
@@ -114,8 +116,9 @@ func (f *front) note(next http.Handler) http.Handler {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		w := f.arrived(r)
 		status := &statusWriter{ResponseWriter: rw}
-		if w.bind() && f.keep() {
+		if w.bind() && f.keepsAnswers() {
 			next.ServeHTTP(httptest.NewRecorder(), r)
+			f.kept.Add(1)
 			<-r.Context().Done()
 			panic(http.ErrAbortHandler)
 		}
@@ -153,33 +156,21 @@ func (f *front) begin(run int) {
 }
 
 // keepAnswers lets binds through, and their answers not back, until die.
-func (f *front) keepAnswers() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.keeping = true
-}
+func (f *front) keepAnswers() { f.keeping.Store(true) }
 
-func (f *front) keep() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.keeping {
-		f.kept++
+// keepsAnswers is asked by each bind.
+func (f *front) keepsAnswers() bool {
+	keeps := f.keeping.Load()
+	if keeps {
+		f.mute.Store(true)
 	}
-	return f.keeping
-}
-
-// answersKept is how many binds have not been answered.
-func (f *front) answersKept() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.kept
+	return keeps
 }
 
 // die breaks every connection, as one of several apiservers does that ends, and serves again at once, as the others do.
 func (f *front) die() {
-	f.mu.Lock()
-	f.keeping, f.kept = false, 0
-	f.mu.Unlock()
+	f.keeping.Store(false)
+	f.mute.Store(false)
 	f.server.CloseClientConnections()
 }
 
@@ -201,7 +192,7 @@ func (f *front) all() []write {
 	return ws
 }
 
-// watchWriter says nothing while answers are kept: who hears nothing of a bind does not see the pod bound either.
+// watchWriter says nothing while the front is mute: who does not hear that its bind is done must not see it in the pod either.
 type watchWriter struct {
 	http.ResponseWriter
 	front *front
@@ -209,7 +200,7 @@ type watchWriter struct {
 }
 
 func (w *watchWriter) Write(data []byte) (int, error) {
-	if w.front.answersKept() > 0 {
+	if w.front.mute.Load() {
 		<-w.ctx.Done()
 		return 0, w.ctx.Err()
 	}

@@ -24,7 +24,6 @@ import (
 // history is what became of every pod and of the lease, change by change, in the order of etcd's revisions. It judges as it goes: after
 // every change, no queue may hold more than its max, no node more than it has, and no pod may be moved.
 type history struct {
-	kube   kubernetes.Interface
 	max    map[string]amounts // of the queues that have one
 	room   map[string]amounts // of the nodes
 	ready  sync.WaitGroup     // until pods and lease have been listed once
@@ -48,9 +47,9 @@ func (a amounts) plus(b amounts, sign int64) amounts {
 	return amounts{a.cpu + sign*b.cpu, a.memory + sign*b.memory}
 }
 
-// exceeds reports whether a is more than max, in which 0 is no limit.
-func (a amounts) exceeds(max amounts) bool {
-	return max.cpu > 0 && a.cpu > max.cpu || max.memory > 0 && a.memory > max.memory
+// exceeds reports whether a is more than most, in which 0 is no limit.
+func (a amounts) exceeds(most amounts) bool {
+	return most.cpu > 0 && a.cpu > most.cpu || most.memory > 0 && a.memory > most.memory
 }
 
 func (a amounts) String() string { return fmt.Sprintf("cpu=%dm memory=%dMi", a.cpu, a.memory>>20) }
@@ -79,9 +78,9 @@ type holder struct {
 }
 
 // watchHistory takes everything in from now on, until the test ends.
-func watchHistory(t *testing.T, kube kubernetes.Interface, max, room map[string]amounts) *history {
+func watchHistory(t *testing.T, kube kubernetes.Interface, most, room map[string]amounts) *history {
 	t.Helper()
-	h := &history{kube: kube, max: max, room: room, pods: map[types.UID]*story{}, queues: map[string]amounts{}, nodes: map[string]amounts{}}
+	h := &history{max: most, room: room, pods: map[types.UID]*story{}, queues: map[string]amounts{}, nodes: map[string]amounts{}}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	t.Cleanup(func() { cancel(); running.Wait() })

@@ -90,7 +90,7 @@ type world struct {
 	began    time.Time
 	history  *history
 	replicas []*replica
-	fronts   []*front // of the replicas that have one, in their order
+	fronts   []*front        // of the replicas that have one, in their order
 	woken    map[sender]bool // those who were stopped while they led
 	restarts []restart
 }

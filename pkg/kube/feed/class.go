@@ -64,10 +64,8 @@ func (c *Classes) of(pod *v1.Pod, request resource.List, driver bool) string {
 		Claims      []v1.PodResourceClaim         `json:",omitempty"`
 		Features    []string                      `json:",omitempty"`
 		Labels      map[string]string             `json:",omitempty"`
-		Nominated   string                        `json:",omitempty"`
 	}{
 		s.NodeSelector, s.Affinity, s.Tolerations, s.TopologySpreadConstraints, hostPorts(s), visibleVolumes(s), s.ResourceClaims, features(s), nil,
-		pod.Status.NominatedNodeName,
 	}
 	if c.labels.Load() || s.Affinity != nil || len(s.TopologySpreadConstraints) > 0 {
 		deep.Labels = pod.Labels
