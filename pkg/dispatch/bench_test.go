@@ -15,6 +15,9 @@ import (
 // batch is how many pods are released before all are refunded; timers stop meanwhile.
 const batch = 1024
 
+// applications are as many in every world, however many pods they have: it is a multiple of the numbers of leaves.
+const applications = 10_000
+
 // full is a cluster under load: queues in a tree of four levels, pods of a few classes waiting in all leaves, some of them running.
 type full struct {
 	*ledger.Ledger
@@ -36,8 +39,7 @@ func (f *full) pod(n int, r *rand.Rand) ledger.Pod {
 	kind := class % 4
 	return ledger.Pod{
 		UID: ledger.UID(fmt.Sprintf("uid-%08d", n)), Name: fmt.Sprintf("pod-%08d", n), Namespace: "default", Queue: string(leaf),
-		// An application has a hundred pods.
-		Application: fmt.Sprintf("default/job/%d-%d", n%len(f.leaves), n/len(f.leaves)/100),
+		Application: fmt.Sprintf("default/job/%d", n%applications),
 		Class:       fmt.Sprintf("class-%d", class), Created: int64(n),
 		Request: resource.Of(resource.Entry{Name: resource.CPU, Value: 500 * (1 + kind)}, resource.Entry{Name: resource.Memory, Value: (4 - kind) << 30}),
 	}

@@ -42,8 +42,8 @@ func (l *Ledger) Check() (wrong []string) {
 		if e.demands && r.app != nil {
 			of(r.app).demand.Add(r.Request)
 		}
-		if want := e.listed && r.leaf != nil; want != (r.inBook != out) {
-			say("pod %s: in its order book is %v, should be %v", r.Name, r.inBook != out, want)
+		if want := e.listed && r.leaf != nil; want != r.listed {
+			say("pod %s: in its line is %v, should be %v", r.Name, r.listed, want)
 		}
 	}
 	if window != l.inWindow {
@@ -71,7 +71,41 @@ func (l *Ledger) Check() (wrong []string) {
 			}
 		}
 	}
+	wrong = append(wrong, l.checkLanes()...)
 	return append(wrong, l.checkRoom()...)
+}
+
+// checkLanes follows every listed pod upwards: until a limit stops its class, each order book must know of it. While no two classes
+// share a lane, a book knows of nothing else.
+func (l *Ledger) checkLanes() (wrong []string) {
+	want := map[*account]lanes{}
+	for _, r := range l.pods {
+		if !r.listed {
+			continue
+		}
+		for a := r.app; a.parent != nil && !a.over(r.class); a = a.parent {
+			want[a] |= r.class.lane()
+		}
+	}
+	look := func(a *account) {
+		var has lanes
+		if a.inParent != out {
+			has = a.parent.order[a.inParent].own
+		}
+		if want[a]&^has != 0 || !l.lanes.shared && want[a] != has {
+			wrong = append(wrong, fmt.Sprintf("%s %s: the order book knows of lanes %b, its pods are in %b", a.path, a.name, has, want[a]))
+		}
+	}
+	for _, n := range l.tree.Nodes {
+		a := l.accounts[n.Path]
+		if a.parent != nil {
+			look(a)
+		}
+		for _, name := range sortedKeys(a.apps) {
+			look(a.apps[name])
+		}
+	}
+	return wrong
 }
 
 // checkRoom adds up what takes room on nodes, and looks for nodes that a class has lost sight of.
@@ -137,19 +171,42 @@ func (a *account) check(s *sums) (wrong []string) {
 	if a.pending != s.pods[0] || a.running != s.pods[1] {
 		wrong = append(wrong, fmt.Sprintf("%s: %d pods pending, %d running, counted %d and %d", name, a.pending, a.running, s.pods[0], s.pods[1]))
 	}
-	for _, b := range a.books {
-		switch {
-		case b.empty():
-			wrong = append(wrong, name+": keeps an empty order book")
-		case b.blocked != a.over(b.class):
-			wrong = append(wrong, name+": an order book disagrees with the limit")
-		case a.parent != nil && (b.inParent == out) != b.blocked:
-			wrong = append(wrong, name+": an order book is not where its limit puts it")
+	wrong = append(wrong, a.checkOrder(name)...)
+	return wrong
+}
+
+// checkOrder looks at the order book, and at whether the account is where it should be in its parent's.
+func (a *account) checkOrder(name string) (wrong []string) {
+	say := func(format string, args ...any) { wrong = append(wrong, name+": "+fmt.Sprintf(format, args...)) }
+	for i := range a.order {
+		c := &a.order[i]
+		below := c.own
+		for j := 2*i + 1; j <= 2*i+2 && j < len(a.order); j++ {
+			below |= a.order[j].below
 		}
-		for i := 1; i < len(b.members); i++ {
-			if b.members[i].before(b.members[(i-1)/2]) {
-				wrong = append(wrong, name+": an order book is out of order")
+		switch {
+		case c.inParent != i:
+			say("%s is not where it thinks it is in the order book", c.path)
+		case c.own == 0:
+			say("%s has nothing to release and is in the order book", c.path)
+		case c.rank != c.key.Rank():
+			say("%s has an old rank in the order book", c.path)
+		case c.below != below:
+			say("lanes under %s are %b, they add up to %b", c.path, c.below, below)
+		case i > 0 && c.before(&a.order[(i-1)/2]):
+			say("the order book is out of order at %s", c.path)
+		}
+	}
+	for i := range a.lines {
+		q, valid := a.lines[i].queue, 0
+		for j := range q {
+			valid += btoi(q[j].isValid())
+			if j > 0 && q[j].before(&q[(j-1)/2]) {
+				say("a line is out of order")
 			}
+		}
+		if valid == 0 || valid != a.lines[i].valid || !q[0].isValid() || q[0].lineKey != a.lines[i].head {
+			say("a line of %d pods, counted %d, begins with one that left it, or is empty", valid, a.lines[i].valid)
 		}
 	}
 	return wrong

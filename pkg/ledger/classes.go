@@ -1,5 +1,41 @@
 package ledger
 
+import "github.com/fairway-scheduler/fairway/pkg/core/resource"
+
+// class is the set of pods that every filter would judge alike, so that one failed attempt speaks for all of them.
+type class struct {
+	key      string
+	request  resource.List
+	eligible func(facts any) bool
+	pods     int // records that refer to it
+	bit      int // its lane
+
+	listed    int // pods in lines
+	inOffered int // place among the classes with such pods
+
+	// closed: the probe fitted no node. Only an event that may change that opens the class again.
+	closed bool
+	probe  *record
+	// speaker is the pod that failed last: it shows users and autoscalers, in upstream's words, why its class waits.
+	speaker *record
+	// closedUntil: attempts fail with errors that are not about room (no nodes, an extender down); time opens the class again.
+	closedUntil int64
+	failures    int
+	// allowance bounds the released pods that have not been reserved yet. It starts at 1 and doubles with every Reserve, so that
+	// a hopeless class costs one attempt and a class that fits is soon released at full speed.
+	allowance   int
+	outstanding int
+
+	room    room
+	witness *node // a node with room, as of the last look
+	failed  bool  // an attempt has failed: from then on, room is asked for
+	lastTry int64
+
+	mark uint64 // Choose: the walk in which the class may be released
+}
+
+func (c *class) reopen() { c.closed, c.probe, c.closedUntil, c.allowance = false, nil, 0, 1 }
+
 // classOf finds or makes the class of a pod. The adapter puts the request into the class key; should two pods of different size
 // carry the same key all the same, they are kept apart here, because a book's limit check speaks for all its pods.
 func (l *Ledger) classOf(p *Pod) *class {
@@ -12,6 +48,7 @@ func (l *Ledger) classOf(p *Pod) *class {
 	if c == nil {
 		c = &class{key: key, request: p.Request, eligible: p.Eligible, allowance: 1}
 		l.classes[key] = c
+		l.lanes.enroll(c)
 	}
 	return c
 }
@@ -27,6 +64,7 @@ func (l *Ledger) setClass(r *record, c *class) {
 		}
 		if old.pods--; old.pods == 0 {
 			delete(l.classes, old.key)
+			l.lanes.dismiss(old)
 		}
 	}
 	if c != nil && c != r.class {

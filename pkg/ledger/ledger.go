@@ -51,9 +51,11 @@ type Ledger struct {
 	pods     map[UID]*record
 	asking   map[queue.Path]*asker
 	homeless map[UID]*record // bound, their queue not in the tree yet
-	released map[UID]*record // in state Released: at most a window
+	released []*record       // in state Released: at most a window, in no order that means anything
 	classes  map[string]*class
-	spare    []*book
+	lanes    laneTable
+	offered  []*class      // that have waiting pods in lines, in no order that means anything
+	spare    [][]lineEntry // memory of lines that have ended
 
 	// Nodes.
 	nodes    map[string]*node
@@ -92,7 +94,6 @@ func New(o Options) *Ledger {
 		pods:       map[UID]*record{},
 		asking:     map[queue.Path]*asker{},
 		homeless:   map[UID]*record{},
-		released:   map[UID]*record{},
 		classes:    map[string]*class{},
 		nodes:      map[string]*node{},
 		foreign:    map[UID]Pod{},
@@ -145,11 +146,9 @@ func (l *Ledger) rekeyAll() {
 	}
 	for i := len(l.tree.Nodes) - 1; i >= 0; i-- {
 		a := l.accounts[l.tree.Nodes[i].Path]
-		for j := 0; j < len(a.books); j++ {
-			b := a.books[j]
-			b.members.rebuild()
-			b.blocked = a.over(b.class)
-			b.settle()
+		a.order.rebuild()
+		if a.parent != nil {
+			a.parent.order.offer(a, l.lanesOf(a))
 		}
 	}
 	l.version++

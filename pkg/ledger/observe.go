@@ -29,7 +29,7 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 	}
 	r := l.pods[p.UID]
 	if r == nil {
-		r = &record{Pod: p, state: Gone, since: now, inBook: out, inApp: out, inTimer: out, inAsker: out, told: p.Shown}
+		r = &record{Pod: p, state: Gone, since: now, inApp: out, inTimer: out, inAsker: out, told: p.Shown}
 		l.pods[p.UID] = r
 		l.ask(r)
 	} else {
@@ -133,6 +133,7 @@ func (l *Ledger) ask(r *record) {
 		return // bind takes it out of its class, once it has left the order book
 	}
 	l.setClass(r, l.classOf(&r.Pod))
+	r.Request = r.class.request // equal, and one copy for all of the class
 	a := l.asking[r.asked]
 	if a == nil {
 		a = &asker{}

@@ -71,28 +71,31 @@ func (s State) charged() bool { return s == Released || s == Reserved || s == Bo
 // inWindow: released and not yet bound.
 func (s State) inWindow() bool { return s == Released || s == Reserved }
 
-// record is a pod of ours and what it has put on the accounts.
+// record is a pod of ours and what it has put on the accounts. What a release touches comes first, together, as in account.
 type record struct {
-	Pod
-	state State
-	hold  reason.Reason // why a Waiting pod takes no part; zero: it is in its order book
-	asked queue.Path    // the parsed request, "" if it cannot be parsed
-	leaf  *account      // where it is entered, nil while no queue takes it
-	app   *account
 	class *class
+	leaf  *account // where it is entered, nil while no queue takes it
+	app   *account
 	spot  *node // where its room is taken: on a node that had some, then on its own
 
-	ticket   uint64 // of the last release; never changes while kube-scheduler holds the pod
-	since    int64  // when it entered its state
-	attempts int    // failed with an error in a row
-	retryAt  int64  // end of its back-off
+	ticket     uint64 // of the last release; never changes while kube-scheduler holds the pod
+	since      int64  // when it entered its state
+	state      State
+	listed     bool   // in its line
+	telling    bool   // in the list of pods to tell
+	listing    uint32 // grows whenever it enters or leaves a line
+	inReleased int    // place among the released pods
 
-	inBook  int    // place in the order book of its application
-	inApp   int    // place among the pods of its application
-	inTimer int    // place among the back-off timers
-	inAsker int    // place among the pods that ask for the same queue
-	told    string // the sentence the pod object shows, as far as we know
-	telling bool   // in the list of pods to tell
+	inTimer int           // place among the back-off timers
+	told    string        // the sentence the pod object shows, as far as we know
+	hold    reason.Reason // why a Waiting pod takes no part; zero: it is in its line
+
+	Pod
+	asked    queue.Path // the parsed request, "" if it cannot be parsed
+	inApp    int        // place among the pods of its application
+	inAsker  int        // place among the pods that ask for the same queue
+	attempts int        // failed with an error in a row
+	retryAt  int64      // end of its back-off
 }
 
 // held reports whether a waiting pod is kept out of the order books.
@@ -113,24 +116,11 @@ func (r *record) effects() effects {
 	}
 }
 
-// bookEntry and its two siblings give one record three independent heap places.
+// appEntry and its siblings give one record independent heap places.
 type (
-	bookEntry  struct{ *record }
 	appEntry   struct{ *record }
 	timerEntry struct{ *record }
 )
-
-// before: inside an application drivers first, then pod priority, then creation (semantics of the order inside an application).
-func (e bookEntry) before(o bookEntry) bool {
-	if d, od := e.Role == application.Driver, o.Role == application.Driver; d != od {
-		return d
-	}
-	if e.Priority != o.Priority {
-		return e.Priority > o.Priority
-	}
-	return e.record.older(o.record)
-}
-func (e bookEntry) place() *int { return &e.inBook }
 
 // The first pod of an application, its oldest, gives it its submission time and priority.
 func (e appEntry) before(o appEntry) bool { return e.record.older(o.record) }

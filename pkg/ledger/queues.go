@@ -51,14 +51,14 @@ func (l *Ledger) ForgetQueue(p queue.Path) {
 func (l *Ledger) retree() {
 	l.tree = queue.Build(l.declarations(), l.occupancy())
 	inTree := make(map[queue.Path]bool, len(l.tree.Nodes))
-	for _, n := range l.tree.Nodes { // parents before children
+	for i, n := range l.tree.Nodes { // parents before children
 		inTree[n.Path] = true
 		a := l.accounts[n.Path]
 		if a == nil {
-			a = &account{path: n.Path, parent: l.accounts[n.Path.Parent()], apps: map[string]*account{}}
+			a = &account{path: n.Path, parent: l.accounts[n.Path.Parent()], apps: map[string]*account{}, inParent: out}
 			l.accounts[n.Path] = a
 		}
-		a.spec, a.accepting, a.children = n.Spec, n.Accepting, len(n.Children)
+		a.spec, a.ordinal, a.accepting, a.children = n.Spec, i+1, n.Accepting, len(n.Children)
 	}
 	l.root = l.accounts[queue.Root]
 	var gone []queue.Path

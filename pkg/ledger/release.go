@@ -1,6 +1,9 @@
 package ledger
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/fairway-scheduler/fairway/pkg/core/limit"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
@@ -40,42 +43,34 @@ func (l *Ledger) Choose(now int64) (Release, bool) {
 // first among those below which a class may be released.
 func (l *Ledger) next(now int64) *record {
 	l.mark++
-	for _, b := range l.root.books {
-		if c := b.class; !b.blocked && !c.closed && c.closedUntil <= now && l.mayTry(c, now) {
+	var open lanes
+	for _, c := range l.offered { // each for itself: order does not matter
+		if !c.closed && c.closedUntil <= now && l.mayTry(c, now) {
 			c.mark = l.mark
+			open |= c.lane()
 		}
 	}
-	a := l.root
-	for !a.isApplication() {
-		var first *book
-		for _, b := range a.books {
-			if b.class.mark != l.mark || b.blocked {
-				continue
-			}
-			b.class.mark++ // only what no level above blocks goes on: a queue's own book does not know of its ancestors' limits
-			// Mostly one account is first for all classes; comparing it with itself would cost the whole comparison.
-			if m := b.members[0]; first == nil || m.account != first.account && m.before(first) {
-				first = m
-			}
-		}
-		if first == nil {
-			return nil
-		}
-		l.mark++
-		a = first.account
-	}
-	var r *record
-	for _, b := range a.books {
-		if b.class.mark == l.mark && (r == nil || b.pods[0].before(bookEntry{r})) {
-			r = b.pods[0].record
-		}
-	}
+	r := l.walk(l.root, open&l.lanesOf(l.root))
 	// The order's next pod waits for what becomes of the released ones of its class. Stepping past it to another class would
 	// trade the exact order for a few milliseconds.
-	if r.class.outstanding >= r.class.allowance {
+	if r == nil || r.class.outstanding >= r.class.allowance {
 		return nil
 	}
 	return r
+}
+
+// walk goes down from a queue or application. What a lane promised may not be there, where classes share it; then the next
+// competitor has its turn.
+func (l *Ledger) walk(a *account, open lanes) *record {
+	if a.isApplication() {
+		return a.head(l.mark)
+	}
+	for c := a.order.first(open, nil); c != nil; c = a.order.first(open, c) {
+		if r := l.walk(c.account, open&c.own); r != nil {
+			return r
+		}
+	}
+	return nil
 }
 
 // expire lets the pods go whose back-off is over.
@@ -100,10 +95,10 @@ func (l *Ledger) NextRetry(now int64) (int64, bool) {
 	if len(l.timers) > 0 {
 		soonest(max(l.timers[0].retryAt, now+1))
 	}
-	for _, b := range l.root.books {
-		soonest(b.class.closedUntil)
-		if b.class.failed && b.class.witness == nil {
-			soonest(b.class.lastTry + roomlessAfter)
+	for _, c := range l.offered {
+		soonest(c.closedUntil)
+		if c.failed && c.witness == nil {
+			soonest(c.lastTry + roomlessAfter)
 		}
 	}
 	return at, at != 0
@@ -266,11 +261,19 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 // attempt failed, and chosen while its charge counted. Those of its class would fail alike. The others would take what is its
 // siblings' turn now: in a queue that starts with hopeless classes, a window's worth for each of them, without end.
 func (l *Ledger) recall(now int64) []UID {
-	uids := sortedKeys(l.released)
-	for _, uid := range uids {
-		l.wait(l.pods[uid], now)
+	rs := l.inOrderOfRelease()
+	uids := make([]UID, 0, len(rs))
+	for _, r := range rs {
+		uids = append(uids, r.UID)
+		l.wait(r, now)
 	}
 	return uids
+}
+
+func (l *Ledger) inOrderOfRelease() []*record {
+	rs := slices.Clone(l.released)
+	slices.SortFunc(rs, func(a, b *record) int { return cmp.Compare(a.ticket, b.ticket) })
+	return rs
 }
 
 func backOff(failures int) int64 {
@@ -282,9 +285,9 @@ func (l *Ledger) Overdue(before int64) []UID {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var late []UID
-	for _, uid := range sortedKeys(l.released) {
-		if l.released[uid].since < before {
-			late = append(late, uid)
+	for _, r := range l.inOrderOfRelease() {
+		if r.since < before {
+			late = append(late, r.UID)
 		}
 	}
 	return late

@@ -36,9 +36,12 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will eff
 			r.class.outstanding += step(r.state == Released)
 		}
 		if r.state == Released {
-			l.released[r.UID] = r
+			r.inReleased = len(l.released)
+			l.released = append(l.released, r)
 		} else {
-			delete(l.released, r.UID)
+			last := l.released[len(l.released)-1]
+			l.released[r.inReleased], last.inReleased = last, r.inReleased
+			l.released = l.released[:len(l.released)-1]
 		}
 	}
 	if !r.state.charged() {
@@ -58,10 +61,10 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will eff
 		l.treeOld = true
 	}
 	if r.app != nil {
-		r.app.refresh(l.total)
+		l.refresh(r.app)
 	}
 	if old != nil && old != r.leaf {
-		old.refresh(l.total)
+		l.refresh(old)
 	}
 	l.version++
 }
@@ -112,13 +115,16 @@ func (l *Ledger) enter(r *record, leaf *account) {
 	}
 	r.app = leaf.apps[r.Application]
 	if r.app == nil {
-		r.app = &account{parent: leaf, path: leaf.path, name: r.Application, spec: queue.DefaultSpec()}
+		r.app = &account{parent: leaf, path: leaf.path, name: r.Application, spec: queue.DefaultSpec(), inParent: out}
 		leaf.apps[r.Application] = r.app
 	}
 	r.app.members.push(appEntry{r})
+	r.app.seniority()
 	r.app.count(r.state == Bound, 1)
-	r.app.rekey(l.total) // before its first book enters the leaf's: a heap must not compare an unset key
 }
+
+// seniority notes what an application has from its oldest pod.
+func (a *account) seniority() { a.priority, a.submitted = a.members[0].Priority, a.members[0].Created }
 
 func (l *Ledger) leave(r *record) {
 	if r.leaf == nil {
@@ -127,9 +133,11 @@ func (l *Ledger) leave(r *record) {
 	r.app.members.remove(appEntry{r})
 	r.app.count(r.state == Bound, -1)
 	if len(r.app.members) == 0 {
+		r.leaf.order.offer(r.app, 0)
 		delete(r.leaf.apps, r.Application)
 	} else {
-		r.app.refresh(l.total)
+		r.app.seniority()
+		l.refresh(r.app)
 	}
 	r.leaf, r.app = nil, nil
 }

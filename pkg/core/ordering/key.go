@@ -25,11 +25,15 @@ type Standing struct {
 	Priority   int32
 	Submitted  int64  // unix nanoseconds; 0 for queues
 	Name       string // queue path or application name, unique among siblings
+	// Ordinal is the place of a queue among all in path order, from 1, so that names need not be compared; 0 for applications.
+	// Queues have neither priority nor submission.
+	Ordinal int
 }
 
 // Key is a standing made ready to be compared. An order book keeps one for each
 // entry and renews it in place.
 type Key struct {
+	rank     Rank
 	needy    bool
 	dominant fraction // of usage
 	owed     fraction // dominant share of what the guarantee owes; only when needy
@@ -41,6 +45,7 @@ type Key struct {
 	priority  int32
 	submitted int64
 	name      string
+	ordinal   int
 }
 
 // fraction is an amount over the total of its resource. 0 is always 0/1, and a zero
@@ -57,13 +62,17 @@ func newFraction(num, den int64) fraction {
 // Set renews the key. It reuses the key's memory, so it allocates only until the key
 // has seen all resources.
 func (k *Key) Set(policy queue.Policy, s Standing, total resource.List) {
-	k.priority, k.submitted, k.name = s.Priority, s.Submitted, s.Name
+	k.priority, k.submitted, k.name, k.ordinal = s.Priority, s.Submitted, s.Name, s.Ordinal
 	k.weight = uint64(max(s.Weight, 0))
 	k.shares = k.shares[:0]
 	k.needy, k.dominant, k.owed = false, fraction{0, 1}, fraction{0, 1}
-	if policy == queue.FIFO {
-		return
+	if policy != queue.FIFO {
+		k.setShares(policy, s, total)
 	}
+	k.rank = k.ranked(policy)
+}
+
+func (k *Key) setShares(policy queue.Policy, s Standing, total resource.List) {
 	for i := range s.Usage.Len() {
 		e := s.Usage.At(i)
 		if e.Value > 0 && counts(policy, e.Name) {

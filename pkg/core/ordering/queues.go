@@ -53,6 +53,9 @@ func Compare(policy queue.Policy, a, b *Key) (int, Criterion) {
 	if c := cmp.Compare(a.submitted, b.submitted); c != 0 {
 		return c, CriterionSubmitted
 	}
+	if a.ordinal > 0 && b.ordinal > 0 {
+		return cmp.Compare(a.ordinal, b.ordinal), CriterionName
+	}
 	return queue.ComparePaths(queue.Path(a.name), queue.Path(b.name)), CriterionName
 }
 

@@ -137,6 +137,9 @@ func lists() *rapid.Generator[resource.List] {
 	})
 }
 
+// ordinal is the path order of the names that are drawn.
+var ordinal = map[string]int{"root.a": 1, "root.a.b": 2, "root.a-b": 3, "root.b": 4}
+
 func standings() *rapid.Generator[ordering.Standing] {
 	return rapid.Custom(func(t *rapid.T) ordering.Standing {
 		return ordering.Standing{
@@ -144,8 +147,8 @@ func standings() *rapid.Generator[ordering.Standing] {
 			Demand:     sum(lists().Draw(t, "demand")),
 			Guaranteed: lists().Draw(t, "guaranteed"),
 			Weight:     rapid.SampledFrom([]int64{-1, 0, 1, 1000, 3000, math.MaxInt64}).Draw(t, "weight"),
-			Priority:   rapid.Int32Range(0, 1).Draw(t, "priority"),
-			Submitted:  rapid.Int64Range(0, 1).Draw(t, "submitted"),
+			Priority:   rapid.SampledFrom([]int32{0, 1, math.MinInt32, math.MaxInt32}).Draw(t, "priority"),
+			Submitted:  rapid.SampledFrom([]int64{0, 1, 1 << 31, math.MinInt64, math.MaxInt64}).Draw(t, "submitted"),
 			Name:       rapid.SampledFrom([]string{"root.a", "root.a.b", "root.a-b", "root.b"}).Draw(t, "name"),
 		}
 	})
@@ -159,6 +162,11 @@ func TestCompareEqualsItsTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, total := policies().Draw(t, "policy"), lists().Draw(t, "total")
 		a, b := standings().Draw(t, "a"), standings().Draw(t, "b")
+		if rapid.Bool().Draw(t, "are queues") {
+			for _, s := range []*ordering.Standing{&a, &b} {
+				s.Ordinal, s.Priority, s.Submitted = ordinal[s.Name], 0, 0
+			}
+		}
 		if rapid.Bool().Draw(t, "both want more than they are guaranteed") {
 			a.Demand, b.Demand = sum(a.Guaranteed), sum(b.Guaranteed)
 		}
@@ -169,6 +177,9 @@ func TestCompareEqualsItsTwin(t *testing.T) {
 		want, wantBy := twin(p, a, b, total)
 		if sign(got) != sign(want) || by != wantBy {
 			t.Fatalf("got %d by %s, the twin %d by %s", got, by, want, wantBy)
+		}
+		if rx, ry := x.Rank(), y.Rank(); rx.Before(ry) && want >= 0 || ry.Before(rx) && want <= 0 {
+			t.Fatalf("ranks %v and %v, the twin says %d", rx, ry, want)
 		}
 	})
 }

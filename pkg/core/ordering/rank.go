@@ -1,0 +1,84 @@
+package ordering
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+)
+
+// Rank is the beginning of a comparison as two numbers: of two keys with different ranks, Compare puts the one with the smaller rank
+// first. Equal ranks say nothing. An order book that keeps ranks beside its entries rarely has to look at a key.
+type Rank struct {
+	// major is a tier, and below it the weighted dominant share, rounded down. Rounding loses no order: where two numbers differ after
+	// it, they differed the same way before. For FIFO, it is the priority and the submission.
+	major uint64
+	// minor tells apart those of one parent that use nothing, of which a busy cluster has many.
+	minor uint64
+}
+
+// Tiers of the policies by shares.
+const (
+	tierNeedy uint64 = iota
+	tierWeighted
+	tierWeightless
+)
+
+const (
+	tierShift = 62
+	shareBits = 44 // binary places of a share
+	maxShare  = 1<<tierShift - 1
+)
+
+// Before reports whether the rank is the smaller one.
+func (r Rank) Before(o Rank) bool {
+	if r.major != o.major {
+		return r.major < o.major
+	}
+	return r.minor < o.minor
+}
+
+// Rank belongs to what the key was last set to.
+func (k *Key) Rank() Rank { return k.rank }
+
+func (k *Key) ranked(policy queue.Policy) Rank {
+	switch {
+	case policy == queue.FIFO:
+		return Rank{major: k.age()}
+	case k.needy:
+		return Rank{major: tierNeedy << tierShift} // comparing parts takes more than one number
+	}
+	r, weight := Rank{major: tierWeighted << tierShift}, k.weight
+	if weight == 0 {
+		r.major, weight = tierWeightless<<tierShift, 1
+	}
+	switch {
+	case k.dominant.num > 0:
+		r.major |= max(k.dominant.scaled(weight), 1)
+	case k.ordinal > 0:
+		r.minor = uint64(k.ordinal)
+	default:
+		r.minor = k.age()
+	}
+	return r
+}
+
+// age is higher priorities first, then submission with a precision of two seconds.
+func (k *Key) age() uint64 {
+	return uint64(math.MaxInt32-int64(k.priority))<<32 | uint64(max(k.submitted, 0))>>31
+}
+
+// scaled is f over the weight times 2^shareBits, rounded down, at most maxShare.
+func (f fraction) scaled(weight uint64) uint64 {
+	if f.den == 0 {
+		return maxShare // infinite
+	}
+	high, low := f.num>>(64-shareBits), f.num<<shareBits
+	whole, part := high/f.den, high%f.den
+	low, _ = bits.Div64(part, low, f.den)
+	if whole >= weight {
+		return maxShare // more than the cluster has, many times
+	}
+	low, _ = bits.Div64(whole, low, weight)
+	return min(low, maxShare)
+}
