@@ -23,11 +23,12 @@ const (
 	sweepAfter = 10 * time.Second
 )
 
-// wrap puts Fairway around two exported fields of the scheduler. Every failed attempt passes FailureHandler (PostFilter sees no
+// wrap puts Fairway around three exported fields of the scheduler. Every failed attempt passes FailureHandler (PostFilter sees no
 // errors, no missing nodes, no refusals of Reserve or Permit). NextPod is called by nobody but a leader.
 func (s *Scheduler) wrap() {
 	s.Scheduler.FailureHandler = s.failureHandler(s.Scheduler.FailureHandler)
 	s.Scheduler.NextPod = s.nextPod(s.Scheduler.NextPod)
+	s.Scheduler.SchedulePod = s.schedulePod(s.Scheduler.SchedulePod)
 }
 
 type nextPodFn = func(klog.Logger) (*framework.QueuedPodInfo, error)

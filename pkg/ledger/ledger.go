@@ -58,12 +58,13 @@ type Ledger struct {
 	spare    [][]lineEntry // memory of lines that have ended
 
 	// Nodes.
-	nodes    map[string]*node
-	nodeList []*node // those that exist, in no order that means anything
-	foreign  map[UID]Pod
-	total    resource.List
-	totalSum resource.Sum
-	totalOld bool
+	nodes         map[string]*node
+	nodeList      []*node // those that exist, in no order that means anything
+	nextCandidate int     // where Candidates goes on
+	foreign       map[UID]Pod
+	total         resource.List
+	totalSum      resource.Sum
+	totalOld      bool
 
 	// Dispatch.
 	now      int64 // the latest time heard of, for steps that no caller times

@@ -9,6 +9,9 @@ package ledger
 // pods after five minutes: the net below this file's arithmetic.
 const roomlessAfter int64 = 5 * 60 * 1e9
 
+// maxLooked bounds how many nodes Candidates looks at, in a cluster that is nearly full.
+const maxLooked = 1024
+
 // maxCandidates bounds what a class remembers of nodes that gained room; beyond, it looks at all nodes again.
 const maxCandidates = 64
 
@@ -104,6 +107,28 @@ func (l *Ledger) unlist(e *node) {
 	for _, c := range l.classes { // each for itself: order does not matter
 		c.room = room{}
 	}
+}
+
+// Candidates returns up to n nodes with room for a released pod: the one its room was taken on, and others from where the last call
+// stopped, so that all nodes have their turn. None in a cluster of up to small nodes, where looking at all of them costs little.
+func (l *Ledger) Candidates(uid UID, n, small int) []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.pods[uid]
+	if r == nil || r.state != Released || len(l.nodeList) <= small {
+		return nil
+	}
+	names := make([]string, 0, n)
+	if r.spot != nil && r.spot.known {
+		names = append(names, r.spot.Name)
+	}
+	for looked := 0; looked < min(maxLooked, len(l.nodeList)) && len(names) < n; looked++ {
+		l.nextCandidate = (l.nextCandidate + 1) % len(l.nodeList)
+		if e := l.nodeList[l.nextCandidate]; e != r.spot && e.holds(r.class) {
+			names = append(names, e.Name)
+		}
+	}
+	return names
 }
 
 // mayTry reports whether a pod of the class may be released now as far as room goes, and takes note of the node.

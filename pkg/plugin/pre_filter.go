@@ -10,9 +10,10 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// PreFilter implements fwk.PreFilterPlugin: limits and queues may have changed since the release.
-func (p *Plugin) PreFilter(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
-	return nil, status(p.ledger.Recheck(ledger.UID(pod.UID)))
+// PreFilter implements fwk.PreFilterPlugin: limits and queues may have changed since the release. It also passes on what the cycle is
+// restricted to.
+func (p *Plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod, _ []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
+	return Restriction(state), status(p.ledger.Recheck(ledger.UID(pod.UID)))
 }
 
 // PreFilterExtensions implements fwk.PreFilterPlugin.

@@ -1,0 +1,66 @@
+package app
+
+import (
+	"context"
+	"errors"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+	"github.com/fairway-scheduler/fairway/pkg/plugin"
+)
+
+const (
+	// candidates is how many nodes a pod is filtered and scored against first. Stock samples 5% to 50% of the nodes of a large cluster,
+	// of which few may have room; the ledger knows which do.
+	candidates = 32
+	// smallCluster is the size up to which stock looks at every node, and so does Fairway.
+	smallCluster = 100
+)
+
+type schedulePodFn = func(context.Context, framework.Framework, fwk.CycleState, *framework.QueuedPodInfo) (scheduler.ScheduleResult, error)
+
+// schedulePod tries a pod on a few nodes that have room for it, and on misfit on all nodes, in the same cycle: what only filters know
+// (ports, affinity between pods) never makes a pod wait that fits somewhere.
+func (s *Scheduler) schedulePod(kept schedulePodFn) schedulePodFn {
+	return func(ctx context.Context, f framework.Framework, state fwk.CycleState, info *framework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
+		if !s.samples(f, info.Pod) {
+			return kept(ctx, f, state, info)
+		}
+		nodes := s.Ledger.Candidates(ledger.UID(info.Pod.UID), candidates, smallCluster)
+		if len(nodes) == 0 {
+			return kept(ctx, f, state, info)
+		}
+		plugin.Restrict(state, sets.New(nodes...))
+		result, err := kept(ctx, f, state, info)
+		if misfit := (*framework.FitError)(nil); errors.As(err, &misfit) {
+			plugin.Unrestrict(state)
+			return kept(ctx, f, state, info)
+		}
+		return result, err
+	}
+}
+
+// samples reports whether a sample of nodes does for the pod as well as stock's. Not where an administrator has said how many nodes
+// to score, where an extender has a say, or where the pod prefers some nodes to others: then a good node may not be in the sample.
+func (s *Scheduler) samples(f framework.Framework, pod *v1.Pod) bool {
+	return unset(s.Config.ComponentConfig.PercentageOfNodesToScore) && unset(f.PercentageOfNodesToScore()) &&
+		len(s.Scheduler.Extenders) == 0 && pod.Status.NominatedNodeName == "" &&
+		pod.Spec.Affinity == nil && len(pod.Spec.TopologySpreadConstraints) == 0 && len(pod.Spec.ResourceClaims) == 0 && !claims(pod)
+}
+
+func unset(percentage *int32) bool { return percentage == nil || *percentage == 0 }
+
+// claims reports whether the pod uses persistent volumes, which tie it to nodes.
+func claims(pod *v1.Pod) bool {
+	for i := range pod.Spec.Volumes {
+		if v := &pod.Spec.Volumes[i]; v.PersistentVolumeClaim != nil || v.Ephemeral != nil {
+			return true
+		}
+	}
+	return false
+}
