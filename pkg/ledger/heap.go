@@ -37,13 +37,6 @@ func (h *heap[T]) repair(i int) {
 	}
 }
 
-// rebuild restores the order after any number of elements changed theirs.
-func (h *heap[T]) rebuild() {
-	for i := len(*h)/2 - 1; i >= 0; i-- {
-		h.down(i)
-	}
-}
-
 func (h *heap[T]) up(i int) {
 	for i > 0 {
 		p := (i - 1) / 2
