@@ -76,43 +76,43 @@ func TestBuildLeavesItsInputAlone(t *testing.T) {
 	})
 }
 
-func TestEveryTreeIsATree(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		w := worlds().Draw(t, "world")
-		tree := queue.Build(w.declared, w.occupied)
-		if len(tree.Nodes) == 0 || tree.Nodes[0].Path != queue.Root || tree.Nodes[0].Parent != -1 {
-			t.Fatal("the first node is not the root")
-		}
-		for i, n := range tree.Nodes {
-			if i > 0 {
-				if queue.ComparePaths(tree.Nodes[i-1].Path, n.Path) >= 0 {
-					t.Fatalf("%s is out of order", n.Path)
-				}
-				if parent := tree.Nodes[n.Parent]; parent.Path != n.Path.Parent() || !slices.Contains(parent.Children, i) {
-					t.Fatalf("%s does not hang on its parent", n.Path)
-				}
+func TestEveryTreeIsATree(t *testing.T) { rapid.Check(t, isATree) }
+
+func isATree(t *rapid.T) {
+	w := worlds().Draw(t, "world")
+	tree := queue.Build(w.declared, w.occupied)
+	if len(tree.Nodes) == 0 || tree.Nodes[0].Path != queue.Root || tree.Nodes[0].Parent != -1 {
+		t.Fatal("the first node is not the root")
+	}
+	for i, n := range tree.Nodes {
+		if i > 0 {
+			if queue.ComparePaths(tree.Nodes[i-1].Path, n.Path) >= 0 {
+				t.Fatalf("%s is out of order", n.Path)
 			}
-			for _, c := range n.Children {
-				if tree.Nodes[c].Parent != i {
-					t.Fatalf("%s has a child that hangs elsewhere: %s", n.Path, tree.Nodes[c].Path)
-				}
-			}
-			if !slices.IsSorted(n.Children) {
-				t.Fatalf("the children of %s are out of order: %v", n.Path, n.Children)
-			}
-			if n.Accepting && (!n.Declared || len(n.Children) > 0 || n.Path == queue.Root) {
-				t.Fatalf("%s takes pods: %+v", n.Path, n)
-			}
-			if len(n.Children) > 0 && n.Spec.Policy == queue.FIFO {
-				t.Fatalf("%s has children and FIFO", n.Path)
-			}
-			for r := range n.Spec.Max.Len() {
-				if e := n.Spec.Max.At(r); e.Value < n.Spec.Guaranteed.Get(e.Name) {
-					t.Fatalf("%s: max %v is below guaranteed %v", n.Path, n.Spec.Max, n.Spec.Guaranteed)
-				}
+			if parent := tree.Nodes[n.Parent]; parent.Path != n.Path.Parent() || !slices.Contains(parent.Children, i) {
+				t.Fatalf("%s does not hang on its parent", n.Path)
 			}
 		}
-	})
+		for _, c := range n.Children {
+			if tree.Nodes[c].Parent != i {
+				t.Fatalf("%s has a child that hangs elsewhere: %s", n.Path, tree.Nodes[c].Path)
+			}
+		}
+		if !slices.IsSorted(n.Children) {
+			t.Fatalf("the children of %s are out of order: %v", n.Path, n.Children)
+		}
+		if n.Accepting && (!n.Declared || len(n.Children) > 0 || n.Path == queue.Root) {
+			t.Fatalf("%s takes pods: %+v", n.Path, n)
+		}
+		if len(n.Children) > 0 && n.Spec.Policy == queue.FIFO {
+			t.Fatalf("%s has children and FIFO", n.Path)
+		}
+		for r := range n.Spec.Max.Len() {
+			if e := n.Spec.Max.At(r); e.Value < n.Spec.Guaranteed.Get(e.Name) {
+				t.Fatalf("%s: max %v is below guaranteed %v", n.Path, n.Spec.Max, n.Spec.Guaranteed)
+			}
+		}
+	}
 }
 
 // Every declared queue is in the tree or blocked, and blocked for a stated reason.
@@ -149,6 +149,11 @@ func TestNoQueueIsLost(t *testing.T) {
 			}
 		}
 	})
+}
+
+// FuzzBuild lets the fuzzer choose the declarations and occupancies.
+func FuzzBuild(f *testing.F) {
+	f.Fuzz(rapid.MakeFuzz(isATree))
 }
 
 // Pods that run, and a parent that holds some, change nobody's place: declaring one

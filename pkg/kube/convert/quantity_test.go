@@ -99,6 +99,41 @@ func TestAmountsAreExact(t *testing.T) {
 	})
 }
 
+// FuzzAmounts reads what the parser of quantities takes, however it is spelled.
+func FuzzAmounts(f *testing.F) {
+	for _, s := range []string{"1", "1500m", "0.1", "-3", "1e3", "1E", "9223372036854775807", "1e-9", "1n", "7Ei", "1e2000000", "+1.5Ki"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		q, err := apiresource.ParseQuantity(s)
+		if err != nil {
+			return
+		}
+		got := Amounts(corev1.ResourceList{corev1.ResourceMemory: q}).Get(resource.Memory)
+		dec := q.AsDec()
+		if scale := dec.Scale(); scale > 30 || scale < -30 {
+			if got < 0 {
+				t.Fatalf("%q is %d", s, got)
+			}
+			return
+		}
+		exact := new(big.Rat).SetInt(dec.UnscaledBig())
+		power := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(dec.Scale(), -dec.Scale()))), nil))
+		if dec.Scale() > 0 {
+			exact.Quo(exact, power)
+		} else {
+			exact.Mul(exact, power)
+		}
+		least, most := exact, new(big.Rat).Add(exact, big.NewRat(1, 1))
+		switch value := new(big.Rat).SetInt64(got); {
+		case exact.Sign() <= 0 && got != 0,
+			exact.Sign() > 0 && got != resource.Unlimited && (value.Cmp(least) < 0 || value.Cmp(most) >= 0),
+			got == resource.Unlimited && exact.Cmp(new(big.Rat).SetFloat64(saturation*0.999999)) < 0:
+			t.Fatalf("%q is %d, exactly it is %s", s, got, exact.FloatString(3))
+		}
+	})
+}
+
 func TestResourceListIsCanonical(t *testing.T) {
 	names := []resource.Name{"cpu", "memory", "ephemeral-storage", "hugepages-2Mi", "example.com/gpu"}
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,6 +1,8 @@
 package convert
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
 func makeQueue(name string, change ...func(*v1alpha1.Queue)) *v1alpha1.Queue {
@@ -151,4 +154,45 @@ func TestDecodeQueue(t *testing.T) {
 	} else if want := "queue root.a: spec.weight: cannot be read: "; len(err.Error()) < len(want) || err.Error()[:len(want)] != want {
 		t.Errorf("error %q does not name queue and field", err)
 	}
+}
+
+// FuzzDeclaration reads any JSON as a Queue, as if no schema had stood before it: it is read whole, or refused by name.
+func FuzzDeclaration(f *testing.F) {
+	for _, s := range []string{
+		`{"metadata":{"name":"root.a"},"spec":{"weight":"0.5","max":{"cpu":"10"},"guaranteed":{"memory":"1Gi"},"policy":"Fair"}}`,
+		`{"metadata":{"name":"root.a"},"spec":{"weight":1e9,"max":{"cpu":"-1"},"policy":7}}`,
+		`{"metadata":{"name":"Root"},"spec":[]}`, `{"metadata":{"name":"root.a"},"spec":{"max":{"cpu":{}}},"status":{"policy":"x"}}`, `{}`, `{"metadata":3}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		object := &unstructured.Unstructured{}
+		if json.Unmarshal(data, &object.Object) != nil || object.Object == nil {
+			return
+		}
+		q, err := DecodeQueue(object)
+		if err != nil {
+			if want := "queue " + object.GetName() + ":"; !strings.HasPrefix(err.Error(), want) {
+				t.Fatalf("%q does not begin with %q", err, want)
+			}
+			return
+		}
+		d, err := Declaration(q)
+		if err != nil {
+			if want := "queue " + q.Name + ":"; !strings.HasPrefix(err.Error(), want) {
+				t.Fatalf("%q does not begin with %q", err, want)
+			}
+			return
+		}
+		if _, err := queue.ParsePath(q.Name); err != nil || d.Spec.Weight < 0 || d.Spec.Weight > maxWeight {
+			t.Fatalf("%s was taken for %+v", data, d)
+		}
+		for _, l := range []resource.List{d.Spec.Max, d.Spec.Guaranteed} {
+			for i := range l.Len() {
+				if l.At(i).Value < 0 {
+					t.Fatalf("%s was taken for %+v", data, d)
+				}
+			}
+		}
+	})
 }
