@@ -56,6 +56,9 @@ func (l *Ledger) classOf(p *Pod) *class {
 // setClass moves the pod to another class, nil for none. The pod is in no order book when this is called.
 func (l *Ledger) setClass(r *record, c *class) {
 	if old := r.class; old != nil && old != c {
+		if c != nil {
+			r.silence()
+		}
 		if old.probe == r {
 			old.reopen()
 		}
@@ -96,7 +99,7 @@ func (r *record) park() {
 	c.closed, c.failed, c.probe, c.speaker, c.allowance = true, true, r, r, 1
 }
 
-// silence: the pod is being deleted, and if it was the one that shows why its class waits, another is to be tried and to show it.
+// silence: the pod leaves its class unbound. If it was the one that shows why the class waits, another is to be tried and to show it.
 func (r *record) silence() {
 	if c := r.class; c != nil && c.speaker == r {
 		c.speaker, c.failed = nil, false

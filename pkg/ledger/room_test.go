@@ -84,25 +84,39 @@ func TestANodeThatMayNotBeUsedGivesNoRoom(t *testing.T) {
 	}
 }
 
-// One pod of a class that waits shows why. When that one is deleted, the next is tried, so that somebody still says it.
-func TestAClassWhoseSpeakerIsDeletedIsTriedOnceMore(t *testing.T) {
-	l := New(Options{})
-	l.ObserveNode(Node{Name: "n", Allocatable: amounts(1, 4), Usable: true})
-	l.ObserveQueue(queue.Declaration{Path: "root.a", Spec: queue.DefaultSpec()})
-	big := Pod{UID: "p1", Name: "p1", Queue: "root.a", Application: "x", Class: "c", Request: amounts(2, 8), Created: 1}
-	next := big
-	next.UID, next.Name, next.Created = "p2", "p2", 2
-	l.ObservePod(big, 1)
-	l.ObservePod(next, 1)
-	first, _ := l.Choose(2)
-	l.Fail(first.UID, NoFit, 3)
-	l.Admitted(first.UID)
-	l.TakeWoken(4)
-	if r, ok := l.Choose(5); ok {
-		t.Fatalf("%s was tried without room while %s says why", r.UID, first.UID)
-	}
-	l.ForgetPod(first.UID, 6)
-	if r, ok := l.Choose(7); !ok || r.UID != "p2" {
-		t.Error("nobody says any more why the class waits")
+// One pod of a class that waits shows why. When that one leaves the class, the next is tried, so that somebody still says it.
+func TestAClassWithoutSpeakerIsTriedOnceMore(t *testing.T) {
+	for name, leave := range map[string]func(*Ledger, Pod){
+		"deleted": func(l *Ledger, p Pod) { l.ForgetPod(p.UID, 6) },
+		"deleted in two steps": func(l *Ledger, p Pod) { // the adapter gives a terminating pod no class
+			p.Terminating, p.Class = true, ""
+			l.ObservePod(p, 6)
+		},
+		"changed": func(l *Ledger, p Pod) {
+			p.Class, p.Request = "larger", amounts(4, 8)
+			l.ObservePod(p, 6)
+			r, _ := l.Choose(6)
+			l.Fail(r.UID, NoFit, 6)
+		},
+	} {
+		l := New(Options{})
+		l.ObserveNode(Node{Name: "n", Allocatable: amounts(1, 4), Usable: true})
+		l.ObserveQueue(queue.Declaration{Path: "root.a", Spec: queue.DefaultSpec()})
+		big := Pod{UID: "p1", Name: "p1", Queue: "root.a", Application: "x", Class: "c", Request: amounts(2, 8), Created: 1}
+		next := big
+		next.UID, next.Name, next.Created = "p2", "p2", 2
+		l.ObservePod(big, 1)
+		l.ObservePod(next, 1)
+		first, _ := l.Choose(2)
+		l.Fail(first.UID, NoFit, 3)
+		l.Admitted(first.UID)
+		l.TakeWoken(4)
+		if r, ok := l.Choose(5); ok {
+			t.Fatalf("%s: %s was tried without room while %s says why", name, r.UID, first.UID)
+		}
+		leave(l, big)
+		if r, ok := l.Choose(7); !ok || r.UID != "p2" {
+			t.Errorf("%s: nobody says any more why the class waits", name)
+		}
 	}
 }
