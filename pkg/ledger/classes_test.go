@@ -244,3 +244,29 @@ func TestNoFitAfterReserveParksOrStepsBack(t *testing.T) {
 	f.wantState("p2", "Waiting root.a BackOff")
 	f.wantUsage("root", "cpu=1 memory=4Gi")
 }
+
+func TestAPodThatSomebodysPermitRefusedBacksOffBeforeItIsTriedAgain(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a")
+	f.pod("p", "a", at(1))
+	for _, seconds := range []int64{1, 2, 4, 8, 10, 10} {
+		f.wantPods(f.choose(), "p")
+		f.reserve("p")
+		f.wantPods(f.fail("p", NoFit))
+		f.wantState("p", "Parked root.a")
+		f.Admitted("p") // what the refusal itself gave back wakes it
+		f.wantPods(f.TakeWoken(f.now), "p")
+		f.wantState("p", "Waiting root.a BackOff")
+		f.now += seconds*sec - 1
+		f.wantPods(f.choose())
+		f.now++
+	}
+	f.pod("q", "a", at(2))
+	f.wantPods(f.choose(), "p")
+	f.reserve("p")
+	f.fail("p", NoFit)
+	f.Admitted("p")
+	f.wantPods(f.TakeWoken(f.now), "p")
+	f.wantPods(f.choose(), "q") // only the pod backs off
+	f.sound()
+}

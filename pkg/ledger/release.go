@@ -234,6 +234,9 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 		l.wait(r, now)
 		return []UID{uid}
 	case f == NoFit && !c.closed && r.Gate == "" && l.asking[r.asked].leaf == r.leaf:
+		if !tried {
+			r.pause(now)
+		}
 		l.step(r, now, r.leaf, Parked, reason.Reason{})
 		r.park()
 		return l.recall(now)
@@ -244,8 +247,7 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 		l.wait(r, now)
 		return []UID{uid}
 	}
-	r.attempts++
-	r.retryAt = now + backOff(r.attempts)
+	r.pause(now)
 	l.wait(r, now)
 	withdraw = []UID{uid}
 	if tried {
@@ -255,6 +257,13 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 		withdraw = append(withdraw, l.recall(now)...)
 	}
 	return withdraw
+}
+
+// pause lets the pod back off. Also where somebody else's Permit refused it: what a refusal gives back (room, a nominated node) is an
+// event that wakes the pod itself, so without a pause refusals and attempts would chase each other.
+func (r *record) pause(now int64) {
+	r.attempts++
+	r.retryAt = now + backOff(r.attempts)
 }
 
 // recall returns every released pod to Waiting: kube-scheduler tries them in order, so they were all released after the pod whose
