@@ -270,3 +270,15 @@ func TestAPodThatSomebodysPermitRefusedBacksOffBeforeItIsTriedAgain(t *testing.T
 	f.wantPods(f.choose(), "q") // only the pod backs off
 	f.sound()
 }
+
+func TestAParkedPodIsTakenOutWhenItIsToBeDeleted(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a")
+	f.pod("p", "a")
+	f.wantPods(f.choose(), "p")
+	f.fail("p", NoFit)
+	f.edit("p", terminating)
+	f.wantPods(f.TakeWoken(f.now), "p")
+	f.wantState("p", "Gone -")
+	f.sound()
+}

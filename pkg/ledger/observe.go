@@ -45,6 +45,9 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 	case p.Node != "":
 		l.bind(r, now)
 	case p.Terminating:
+		if r.state == Parked {
+			l.woken = append(l.woken, r.UID) // a finalizer may hold it for long, and kube-scheduler would keep it meanwhile
+		}
 		l.step(r, now, nil, Gone, reason.Reason{})
 		l.wakeBehind(r)
 		r.silence()

@@ -130,8 +130,8 @@ func (l *Ledger) Admitted(uid UID) (admitted, woken bool) {
 	return r.state == Released, false
 }
 
-// TakeWoken reopens the classes of the parked pods that were woken and returns those pods, now Waiting: they must be taken out of
-// kube-scheduler's queue before the next Choose.
+// TakeWoken reopens the classes of the parked pods that were woken and returns those pods, now Waiting, and those that were parked and
+// are being deleted: they must be taken out of kube-scheduler's queue before the next Choose.
 func (l *Ledger) TakeWoken(now int64) []UID {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -144,12 +144,15 @@ func (l *Ledger) TakeWoken(now int64) []UID {
 	l.woken = nil
 	out := woken[:0]
 	for _, uid := range woken {
-		r := l.pods[uid]
-		if r == nil || r.state != Parked {
+		switch r := l.pods[uid]; {
+		case r == nil:
+			continue
+		case r.state == Parked:
+			l.wakeBehind(r)
+			l.wait(r, now)
+		case r.state != Gone:
 			continue
 		}
-		l.wakeBehind(r)
-		l.wait(r, now)
 		out = append(out, uid)
 	}
 	return out
