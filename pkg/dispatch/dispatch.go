@@ -51,24 +51,20 @@ func (d *Dispatcher) Round(now int64) (next int64) {
 // its queue; the refund comes first, since putting it back asks PreEnqueue about the pod. kept nil: a rule of ours refused, and
 // kube-scheduler shall hear nothing of it.
 func (d *Dispatcher) Failed(uid ledger.UID, f ledger.Failure, now int64, kept func()) {
-	again := false
 	// In one piece: whom the refund sets free may be chosen again at once.
 	d.Port.Exclusive(func(g Gate) {
 		for _, other := range d.Ledger.Fail(uid, f, now) {
-			if other == uid && kept != nil {
-				again = true
-				continue
+			if other != uid || kept == nil {
+				d.withdraw(g, other)
 			}
-			d.withdraw(g, other)
 		}
 	})
 	if kept == nil {
 		return
 	}
 	kept() // calls the apiserver: not under the delivery lock
-	if again {
-		d.Port.Exclusive(func(g Gate) { d.withdraw(g, uid) })
-	}
+	// It has put the pod back into the queue, where only a parked one may stay; one that was parked may have moved on meanwhile.
+	d.Port.Exclusive(func(g Gate) { d.withdraw(g, uid) })
 }
 
 func (d *Dispatcher) withdraw(g Gate, uid ledger.UID) {

@@ -196,3 +196,15 @@ func TestSweepRepairsOnlyWhatKubeSchedulerLost(t *testing.T) {
 	s.Round(9 * sec)
 	s.want("admit a0")
 }
+
+func TestPodThatMovesOnWhileKubeSchedulerPutsItBackIsTakenOut(t *testing.T) {
+	s := newScheduler(t, 3)
+	s.pod("a0", "a", "c", 1000)
+	s.Round(sec)
+	s.Failed("a0", ledger.NoFit, sec, func() {
+		s.pod("a0", "missing", "c", 1000) // asks for a queue that does not exist
+		s.Round(sec)
+		s.say("kept")
+	})
+	s.want("admit a0", "withdraw a0", "kept", "withdraw a0")
+}
