@@ -7,16 +7,13 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/types"
-	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	schedulerserverconfig "k8s.io/kubernetes/cmd/kube-scheduler/app/config"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
-	"k8s.io/kubernetes/pkg/features"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
@@ -107,7 +104,7 @@ func (s *Scheduler) build(ctx context.Context) (*scheduler.Scheduler, []config.K
 	var profiles []config.KubeSchedulerProfile
 	sched, err := scheduler.New(ctx,
 		placingClient{cc.Client, s.placed},
-		s.turnstile.Factory(cc.InformerFactory),
+		claimFactory{s.turnstile.Factory(cc.InformerFactory), s.claimChanged},
 		cc.DynInformerFactory,
 		func(name string) events.EventRecorderLogger { return cc.EventBroadcaster.NewRecorder(name) },
 		scheduler.WithComponentConfigVersion(cc.ComponentConfig.APIVersion),
@@ -136,31 +133,8 @@ func (s *Scheduler) watch() error {
 		return fmt.Errorf("watching Queues: %w", err)
 	}
 	s.synced = []cache.InformerSynced{nodes.HasSynced, queues.HasSynced}
-	if err := s.watchClaims(); err != nil {
-		return fmt.Errorf("watching ResourceClaims: %w", err)
-	}
 	// A client of its own: statuses must not wait behind binds, nor binds behind statuses.
 	s.dynamic, err = dynamic.NewForConfig(fenced(s.Config.KubeConfig, s.leadership))
-	return err
-}
-
-// watchClaims shows the ledger the pods that wait for a resource claim anew when a claim of their namespace changes: the claim is not
-// part of the pod, so no pod event says so.
-func (s *Scheduler) watchClaims() error {
-	if !utilfeature.DefaultFeatureGate.Enabled(features.DynamicResourceAllocation) {
-		return nil
-	}
-	changed := func(obj any) {
-		if tomb, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-			obj = tomb.Obj
-		}
-		if claim, ok := obj.(*resourcev1.ResourceClaim); ok {
-			s.turnstile.Reobserve(func(p *v1.Pod) bool { return p.Namespace == claim.Namespace && len(p.Spec.ResourceClaims) > 0 })
-		}
-	}
-	_, err := s.Config.InformerFactory.Resource().V1().ResourceClaims().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: changed, UpdateFunc: func(_, obj any) { changed(obj) }, DeleteFunc: changed,
-	})
 	return err
 }
 
