@@ -2,9 +2,9 @@ package integration
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -218,8 +218,8 @@ func (f *failing) permitAllows() {
 	f.untilRuns(p, f.leaf())
 }
 
-// permitRefuses: somebody else's Permit says no. That is no error: the pod is tried again when an event wakes it, and not before,
-// although kube-scheduler itself writes to it on the way (status.nominatedNodeName, there and back).
+// permitRefuses: somebody else's Permit says no. That is no error: an event wakes the pod. But not at once, since the refusal brings
+// about events of its own (kube-scheduler gives back the room and status.nominatedNodeName), which would go round and round with it.
 func (f *failing) permitRefuses() {
 	stop := f.hold(atPermit, "a")
 	p := f.pod("a")
@@ -227,32 +227,19 @@ func (f *failing) permitRefuses() {
 	f.until("kube-scheduler names the node it has in mind", func() (bool, string) {
 		return f.get(p).Status.NominatedNodeName != "", "no nominatedNodeName"
 	})
-	again := f.hold(atPermit, "a")
+	again := f.hold(atPreFilter, "a")
+	refused := time.Now().UnixNano()
 	waiting.Reject(names.NodeResourcesFit, "not now")
-	still := func() {
-		select {
-		case <-again.reached:
-			again.pass()
-			f.t.Fatal("tried again although nothing has happened")
-		default:
-		}
-	}
-	f.until("the refusal is on the pod", func() (bool, string) {
-		still()
-		c := scheduled(f.get(p))
-		return c != nil && c.Reason == v1.PodReasonUnschedulable, fmt.Sprint(c)
-	})
-	other := f.pod("b", withCPU("500m")) // its attempt shows that there was time for another one
-	f.until("another pod has had its turn", func() (bool, string) {
-		still()
-		return f.state(other) == "Bound "+f.leaf(), f.state(other)
-	})
-	f.settled()
-	still()
-
+	f.untilCondition(p, v1.PodReasonUnschedulable)
+	other := f.pod("b", withCPU("500m"))
+	f.untilRuns(other, f.leaf())
 	defer f.allocatable("node-0", "8")
 	f.allocatable("node-0", "9") // NodeResourcesFit, which we said had refused, is interested
-	again.wait().pass()
+	again.wait()
+	if st, _ := f.s.Ledger.PodState(ledger.UID(p.UID)); st.Since < refused+int64(time.Second) {
+		f.t.Errorf("released anew %s after the refusal, before the first back-off of 1s is over", time.Duration(st.Since-refused))
+	}
+	again.pass()
 	f.untilRuns(p, f.leaf())
 }
 
@@ -393,10 +380,13 @@ func (f *failing) deletedInBackOff() {
 func (f *failing) boundElsewhereInBackOff() {
 	stop := f.hold(atBind, "a")
 	p := f.pod("a")
-	stop.wait().fail("somebody was faster")
+	stop.wait()
+	again := f.hold(atPreFilter, "a") // so that the bind by somebody else may take its time
+	stop.fail("somebody was faster")
 	f.untilState(p, "Waiting "+f.leaf()+" BackOff")
 	f.bind(p, "node-2")
 	f.untilRuns(p, f.leaf())
+	again.cancel()
 	f.settled()
 	f.untilUsed(f.leaf(), "cpu=1 memory=1Gi")
 }

@@ -68,9 +68,6 @@ func (e *extender) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Every way in which an extender fails, on one control plane.
 func TestEveryWayAnExtenderFails(t *testing.T) {
-	if !*long {
-		t.Skip("takes minutes: make test-long")
-	}
 	e := &extender{filter: acceptAll}
 	server := httptest.NewServer(e)
 	t.Cleanup(server.Close)

@@ -27,10 +27,10 @@ func TestEveryWayAPodMoves(t *testing.T) {
 
 	f.scene("deleted-behind-max", (*failing).deletedBehindMax)
 	f.scene("deleted-without-queue", (*failing).deletedWithoutQueue)
-	f.scene("deleted-parked", func(f *failing) { f.probeGoes(func(p *v1.Pod) { f.remove(p) }) })
+	f.scene("deleted-parked", func(f *failing) { f.deletedParked() })
 	f.scene("deleted-nominated", (*failing).deletedNominated)
 	f.scene("finalized-waiting", (*failing).finalizedWaiting)
-	f.scene("finalized-parked", (*failing).finalizedParked)
+	f.scene("finalized-parked", func(f *failing) { f.deletedParked(withFinalizer) })
 	f.scene("finalized-bound", (*failing).finalizedBound)
 
 	f.scene("relabelled-behind-max", (*failing).relabelledBehindMax)
@@ -46,7 +46,7 @@ func TestEveryWayAPodMoves(t *testing.T) {
 	f.scene("bound-elsewhere-behind-max", (*failing).boundElsewhereBehindMax)
 	f.scene("bound-elsewhere-without-queue", (*failing).boundElsewhereWithoutQueue)
 	f.scene("bound-elsewhere-gated", (*failing).boundElsewhereGated)
-	f.scene("bound-elsewhere-parked", func(f *failing) { f.probeGoes(func(p *v1.Pod) { f.bind(p, "node-2") }) })
+	f.scene("bound-elsewhere-parked", (*failing).boundElsewhereParked)
 
 	f.scene("node-name-from-the-start", (*failing).nodeNameFromTheStart)
 	f.scene("static-pod", (*failing).staticPod)
@@ -167,15 +167,26 @@ func (f *failing) deletedWithoutQueue() {
 	f.untilState(p, "unknown")
 }
 
-// probeGoes: the parked pod of a class goes away; the next one of the class is tried, and says why it cannot run.
-func (f *failing) probeGoes(away func(*v1.Pod)) {
-	probe := f.pod("a", f.nowhere)
+// deletedParked: the pod that says why its class waits is deleted. The next one is tried, so that somebody says it, and runs when it can.
+func (f *failing) deletedParked(edits ...func(*v1.Pod)) {
+	probe := f.pod("a", append(edits, f.nowhere)...)
 	f.untilUnschedulable(probe, f.leaf())
 	next := f.pod("b", f.nowhere)
 	f.untilState(next, "Waiting "+f.leaf())
 	f.settled()
-	away(probe)
+	f.remove(probe)
+	f.untilState(probe, "unknown", "Gone -")
 	f.untilUnschedulable(next, f.leaf())
+	f.settled()
+	defer f.somewhere("node-1")()
+	f.untilRuns(next, f.leaf())
+}
+
+// somewhere gives a node the label that nowhere asks for, and returns how to take it away.
+func (f *failing) somewhere(name string) (undo func()) {
+	f.t.Helper()
+	change(f, nodeNamed(name), func(n *v1.Node) { n.Labels[sceneLabel] = f.name })
+	return func() { change(f, nodeNamed(name), func(n *v1.Node) { delete(n.Labels, sceneLabel) }) }
 }
 
 // deletedNominated: somebody names a node for a parked pod (an autoscaler does), which is then deleted.
@@ -183,6 +194,10 @@ func (f *failing) deletedNominated() {
 	p := f.pod("a", f.nowhere)
 	f.untilUnschedulable(p, f.leaf())
 	changeStatus(f, p, func(p *v1.Pod) { p.Status.NominatedNodeName = "node-1" })
+	f.until("kube-scheduler keeps room for the pod", func() (bool, string) {
+		kept := f.nominated()
+		return len(kept) == 1 && kept[0].Name == p.Name, fmt.Sprint(kept)
+	})
 	f.settled()
 	f.remove(p)
 	f.untilState(p, "unknown")
@@ -203,19 +218,6 @@ func (f *failing) finalizedWaiting() {
 	f.settled()
 	change(f, b, func(p *v1.Pod) { p.Finalizers = nil })
 	f.untilState(b, "unknown")
-}
-
-func (f *failing) finalizedParked() {
-	probe := f.pod("a", f.nowhere, withFinalizer)
-	f.untilUnschedulable(probe, f.leaf())
-	next := f.pod("b", f.nowhere)
-	f.untilState(next, "Waiting "+f.leaf())
-	f.remove(probe)
-	f.untilState(probe, "Gone -")
-	f.untilUnschedulable(next, f.leaf())
-	f.settled()
-	change(f, probe, func(p *v1.Pod) { p.Finalizers = nil })
-	f.untilState(probe, "unknown")
 }
 
 // finalizedBound: a bound pod counts until it is gone.
@@ -254,18 +256,22 @@ func (f *failing) relabelledWithoutQueue() {
 	f.untilAccepted(p.Name)
 }
 
-// relabelledParked: the pod moves to a queue that may not run it, and back to where it is tried.
+// relabelledParked: the pod that its class waits behind moves to a queue that may not run it. Its class does not wait with it.
 func (f *failing) relabelledParked() {
 	f.queue(f.leaf() + "-other max.cpu=0")
 	p := f.pod("a", f.nowhere)
 	f.untilUnschedulable(p, f.leaf())
 	next := f.pod("b", f.nowhere)
+	f.untilState(next, "Waiting "+f.leaf())
 	change(f, p, withQueue(f.leaf()+"-other"))
 	f.untilState(p, "Waiting "+f.leaf()+"-other")
-	f.untilUnschedulable(next, f.leaf())
 	f.settled()
+	defer f.somewhere("node-1")()
+	f.untilRuns(next, f.leaf())
+	f.settled()
+	f.untilState(p, "Waiting "+f.leaf()+"-other")
 	change(f, p, withQueue(f.leaf()))
-	f.untilState(p, "Waiting "+f.leaf(), "Parked "+f.leaf())
+	f.untilRuns(p, f.leaf())
 }
 
 func (f *failing) relabelledGated() {
@@ -389,79 +395,6 @@ func (f *failing) resizedParked() {
 	f.resize(p, "2")
 	f.untilRuns(p, f.leaf())
 	f.untilUsed(f.leaf(), "cpu=2 memory=1Gi")
-}
-
-// boundElsewhereBehindMax: whoever binds the pod may break the limit; it counts all the same.
-func (f *failing) boundElsewhereBehindMax() {
-	f.limit(f.leaf(), "0")
-	p := f.pod("a")
-	f.untilState(p, "Waiting "+f.leaf())
-	f.bind(p, "node-2")
-	f.untilRuns(p, f.leaf())
-	f.untilUsed(f.leaf(), "cpu=1 memory=1Gi")
-	f.untilQueueCondition(v1alpha1.ConditionOverLimit)
-}
-
-// boundElsewhereWithoutQueue: the queue that nobody declared is there while its pod is.
-func (f *failing) boundElsewhereWithoutQueue() {
-	ghost := f.leaf() + "-missing"
-	p := f.pod("a", withQueue(ghost))
-	f.untilState(p, "Waiting - QueueNotFound")
-	f.bind(p, "node-2")
-	f.untilRuns(p, ghost)
-	f.settled()
-	f.untilUsed(ghost, "cpu=1 memory=1Gi")
-	f.remove(p)
-	f.untilUsed(ghost, "no such queue")
-}
-
-// boundElsewhereGated: the apiserver refuses to bind a gated pod, so whoever binds it lifts the gates just before.
-func (f *failing) boundElsewhereGated() {
-	f.limit(f.leaf(), "0")
-	p := f.pod("a", withGates("example.com/one"))
-	f.untilState(p, "Waiting "+f.leaf()+" SchedulingGate")
-	change(f, p, withGates())
-	f.bind(p, "node-2")
-	f.untilRuns(p, f.leaf())
-}
-
-// nodeNameFromTheStart: pods that nobody scheduled count in the queue they ask for, whatever state it is in.
-func (f *failing) nodeNameFromTheStart() {
-	f.limit(f.leaf(), "1")
-	a := f.pod("a", onNode("node-0"), withCPU("2"))
-	f.untilRuns(a, f.leaf())
-	f.untilUsed(f.leaf(), "cpu=2 memory=1Gi")
-	f.untilQueueCondition(v1alpha1.ConditionOverLimit)
-	b := f.pod("b", onNode("node-1"), withQueue(f.leaf()+"-missing"))
-	f.untilRuns(b, f.leaf()+"-missing")
-	c := f.pod("c", onNode("node-2"), withQueue("a_b"))
-	f.untilRuns(c, "root")
-	d := f.pod("d") // the limit is used up
-	f.untilState(d, "Waiting "+f.leaf())
-	f.settled()
-	f.remove(a)
-	f.untilRuns(d, f.leaf())
-}
-
-func asMirrorPod(p *v1.Pod) { p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: "static"} }
-
-// staticPod: the kubelet starts it and asks nobody. Another's takes room on its node; one with our schedulerName counts in a queue.
-func (f *failing) staticPod() {
-	another := f.pod("a", asMirrorPod, onNode("node-1"), withCPU("8"), func(p *v1.Pod) { p.Spec.SchedulerName = v1.DefaultSchedulerName })
-	p := f.pod("b", withSelector(v1.LabelHostname, "node-1"))
-	f.untilUnschedulable(p, f.leaf())
-	f.settled()
-	if used := f.used(f.leaf()); used != "" {
-		f.t.Errorf("another's pod is charged to us: %s", used)
-	}
-	f.remove(another)
-	f.untilRuns(p, f.leaf())
-	ours := f.pod("c", asMirrorPod, onNode("node-1"), withCPU("2"))
-	f.untilRuns(ours, f.leaf())
-	f.untilUsed(f.leaf(), "cpu=3 memory=2Gi")
-	f.settled()
-	f.remove(ours)
-	f.untilUsed(f.leaf(), "cpu=1 memory=1Gi")
 }
 
 // kubeletRejects: the kubelet sees less room than we did. The pod has failed and holds nothing.
