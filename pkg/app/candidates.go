@@ -50,13 +50,13 @@ func (s *Scheduler) schedulePod(kept schedulePodFn) schedulePodFn {
 func (s *Scheduler) samples(f framework.Framework, pod *v1.Pod) bool {
 	return unset(s.Config.ComponentConfig.PercentageOfNodesToScore) && unset(f.PercentageOfNodesToScore()) &&
 		len(s.Scheduler.Extenders) == 0 && pod.Status.NominatedNodeName == "" &&
-		pod.Spec.Affinity == nil && len(pod.Spec.TopologySpreadConstraints) == 0 && len(pod.Spec.ResourceClaims) == 0 && !claims(pod)
+		pod.Spec.Affinity == nil && len(pod.Spec.TopologySpreadConstraints) == 0 && len(pod.Spec.ResourceClaims) == 0 && !hasClaims(pod)
 }
 
 func unset(percentage *int32) bool { return percentage == nil || *percentage == 0 }
 
-// claims reports whether the pod uses persistent volumes, which tie it to nodes.
-func claims(pod *v1.Pod) bool {
+// hasClaims reports whether the pod uses persistent volumes, which tie it to nodes.
+func hasClaims(pod *v1.Pod) bool {
 	for i := range pod.Spec.Volumes {
 		if v := &pod.Spec.Volumes[i]; v.PersistentVolumeClaim != nil || v.Ephemeral != nil {
 			return true
