@@ -99,7 +99,7 @@ func (a *account) rekey(total resource.List) {
 	} else {
 		s.Guaranteed, s.Ordinal = a.spec.Guaranteed, a.ordinal
 	}
-	a.key.Set(a.parent.spec.Policy, s, total)
+	a.key.Set(a.parent.spec.Rule(), s, total)
 }
 
 // refresh brings keys, limits and order books of a and its ancestors up to date after a change of usage, demand, rank or lines.

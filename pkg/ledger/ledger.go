@@ -38,6 +38,7 @@ type Ledger struct {
 	declared map[queue.Path]queue.Declaration
 	// unreadable Queues and why; their last declaration, if there was one, stays in declared.
 	unreadable map[queue.Path]string
+	percent    int // declarations that state something in percent of the cluster
 	tree       queue.Tree
 	treeOld    bool // declared, or what sits in the queues, changed in a way that may change the tree
 	accounts   map[queue.Path]*account
@@ -115,17 +116,21 @@ func (l *Ledger) Version() uint64 {
 // settle brings tree, shares' total and order books up to date. Every method that reads them calls it first, so that a burst of
 // ten thousand Queues or nodes costs one pass, not one each.
 func (l *Ledger) settle() {
-	if l.treeOld {
-		l.treeOld = false
-		l.retree()
-		l.rekeyAll()
-	}
+	rekey := l.treeOld
 	if l.totalOld {
 		l.totalOld = false
 		if total := l.totalSum.List(); !total.Equal(l.total) {
 			l.total = total
-			l.rekeyAll()
+			l.treeOld = l.treeOld || l.percent > 0
+			rekey = true
 		}
+	}
+	if l.treeOld {
+		l.treeOld = false
+		l.retree()
+	}
+	if rekey {
+		l.rekeyAll()
 	}
 }
 

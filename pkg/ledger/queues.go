@@ -12,10 +12,11 @@ import (
 func (l *Ledger) ObserveQueue(d queue.Declaration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if old, ok := l.declared[d.Path]; ok && l.unreadable[d.Path] == "" && old.Spec.Equal(d.Spec) && old.PolicyInForce == d.PolicyInForce &&
+	if old, ok := l.declared[d.Path]; ok && l.unreadable[d.Path] == "" && old.Spec.Equal(d.Spec) && old.Percent.Equal(d.Percent) && old.PolicyInForce == d.PolicyInForce &&
 		old.Created == d.Created && old.Deleting == d.Deleting {
 		return
 	}
+	l.percent += btoi(!d.Percent.IsZero()) - btoi(!l.declared[d.Path].Percent.IsZero())
 	l.declared[d.Path] = d
 	delete(l.unreadable, d.Path)
 	l.treeOld = true
@@ -37,9 +38,10 @@ func (l *Ledger) ObserveBadQueue(p queue.Path, why string) {
 func (l *Ledger) ForgetQueue(p queue.Path) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, declared := l.declared[p]
+	d, declared := l.declared[p]
 	_, unreadable := l.unreadable[p]
 	if declared || unreadable {
+		l.percent -= btoi(!d.Percent.IsZero())
 		delete(l.declared, p)
 		delete(l.unreadable, p)
 		l.treeOld = true
@@ -49,7 +51,7 @@ func (l *Ledger) ForgetQueue(p queue.Path) {
 
 // retree builds the tree anew and moves pods to where it now puts them. Accounts live on by path, so charges stay.
 func (l *Ledger) retree() {
-	l.tree = queue.Build(l.declarations(), l.occupancy())
+	l.tree = queue.Build(l.declarations(), l.occupancy(), l.total)
 	inTree := make(map[queue.Path]bool, len(l.tree.Nodes))
 	for i, n := range l.tree.Nodes { // parents before children
 		inTree[n.Path] = true

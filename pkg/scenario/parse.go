@@ -92,19 +92,39 @@ func parseAmounts(options []option) (resource.List, error) {
 	return resource.Of(entries...), nil
 }
 
-// parseList reads the value of an option that is a list of amounts:
-// "(cpu=4, memory=8Gi)", or "cpu=4" for a single one.
-func parseList(value string) (resource.List, error) {
+// parseParts reads the value of an option that is a list of amounts, absolute or in
+// percent of the cluster: "(cpu=4, memory=12.5%)", or "cpu=4" for a single one.
+func parseParts(value string) (absolute, percent resource.List, err error) {
 	inner := strings.TrimSuffix(strings.TrimPrefix(value, "("), ")")
 	var options []option
+	var parts []resource.Entry
 	for part := range strings.SplitSeq(inner, ",") {
 		key, v, ok := strings.Cut(strings.TrimSpace(part), "=")
 		if !ok {
-			return resource.List{}, fmt.Errorf("%q is not a list of amounts like (cpu=4, memory=8Gi)", value)
+			return absolute, percent, fmt.Errorf("%q is not a list of amounts like (cpu=4, memory=8Gi)", value)
 		}
-		options = append(options, option{key, v})
+		number, isPercent := strings.CutSuffix(v, "%")
+		if !isPercent {
+			options = append(options, option{key, v})
+			continue
+		}
+		n, err := parseWeight(number) // percent have three decimals, as weights have
+		if err != nil {
+			return absolute, percent, fmt.Errorf("%s: %q is not a percentage", key, v)
+		}
+		parts = append(parts, resource.Entry{Name: resource.Name(key), Value: n})
 	}
-	return parseAmounts(options)
+	absolute, err = parseAmounts(options)
+	return absolute, resource.Of(parts...), err
+}
+
+// parseList reads a list of absolute amounts.
+func parseList(value string) (resource.List, error) {
+	absolute, percent, err := parseParts(value)
+	if err == nil && percent.Len() > 0 {
+		err = fmt.Errorf("%q: only queues have amounts in percent", value)
+	}
+	return absolute, err
 }
 
 // suffixes of quantities, as fractions of one unit.

@@ -114,7 +114,7 @@ func (w *World) run(line string) (string, error) {
 // rebuild derives the tree. The policies it puts in force are what the next tree
 // falls back on, as the controller does with the status of a queue.
 func (w *World) rebuild() {
-	w.tree = queue.Build(w.queues, w.occupancies())
+	w.tree = queue.Build(w.queues, w.occupancies(), w.cluster)
 	for i := range w.queues {
 		if n, ok := w.tree.Find(w.queues[i].Path); ok {
 			w.queues[i].PolicyInForce = w.tree.Nodes[n].Spec.Policy

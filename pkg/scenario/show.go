@@ -120,7 +120,7 @@ func (w *World) rank(node int, accounts []account) []contender {
 	add := func(index int, s ordering.Standing, waits bool) {
 		if waits {
 			c := contender{name: s.Name, node: index}
-			c.key.Set(n.Spec.Policy, s, w.cluster)
+			c.key.Set(n.Spec.Rule(), s, w.cluster)
 			out = append(out, c)
 		}
 	}

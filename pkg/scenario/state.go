@@ -18,7 +18,7 @@ func (w *World) setCluster(s statement) (string, error) {
 	return "", err
 }
 
-// queue PATH [weight=N] [guaranteed=(...)] [max=(...)] [policy=NAME] declares a queue,
+// queue PATH [weight=N] [guaranteed=(...)] [max=(...)] [policy=NAME] [fairResource=NAME] declares a queue,
 // or changes those settings of one that is declared. The path is not checked: what
 // happens with a bad one is a rule.
 func (w *World) setQueue(s statement) (string, error) {
@@ -32,7 +32,7 @@ func (w *World) setQueue(s statement) (string, error) {
 		d = w.queues[i]
 	}
 	for _, o := range s.options {
-		if err := setSpec(&d.Spec, o); err != nil {
+		if err := setSpec(&d, o); err != nil {
 			return "", err
 		}
 	}
@@ -44,14 +44,17 @@ func (w *World) setQueue(s statement) (string, error) {
 	return "", nil
 }
 
-func setSpec(spec *queue.Spec, o option) (err error) {
+func setSpec(d *queue.Declaration, o option) (err error) {
+	spec := &d.Spec
 	switch o.key {
 	case "weight":
 		spec.Weight, err = parseWeight(o.value)
 	case "guaranteed":
-		spec.Guaranteed, err = parseList(o.value)
+		spec.Guaranteed, d.Percent.Guaranteed, err = parseParts(o.value)
 	case "max":
-		spec.Max, err = parseList(o.value)
+		spec.Max, d.Percent.Max, err = parseParts(o.value)
+	case "fairResource":
+		spec.FairResource = resource.Name(o.value)
 	case "policy":
 		spec.Policy, err = queue.ParsePolicy(o.value)
 	default:

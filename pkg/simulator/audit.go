@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
@@ -166,7 +167,7 @@ func difference(got, want string) string {
 
 // auditRest: in a quiet moment nothing waits that could run, and kube-scheduler holds nothing that it should not.
 func (w *World) auditRest() {
-	tree := queue.Build(w.declarations(), w.occupancy())
+	tree := queue.Build(w.declarations(), w.occupancy(), resource.List{})
 	for _, uid := range sorted(w.known.pods) {
 		p, now := w.pods[uid], w.known.pods[uid]
 		if p.place != nowhere && !now.Terminating && !w.Ledger.Inside(uid) {

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
@@ -57,7 +58,7 @@ var tree = []v1alpha1.Queue{
 	declare("root.lab", weight("2"), limit(v1.ResourceCPU, 12000, resource.Milli)),
 	declare("root.lab.a"),
 	declare("root.lab.b", limit(v1.ResourceCPU, 7000, resource.Milli), func(q *v1alpha1.Queue) {
-		q.Spec.Guaranteed = map[v1.ResourceName]resource.Quantity{v1.ResourceCPU: resource.MustParse("3")}
+		q.Spec.Guaranteed = v1alpha1.Amounts{v1.ResourceCPU: intstr.FromInt32(3)}
 	}),
 }
 
@@ -75,7 +76,7 @@ func weight(text string) func(*v1alpha1.Queue) {
 
 func limit(name v1.ResourceName, value int64, scale resource.Scale) func(*v1alpha1.Queue) {
 	return func(q *v1alpha1.Queue) {
-		q.Spec.Max = map[v1.ResourceName]resource.Quantity{name: *resource.NewScaledQuantity(value, scale)}
+		q.Spec.Max = v1alpha1.Amounts{name: intstr.FromString(resource.NewScaledQuantity(value, scale).String())}
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/klog/v2"
@@ -164,11 +165,11 @@ func (w *world) queue(text string) {
 	w.must(w.client.Create(w.ctx, q))
 }
 
-func set(m map[v1.ResourceName]resource.Quantity, name, value string) map[v1.ResourceName]resource.Quantity {
+func set(m v1alpha1.Amounts, name, value string) v1alpha1.Amounts {
 	if m == nil {
-		m = map[v1.ResourceName]resource.Quantity{}
+		m = v1alpha1.Amounts{}
 	}
-	m[v1.ResourceName(name)] = resource.MustParse(value)
+	m[v1.ResourceName(name)] = intstr.FromString(value)
 	return m
 }
 

@@ -32,7 +32,9 @@ func list(cpu, memory string) corev1.ResourceList {
 }
 
 func sound(path queue.Path) ledger.QueueState {
-	return ledger.QueueState{Path: path, Declared: true, InTree: true, Leaf: true, Spec: queue.DefaultSpec()}
+	spec := queue.DefaultSpec()
+	spec.Policy = queue.DominantResourceFairness // no queue in the tree has none
+	return ledger.QueueState{Path: path, Declared: true, InTree: true, Leaf: true, Spec: spec}
 }
 
 func TestStatusSpellsEveryAmount(t *testing.T) {

@@ -13,16 +13,16 @@ type Child struct {
 	Active     bool
 }
 
-// Level divides a parent's share among its children by the parent's policy. Every
-// resource of the share is divided on its own; under Fair only memory is, and the
+// Level divides a parent's share among its children by the parent's rule. Every
+// resource of the share is divided on its own; under Fair only one is, and the
 // shares of the others are 0. The result is in the order of children.
-func Level(policy queue.Policy, share resource.List, children []Child) []resource.List {
+func Level(rule queue.Rule, share resource.List, children []Child) []resource.List {
 	claimants := make([]Claimant, len(children))
 	entries := make([]resource.Entry, len(children)*share.Len())
 	var shares []int64
 	for r := range share.Len() {
 		e := share.At(r)
-		if policy == queue.Fair && e.Name != resource.Memory {
+		if !rule.Counts(e.Name) {
 			e.Value = 0
 			shares = append(shares[:0], make([]int64, len(children))...)
 		} else {
@@ -73,7 +73,7 @@ func Shares(t queue.Tree, total resource.List, active []bool) []resource.List {
 			spec := t.Nodes[c].Spec
 			children[j] = Child{Weight: spec.Weight, Guaranteed: spec.Guaranteed, Max: spec.Max, Active: busy[c]}
 		}
-		for j, share := range Level(n.Spec.Policy, out[i], children) {
+		for j, share := range Level(n.Spec.Rule(), out[i], children) {
 			out[n.Children[j]] = share
 		}
 	}

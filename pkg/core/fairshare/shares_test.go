@@ -59,7 +59,7 @@ func TestLevel(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := fairshare.Level(c.policy, share, c.children)
+			got := fairshare.Level(queue.Spec{Policy: c.policy}.Rule(), share, c.children)
 			if !slices.EqualFunc(got, c.want, resource.List.Equal) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
@@ -74,7 +74,7 @@ func TestLevel(t *testing.T) {
 
 func TestAGuaranteeOfAResourceThatIsNotThere(t *testing.T) {
 	child := fairshare.Child{Weight: 1000, Active: true, Guaranteed: memory(5)}
-	if got := fairshare.Level(queue.DominantResourceFairness, cpu(10), []fairshare.Child{child}); !got[0].Equal(cpu(10)) {
+	if got := fairshare.Level(queue.Spec{Policy: queue.DominantResourceFairness}.Rule(), cpu(10), []fairshare.Child{child}); !got[0].Equal(cpu(10)) {
 		t.Errorf("got %v", got)
 	}
 }
@@ -86,7 +86,7 @@ func tree(t *testing.T, specs map[string]queue.Spec) queue.Tree {
 	for name, spec := range specs {
 		declared = append(declared, queue.Declaration{Path: queue.Path(name), Spec: spec})
 	}
-	return queue.Build(declared, nil)
+	return queue.Build(declared, nil, resource.List{})
 }
 
 func weight(milli int64) queue.Spec {
@@ -205,7 +205,7 @@ func trees() *rapid.Generator[queue.Tree] {
 				}
 			}
 		}
-		return queue.Build(declared, nil)
+		return queue.Build(declared, nil, resource.List{})
 	})
 }
 

@@ -95,7 +95,7 @@ func TestShares(t *testing.T) {
 	spec.Guaranteed, spec.Max = cpu(4), cpu(8)
 	tree := queue.Build([]queue.Declaration{
 		{Path: "root", Spec: queue.DefaultSpec()}, {Path: "root.a", Spec: spec}, {Path: "root.b", Spec: spec},
-	}, nil)
+	}, nil, resource.List{})
 	for name, c := range map[string]struct {
 		root, a, b resource.List
 		want       []string

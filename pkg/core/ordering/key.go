@@ -61,21 +61,21 @@ func newFraction(num, den int64) fraction {
 
 // Set renews the key. It reuses the key's memory, so it allocates only until the key
 // has seen all resources.
-func (k *Key) Set(policy queue.Policy, s Standing, total resource.List) {
+func (k *Key) Set(rule queue.Rule, s Standing, total resource.List) {
 	k.priority, k.submitted, k.name, k.ordinal = s.Priority, s.Submitted, s.Name, s.Ordinal
 	k.weight = uint64(max(s.Weight, 0))
 	k.shares = k.shares[:0]
 	k.needy, k.dominant, k.owed = false, fraction{0, 1}, fraction{0, 1}
-	if policy != queue.FIFO {
-		k.setShares(policy, s, total)
+	if rule.Policy != queue.FIFO {
+		k.setShares(rule, s, total)
 	}
-	k.rank = k.ranked(policy)
+	k.rank = k.ranked(rule.Policy)
 }
 
-func (k *Key) setShares(policy queue.Policy, s Standing, total resource.List) {
+func (k *Key) setShares(rule queue.Rule, s Standing, total resource.List) {
 	for i := range s.Usage.Len() {
 		e := s.Usage.At(i)
-		if e.Value > 0 && counts(policy, e.Name) {
+		if e.Value > 0 && rule.Counts(e.Name) {
 			k.insert(newFraction(e.Value, total.Get(e.Name)))
 		}
 	}
@@ -84,7 +84,7 @@ func (k *Key) setShares(policy queue.Policy, s Standing, total resource.List) {
 	}
 	for i := range s.Guaranteed.Len() {
 		e := s.Guaranteed.At(i)
-		if !counts(policy, e.Name) {
+		if !rule.Counts(e.Name) {
 			continue
 		}
 		// What is guaranteed but not asked for is owed to nobody.
@@ -94,11 +94,6 @@ func (k *Key) setShares(policy queue.Policy, s Standing, total resource.List) {
 		}
 	}
 	k.needy = k.dominant.compare(k.owed) < 0
-}
-
-// counts reports whether a policy looks at a resource: Fair only at memory.
-func counts(policy queue.Policy, n resource.Name) bool {
-	return policy != queue.Fair || n == resource.Memory
 }
 
 // insert keeps the shares sorted, largest first. There are few, so moving them one by

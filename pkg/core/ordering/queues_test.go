@@ -53,7 +53,7 @@ func priority(p int32) option           { return func(s *ordering.Standing) { s.
 func submitted(at int64) option         { return func(s *ordering.Standing) { s.Submitted = at } }
 func key(p queue.Policy, s ordering.Standing) *ordering.Key {
 	var k ordering.Key
-	k.Set(p, s, total)
+	k.Set(queue.Spec{Policy: p}.Rule(), s, total)
 	return &k
 }
 
@@ -160,8 +160,8 @@ func TestBusyAndSometimesBusy(t *testing.T) {
 	busy, sometimes := list(180, 720), list(20, 80)
 	first := func() string {
 		var a, b ordering.Key
-		a.Set(drf, stands("root.busy", busy), cluster)
-		b.Set(drf, stands("root.sometimes-busy", sometimes, weight(3000)), cluster)
+		a.Set(queue.Spec{Policy: drf}.Rule(), stands("root.busy", busy), cluster)
+		b.Set(queue.Spec{Policy: drf}.Rule(), stands("root.sometimes-busy", sometimes, weight(3000)), cluster)
 		if c, _ := ordering.Compare(drf, &a, &b); c < 0 {
 			return "root.busy"
 		}
@@ -182,7 +182,7 @@ func TestAKeyThatIsRenewedIsAsGoodAsNew(t *testing.T) {
 	empty := stands("b", resource.List{})
 	for _, p := range []queue.Policy{drf, fair, fifo} {
 		renewed := key(drf, full)
-		renewed.Set(p, empty, total)
+		renewed.Set(queue.Spec{Policy: p}.Rule(), empty, total)
 		if c, by := ordering.Compare(p, renewed, key(p, empty)); c != 0 {
 			t.Errorf("%v: differs by %s", p, by)
 		}
@@ -193,7 +193,7 @@ func TestComparingAndRenewingDoNotAllocate(t *testing.T) {
 	s := stands("root.a", list(50, 60).Add(gpus(2)), guaranteed(list(90, 90)))
 	a, b := key(drf, s), key(drf, stands("root.b", list(60, 50).Add(gpus(2)), guaranteed(list(90, 90))))
 	if n := testing.AllocsPerRun(100, func() {
-		a.Set(drf, s, total)
+		a.Set(queue.Spec{Policy: drf}.Rule(), s, total)
 		ordering.Compare(drf, a, b)
 	}); n != 0 {
 		t.Errorf("%v allocations, want none", n)
@@ -202,8 +202,8 @@ func TestComparingAndRenewingDoNotAllocate(t *testing.T) {
 
 func TestAStandingWithoutSumsUsesNothing(t *testing.T) {
 	var a, b ordering.Key
-	a.Set(drf, ordering.Standing{Name: "a", Weight: 1000, Guaranteed: list(5, 5)}, total)
-	b.Set(drf, stands("b", list(1, 0)), total)
+	a.Set(queue.Spec{Policy: drf}.Rule(), ordering.Standing{Name: "a", Weight: 1000, Guaranteed: list(5, 5)}, total)
+	b.Set(queue.Spec{Policy: drf}.Rule(), stands("b", list(1, 0)), total)
 	if c, by := ordering.Compare(drf, &a, &b); c >= 0 || by != ordering.CriterionShare {
 		t.Errorf("%d by %s", c, by)
 	}
@@ -237,6 +237,6 @@ func BenchmarkCompare(b *testing.B) {
 func BenchmarkSet(b *testing.B) {
 	s, k := stands("root.a", list(50, 60), guaranteed(list(90, 90))), key(drf, stands("", total))
 	for b.Loop() {
-		k.Set(drf, s, total)
+		k.Set(queue.Spec{Policy: drf}.Rule(), s, total)
 	}
 }

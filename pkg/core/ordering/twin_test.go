@@ -171,8 +171,8 @@ func TestCompareEqualsItsTwin(t *testing.T) {
 			a.Demand, b.Demand = sum(a.Guaranteed), sum(b.Guaranteed)
 		}
 		var x, y ordering.Key
-		x.Set(p, a, total)
-		y.Set(p, b, total)
+		x.Set(queue.Spec{Policy: p}.Rule(), a, total)
+		y.Set(queue.Spec{Policy: p}.Rule(), b, total)
 		got, by := ordering.Compare(p, &x, &y)
 		want, wantBy := twin(p, a, b, total)
 		if sign(got) != sign(want) || by != wantBy {
@@ -191,7 +191,7 @@ func TestCompareIsATotalOrder(t *testing.T) {
 		var names [3]string
 		for i := range keys {
 			s := standings().Draw(t, "standing")
-			keys[i].Set(p, s, total)
+			keys[i].Set(queue.Spec{Policy: p}.Rule(), s, total)
 			names[i] = s.Name
 		}
 		compare := func(i, j int) int {

@@ -15,17 +15,21 @@ type Policy uint8
 const (
 	// DominantResourceFairness weighs each child by the resource it uses most of.
 	DominantResourceFairness Policy = iota
-	// Fair looks at memory only.
+	// Fair looks at one resource only, memory unless the queue says otherwise.
 	Fair
 	// FIFO serves applications in order of priority and submission. It is for queues
 	// without children.
 	FIFO
+	// Unstated is the policy of a declaration that names none: below Fair it is Fair, else
+	// the default. No queue in the tree has it.
+	Unstated
 )
 
 var policyNames = [...]string{
 	DominantResourceFairness: "DominantResourceFairness",
 	Fair:                     "Fair",
 	FIFO:                     "FIFO",
+	Unstated:                 "",
 }
 
 // String returns the name of the policy as the Queue object spells it.
@@ -37,23 +41,27 @@ func (p Policy) String() string {
 }
 
 // ParsePolicy returns the policy of this name, in any case (as in YARN). An empty
-// name is the default policy.
+// name states none.
 func ParsePolicy(s string) (Policy, error) {
 	if s == "" {
-		return DominantResourceFairness, nil
+		return Unstated, nil
 	}
 	for i, name := range policyNames {
 		if strings.EqualFold(s, name) {
 			return Policy(i), nil
 		}
 	}
-	return 0, fmt.Errorf("policy %q is not one of %s", s, strings.Join(policyNames[:], ", "))
+	return 0, fmt.Errorf("policy %q is not one of %s", s, strings.Join(policyNames[:Unstated], ", "))
 }
 
 // DefaultWeight is the weight of a queue that states none: 1, in milli.
 const DefaultWeight int64 = 1000
 
-// Spec is what a queue is set to. It is a value; share it freely.
+// DefaultFairResource is what Fair looks at where nothing else is stated.
+const DefaultFairResource = resource.Memory
+
+// Spec is what a queue is set to. It is a value; share it freely. The zero Spec is
+// without limits, and has no weight.
 type Spec struct {
 	// Weight is in milli-units. 0 (or less) gets only what no sibling wants.
 	Weight int64
@@ -61,19 +69,102 @@ type Spec struct {
 	Guaranteed resource.List
 	// Max caps the usage of the queue and everything below it. An absent resource is
 	// unlimited.
-	Max    resource.List
+	Max resource.List
+	// MaxPod caps the size of a single pod. For an absent resource the nearest ancestor
+	// that states one decides.
+	MaxPod resource.List
 	Policy Policy
+	// FairResource is the one resource that Fair looks at; see Rule.
+	FairResource resource.Name
+	// MaxRunningApplications caps the applications that may run in the subtree.
+	MaxRunningApplications Limit
+	// MaxDriverShare caps what the drivers in a leaf use, in milli of its fair share.
+	MaxDriverShare Limit
+	// MaxRunningApplicationsPerUser caps the applications of one user that may run,
+	// over all queues. It is read from the root alone.
+	MaxRunningApplicationsPerUser Limit
+}
+
+// Percent is the part of a declaration that is stated in percent of the cluster, in
+// thousandths of a percent. A resource stands in Spec or here, never in both.
+type Percent struct {
+	Guaranteed, Max, MaxPod resource.List
+}
+
+// Whole is 100 percent.
+const Whole int64 = 100_000
+
+// IsZero reports whether nothing is stated in percent.
+func (p Percent) IsZero() bool {
+	return p.Guaranteed.Len()+p.Max.Len()+p.MaxPod.Len() == 0
+}
+
+// Equal reports whether both state the same.
+func (p Percent) Equal(o Percent) bool {
+	return p.Guaranteed.Equal(o.Guaranteed) && equalLimits(p.Max, o.Max) && equalLimits(p.MaxPod, o.MaxPod)
+}
+
+// Amounts adds to a spec what the percentages come to in a cluster of this total,
+// rounded down. Of a resource that the cluster does not have, any part is 0.
+func (s Spec) Amounts(p Percent, total resource.List) Spec {
+	s.Guaranteed = s.Guaranteed.Add(partsOf(total, p.Guaranteed))
+	s.Max = s.Max.Add(partsOf(total, p.Max))
+	s.MaxPod = s.MaxPod.Add(partsOf(total, p.MaxPod))
+	return s
+}
+
+func partsOf(total, parts resource.List) resource.List {
+	entries := make([]resource.Entry, parts.Len())
+	for i := range entries {
+		part := parts.At(i)
+		entries[i] = resource.Entry{Name: part.Name, Value: resource.Part(total.Get(part.Name), part.Value, Whole)}
+	}
+	return resource.Of(entries...)
+}
+
+// Limit is a number that need not be stated. The zero Limit is not.
+type Limit struct {
+	Stated bool
+	Most   int64
+}
+
+// AtMost is a stated limit.
+func AtMost(n int64) Limit { return Limit{Stated: true, Most: n} }
+
+// Admits reports whether n is within the limit.
+func (l Limit) Admits(n int64) bool { return !l.Stated || n <= l.Most }
+
+// Rule is a policy with the resource it looks at: what dividing and ordering need.
+type Rule struct {
+	Policy Policy
+	// Resource is what Fair looks at; the other policies do not read it.
+	Resource resource.Name
+}
+
+// Rule returns the queue's policy, ready to be used.
+func (s Spec) Rule() Rule {
+	if s.FairResource == "" {
+		return Rule{s.Policy, DefaultFairResource}
+	}
+	return Rule{s.Policy, s.FairResource}
+}
+
+// Counts reports whether the policy looks at a resource: Fair only at its own.
+func (r Rule) Counts(n resource.Name) bool {
+	return r.Policy != Fair || n == r.Resource
 }
 
 // DefaultSpec is the spec of a queue that states nothing.
 func DefaultSpec() Spec {
-	return Spec{Weight: DefaultWeight}
+	return Spec{Weight: DefaultWeight, Policy: Unstated}
 }
 
 // Equal reports whether both specs mean the same.
 func (s Spec) Equal(o Spec) bool {
-	return s.Weight == o.Weight && s.Policy == o.Policy &&
-		s.Guaranteed.Equal(o.Guaranteed) && equalLimits(s.Max, o.Max)
+	return s.Weight == o.Weight && s.Rule() == o.Rule() &&
+		s.Guaranteed.Equal(o.Guaranteed) && equalLimits(s.Max, o.Max) && equalLimits(s.MaxPod, o.MaxPod) &&
+		s.MaxRunningApplications == o.MaxRunningApplications && s.MaxDriverShare == o.MaxDriverShare &&
+		s.MaxRunningApplicationsPerUser == o.MaxRunningApplicationsPerUser
 }
 
 // equalLimits compares maxima, where an absent resource is unlimited.

@@ -21,7 +21,7 @@ func TestPolicyNames(t *testing.T) {
 		"Fair":                     queue.Fair,
 		"FIFO":                     queue.FIFO,
 		"fifo":                     queue.FIFO, // any case, as in YARN
-		"":                         queue.DominantResourceFairness,
+		"":                         queue.Unstated,
 	} {
 		if got, err := queue.ParsePolicy(name); err != nil || got != want {
 			t.Errorf("%q: got %v, %v", name, got, err)

@@ -5,12 +5,15 @@ import (
 	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
 // Declaration is a Queue object as far as the tree needs it.
 type Declaration struct {
 	Path Path
 	Spec Spec
+	// Percent is what Spec states in percent of the cluster.
+	Percent Percent
 	// PolicyInForce is the policy the queue had when it was last good. It stays in
 	// force while Spec.Policy cannot be used.
 	PolicyInForce Policy
@@ -62,7 +65,8 @@ func (t Tree) Find(p Path) (int, bool) {
 	return slices.BinarySearchFunc(t.Nodes, p, func(n Node, p Path) int { return ComparePaths(n.Path, p) })
 }
 
-// Build returns the tree that the declared queues form, given where pods are. Both
+// Build returns the tree that the declared queues form, given where pods are and what
+// the cluster has, of which percentages are parts. Both
 // lists may be in any order and the answer is the same; the caller sees to it that a
 // path is declared at most once.
 //
@@ -76,8 +80,9 @@ func (t Tree) Find(p Path) (int, bool) {
 //     are in or below it: the parent keeps its last good state, a queue without
 //     children (see holdsPods).
 //  5. to 7. What is in the tree may still contradict itself: see validate.go.
-func Build(declared []Declaration, occupied []Occupancy) Tree {
+func Build(declared []Declaration, occupied []Occupancy, total resource.List) Tree {
 	b := newBuilder(declared, occupied)
+	b.total = total
 	for _, p := range b.candidates() {
 		b.place(p)
 	}
@@ -101,6 +106,7 @@ type builder struct {
 	nodes    map[Path]int   // in the tree already
 	causes   map[Path]Path  // blocked already -> the queue that is the cause
 	eldest   map[Path]int64 // parent -> when its first child came to be
+	total    resource.List
 	tree     Tree
 }
 
@@ -191,9 +197,12 @@ func (b *builder) holdsPods(parent Path) bool {
 // grow adds a node; its parent is in the tree.
 func (b *builder) grow(p Path) {
 	d, declared := b.declared[p]
-	n := Node{Path: p, Spec: d.Spec, Parent: -1, Declared: declared}
-	if !declared && p == Root {
+	n := Node{Path: p, Spec: d.Spec.Amounts(d.Percent, b.total), Parent: -1, Declared: declared}
+	switch {
+	case !declared && p == Root:
 		n.Spec = DefaultSpec()
+	case !declared:
+		n.Spec.Policy = Unstated
 	}
 	index := len(b.tree.Nodes)
 	if p != Root {

@@ -52,10 +52,10 @@ func worlds() *rapid.Generator[world] {
 func TestTheOrderOfInputDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := worlds().Draw(t, "world")
-		want := queue.Build(w.declared, w.occupied)
+		want := queue.Build(w.declared, w.occupied, resource.List{})
 		got := queue.Build(
 			rapid.Permutation(w.declared).Draw(t, "declared, shuffled"),
-			rapid.Permutation(w.occupied).Draw(t, "occupied, shuffled"))
+			rapid.Permutation(w.occupied).Draw(t, "occupied, shuffled"), resource.List{})
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("another order gave another tree:\n%s", diff)
 		}
@@ -66,7 +66,7 @@ func TestBuildLeavesItsInputAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := worlds().Draw(t, "world")
 		declared, occupied := slices.Clone(w.declared), slices.Clone(w.occupied)
-		queue.Build(w.declared, w.occupied)
+		queue.Build(w.declared, w.occupied, resource.List{})
 		if diff := cmp.Diff(declared, w.declared); diff != "" {
 			t.Fatalf("declarations changed:\n%s", diff)
 		}
@@ -80,7 +80,7 @@ func TestEveryTreeIsATree(t *testing.T) { rapid.Check(t, isATree) }
 
 func isATree(t *rapid.T) {
 	w := worlds().Draw(t, "world")
-	tree := queue.Build(w.declared, w.occupied)
+	tree := queue.Build(w.declared, w.occupied, resource.List{})
 	if len(tree.Nodes) == 0 || tree.Nodes[0].Path != queue.Root || tree.Nodes[0].Parent != -1 {
 		t.Fatal("the first node is not the root")
 	}
@@ -120,7 +120,7 @@ func TestNoQueueIsLost(t *testing.T) {
 	blocking := []reason.Code{reason.ParentMissing, reason.ParentHasPods, reason.QueueNotReady, reason.QueueNameInvalid}
 	rapid.Check(t, func(t *rapid.T) {
 		w := worlds().Draw(t, "world")
-		tree := queue.Build(w.declared, w.occupied)
+		tree := queue.Build(w.declared, w.occupied, resource.List{})
 		var because []queue.Path
 		for i, p := range tree.Problems {
 			if i > 0 && queue.ComparePaths(tree.Problems[i-1].Path, p.Path) > 0 {
@@ -164,8 +164,8 @@ func TestOneMoreQueueBlocksNoOther(t *testing.T) {
 		if len(w.declared) == 0 {
 			return
 		}
-		before := queue.Build(w.declared[1:], w.occupied)
-		after := queue.Build(w.declared, w.occupied)
+		before := queue.Build(w.declared[1:], w.occupied, resource.List{})
+		after := queue.Build(w.declared, w.occupied, resource.List{})
 		for _, n := range before.Nodes {
 			if _, ok := after.Find(n.Path); !ok {
 				t.Fatalf("%s left the tree when %s was declared", n.Path, w.declared[0].Path)

@@ -97,7 +97,7 @@ type treeCase struct {
 
 func (c treeCase) run(t *testing.T) {
 	t.Helper()
-	tree := queue.Build(c.declared, c.occupied)
+	tree := queue.Build(c.declared, c.occupied, resource.List{})
 	if diff := cmp.Diff(c.want, outline(tree)); diff != "" {
 		t.Errorf("tree (-want +got):\n%s", diff)
 	}
@@ -260,7 +260,7 @@ func TestOccupanciesOfOneQueueAddUp(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	tree := queue.Build([]queue.Declaration{declare("root"), declare("root.a"), declare("root.a.c"), declare("root.a-b")}, nil)
+	tree := queue.Build([]queue.Declaration{declare("root"), declare("root.a"), declare("root.a.c"), declare("root.a-b")}, nil, resource.List{})
 	for i, n := range tree.Nodes {
 		if got, ok := tree.Find(n.Path); !ok || got != i {
 			t.Errorf("%s: got %d, %t, want %d", n.Path, got, ok, i)
@@ -279,7 +279,7 @@ func TestFind(t *testing.T) {
 func TestEveryProblemHasASentence(t *testing.T) {
 	tree := queue.Build([]queue.Declaration{
 		declare("root"), declare("root.A"), declare("root.a", policy(queue.FIFO)), declare("root.a.b"), declare("root.b.c"), declare("root.b.c.d"),
-	}, nil)
+	}, nil, resource.List{})
 	if len(tree.Problems) != 4 {
 		t.Fatalf("problems: %+v", tree.Problems)
 	}

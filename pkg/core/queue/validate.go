@@ -5,21 +5,62 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// rulePolicies is rule 5: FIFO is for queues without children. The last good policy
-// stays in force, or the default where that is FIFO as well.
+// rulePolicies is rule 5: which policy may stand where (YARN: isChildPolicyAllowed).
+// FIFO is for queues without children, and below Fair, which divides one resource,
+// nothing divides all of them. The last good policy stays in force, or what the place
+// asks for where that is not allowed either.
 func (b *builder) rulePolicies() {
-	for i := range b.tree.Nodes {
+	for i := range b.tree.Nodes { // parents come before children
 		n := &b.tree.Nodes[i]
-		if len(n.Children) == 0 || n.Spec.Policy != FIFO {
-			continue
+		stated := n.Spec.Policy
+		above := b.above(n)
+		byDefault := DominantResourceFairness
+		if above.Policy == Fair {
+			byDefault = Fair
 		}
-		n.Spec.Policy = b.declared[n.Path].PolicyInForce
-		if n.Spec.Policy == FIFO {
-			n.Spec.Policy = DominantResourceFairness
+		if stated == Unstated {
+			stated, n.Spec.Policy = byDefault, byDefault
 		}
-		b.report(n.Path, reason.Reason{
-			Code: reason.PolicyNotAllowed, Other: FIFO.String(), Detail: n.Spec.Policy.String(),
-		})
+		if why := notAllowed(stated, n, above); why != "" {
+			n.Spec.Policy = b.declared[n.Path].PolicyInForce
+			if n.Spec.Policy == Unstated || notAllowed(n.Spec.Policy, n, above) != "" {
+				n.Spec.Policy = byDefault
+			}
+			b.report(n.Path, reason.Reason{Code: why, Other: stated.String(), Detail: n.Spec.Policy.String()})
+		}
+		b.ruleFairResource(n, above)
+	}
+}
+
+// above is the rule of the parent; of the root, which has none, the default.
+func (b *builder) above(n *Node) Rule {
+	if n.Parent < 0 {
+		return Spec{}.Rule()
+	}
+	return b.tree.Nodes[n.Parent].Spec.Rule()
+}
+
+// notAllowed says why a policy may not stand at a node, "" if it may.
+func notAllowed(p Policy, n *Node, above Rule) reason.Code {
+	switch {
+	case p == FIFO && len(n.Children) > 0:
+		return reason.PolicyNotAllowed
+	case p == DominantResourceFairness && above.Policy == Fair:
+		return reason.PolicyBelowFair
+	}
+	return ""
+}
+
+// ruleFairResource: what Fair divides, it divides on all levels below. A child that
+// would look at another resource has no share of it.
+func (b *builder) ruleFairResource(n *Node, above Rule) {
+	if n.Spec.Policy != Fair || above.Policy != Fair {
+		return
+	}
+	stated := n.Spec.FairResource
+	n.Spec.FairResource = above.Resource
+	if stated != "" && stated != above.Resource {
+		b.report(n.Path, reason.Reason{Code: reason.FairResourceNotAllowed, Other: string(stated), Resource: above.Resource})
 	}
 }
 

@@ -26,9 +26,9 @@ func TestPolicyOfAParent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			declared := []queue.Declaration{declare("root"), declare("root.a", c.options...)}
 			if c.child {
-				declared = append(declared, declare("root.a.b"))
+				declared = append(declared, declare("root.a.b", policy(queue.Unstated)))
 			}
-			tree := queue.Build(declared, nil)
+			tree := queue.Build(declared, nil, resource.List{})
 			i, _ := tree.Find("root.a")
 			if got := tree.Nodes[i].Spec.Policy; got != c.want {
 				t.Errorf("in force: %v, want %v", got, c.want)
@@ -48,7 +48,7 @@ func TestPolicyOfAParent(t *testing.T) {
 func TestAParentWithOnlyBlockedChildrenKeepsFIFO(t *testing.T) {
 	tree := queue.Build(
 		[]queue.Declaration{declare("root"), declare("root.a", policy(queue.FIFO)), declare("root.a.b")},
-		[]queue.Occupancy{charged("root.a")})
+		[]queue.Occupancy{charged("root.a")}, resource.List{})
 	if i, _ := tree.Find("root.a"); tree.Nodes[i].Spec.Policy != queue.FIFO {
 		t.Errorf("in force: %v", tree.Nodes[i].Spec.Policy)
 	}
@@ -73,7 +73,7 @@ func TestOvercommittedParents(t *testing.T) {
 			tree := queue.Build([]queue.Declaration{
 				declare("root"), declare("root.a", guaranteed(c.parent)),
 				declare("root.a.b", guaranteed(c.b)), declare("root.a.c", guaranteed(c.c)),
-			}, nil)
+			}, nil, resource.List{})
 			var got []reason.Reason
 			for _, p := range tree.Problems {
 				if p.Path != "root.a" || p.Reason.Queue != "root.a" {
@@ -97,7 +97,7 @@ func TestMaxBelowGuaranteed(t *testing.T) {
 		declare("root"),
 		declare("root.a", guaranteed(cpu(20).Add(memory(4))), limited(cpu(10).Add(memory(3)))),
 		declare("root.b", guaranteed(cpu(20)), limited(cpu(20).Add(memory(1)))),
-	}, nil)
+	}, nil, resource.List{})
 	i, _ := tree.Find("root.a")
 	if got, want := tree.Nodes[i].Spec.Max, cpu(20).Add(memory(4)); !got.Equal(want) {
 		t.Errorf("max in force: %v, want %v", got, want)

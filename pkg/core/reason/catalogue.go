@@ -32,6 +32,18 @@ const (
 	// MaxResources: with this pod the usage of Queue would exceed its max.
 	// Limit, Used and Asked are amounts of Resource.
 	MaxResources Code = "MaxResources"
+	// MaxPodResources: the pod is larger than Queue allows a single pod to be.
+	// Limit and Asked are amounts of Resource.
+	MaxPodResources Code = "MaxPodResources"
+	// MaxRunningApplications: as many applications as may run in Queue run there. Limit
+	// and Used are numbers of applications.
+	MaxRunningApplications Code = "MaxRunningApplications"
+	// UserMaxRunningApplications: the user named in Other runs as many applications as
+	// one may. Limit and Used are numbers of applications; Queue is where the limit stands.
+	UserMaxRunningApplications Code = "UserMaxRunningApplications"
+	// MaxDriverShare: with this driver, the drivers in Queue would use more than its part
+	// for drivers. Limit, Used and Asked are amounts of Resource.
+	MaxDriverShare Code = "MaxDriverShare"
 	// Parked: no node fits this pod or one like it. Detail is the scheduler's answer.
 	Parked Code = "Parked"
 	// BackOff: the last attempt ended in an error, given in Detail.
@@ -52,6 +64,11 @@ const (
 	// PolicyNotAllowed: the policy named in Other does not go with child queues; the
 	// one in Detail is in force.
 	PolicyNotAllowed Code = "PolicyNotAllowed"
+	// PolicyBelowFair: the parent's policy Fair divides one resource, and the policy named in Other divides all; the one in Detail is
+	// in force.
+	PolicyBelowFair Code = "PolicyBelowFair"
+	// FairResourceNotAllowed: the parent divides Resource by Fair, and the queue states another fairResource, named in Other.
+	FairResourceNotAllowed Code = "FairResourceNotAllowed"
 	// Overcommitted: the children are guaranteed more (Asked) than the queue itself
 	// (Limit).
 	Overcommitted Code = "Overcommitted"
@@ -66,8 +83,8 @@ const (
 func Codes() []Code {
 	return []Code{
 		QueueNameInvalid, QueueNotFound, QueueNotLeaf, QueueNotReady, QueueDeleted, MaxResources,
-		Parked, BackOff, SchedulingGate, WaitingTurn,
-		ParentMissing, ParentHasPods, PolicyNotAllowed, Overcommitted, OverLimit, SpecInvalid,
+		MaxPodResources, MaxRunningApplications, UserMaxRunningApplications, MaxDriverShare, Parked, BackOff, SchedulingGate, WaitingTurn,
+		ParentMissing, ParentHasPods, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, Overcommitted, OverLimit, SpecInvalid,
 	}
 }
 

@@ -1,6 +1,7 @@
 package reason
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -10,7 +11,7 @@ import (
 // lift it. It has no closing full stop, because events and conditions join sentences.
 func (r Reason) Text() string {
 	switch r.Code {
-	case ParentMissing, ParentHasPods, PolicyNotAllowed, Overcommitted, OverLimit, SpecInvalid:
+	case ParentMissing, ParentHasPods, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, Overcommitted, OverLimit, SpecInvalid:
 		return r.queueText()
 	default:
 		return r.podText()
@@ -32,6 +33,18 @@ func (r Reason) podText() string {
 		return "queue " + r.Queue + " is deleted and takes no more pods; name another one in fairway.dev/queue"
 	case MaxResources:
 		return r.maxResourcesText()
+	case MaxPodResources:
+		return "queue " + r.Queue + " takes pods of at most " + r.amount(r.Limit) + ", and this pod asks for " + r.amount(r.Asked) +
+			"; ask for less, or raise maxPodResources"
+	case MaxRunningApplications:
+		return "queue " + r.Queue + " may run at most " + applications(r.Limit) + " and runs " + strconv.FormatInt(r.Used, 10) +
+			"; this one follows when an application ends, or with a higher maxRunningApplications"
+	case UserMaxRunningApplications:
+		return "user " + r.Other + " may run at most " + applications(r.Limit) + " and runs " + strconv.FormatInt(r.Used, 10) +
+			"; this one follows when one of them ends, or with a higher users.maxRunningApplications of queue " + r.Queue
+	case MaxDriverShare:
+		return "the drivers in queue " + r.Queue + " may use at most " + r.amount(r.Limit) + ": they use " + r.amount(r.Used) +
+			" and this driver asks for " + r.amount(r.Asked) + "; it waits until a driver ends, for a larger fair share, or for a higher maxDriverShare"
 	case Parked:
 		return "no node fits this pod" + after(": ", r.Detail) + "; it is tried again when a node gains room"
 	case BackOff:
@@ -56,6 +69,12 @@ func (r Reason) queueText() string {
 	case PolicyNotAllowed:
 		return "queue " + r.Queue + " has child queues, and policy " + r.Other + " is only for queues without; " +
 			r.Detail + " is in force until policy is changed"
+	case PolicyBelowFair:
+		return "the parent of queue " + r.Queue + " divides one resource (policy Fair), and policy " + r.Other + " divides all; " +
+			r.Detail + " is in force until one of the two is changed"
+	case FairResourceNotAllowed:
+		return "the parent of queue " + r.Queue + " divides " + string(r.Resource) + " (policy Fair), so " + r.Queue +
+			" has no share of " + r.Other + " to divide; fairResource " + string(r.Resource) + " is in force until one of the two is changed"
 	case Overcommitted:
 		return "the children of queue " + r.Queue + " are guaranteed " + r.amount(r.Asked) + " together, but " +
 			r.Queue + " itself only " + r.amount(r.Limit) + "; raise its guaranteed or lower theirs"
@@ -103,6 +122,14 @@ func (r Reason) specInvalidText() string {
 	}
 	return "queue " + r.Queue + " is guaranteed " + r.amount(r.Asked) + " but may use at most " + r.amount(r.Limit) +
 		"; its max counts as " + r.amount(r.Asked) + " until one of the two is changed"
+}
+
+// applications spells a number of them.
+func applications(n int64) string {
+	if n == 1 {
+		return "1 application"
+	}
+	return strconv.FormatInt(n, 10) + " applications"
 }
 
 // amount spells an amount with its resource: "50 cpu", "20Gi memory".

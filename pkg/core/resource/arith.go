@@ -49,6 +49,36 @@ func SatMul(a, b int64) int64 {
 	return int64(lo)
 }
 
+// Part is amount x num/den rounded down, held at the end of int64. Negative numbers
+// count as 0, and den is positive.
+func Part(amount, num, den int64) int64 {
+	if amount <= 0 || num <= 0 {
+		return 0
+	}
+	hi, lo := bits.Mul64(uint64(amount), uint64(num))
+	if hi >= uint64(den) {
+		return math.MaxInt64
+	}
+	q, _ := bits.Div64(hi, lo, uint64(den))
+	return int64(min(q, math.MaxInt64))
+}
+
+// PartUp is Part rounded up.
+func PartUp(amount, num, den int64) int64 {
+	if amount <= 0 || num <= 0 {
+		return 0
+	}
+	hi, lo := bits.Mul64(uint64(amount), uint64(num))
+	if hi >= uint64(den) {
+		return math.MaxInt64
+	}
+	q, rest := bits.Div64(hi, lo, uint64(den))
+	if rest > 0 && q < math.MaxInt64 {
+		q++
+	}
+	return int64(min(q, math.MaxInt64))
+}
+
 // magnitude is |v|, also for the smallest int64, which has no positive twin.
 func magnitude(v int64) uint64 {
 	if v < 0 {

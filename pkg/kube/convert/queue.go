@@ -1,7 +1,11 @@
 package convert
 
 import (
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
@@ -31,19 +35,27 @@ func Declaration(q *v1alpha1.Queue) (queue.Declaration, error) {
 	if err != nil {
 		return queue.Declaration{}, refusal(q.Name, "spec.policy", err)
 	}
-	guaranteed, err := stated(q.Spec.Guaranteed)
-	if err != nil {
-		return queue.Declaration{}, refusal(q.Name, "spec.guaranteed", err)
-	}
-	limits, err := stated(q.Spec.Max)
-	if err != nil {
-		return queue.Declaration{}, refusal(q.Name, "spec.max", err)
-	}
 	d := queue.Declaration{
 		Path:          path,
-		Spec:          queue.Spec{Weight: weight, Guaranteed: guaranteed, Max: limits, Policy: policy},
+		Spec:          queue.Spec{Weight: weight, Policy: policy, FairResource: resource.Name(q.Spec.FairResource)},
 		PolicyInForce: policyInForce(q, policy),
 		Deleting:      q.DeletionTimestamp != nil,
+	}
+	for _, field := range []struct {
+		name              string
+		stated            v1alpha1.Amounts
+		absolute, percent *resource.List
+	}{
+		{"guaranteed", q.Spec.Guaranteed, &d.Spec.Guaranteed, &d.Percent.Guaranteed},
+		{"max", q.Spec.Max, &d.Spec.Max, &d.Percent.Max},
+		{"maxPodResources", q.Spec.MaxPodResources, &d.Spec.MaxPod, &d.Percent.MaxPod},
+	} {
+		if *field.absolute, *field.percent, err = stated(field.stated); err != nil {
+			return queue.Declaration{}, refusal(q.Name, "spec."+field.name, err)
+		}
+	}
+	if err := limits(q, &d.Spec); err != nil {
+		return queue.Declaration{}, err
 	}
 	if !q.CreationTimestamp.IsZero() { // the zero time is outside the range of UnixNano
 		d.Created = q.CreationTimestamp.UnixNano()
@@ -61,7 +73,7 @@ func DecodeQueue(object *unstructured.Unstructured) (*v1alpha1.Queue, error) {
 	}
 	// The converter does not say where it failed: ask again with one field at a time.
 	spec, _, _ := unstructured.NestedMap(object.Object, "spec")
-	for _, field := range []string{"weight", "guaranteed", "max", "policy"} {
+	for _, field := range []string{"weight", "guaranteed", "max", "maxPodResources", "maxRunningApplications", "maxDriverShare", "users", "policy", "fairResource"} {
 		alone := map[string]any{"spec": map[string]any{field: spec[field]}}
 		if e := runtime.DefaultUnstructuredConverter.FromUnstructured(alone, &v1alpha1.Queue{}); e != nil {
 			return nil, refusal(object.GetName(), "spec."+field, fmt.Errorf("cannot be read: %w", e))
@@ -102,21 +114,76 @@ func weightOf(q *apiresource.Quantity) (int64, error) {
 	return milli, nil
 }
 
-// stated returns amounts that a person wrote: what Amounts would quietly put right is an error here.
-func stated(list corev1.ResourceList) (resource.List, error) {
-	if _, ok := list[corev1.ResourcePods]; ok {
-		return resource.List{}, fmt.Errorf("pods is a limit of each node and is not shared between queues")
-	}
-	// The first in name order, so that the same object always gives the same message.
-	culprit := corev1.ResourceName("")
-	for name, quantity := range list {
-		if quantity.Sign() < 0 && (culprit == "" || name < culprit) {
-			culprit = name
+// limits reads the limits that are numbers.
+func limits(q *v1alpha1.Queue, spec *queue.Spec) error {
+	count := func(field string, n *int32, to *queue.Limit) error {
+		if n == nil {
+			return nil
 		}
+		if *n < 0 {
+			return refusal(q.Name, field, fmt.Errorf("%d is less than 0", *n))
+		}
+		*to = queue.AtMost(int64(*n))
+		return nil
 	}
-	if culprit != "" {
-		negative := list[culprit]
-		return resource.List{}, fmt.Errorf("%s: %s is less than 0", culprit, &negative)
+	if err := count("spec.maxRunningApplications", q.Spec.MaxRunningApplications, &spec.MaxRunningApplications); err != nil {
+		return err
 	}
-	return Amounts(list), nil
+	if share := q.Spec.MaxDriverShare; share != nil {
+		milli := scaled(*share, apiresource.Milli, saturation/1000)
+		if share.Sign() < 0 || milli > 1000 || share.Cmp(*apiresource.NewMilliQuantity(milli, apiresource.DecimalSI)) != 0 {
+			return refusal(q.Name, "spec.maxDriverShare", fmt.Errorf("%s is not between 0 and 1 with at most three decimals", share))
+		}
+		spec.MaxDriverShare = queue.AtMost(milli)
+	}
+	if q.Spec.Users == nil {
+		return nil
+	}
+	if q.Spec.Users.MaxRunningApplications != nil && q.Name != string(queue.Root) {
+		return refusal(q.Name, "spec.users.maxRunningApplications", errors.New("it holds over all queues, so it can be stated in the queue root only"))
+	}
+	return count("spec.users.maxRunningApplications", q.Spec.Users.MaxRunningApplications, &spec.MaxRunningApplicationsPerUser)
+}
+
+// stated returns amounts that a person wrote, absolute ones and those in percent of the cluster. What Amounts would quietly put right is
+// an error here; of several, the first in name order is named, so that the same object always gives the same message.
+func stated(amounts v1alpha1.Amounts) (absolute, percent resource.List, err error) {
+	quantities, parts := corev1.ResourceList{}, []resource.Entry(nil)
+	for _, name := range slices.Sorted(maps.Keys(amounts)) {
+		value := amounts[name]
+		text := value.String()
+		if name == corev1.ResourcePods {
+			return resource.List{}, resource.List{}, errors.New("pods is a limit of each node and is not shared between queues")
+		}
+		if number, isPercent := strings.CutSuffix(text, "%"); isPercent {
+			part, err := percentage(number)
+			if err != nil {
+				return resource.List{}, resource.List{}, fmt.Errorf("%s: %q %w", name, text, err)
+			}
+			parts = append(parts, resource.Entry{Name: resource.Name(name), Value: part})
+			continue
+		}
+		quantity, err := apiresource.ParseQuantity(text)
+		switch {
+		case err != nil:
+			return resource.List{}, resource.List{}, fmt.Errorf("%s: %q is neither a quantity nor a percentage of the cluster", name, text)
+		case quantity.Sign() < 0:
+			return resource.List{}, resource.List{}, fmt.Errorf("%s: %s is less than 0", name, text)
+		}
+		quantities[name] = quantity
+	}
+	return Amounts(quantities), resource.Of(parts...), nil
+}
+
+// percentage reads "12.5" into thousandths of a percent.
+func percentage(number string) (int64, error) {
+	q, err := apiresource.ParseQuantity(number)
+	if err != nil || strings.Trim(number, "0123456789.") != "" || q.Cmp(apiresource.MustParse("100")) > 0 {
+		return 0, errors.New("is not between 0% and 100%")
+	}
+	milli := q.MilliValue()
+	if q.Cmp(*apiresource.NewMilliQuantity(milli, apiresource.DecimalSI)) != 0 {
+		return 0, errors.New("has more than three decimals")
+	}
+	return milli, nil // thousandths of a percent of 100 are queue.Whole
 }

@@ -10,6 +10,7 @@ import (
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
@@ -28,12 +29,21 @@ func weight(s string) func(*v1alpha1.Queue) {
 	return func(q *v1alpha1.Queue) { w := apiresource.MustParse(s); q.Spec.Weight = &w }
 }
 
+// stating is what a person wrote, from "name", "amount" pairs.
+func stating(pairs ...string) v1alpha1.Amounts {
+	out := v1alpha1.Amounts{}
+	for i := 0; i < len(pairs); i += 2 {
+		out[corev1.ResourceName(pairs[i])] = intstr.Parse(pairs[i+1])
+	}
+	return out
+}
+
 func guaranteed(pairs ...string) func(*v1alpha1.Queue) {
-	return func(q *v1alpha1.Queue) { q.Spec.Guaranteed = amounts(pairs...) }
+	return func(q *v1alpha1.Queue) { q.Spec.Guaranteed = stating(pairs...) }
 }
 
 func limited(pairs ...string) func(*v1alpha1.Queue) {
-	return func(q *v1alpha1.Queue) { q.Spec.Max = amounts(pairs...) }
+	return func(q *v1alpha1.Queue) { q.Spec.Max = stating(pairs...) }
 }
 
 func policy(spec, status v1alpha1.QueuePolicy) func(*v1alpha1.Queue) {
@@ -48,7 +58,7 @@ func TestDeclaration(t *testing.T) {
 	}{
 		"an empty spec is the default": {
 			makeQueue("root.a"),
-			queue.Declaration{Path: "root.a", Spec: queue.DefaultSpec()},
+			queue.Declaration{Path: "root.a", Spec: queue.DefaultSpec(), PolicyInForce: queue.Unstated},
 		},
 		"every field arrives in the units of the core": {
 			makeQueue("root.a.b", weight("2.5"), guaranteed("cpu", "500m"), limited("memory", "1Gi", "example.com/gpu", "0"), policy("Fair", "")),
@@ -60,6 +70,32 @@ func TestDeclaration(t *testing.T) {
 				},
 				PolicyInForce: queue.Fair,
 			},
+		},
+		"limits, and parts of the cluster": {
+			makeQueue("root.a", limited("cpu", "50%", "memory", "1Gi"), guaranteed("cpu", "12.5%"), func(q *v1alpha1.Queue) {
+				share, three := apiresource.MustParse("0.3"), int32(3)
+				q.Spec.MaxPodResources, q.Spec.MaxDriverShare, q.Spec.MaxRunningApplications = stating("memory", "0.001%"), &share, &three
+				q.Spec.FairResource = "example.com/gpu"
+			}),
+			queue.Declaration{
+				Path: "root.a", PolicyInForce: queue.Unstated,
+				Spec: queue.Spec{
+					Weight: 1000, Max: Amounts(amounts("memory", "1Gi")), Policy: queue.Unstated, FairResource: "example.com/gpu",
+					MaxRunningApplications: queue.AtMost(3), MaxDriverShare: queue.AtMost(300),
+				},
+				Percent: queue.Percent{
+					Guaranteed: resource.Of(resource.Entry{Name: "cpu", Value: 12_500}), Max: resource.Of(resource.Entry{Name: "cpu", Value: 50_000}),
+					MaxPod: resource.Of(resource.Entry{Name: "memory", Value: 1}),
+				},
+			},
+		},
+		"the users of the root": {
+			makeQueue("root", func(q *v1alpha1.Queue) {
+				none := int32(0)
+				q.Spec.Users = &v1alpha1.QueueUsers{MaxRunningApplications: &none}
+			}),
+			queue.Declaration{Path: "root", PolicyInForce: queue.Unstated,
+				Spec: queue.Spec{Weight: 1000, Policy: queue.Unstated, MaxRunningApplicationsPerUser: queue.AtMost(0)}},
 		},
 		"the policy of the status is the last good one": {
 			makeQueue("root", policy("FIFO", "Fair")),
@@ -74,14 +110,14 @@ func TestDeclaration(t *testing.T) {
 				q.CreationTimestamp = metav1.NewTime(created)
 				q.DeletionTimestamp = &metav1.Time{Time: created.Add(time.Hour)}
 			}),
-			queue.Declaration{Path: "root", Spec: queue.DefaultSpec(), Created: created.UnixNano(), Deleting: true},
+			queue.Declaration{Path: "root", Spec: queue.DefaultSpec(), PolicyInForce: queue.Unstated, Created: created.UnixNano(), Deleting: true},
 		},
-		"weight 0":           {makeQueue("root.a", weight("0")), queue.Declaration{Path: "root.a"}},
-		"the largest weight": {makeQueue("root.a", weight("1M")), queue.Declaration{Path: "root.a", Spec: queue.Spec{Weight: maxWeight}}},
-		"the smallest step":  {makeQueue("root.a", weight("0.001")), queue.Declaration{Path: "root.a", Spec: queue.Spec{Weight: 1}}},
+		"weight 0":           {makeQueue("root.a", weight("0")), queue.Declaration{Path: "root.a", Spec: queue.Spec{Policy: queue.Unstated}, PolicyInForce: queue.Unstated}},
+		"the largest weight": {makeQueue("root.a", weight("1M")), queue.Declaration{Path: "root.a", Spec: queue.Spec{Weight: maxWeight, Policy: queue.Unstated}, PolicyInForce: queue.Unstated}},
+		"the smallest step":  {makeQueue("root.a", weight("0.001")), queue.Declaration{Path: "root.a", Spec: queue.Spec{Weight: 1, Policy: queue.Unstated}, PolicyInForce: queue.Unstated}},
 		"huge amounts saturate": {
 			makeQueue("root.a", limited("memory", "1e40")),
-			queue.Declaration{Path: "root.a", Spec: queue.Spec{Weight: 1000, Max: Amounts(amounts("memory", "9223372036854775807"))}},
+			queue.Declaration{Path: "root.a", Spec: queue.Spec{Weight: 1000, Policy: queue.Unstated, Max: Amounts(amounts("memory", "9223372036854775807"))}, PolicyInForce: queue.Unstated},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -92,7 +128,9 @@ func TestDeclaration(t *testing.T) {
 			if !got.Spec.Equal(tc.want.Spec) {
 				t.Errorf("spec is %+v, want %+v", got.Spec, tc.want.Spec)
 			}
-			got.Spec, tc.want.Spec = queue.Spec{}, queue.Spec{}
+			if !got.Percent.Equal(tc.want.Percent) {
+				t.Errorf("percent is %+v, want %+v", got.Percent, tc.want.Percent)
+			}
 			if got.Path != tc.want.Path || got.PolicyInForce != tc.want.PolicyInForce || got.Created != tc.want.Created || got.Deleting != tc.want.Deleting {
 				t.Errorf("declaration is %+v, want %+v", got, tc.want)
 			}
@@ -116,6 +154,20 @@ func TestDeclarationNamesObjectAndField(t *testing.T) {
 		"negative max": {makeQueue("root.a", limited("cpu", "-2")), "queue root.a: spec.max: cpu: -2 is less than 0"},
 		"limited pods": {makeQueue("root.a", limited("pods", "3")),
 			"queue root.a: spec.max: pods is a limit of each node and is not shared between queues"},
+		"more than the cluster":    {makeQueue("root.a", limited("cpu", "100.001%")), `queue root.a: spec.max: cpu: "100.001%" is not between 0% and 100%`},
+		"less than nothing of it":  {makeQueue("root.a", limited("cpu", "-1%")), `queue root.a: spec.max: cpu: "-1%" is not between 0% and 100%`},
+		"too fine a part":          {makeQueue("root.a", limited("cpu", "0.0001%")), `queue root.a: spec.max: cpu: "0.0001%" has more than three decimals`},
+		"a part of something else": {makeQueue("root.a", guaranteed("cpu", "1Gi%")), `queue root.a: spec.guaranteed: cpu: "1Gi%" is not between 0% and 100%`},
+		"no amount": {makeQueue("root.a", guaranteed("cpu", "many")),
+			`queue root.a: spec.guaranteed: cpu: "many" is neither a quantity nor a percentage of the cluster`},
+		"fewer applications than none": {makeQueue("root.a", func(q *v1alpha1.Queue) { n := int32(-1); q.Spec.MaxRunningApplications = &n }),
+			"queue root.a: spec.maxRunningApplications: -1 is less than 0"},
+		"more than all to drivers": {makeQueue("root.a", func(q *v1alpha1.Queue) { s := apiresource.MustParse("1.5"); q.Spec.MaxDriverShare = &s }),
+			"queue root.a: spec.maxDriverShare: 1500m is not between 0 and 1 with at most three decimals"},
+		"users of one queue": {makeQueue("root.a", func(q *v1alpha1.Queue) {
+			n := int32(1)
+			q.Spec.Users = &v1alpha1.QueueUsers{MaxRunningApplications: &n}
+		}), "queue root.a: spec.users.maxRunningApplications: it holds over all queues, so it can be stated in the queue root only"},
 		"unknown policy": {makeQueue("root.a", policy("Best", "")),
 			`queue root.a: spec.policy: policy "Best" is not one of DominantResourceFairness, Fair, FIFO`},
 	} {
@@ -146,7 +198,7 @@ func TestDecodeQueue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if q.Name != "root.a" || q.Spec.Weight.MilliValue() != 250 || !q.Spec.Max[corev1.ResourceCPU].Equal(apiresource.MustParse("3")) {
+	if q.Name != "root.a" || q.Spec.Weight.MilliValue() != 250 || q.Spec.Max[corev1.ResourceCPU] != intstr.FromInt32(3) {
 		t.Errorf("decoded %+v", q)
 	}
 	if _, err := DecodeQueue(object("heavy")); err == nil {

@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // Queue is one node in the tree of queues that share the cluster. Its name is its path: "root.analytics.adhoc" is a child of
@@ -26,6 +27,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^root([.]|$)')",message="metadata.name: a queue's name is its path and starts at the root: \"root\", or \"root.\" followed by the names of the queues down to this one, such as root.analytics.adhoc"
 // +kubebuilder:validation:XValidation:rule="!self.metadata.name.matches('[^.]{64}')",message="metadata.name: each name between two dots has at most 63 characters"
 // +kubebuilder:validation:XValidation:rule="!self.metadata.name.matches('^([^.]*[.]){12}')",message="metadata.name: queues nest at most 12 levels deep, root included"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name == 'root' || !has(self.spec) || !has(self.spec.users) || !has(self.spec.users.maxRunningApplications)",message="spec.users.maxRunningApplications: holds over all queues, so it can be stated in the queue root only"
 type Queue struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -54,30 +56,75 @@ type QueueSpec struct {
 	Weight *resource.Quantity `json:"weight,omitempty"`
 
 	// What the queue gets, per resource, before anything is divided by weight. It is not set apart: others use it while the queue does
-	// not ask for it. Absolute amounts, such as cpu: "8" or memory: 64Gi; a resource that is not named has no guarantee.
+	// not ask for it. Amounts, such as cpu: "8" or memory: 64Gi, or percentages of the cluster, such as "12.5%", which follow it as it grows
+	// and shrinks; a resource that is not named has no guarantee.
 	//
 	// +optional
-	// +kubebuilder:validation:MaxProperties=32
-	// +kubebuilder:validation:XValidation:rule="self.all(name, string(self[name]).matches('^[0-9]*[.]?[0-9]+([numkMGTPE]|[KMGTPE]i|[eE][-+]?[0-9]{1,2})?$'))",messageExpression="self.filter(name, !string(self[name]).matches('^[0-9]*[.]?[0-9]+([numkMGTPE]|[KMGTPE]i|[eE][-+]?[0-9]{1,2})?$'))[0] + ': an amount must be a quantity of at least 0, such as 500m, 8 or 64Gi (not a percentage)'",message="an amount must be a quantity of at least 0, such as 500m, 8 or 64Gi (not a percentage)"
-	// +kubebuilder:validation:XValidation:rule="self.all(name, !format.qualifiedName().validate(name).hasValue())",messageExpression="self.filter(name, format.qualifiedName().validate(name).hasValue())[0] + ' is not the name of a resource, such as cpu, memory or example.com/gpu'",message="names must be names of resources, such as cpu, memory or example.com/gpu"
-	// +kubebuilder:validation:XValidation:rule="!('pods' in self)",message="pods cannot be guaranteed: their number is a limit of each node and is not shared between queues"
-	Guaranteed map[corev1.ResourceName]resource.Quantity `json:"guaranteed,omitempty"`
+	Guaranteed Amounts `json:"guaranteed,omitempty"`
 
-	// The most that the queue and all queues below it may hold, per resource; no pod starts that would exceed it. Absolute amounts, such as
-	// cpu: "100" or memory: 1Ti; a resource that is not named is not limited.
+	// The most that the queue and all queues below it may hold, per resource; no pod starts that would exceed it. Amounts, such as
+	// cpu: "100" or memory: 1Ti, or percentages of the cluster, such as "50%", which follow it as it grows and shrinks; a resource that is
+	// not named is not limited.
 	//
 	// +optional
-	// +kubebuilder:validation:MaxProperties=32
-	// +kubebuilder:validation:XValidation:rule="self.all(name, string(self[name]).matches('^[0-9]*[.]?[0-9]+([numkMGTPE]|[KMGTPE]i|[eE][-+]?[0-9]{1,2})?$'))",messageExpression="self.filter(name, !string(self[name]).matches('^[0-9]*[.]?[0-9]+([numkMGTPE]|[KMGTPE]i|[eE][-+]?[0-9]{1,2})?$'))[0] + ': an amount must be a quantity of at least 0, such as 500m, 8 or 64Gi (not a percentage)'",message="an amount must be a quantity of at least 0, such as 500m, 8 or 64Gi (not a percentage)"
-	// +kubebuilder:validation:XValidation:rule="self.all(name, !format.qualifiedName().validate(name).hasValue())",messageExpression="self.filter(name, format.qualifiedName().validate(name).hasValue())[0] + ' is not the name of a resource, such as cpu, memory or example.com/gpu'",message="names must be names of resources, such as cpu, memory or example.com/gpu"
-	// +kubebuilder:validation:XValidation:rule="!('pods' in self)",message="pods cannot be limited: their number is a limit of each node and is not shared between queues"
-	Max map[corev1.ResourceName]resource.Quantity `json:"max,omitempty"`
+	Max Amounts `json:"max,omitempty"`
 
-	// How the queue divides what it gets among its children, or among the applications in it if it is a leaf.
+	// The largest single pod that the queue takes, per resource; a larger one waits and says so. Amounts or percentages of the cluster, as in
+	// max. For a resource that is not named, the nearest queue above that names it decides.
 	//
 	// +optional
-	// +kubebuilder:default=DominantResourceFairness
+	MaxPodResources Amounts `json:"maxPodResources,omitempty"`
+
+	// The most applications that may run at a time in the queue and all queues below it; further ones wait, and the one submitted first
+	// follows when one ends. Not stated, any number may.
+	//
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MaxRunningApplications *int32 `json:"maxRunningApplications,omitempty"`
+
+	// The part of the queue's fair share that the drivers of its applications may use, so that room is left for what they drive: between 0
+	// and 1 in steps of 0.001, such as "0.3". For queues without children; 0.5 if not stated; "1" is no limit. In a queue where nothing
+	// runs, one application may always start.
+	//
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^(0([.][0-9]{1,3})?|1([.]0{1,3})?|[.][0-9]{1,3}|[0-9]{1,3}m|1000m)$')",message="must be a number from 0 to 1 with at most three decimals, such as \"0.3\" or 300m"
+	MaxDriverShare *resource.Quantity `json:"maxDriverShare,omitempty"`
+
+	// What holds for each user.
+	//
+	// +optional
+	Users *QueueUsers `json:"users,omitempty"`
+
+	// How the queue divides what it gets among its children, or among the applications in it if it is a leaf. If not stated it is
+	// DominantResourceFairness, but Fair below a queue whose policy is Fair.
+	//
+	// +optional
 	Policy QueuePolicy `json:"policy,omitempty"`
+
+	// The resource that policy Fair looks at; memory if not stated. Below a queue whose policy is Fair, it is that queue's.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=316
+	// +kubebuilder:validation:XValidation:rule="!format.qualifiedName().validate(self).hasValue() && self != 'pods'",message="must be the name of a resource, such as cpu, memory or example.com/gpu"
+	FairResource string `json:"fairResource,omitempty"`
+}
+
+// Amounts are amounts of resources: quantities, or percentages of the cluster such as "12.5%".
+//
+// +kubebuilder:validation:MaxProperties=32
+// +kubebuilder:validation:XValidation:rule="self.all(name, string(self[name]).matches('^[0-9]*[.]?[0-9]+([numkMGTPE]|[KMGTPE]i|[eE][-+]?[0-9]{1,2})?$|^([0-9]{1,2}([.][0-9]{1,3})?|100([.]0{1,3})?)%$'))",messageExpression="self.filter(name, !string(self[name]).matches('^[0-9]*[.]?[0-9]+([numkMGTPE]|[KMGTPE]i|[eE][-+]?[0-9]{1,2})?$|^([0-9]{1,2}([.][0-9]{1,3})?|100([.]0{1,3})?)%$'))[0] + ': an amount must be a quantity of at least 0, such as 500m, 8 or 64Gi, or a percentage of the cluster from 0% to 100% with at most three decimals'",message="an amount must be a quantity of at least 0, such as 500m, 8 or 64Gi, or a percentage of the cluster from 0% to 100% with at most three decimals"
+// +kubebuilder:validation:XValidation:rule="self.all(name, !format.qualifiedName().validate(name).hasValue())",messageExpression="self.filter(name, format.qualifiedName().validate(name).hasValue())[0] + ' is not the name of a resource, such as cpu, memory or example.com/gpu'",message="names must be names of resources, such as cpu, memory or example.com/gpu"
+// +kubebuilder:validation:XValidation:rule="!('pods' in self)",message="pods: their number is a limit of each node and is not shared between queues"
+type Amounts map[corev1.ResourceName]intstr.IntOrString
+
+// QueueUsers is what holds for each user. The user of a pod is named by its annotation fairway.dev/user; without one it is the pod's
+// service account.
+type QueueUsers struct {
+	// The most applications of one user that may run at a time, over all queues; further ones wait. For the queue root.
+	//
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MaxRunningApplications *int32 `json:"maxRunningApplications,omitempty"`
 }
 
 // QueuePolicy is a way to order those who ask for resources.
@@ -89,7 +136,7 @@ const (
 	// PolicyDominantResourceFairness compares, over all resources, the one that each side uses the largest part of. It is the default.
 	PolicyDominantResourceFairness QueuePolicy = "DominantResourceFairness"
 
-	// PolicyFair compares memory only.
+	// PolicyFair compares one resource only, memory unless fairResource says otherwise. Below it, nothing compares all resources.
 	PolicyFair QueuePolicy = "Fair"
 
 	// PolicyFIFO serves applications by priority, then by the time of their submission. It is for leaves only.
