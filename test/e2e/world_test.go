@@ -182,13 +182,22 @@ func (w *world) apply(file string) {
 	}
 }
 
+// stated is an absolute amount, 0 where there is none.
+func stated(m v1alpha1.Amounts, name v1.ResourceName) *resource.Quantity {
+	amount, ok := m[name]
+	if !ok {
+		return &resource.Quantity{}
+	}
+	q := resource.MustParse(amount.String())
+	return &q
+}
+
 func (w *world) watchHistory() *history {
 	w.t.Helper()
 	most, room := map[string]amounts{}, map[string]amounts{}
 	for i := range tree {
 		if m := tree[i].Spec.Max; m != nil {
-			cpu, memory := m[v1.ResourceCPU], m[v1.ResourceMemory]
-			most[tree[i].Name] = amounts{cpu.MilliValue(), memory.Value()}
+			most[tree[i].Name] = amounts{stated(m, v1.ResourceCPU).MilliValue(), stated(m, v1.ResourceMemory).Value()}
 		}
 	}
 	for i := range nodes {
