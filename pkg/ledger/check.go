@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -218,10 +219,11 @@ func (l *Ledger) Fingerprint() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.settle()
-	text := fmt.Sprintf("total %v\n", l.total)
+	var text strings.Builder
+	fmt.Fprintf(&text, "total %v\n", l.total)
 	for _, n := range l.tree.Nodes {
 		a := l.accounts[n.Path]
-		text += fmt.Sprintf("queue %s accepting %v usage %v demand %v pods %d/%d applications %d/%d\n", n.Path, a.accepting,
+		fmt.Fprintf(&text, "queue %s accepting %v usage %v demand %v pods %d/%d applications %d/%d\n", n.Path, a.accepting,
 			a.usage.List(), a.demand.List(), a.pending, a.running, a.appsPending, a.appsRunning)
 	}
 	for _, uid := range sortedKeys(l.pods) {
@@ -234,7 +236,7 @@ func (l *Ledger) Fingerprint() string {
 		if s == Parked { // a rebuild has not tried it yet
 			s = Waiting
 		}
-		text += fmt.Sprintf("pod %s %s %s %s\n", uid, s, leaf, r.hold.Code)
+		fmt.Fprintf(&text, "pod %s %s %s %s\n", uid, s, leaf, r.hold.Code)
 	}
-	return text
+	return text.String()
 }

@@ -116,8 +116,8 @@ func (w *world) installCRD() {
 	})
 }
 
-// scheduler runs fairway-scheduler in this process until stop is called or the test ends.
-func (w *world) scheduler(o ledger.Options) (s *app.Scheduler, stop func()) {
+// scheduler runs fairway-scheduler in this process until stop is called or the test ends. Edits are made before anything runs.
+func (w *world) scheduler(o ledger.Options, edits ...func(*app.Scheduler)) (s *app.Scheduler, stop func()) {
 	w.t.Helper()
 	opts := options.NewOptions()
 	for _, fs := range opts.Flags.FlagSets {
@@ -130,6 +130,9 @@ func (w *world) scheduler(o ledger.Options) (s *app.Scheduler, stop func()) {
 	ctx, cancel := context.WithCancel(klog.NewContext(w.ctx, klog.Background()))
 	s, err := app.Setup(ctx, opts, app.Options{Ledger: o})
 	w.must(err)
+	for _, edit := range edits {
+		edit(s)
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
