@@ -4,11 +4,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"strconv"
 	"sync/atomic"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -18,22 +20,112 @@ import (
 type Classes struct {
 	// Single makes each pod its own class: extenders may read anything.
 	Single bool
-	// Relabel is called, once, when labels begin to matter; every waiting pod must be observed anew.
+	// Relabel is called when more labels begin to matter, maxVisible + 1 times at most; every waiting pod must be observed anew.
 	Relabel func()
 
-	// labels: some pod of the cluster has required anti-affinity, so the labels of others decide where they may go.
-	labels atomic.Bool
+	// visible are the labels by which the required anti-affinity of some pod of the cluster decides where others may go.
+	visible atomic.Pointer[labelKeys]
 }
 
-// see notes whether the pod lets filters look at the labels of others. Once seen, labels stay in the classes: to forget would need
-// a count of such pods, and what it would save is a few probes.
+// maxVisible bounds how many labels of others are told apart; beyond it, all count. Most clusters have a few, and nobody shall be able
+// to make every waiting pod be observed anew for each pod of his.
+const maxVisible = 64
+
+// labelKeys is a set of label keys that is never edited. What a selector says of a pod depends on no other key than its own, so
+// labels that are unlike on each pod of an application (indexes, hashes, the numbers of executors) stay out of its class.
+type labelKeys struct {
+	keys map[string]bool
+	all  bool
+}
+
+// see notes by which labels the pod lets filters look at others. Once seen, they stay in the classes: to forget would need a count
+// of such pods, and what it would save is a few probes.
 func (c *Classes) see(pod *v1.Pod) {
-	if a := pod.Spec.Affinity; a == nil || a.PodAntiAffinity == nil || len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) == 0 {
+	a := pod.Spec.Affinity
+	if a == nil || a.PodAntiAffinity == nil {
 		return
 	}
-	if c.labels.CompareAndSwap(false, true) && c.Relabel != nil {
-		c.Relabel()
+	for {
+		before := c.visible.Load()
+		now := before.with(keysOf(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution))
+		if now == before {
+			return
+		}
+		if c.visible.CompareAndSwap(before, now) {
+			if c.Relabel != nil {
+				c.Relabel()
+			}
+			return
+		}
 	}
+}
+
+// with returns the set that has more keys, and the set itself where it has them already. A nil set has none.
+func (k *labelKeys) with(more []string) *labelKeys {
+	wider, had := map[string]bool{}, 0
+	if k != nil {
+		if k.all {
+			return k
+		}
+		had = len(k.keys)
+		maps.Copy(wider, k.keys)
+	}
+	for _, key := range more {
+		wider[key] = true
+	}
+	switch {
+	case len(wider) == had:
+		return k
+	case len(wider) > maxVisible:
+		return &labelKeys{all: true}
+	}
+	return &labelKeys{keys: wider}
+}
+
+func keysOf(terms []v1.PodAffinityTerm) (keys []string) {
+	for i := range terms {
+		keys = slices.Concat(keys, keysOfSelector(terms[i].LabelSelector), terms[i].MatchLabelKeys, terms[i].MismatchLabelKeys)
+	}
+	return keys
+}
+
+func keysOfSelector(s *metav1.LabelSelector) (keys []string) {
+	if s == nil {
+		return nil
+	}
+	for key := range s.MatchLabels { // into a set: order does not matter
+		keys = append(keys, key)
+	}
+	for i := range s.MatchExpressions {
+		keys = append(keys, s.MatchExpressions[i].Key)
+	}
+	return keys
+}
+
+// labels are those of the pod that filters look at: for others' anti-affinity, and whether its own affinity and spread mean itself.
+func (c *Classes) labels(pod *v1.Pod) map[string]string {
+	var own []string
+	if a := pod.Spec.Affinity; a != nil && a.PodAffinity != nil {
+		own = keysOf(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
+	}
+	for i := range pod.Spec.TopologySpreadConstraints {
+		t := &pod.Spec.TopologySpreadConstraints[i]
+		own = slices.Concat(own, keysOfSelector(t.LabelSelector), t.MatchLabelKeys)
+	}
+	seen := c.visible.Load().with(own)
+	switch {
+	case seen == nil:
+		return nil
+	case seen.all:
+		return pod.Labels
+	}
+	labels := map[string]string{}
+	for key := range seen.keys { // into a map: order does not matter
+		if value, ok := pod.Labels[key]; ok {
+			labels[key] = value
+		}
+	}
+	return labels
 }
 
 // of hashes all that filters read of a pod.
@@ -65,10 +157,7 @@ func (c *Classes) of(pod *v1.Pod, request resource.List, driver bool) string {
 		Features    []string                      `json:",omitempty"`
 		Labels      map[string]string             `json:",omitempty"`
 	}{
-		s.NodeSelector, s.Affinity, s.Tolerations, s.TopologySpreadConstraints, hostPorts(s), visibleVolumes(s), s.ResourceClaims, features(s), nil,
-	}
-	if c.labels.Load() || s.Affinity != nil || len(s.TopologySpreadConstraints) > 0 {
-		deep.Labels = pod.Labels
+		s.NodeSelector, s.Affinity, s.Tolerations, s.TopologySpreadConstraints, hostPorts(s), visibleVolumes(s), s.ResourceClaims, features(s), c.labels(pod),
 	}
 	text, err := json.Marshal(deep) // maps are sorted by encoding/json
 	if err != nil {

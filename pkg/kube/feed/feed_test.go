@@ -1,6 +1,8 @@
 package feed
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
@@ -59,31 +61,97 @@ func TestWhatFiltersReadMakesAClassAndNothingElse(t *testing.T) {
 			t.Errorf("%s: same class is %v", what, same)
 		}
 	}
-	if c := (&Classes{}); classOf(c, pod("a", spread)) == classOf(c, pod("b", spread)) {
-		t.Error("with a spread constraint, labels count")
-	}
 	if c := (&Classes{Single: true}); classOf(c, pod("a")) == classOf(c, pod("b")) {
 		t.Error("with extenders, each pod is its own class")
 	}
 }
 
-func TestLabelsCountOnceAnyPodHasAntiAffinity(t *testing.T) {
+// Of two pods that differ in a label alone, filters judge alike
+// unless a selector of their own names that label.
+func TestOnlyLabelsThatASelectorNamesMakeAClass(t *testing.T) {
+	matches := &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "x"}}
+	terms := []v1.PodAffinityTerm{{TopologyKey: "zone", LabelSelector: matches}}
+	for what, c := range map[string]struct {
+		change func(*v1.Pod)
+		counts []string // the labels that do
+	}{
+		"nothing":                          {func(*v1.Pod) {}, nil},
+		"affinity to nodes":                {func(p *v1.Pod) { p.Spec.Affinity = &v1.Affinity{NodeAffinity: &v1.NodeAffinity{}} }, nil},
+		"preferred affinity to pods":       {affinity(v1.PodAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []v1.WeightedPodAffinityTerm{{PodAffinityTerm: terms[0]}}}), nil},
+		"affinity to pods":                 {affinity(v1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms}), []string{"tier"}},
+		"affinity to no pods":              {affinity(v1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []v1.PodAffinityTerm{{TopologyKey: "zone"}}}), nil},
+		"affinity by expression and value": {affinity(v1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []v1.PodAffinityTerm{expressed("tier", "job")}}), []string{"tier", "job"}},
+		"spread over all":                  {spreadOver(nil), nil},
+		"spread over some":                 {spreadOver(matches), []string{"tier"}},
+		"spread over the pods of its job":  {spreadOver(matches, "job"), []string{"tier", "job"}},
+	} {
+		for _, label := range []string{"name", "tier", "job"} {
+			with := func(value string) string {
+				return classOf(&Classes{}, pod("a", c.change, func(p *v1.Pod) { p.Labels[label] = value }))
+			}
+			if is, want := with("x") != with("y"), slices.Contains(c.counts, label); is != want {
+				t.Errorf("%s: label %s makes another class: %v", what, label, is)
+			}
+		}
+	}
+}
+
+func affinity(a v1.PodAffinity) func(*v1.Pod) {
+	return func(p *v1.Pod) { p.Spec.Affinity = &v1.Affinity{PodAffinity: &a} }
+}
+
+func spreadOver(s *metav1.LabelSelector, keys ...string) func(*v1.Pod) {
+	return func(p *v1.Pod) {
+		p.Spec.TopologySpreadConstraints = []v1.TopologySpreadConstraint{{TopologyKey: "zone", MaxSkew: 1, LabelSelector: s, MatchLabelKeys: keys}}
+	}
+}
+
+func expressed(key string, matchLabelKeys ...string) v1.PodAffinityTerm {
+	return v1.PodAffinityTerm{TopologyKey: "zone", MatchLabelKeys: matchLabelKeys, LabelSelector: &metav1.LabelSelector{
+		MatchExpressions: []metav1.LabelSelectorRequirement{{Key: key, Operator: metav1.LabelSelectorOpExists}}}}
+}
+
+func TestLabelsCountOnceAntiAffinityOfAnyPodNamesThem(t *testing.T) {
 	relabelled := 0
 	c := &Classes{Relabel: func() { relabelled++ }}
-	anti := pod("anti", func(p *v1.Pod) {
-		p.Spec.Affinity = &v1.Affinity{PodAntiAffinity: &v1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []v1.PodAffinityTerm{{TopologyKey: "zone"}}}}
-	})
+	anti := func(key string) *v1.Pod {
+		return pod("anti", func(p *v1.Pod) {
+			p.Spec.Affinity = &v1.Affinity{PodAntiAffinity: &v1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []v1.PodAffinityTerm{expressed(key)}}}
+		})
+	}
+	same := func() bool { return classOf(c, pod("a")) == classOf(c, pod("b")) } // they differ in label "name"
 	c.see(pod("a"))
-	if classOf(c, pod("a")) != classOf(c, pod("b")) {
+	c.see(pod("anti", func(p *v1.Pod) { p.Spec.Affinity = &v1.Affinity{PodAntiAffinity: &v1.PodAntiAffinity{}} }))
+	if !same() || relabelled != 0 {
 		t.Fatal("labels count although nobody looks at them")
 	}
-	c.see(anti)
-	c.see(anti)
-	if relabelled != 1 {
+	c.see(anti("other"))
+	c.see(anti("other"))
+	if !same() || relabelled != 1 {
+		t.Errorf("nobody looks at label name; asked %d times for a new look at the waiting pods", relabelled)
+	}
+	c.see(anti("name"))
+	c.see(anti("other"))
+	if same() || relabelled != 2 {
+		t.Errorf("label name counts; asked %d times for a new look at the waiting pods", relabelled)
+	}
+}
+
+// Whoever makes pods with ever new labels cannot make all waiting pods be observed anew for each of them.
+func TestManyLabelsThatAntiAffinityNamesAreAsGoodAsAll(t *testing.T) {
+	relabelled := 0
+	c := &Classes{Relabel: func() { relabelled++ }}
+	for i := range 3 * maxVisible {
+		c.see(pod("anti", func(p *v1.Pod) {
+			p.Spec.Affinity = &v1.Affinity{PodAntiAffinity: &v1.PodAntiAffinity{
+				RequiredDuringSchedulingIgnoredDuringExecution: []v1.PodAffinityTerm{expressed(fmt.Sprint("key-", i))}}}
+		}))
+	}
+	if relabelled != maxVisible+1 {
 		t.Errorf("asked %d times for a new look at the waiting pods", relabelled)
 	}
 	if classOf(c, pod("a")) == classOf(c, pod("b")) {
-		t.Error("labels do not count although a pod has anti-affinity")
+		t.Error("labels that nobody tells apart any more must all count")
 	}
 }
 
