@@ -109,3 +109,16 @@ func checkQueueSort(profiles []config.KubeSchedulerProfile) error {
 	}
 	return nil
 }
+
+// ignoredResources are the resources, and groups of resources, that the resource filter of some profile passes over. What one passes
+// over and another does not costs an attempt too many, never one too few.
+func ignoredResources(profiles []config.KubeSchedulerProfile) (names []string) {
+	for i := range profiles {
+		for _, c := range profiles[i].PluginConfig {
+			if args, ok := c.Args.(*config.NodeResourcesFitArgs); ok {
+				names = slices.Concat(names, args.IgnoredResources, args.IgnoredResourceGroups)
+			}
+		}
+	}
+	return names
+}

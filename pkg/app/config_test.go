@@ -149,3 +149,17 @@ func TestConfigurationsThatGoAroundTheQueuesAreRefused(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatTheResourceFilterPassesOverIsFoundInEveryProfile(t *testing.T) {
+	plugins := `plugins: {multiPoint: {enabled: [{name: Fairway}], disabled: [{name: PrioritySort}, {name: DefaultPreemption}]}}`
+	s, err := setup(t, `profiles:
+- {schedulerName: fairway, `+plugins+`, pluginConfig: [{name: NodeResourcesFit, args: {ignoredResources: [example.com/foo], ignoredResourceGroups: [example.org]}}]}
+- {schedulerName: fairway-plain, `+plugins+`}
+- {schedulerName: fairway-packed, `+plugins+`, pluginConfig: [{name: NodeResourcesFit, args: {ignoredResources: [example.com/bar]}}]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := ignoredResources(s.Config.ComponentConfig.Profiles), []string{"example.com/foo", "example.org", "example.com/bar"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

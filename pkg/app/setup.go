@@ -8,12 +8,14 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	schedulerserverconfig "k8s.io/kubernetes/cmd/kube-scheduler/app/config"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
+	"k8s.io/kubernetes/pkg/features"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
@@ -77,6 +79,7 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 		Ledger: s.Ledger, Now: now, Kick: s.Kick, Ours: s.ours, Gate: s.gate,
 		Classes: &feed.Classes{Single: o.Ledger.Extenders},
 	}
+	s.feed.IgnoreResources(ignoredResources(cc.ComponentConfig.Profiles))
 	s.turnstile = turnstile.New(s.feed, s.holds)
 	s.feed.Classes.Relabel = func() { go s.turnstile.Reobserve(func(*v1.Pod) bool { return true }) }
 	s.dispatcher = &dispatch.Dispatcher{Ledger: s.Ledger, Port: s.turnstile}
@@ -133,8 +136,23 @@ func (s *Scheduler) watch() error {
 		return fmt.Errorf("watching Queues: %w", err)
 	}
 	s.synced = []cache.InformerSynced{nodes.HasSynced, queues.HasSynced}
+	if err := s.watchDeviceClasses(); err != nil {
+		return fmt.Errorf("watching DeviceClasses: %w", err)
+	}
 	// A client of its own: statuses must not wait behind binds, nor binds behind statuses.
 	s.dynamic, err = dynamic.NewForConfig(fenced(s.Config.KubeConfig, s.leadership))
+	return err
+}
+
+// watchDeviceClasses tells the ledger which devices pods may ask for that no node lists.
+func (s *Scheduler) watchDeviceClasses() error {
+	if !utilfeature.DefaultFeatureGate.Enabled(features.DRAExtendedResource) {
+		return nil
+	}
+	classes, err := s.Config.InformerFactory.Resource().V1().DeviceClasses().Informer().AddEventHandler(s.feed.DeviceClasses())
+	if err == nil {
+		s.synced = append(s.synced, classes.HasSynced)
+	}
 	return err
 }
 

@@ -140,7 +140,7 @@ func (l *Ledger) checkRoom() (wrong []string) {
 			say("node %s is not where the list of nodes has it", name)
 		}
 		for _, c := range l.classes {
-			if e.known && e.index < c.room.next && e.holds(c) && !slices.Contains(c.room.candidates, e) {
+			if e.known && e.index < c.room.next && l.holds(e, c) && !slices.Contains(c.room.candidates, e) {
 				say("class %q has lost sight of node %s, which has room", c.key, name)
 			}
 		}

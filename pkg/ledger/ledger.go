@@ -63,9 +63,12 @@ type Ledger struct {
 	nodeList      []*node // those that exist, in no order that means anything
 	nextCandidate int     // where Candidates goes on
 	foreign       map[UID]Pod
-	total         resource.List
-	totalSum      resource.Sum
-	totalOld      bool
+	// elsewhere are the resources that a node need not list: see ObserveElsewhere.
+	elsewhere map[resource.Name]bool
+
+	total    resource.List
+	totalSum resource.Sum
+	totalOld bool
 
 	// Dispatch.
 	now      int64 // the latest time heard of, for steps that no caller times

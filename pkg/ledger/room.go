@@ -1,5 +1,11 @@
 package ledger
 
+import (
+	"strings"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
 // Room: on a full cluster every pod that ends would wake a probe of every class, each a scheduling cycle for nothing. So a class that
 // has failed once is released only while some node it may use has its size free. A release takes that room at once, so that two
 // classes are not sent after the same place: the freed place goes to the queue the order says. What only filters know (ports,
@@ -25,28 +31,29 @@ type room struct {
 // roomFor returns a node with room for the class, nil if there is none.
 func (l *Ledger) roomFor(c *class) *node {
 	for n := len(c.room.candidates); n > 0; n = len(c.room.candidates) {
-		if e := c.room.candidates[n-1]; e.holds(c) {
+		if e := c.room.candidates[n-1]; l.holds(e, c) {
 			return e
 		}
 		c.room.candidates = c.room.candidates[:n-1]
 	}
 	for ; c.room.next < len(l.nodeList); c.room.next++ {
-		if e := l.nodeList[c.room.next]; e.holds(c) {
+		if e := l.nodeList[c.room.next]; l.holds(e, c) {
 			return e
 		}
 	}
 	return nil
 }
 
-// holds reports whether the node has room for one more pod of the class. A resource that the node does not have listed is not judged:
-// it may come from elsewhere (dynamic resources).
-func (e *node) holds(c *class) bool {
+// holds reports whether the node has room for one more pod of the class. A resource that the node does not list it does not have,
+// unless pods get it elsewhere: else a class that wants a device would have room on every node without devices.
+func (l *Ledger) holds(e *node, c *class) bool {
 	if !e.known || e.Pods > 0 && e.spots+e.foreignPods >= e.Pods {
 		return false
 	}
 	for i := range c.request.Len() {
 		want := c.request.At(i)
-		if has, listed := e.Allocatable.Lookup(want.Name); listed && want.Value > has-e.used.Get(want.Name) {
+		has, listed := e.Allocatable.Lookup(want.Name)
+		if (listed || !l.isElsewhere(want.Name)) && want.Value > has-e.used.Get(want.Name) {
 			return false
 		}
 	}
@@ -56,13 +63,29 @@ func (e *node) holds(c *class) bool {
 	return e.Usable
 }
 
+// ObserveElsewhere takes in which resources pods may get on a node that does not list them, or that filters pass over: names, and
+// groups, which are all that stands before the slash of a name. The set is not edited afterwards.
+func (l *Ledger) ObserveElsewhere(names map[resource.Name]bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.elsewhere = names
+	for _, c := range l.classes { // each for itself: order does not matter
+		c.room = room{}
+	}
+}
+
+func (l *Ledger) isElsewhere(name resource.Name) bool {
+	group, _, _ := strings.Cut(string(name), "/")
+	return l.elsewhere[name] || l.elsewhere[resource.Name(group)]
+}
+
 // gained makes the node a candidate of the classes that had passed it over.
 func (l *Ledger) gained(e *node) {
 	if !e.known {
 		return
 	}
 	for _, c := range l.classes { // each for itself: order does not matter
-		if e.index >= c.room.next || !e.holds(c) {
+		if e.index >= c.room.next || !l.holds(e, c) {
 			continue
 		}
 		switch n := len(c.room.candidates); {
@@ -124,7 +147,7 @@ func (l *Ledger) Candidates(uid UID, n, small int) []string {
 	}
 	for looked := 0; looked < min(maxLooked, len(l.nodeList)) && len(names) < n; looked++ {
 		l.nextCandidate = (l.nextCandidate + 1) % len(l.nodeList)
-		if e := l.nodeList[l.nextCandidate]; e != r.spot && e.holds(r.class) {
+		if e := l.nodeList[l.nextCandidate]; e != r.spot && l.holds(e, r.class) {
 			names = append(names, e.Name)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
 func TestAFailedClassWaitsForRoomAndTakesItOnce(t *testing.T) {
@@ -117,6 +118,46 @@ func TestAClassWithoutSpeakerIsTriedOnceMore(t *testing.T) {
 		leave(l, big)
 		if r, ok := l.Choose(7); !ok || r.UID != "p2" {
 			t.Errorf("%s: nobody says any more why the class waits", name)
+		}
+	}
+}
+
+// Devices are all taken, and nodes without devices have room for everything else. That is no room for a class that wants a device,
+// unless nodes need not list it.
+func TestANodeWithoutTheDeviceIsNoRoom(t *testing.T) {
+	const gpu resource.Name = "example.com/gpu"
+	device := resource.Entry{Name: gpu, Value: 1}
+	for what, c := range map[string]struct {
+		elsewhere resource.Name
+		released  bool
+	}{
+		"only nodes have it":             {"", false},
+		"another resource is elsewhere":  {"example.com/other", false},
+		"another group is elsewhere":     {"example", false},
+		"the resource is elsewhere":      {gpu, true},
+		"its whole group is passed over": {"example.com", true},
+	} {
+		l := New(Options{})
+		l.ObserveNode(Node{Name: "plain", Allocatable: amounts(8, 32), Usable: true})
+		l.ObserveNode(Node{Name: "devices", Allocatable: amounts(8, 32).Add(resource.Of(device)), Usable: true})
+		l.ObserveQueue(queue.Declaration{Path: "root.a", Spec: queue.DefaultSpec()})
+		one := amounts(1, 1).Add(resource.Of(device))
+		l.ObservePod(Pod{UID: "holder", Foreign: true, Node: "devices", Request: one}, 1)
+		l.ObservePod(Pod{UID: "p", Name: "p", Queue: "root.a", Application: "x", Class: "c", Request: one}, 1)
+		probe, _ := l.Choose(2)
+		l.Fail(probe.UID, NoFit, 3)
+		l.Admitted(probe.UID)
+		l.TakeWoken(4)
+		l.ObserveElsewhere(map[resource.Name]bool{c.elsewhere: true})
+		if _, ok := l.Choose(5); ok != c.released {
+			t.Errorf("%s: released is %v", what, ok)
+		}
+		for _, wrong := range l.Check() {
+			t.Error(what, wrong)
+		}
+		l.ForgetPod("holder", 6)
+		if _, ok := l.Choose(7); ok == c.released {
+			t.Errorf("%s: released to the device that came free is %v", what, ok)
 		}
 	}
 }

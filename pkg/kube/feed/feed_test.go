@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
@@ -239,6 +241,68 @@ func TestAQueueThatCannotBeReadBlocksNoOther(t *testing.T) {
 	for _, s := range l.Snapshot().Queues {
 		if len(s.Problems) > 0 || s.Path == "root.b" {
 			t.Errorf("%s: %v", s.Path, s.Problems)
+		}
+	}
+}
+
+// A pod that waits wants a device that no node lists. Whether it is tried says what the ledger believes of that device.
+func TestADeviceClassOffersWhatNoNodeLists(t *testing.T) {
+	const gpu = "example.com/gpu"
+	class := func(extended ...string) *resourcev1.DeviceClass {
+		c := &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: "gpus"}}
+		if len(extended) > 0 {
+			c.Spec.ExtendedResourceName = &extended[0]
+		}
+		return c
+	}
+	for what, c := range map[string]struct {
+		device  string
+		happens func(f *Feed)
+		tried   bool
+	}{
+		"nobody offers it":              {gpu, func(*Feed) {}, false},
+		"a class offers it":             {gpu, func(f *Feed) { f.DeviceClasses().OnAdd(class(gpu), true) }, true},
+		"a class offers it by its name": {resourcev1.ResourceDeviceClassPrefix + "gpus", func(f *Feed) { f.DeviceClasses().OnAdd(class(), false) }, true},
+		"a class offers something else": {gpu, func(f *Feed) { f.DeviceClasses().OnAdd(class("example.com/nic"), false) }, false},
+		"a class comes to offer it": {gpu, func(f *Feed) {
+			f.DeviceClasses().OnAdd(class(), false)
+			f.DeviceClasses().OnUpdate(class(), class(gpu))
+		}, true},
+		"a class offers it no more": {gpu, func(f *Feed) {
+			f.DeviceClasses().OnAdd(class(gpu), false)
+			f.DeviceClasses().OnUpdate(class(gpu), class())
+		}, false},
+		"a class that offers it is gone": {gpu, func(f *Feed) {
+			f.DeviceClasses().OnAdd(class(gpu), false)
+			f.DeviceClasses().OnDelete(cache.DeletedFinalStateUnknown{Obj: class(gpu)})
+		}, false},
+		"filters pass it over":                           {gpu, func(f *Feed) { f.IgnoreResources([]string{gpu}) }, true},
+		"filters pass its group over, and a class comes": {gpu, func(f *Feed) { f.IgnoreResources([]string{"example.com"}); f.DeviceClasses().OnAdd(class(), false) }, true},
+	} {
+		l := ledger.New(ledger.Options{})
+		f := &Feed{
+			Ledger: l, Classes: &Classes{}, Kick: func() {}, Now: func() int64 { return 1 }, Gate: func(*v1.Pod) string { return "" },
+			Ours: func(string) bool { return true },
+		}
+		l.ObserveQueue(queue.Declaration{Path: "root.a", Spec: queue.DefaultSpec()})
+		f.Nodes().OnAdd(&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}, Status: v1.NodeStatus{
+			Allocatable: v1.ResourceList{v1.ResourceCPU: resource.MustParse("4"), v1.ResourcePods: resource.MustParse("10")},
+			Conditions:  []v1.NodeCondition{{Type: v1.NodeReady, Status: v1.ConditionTrue}},
+		}}, true)
+		f.ObservePod(pod("p", func(p *v1.Pod) {
+			p.Annotations = map[string]string{"fairway.dev/queue": "root.a"}
+			p.Spec.Containers[0].Resources.Requests[v1.ResourceName(c.device)] = resource.MustParse("1")
+		}))
+		first, ok := l.Choose(2)
+		if !ok {
+			t.Fatalf("%s: the pod is never tried", what)
+		}
+		l.Fail(first.UID, ledger.NoFit, 3)
+		l.Admitted(first.UID)
+		l.TakeWoken(4)
+		c.happens(f)
+		if _, tried := l.Choose(5); tried != c.tried {
+			t.Errorf("%s: tried is %v", what, tried)
 		}
 	}
 }

@@ -26,6 +26,7 @@ type Feed struct {
 
 	generations sync.Map // of Queues, by name
 	nodeFacts   sync.Map // by name of the node
+	elsewhere   elsewhere
 }
 
 // ObservePod implements turnstile.Observer.
