@@ -11,17 +11,24 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// audit compares the ledger with itself and with the simulator's own books.
+// audit looks at the books when that is due.
 func (w *World) audit() {
 	quiet := w.quiet()
-	every := max(w.opts.Every, 0)
-	if w.opts.Every == 0 {
+	every, inQuiet := w.opts.Every, 8
+	switch {
+	case every == 0:
 		every = 1
+	case every < 0:
+		every, inQuiet = 0, -8*every
 	}
 	due := every > 0 && w.Steps%every == 0
-	if !due && !(quiet && (w.agenda.Len() == 0 || w.Steps%8 == 0)) {
-		return
+	if due || quiet && (w.agenda.Len() == 0 || w.Steps%inQuiet == 0) {
+		w.look(quiet)
 	}
+}
+
+// look compares the ledger with itself and with the simulator's own books.
+func (w *World) look(quiet bool) {
 	w.Audits++
 	w.wrong = append(w.wrong, w.Ledger.Check()...)
 	w.auditCharges()
@@ -68,6 +75,9 @@ func home(p *ledger.Pod) queue.Path {
 func (w *World) auditLimits(p *pod, what string) {
 	for q := p.charged; q != ""; q = q.Parent() {
 		d := w.known.queues[q]
+		if d.Spec.Max.Len() == 0 {
+			continue
+		}
 		var used size
 		for uid, o := range w.pods {
 			if o.charged != "" && q.Contains(o.charged) {

@@ -89,6 +89,7 @@ func (w *World) popNext() {
 // attempt is a scheduling cycle: it looks at the world as it is when it starts, and ends some time later.
 func (w *World) attempt(p *pod) {
 	w.kube.busy, p.inFlight, p.moved = true, true, false
+	w.Attempts[p.Class]++
 	w.underWay++
 	_, ok := w.Ledger.Recheck(p.UID) // PreFilter
 	failure, node := ledger.Refused, ""

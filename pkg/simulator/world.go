@@ -21,7 +21,8 @@ type Options struct {
 	Calm bool
 	// Shuffle, if not 0, seeds the order in which the first objects are observed. It must make no difference.
 	Shuffle uint64
-	// Every is the number of steps from one audit of the books to the next; 0 is 1, a negative number audits only quiet moments.
+	// Every is the number of steps from one audit of the books to the next; 0 is 1. A negative number audits only quiet moments, of
+	// those one in 8 times as many steps.
 	Every int
 }
 
@@ -44,6 +45,8 @@ type World struct {
 	Window int
 	// Reserved is the order in which kube-scheduler reserved pods.
 	Reserved []Reservation
+	// Attempts counts the scheduling cycles, by the class of their pods.
+	Attempts map[string]int
 	// Steps counts the events so far, Audits the looks at the books, Quiet those of them at a moment when nothing was under way.
 	Steps, Audits, Quiet int
 
@@ -100,7 +103,7 @@ func Start(seed uint64, obs Objects, o Options) *World {
 	w := &World{
 		opts: o, seed: seed, rng: rand.New(rand.NewPCG(seed, 2)), generator: newGenerator(seed^1<<63, o), now: second,
 		Window: o.Window, queues: map[queue.Path]queue.Declaration{}, nodes: map[string]ledger.Node{}, pods: map[ledger.UID]*pod{},
-		shown: map[ledger.UID]string{},
+		shown: map[ledger.UID]string{}, Attempts: map[string]int{},
 		known: known{
 			queues: map[queue.Path]queue.Declaration{}, pods: map[ledger.UID]ledger.Pod{}, nodes: map[string]ledger.Node{},
 		},
