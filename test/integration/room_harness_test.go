@@ -78,10 +78,8 @@ func attemptsCounted(t *testing.T) (n int) {
 	return n
 }
 
-// running is the number of bound pods. The ledger's word: thousands of pods are not listed every 50 ms. end compares it with the API.
-func (c *crowd) running() int { return c.s.Ledger.Snapshot().Queues[0].PodsRunning }
-
-// untilFull waits until so many pods are bound and nothing is on its way.
+// untilFull waits until so many pods are bound and nothing is on its way. The ledger's word: thousands of pods are not listed every
+// 50 ms. sound compares it with the API.
 func (c *crowd) untilFull(pods int) {
 	c.t.Helper()
 	c.until(fmt.Sprintf("%d pods are bound", pods), func() (bool, string) {
@@ -139,12 +137,17 @@ func (c *crowd) nextEntry() uint64 {
 	return es[len(es)-1].Sequence + 1
 }
 
-// end ends a running pod, every second one by finishing and the others by deletion.
+// end ends a running pod: it finishes, or is deleted. Nobody finishes before he runs, and a kubelet that is about to say that he does
+// would bring him back.
 func (c *crowd) end(name string, finish bool) {
 	c.t.Helper()
 	p := &v1.Pod{}
 	p.Name, p.Namespace = name, "default"
 	if finish {
+		c.until(name+" runs", func() (bool, string) {
+			c.must(c.client.Get(c.ctx, client.ObjectKeyFromObject(p), p))
+			return p.Status.Phase == v1.PodRunning, string(p.Status.Phase)
+		})
 		c.must(c.client.Status().Patch(c.ctx, p, client.RawPatch(types.MergePatchType, []byte(`{"status":{"phase":"Succeeded"}}`))))
 		return
 	}

@@ -119,9 +119,11 @@ func (s *share) before(o *share) bool {
 // A full cluster, and 100 queues in each of which 50 pods of a class of its own wait. Pods end one by one: the place goes to the
 // queue that the order says, and costs no attempt of another queue. Then many end at once.
 func TestAFreedPlaceGoesToTheQueueTheOrderSays(t *testing.T) {
-	t.Run("cpu", func(t *testing.T) { freedPlaces(t, v1.ResourceCPU) })
 	// Nodes without devices have room for everything else all the time.
 	t.Run("devices", func(t *testing.T) { freedPlaces(t, device+"0") })
+	if *long {
+		t.Run("cpu", func(t *testing.T) { freedPlaces(t, v1.ResourceCPU) })
+	}
 }
 
 func freedPlaces(t *testing.T, scarce v1.ResourceName) {

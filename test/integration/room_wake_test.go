@@ -114,8 +114,8 @@ func TestANodeWakesTheClassThatFitsItAndNoOther(t *testing.T) {
 				t.Errorf("%s: class %s was tried %d times", way.name, class, n)
 			}
 		}
-		// One attempt may be lost: the ledger and kube-scheduler hear of a node each for itself.
-		c.within(way.name, c.tried.number()-before, room+1, start, len(classes))
+		// The ledger and kube-scheduler hear of a node each for itself, so the first attempt may come too early.
+		c.within(way.name, c.tried.number()-before, 105*(1+room)/100, start, len(classes))
 		c.doubles(way.name, woken, from)
 	}
 	c.sound()
