@@ -199,18 +199,34 @@ func (a *account) checkOrder(name string) (wrong []string) {
 		}
 	}
 	for i := range a.lines {
-		q, valid := a.lines[i].queue, 0
-		for j := range q {
-			valid += btoi(q[j].isValid())
-			if j > 0 && q[j].before(&q[(j-1)/2]) {
-				say("a line is out of order")
-			}
-		}
-		if valid == 0 || valid != a.lines[i].valid || !q[0].isValid() || q[0].lineKey != a.lines[i].head {
-			say("a line of %d pods, counted %d, begins with one that left it, or is empty", valid, a.lines[i].valid)
+		if fault := a.lines[i].check(); fault != "" {
+			say("a line %s", fault)
 		}
 	}
 	return wrong
+}
+
+func (n *line) check() (fault string) {
+	valid := 0
+	for i := n.first; i < len(n.run); i++ {
+		valid += btoi(n.run[i].isValid())
+		if i > n.first && n.run[i].before(&n.run[i-1]) {
+			return "has a run out of order"
+		}
+	}
+	for i := range n.heap {
+		valid += btoi(n.heap[i].isValid())
+		if i > 0 && n.heap[i].before(&n.heap[(i-1)/2]) {
+			return "has a heap out of order"
+		}
+	}
+	switch {
+	case valid == 0 || valid != n.valid:
+		return fmt.Sprintf("has %d pods and counts %d", valid, n.valid)
+	case !n.next().isValid() || n.next().lineKey != n.head:
+		return "begins with a pod that left it"
+	}
+	return ""
 }
 
 // Fingerprint is a canonical text of everything that must be the same in a ledger rebuilt from the same objects: queues with their

@@ -55,8 +55,8 @@ type Ledger struct {
 	released []*record       // in state Released: at most a window, in no order that means anything
 	classes  map[string]*class
 	lanes    laneTable
-	offered  []*class      // that have waiting pods in lines, in no order that means anything
-	spare    [][]lineEntry // memory of lines that have ended
+	offered  []*class // that have waiting pods in lines, in no order that means anything
+	spare    []line   // memory of lines that have ended
 
 	// Nodes.
 	nodes         map[string]*node

@@ -7,14 +7,18 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
 )
 
-// line is the waiting pods of one class in one application, in their order: a binary heap from which pods that leave out of turn are
-// not taken at once, but when they come to its head or outnumber the others. So no pod needs to know its place, and moving entries
-// touches nothing but the heap. Invariant: the first entry is valid.
+// line is the waiting pods of one class in one application, in their order. Most come in order and leave in order, so most are in a
+// sorted run, and what comes between goes to a heap beside it. Pods that leave out of turn are not taken at once, but when they come to
+// the front or outnumber the others: no pod needs to know its place, and a release touches the memory of no other pod.
+//
+// Invariant: the first of the run and the first of the heap are valid.
 type line struct {
 	class *class
-	head  lineKey // of the first entry
+	head  lineKey // of the first pod
 	valid int
-	queue []lineEntry
+	run   []lineEntry // sorted, from first on
+	first int
+	heap  []lineEntry
 }
 
 // lineKey is what a line compares, kept beside the record; records are spread over the memory.
@@ -52,34 +56,71 @@ func (n *line) push(r *record) {
 	if r.Role != application.Driver {
 		e.urgency += 1 << 32
 	}
-	n.queue = append(n.queue, e)
 	n.valid++
-	n.up(len(n.queue) - 1)
-	n.head = n.queue[0].lineKey
+	switch last := len(n.run) - 1; {
+	case n.first > last || n.run[last].before(&e):
+		n.run = append(n.run, e)
+	case n.first > 0 && e.before(&n.run[n.first]): // back again
+		n.first--
+		n.run[n.first] = e
+	default:
+		n.heap = append(n.heap, e)
+		n.up(len(n.heap) - 1)
+	}
+	n.settle()
 }
 
 func (n *line) remove(r *record) {
 	r.listing, r.listed = r.listing+1, false
 	n.valid--
-	for len(n.queue) > n.valid && !n.queue[0].isValid() {
-		last := len(n.queue) - 1
-		n.queue[0], n.queue[last] = n.queue[last], lineEntry{}
-		n.queue = n.queue[:last]
+	n.settle()
+}
+
+// next is the first pod. There is one.
+func (n *line) next() *lineEntry {
+	if n.first == len(n.run) || len(n.heap) > 0 && n.heap[0].before(&n.run[n.first]) {
+		return &n.heap[0]
+	}
+	return &n.run[n.first]
+}
+
+// entries counts the valid ones and those that are not any more.
+func (n *line) entries() int { return len(n.run) - n.first + len(n.heap) }
+
+// settle restores the invariant, and looks at no pod where all entries are valid.
+func (n *line) settle() {
+	for n.entries() > n.valid && n.first < len(n.run) && !n.run[n.first].isValid() {
+		n.run[n.first] = lineEntry{}
+		n.first++
+	}
+	for n.entries() > n.valid && len(n.heap) > 0 && !n.heap[0].isValid() {
+		last := len(n.heap) - 1
+		n.heap[0], n.heap[last] = n.heap[last], lineEntry{}
+		n.heap = n.heap[:last]
 		n.down(0)
 	}
-	if len(n.queue) > 2*n.valid+8 {
-		n.queue = slices.DeleteFunc(n.queue, func(e lineEntry) bool { return !e.isValid() })
-		for i := len(n.queue)/2 - 1; i >= 0; i-- {
-			n.down(i)
-		}
+	if n.entries() > 2*n.valid+8 {
+		n.compact()
+	}
+	if n.first > 64 && n.first > len(n.run)/2 { // room in front is for pods that come back: a window of them
+		n.run, n.first = slices.Delete(n.run, 0, n.first-64), 64
 	}
 	if n.valid > 0 {
-		n.head = n.queue[0].lineKey
+		n.head = n.next().lineKey
+	}
+}
+
+func (n *line) compact() {
+	gone := func(e lineEntry) bool { return !e.isValid() }
+	n.run, n.first = slices.DeleteFunc(slices.Delete(n.run, 0, n.first), gone), 0
+	n.heap = slices.DeleteFunc(n.heap, gone)
+	for i := len(n.heap)/2 - 1; i >= 0; i-- {
+		n.down(i)
 	}
 }
 
 func (n *line) up(i int) {
-	q := n.queue
+	q := n.heap
 	e := q[i]
 	for i > 0 {
 		p := (i - 1) / 2
@@ -93,7 +134,7 @@ func (n *line) up(i int) {
 
 // down lets the hole at i sink to the bottom and the entry rise from there: it comes from the bottom, so it mostly stays there.
 func (n *line) down(i int) {
-	q, top := n.queue, i
+	q, top := n.heap, i
 	if i >= len(q) {
 		return
 	}
@@ -120,7 +161,7 @@ func (l *Ledger) enlist(r *record) {
 	i := a.lineOf(c)
 	if i == out {
 		i = len(a.lines)
-		a.lines = append(a.lines, line{class: c, queue: l.spareLine()})
+		a.lines = append(a.lines, l.spareLine(c))
 		a.lanes |= c.lane()
 	}
 	a.lines[i].push(r)
@@ -136,7 +177,7 @@ func (l *Ledger) delist(r *record) {
 	i := a.lineOf(c)
 	a.lines[i].remove(r)
 	if a.lines[i].valid == 0 {
-		l.spare = append(l.spare, a.lines[i].queue)
+		l.spare = append(l.spare, a.lines[i])
 		a.lines = slices.Delete(a.lines, i, i+1)
 		a.lanes = 0
 		for j := range a.lines {
@@ -150,15 +191,17 @@ func (l *Ledger) delist(r *record) {
 	}
 }
 
-// spareLine hands out the memory of a line that has ended: in steady state nothing is allocated.
-func (l *Ledger) spareLine() []lineEntry {
+// spareLine makes a line, of the memory of one that has ended where there is one: in steady state nothing is allocated.
+func (l *Ledger) spareLine(c *class) line {
 	n := len(l.spare)
 	if n == 0 {
-		return nil
+		return line{class: c}
 	}
 	s := l.spare[n-1]
 	l.spare = l.spare[:n-1]
-	return s
+	clear(s.run)
+	clear(s.heap)
+	return line{class: c, run: s.run[:0], heap: s.heap[:0]}
 }
 
 func (a *account) lineOf(c *class) int {
@@ -178,14 +221,14 @@ func (a *account) head(mark uint64) *record {
 		if n.class.mark != mark || a.stops(n.class) {
 			continue
 		}
-		if first == nil || n.head.before(first.head) || n.head == first.head && n.queue[0].before(&first.queue[0]) {
+		if first == nil || n.head.before(first.head) || n.head == first.head && n.next().before(first.next()) {
 			first = n
 		}
 	}
 	if first == nil {
 		return nil
 	}
-	return first.queue[0].record
+	return first.next().record
 }
 
 // stops reports whether a limit on the path admits no further pod of the class. The walk has asked already, but by lanes.

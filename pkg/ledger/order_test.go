@@ -121,8 +121,8 @@ func TestLineForgetsWhoLeftIt(t *testing.T) {
 		f.forget(UID(fmt.Sprintf("p-%03d", (i*7+99)%100))) // 7 and 100 have no common divisor: every pod once, the head first
 	}
 	lines := f.accounts["root.a"].apps["job"].lines
-	if len(lines) != 1 || lines[0].valid != 5 || len(lines[0].queue) > 18 {
-		t.Fatalf("%d entries for %d pods", len(lines[0].queue), lines[0].valid)
+	if len(lines) != 1 || lines[0].valid != 5 || lines[0].entries() > 18 {
+		t.Fatalf("%d entries for %d pods", lines[0].entries(), lines[0].valid)
 	}
 	var left []UID
 	for i := 95; i < 100; i++ {
