@@ -17,7 +17,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
@@ -58,7 +57,7 @@ var tree = []v1alpha1.Queue{
 	declare("root.lab", weight("2"), limit(v1.ResourceCPU, 12000, resource.Milli)),
 	declare("root.lab.a"),
 	declare("root.lab.b", limit(v1.ResourceCPU, 7000, resource.Milli), func(q *v1alpha1.Queue) {
-		q.Spec.Guaranteed = v1alpha1.Amounts{v1.ResourceCPU: intstr.FromInt32(3)}
+		q.Spec.Guaranteed = v1alpha1.Amounts{v1.ResourceCPU: {Text: "3"}}
 	}),
 }
 
@@ -76,7 +75,7 @@ func weight(text string) func(*v1alpha1.Queue) {
 
 func limit(name v1.ResourceName, value int64, scale resource.Scale) func(*v1alpha1.Queue) {
 	return func(q *v1alpha1.Queue) {
-		q.Spec.Max = v1alpha1.Amounts{name: intstr.FromString(resource.NewScaledQuantity(value, scale).String())}
+		q.Spec.Max = v1alpha1.Amounts{name: {Text: resource.NewScaledQuantity(value, scale).String()}}
 	}
 }
 
@@ -188,7 +187,7 @@ func stated(m v1alpha1.Amounts, name v1.ResourceName) *resource.Quantity {
 	if !ok {
 		return &resource.Quantity{}
 	}
-	q := resource.MustParse(amount.String())
+	q := resource.MustParse(amount.Text)
 	return &q
 }
 

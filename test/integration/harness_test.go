@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/klog/v2"
@@ -172,7 +171,7 @@ func set(m v1alpha1.Amounts, name, value string) v1alpha1.Amounts {
 	if m == nil {
 		m = v1alpha1.Amounts{}
 	}
-	m[v1.ResourceName(name)] = intstr.FromString(value)
+	m[v1.ResourceName(name)] = v1alpha1.Amount{Text: value}
 	return m
 }
 

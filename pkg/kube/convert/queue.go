@@ -150,8 +150,7 @@ func limits(q *v1alpha1.Queue, spec *queue.Spec) error {
 func stated(amounts v1alpha1.Amounts) (absolute, percent resource.List, err error) {
 	quantities, parts := corev1.ResourceList{}, []resource.Entry(nil)
 	for _, name := range slices.Sorted(maps.Keys(amounts)) {
-		value := amounts[name]
-		text := value.String()
+		text := amounts[name].Text
 		if name == corev1.ResourcePods {
 			return resource.List{}, resource.List{}, errors.New("pods is a limit of each node and is not shared between queues")
 		}

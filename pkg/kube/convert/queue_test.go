@@ -10,7 +10,6 @@ import (
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
@@ -33,7 +32,7 @@ func weight(s string) func(*v1alpha1.Queue) {
 func stating(pairs ...string) v1alpha1.Amounts {
 	out := v1alpha1.Amounts{}
 	for i := 0; i < len(pairs); i += 2 {
-		out[corev1.ResourceName(pairs[i])] = intstr.Parse(pairs[i+1])
+		out[corev1.ResourceName(pairs[i])] = v1alpha1.Amount{Text: pairs[i+1]}
 	}
 	return out
 }
@@ -191,15 +190,18 @@ func TestDecodeQueue(t *testing.T) {
 		return &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": "scheduling.fairway.dev/v1alpha1", "kind": "Queue",
 			"metadata": map[string]any{"name": "root.a"},
-			"spec":     map[string]any{"weight": weight, "max": map[string]any{"cpu": int64(3)}},
+			"spec":     map[string]any{"weight": weight, "max": map[string]any{"cpu": int64(3), "memory": int64(64 << 30)}},
 		}}
 	}
 	q, err := DecodeQueue(object("250m"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if q.Name != "root.a" || q.Spec.Weight.MilliValue() != 250 || q.Spec.Max[corev1.ResourceCPU] != intstr.FromInt32(3) {
+	if q.Name != "root.a" || q.Spec.Weight.MilliValue() != 250 || q.Spec.Max[corev1.ResourceCPU].Text != "3" {
 		t.Errorf("decoded %+v", q)
+	}
+	if d, err := Declaration(q); err != nil || d.Spec.Max.Get(resource.Memory) != 64<<30 {
+		t.Errorf("64 GiB written as a number of bytes are %+v, %v", d.Spec.Max, err)
 	}
 	if _, err := DecodeQueue(object("heavy")); err == nil {
 		t.Error("a weight that is no quantity is accepted")

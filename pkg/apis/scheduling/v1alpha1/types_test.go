@@ -34,3 +34,25 @@ func TestUnsetFieldsAreNotStated(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", text, want)
 	}
 }
+
+// A number is kept digit by digit, also where 32 bits or a float would not hold it.
+func TestAmountsKeepTheirText(t *testing.T) {
+	var amounts Amounts
+	in := `{"cpu":8,"example.com/gpu":"12.5%","memory":9223372036854775807,"ephemeral-storage":"64Gi"}`
+	if err := json.Unmarshal([]byte(in), &amounts); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(amounts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"cpu":"8","ephemeral-storage":"64Gi","example.com/gpu":"12.5%","memory":"9223372036854775807"}`
+	if string(text) != want {
+		t.Errorf("got  %s\nwant %s", text, want)
+	}
+	for _, bad := range []string{`{"cpu":true}`, `{"cpu":{}}`, `{"cpu":[1]}`} {
+		if err := json.Unmarshal([]byte(bad), &amounts); err == nil {
+			t.Errorf("%s is accepted", bad)
+		}
+	}
+}
