@@ -33,6 +33,18 @@ type account struct {
 	demand  resource.Sum
 	members heap[appEntry] // of an application: all its pods
 
+	// Of an application: see applications.go.
+	user          string // of its oldest pod
+	wanting, kept int    // pods that want it to run; those of them that a limit on applications holds
+	runs, queued  bool
+	admitted      int64 // of a queue: applications of the subtree that run
+
+	maxPod      resource.List // of a queue: see size.go
+	share       share
+	kids        []*account   // queues directly below it, in path order
+	drivers     resource.Sum // of a leaf: charges of drivers
+	driversWait bool         // of a leaf: its share keeps drivers from starting
+
 	accepting bool
 	children  int // queues below it, directly
 	// forced: without charged pods in it, the queue would leave the tree. It or an ancestor is not declared any more, or an
@@ -47,7 +59,7 @@ type account struct {
 func (a *account) isApplication() bool { return a.apps == nil }
 
 // active: at least one application that may run.
-func (a *account) active() bool { return a.appsPending+a.appsRunning > 0 }
+func (a *account) active() bool { return a.admitted > 0 }
 
 // cappedDemand is what the account passes up to its parent.
 func (a *account) cappedDemand() resource.List { return a.demand.List().CapBy(a.spec.Max) }
@@ -116,7 +128,7 @@ func (l *Ledger) lanesOf(a *account) lanes {
 		return a.lanes
 	}
 	below := a.order.lanes()
-	return below &^ l.lanes.barred(a, below)
+	return below &^ l.barred(a, below)
 }
 
 // over reports whether one more pod of the class would break a hard limit of this account.

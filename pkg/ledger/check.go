@@ -2,9 +2,11 @@ package ledger
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -72,19 +74,81 @@ func (l *Ledger) Check() (wrong []string) {
 			}
 		}
 	}
+	wrong = append(wrong, l.checkApplications()...)
 	wrong = append(wrong, l.checkLanes()...)
 	return append(wrong, l.checkRoom()...)
+}
+
+// checkApplications counts those that run, and looks for one that is neither let in nor kept out.
+func (l *Ledger) checkApplications() (wrong []string) {
+	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	wanting, kept, charged := map[*account]int{}, map[*account]int{}, map[*account]bool{}
+	drivers := map[*account]*resource.Sum{}
+	for _, r := range l.pods {
+		if r.app == nil {
+			continue
+		}
+		e := r.effects()
+		wanting[r.app] += btoi(e.wants)
+		kept[r.app] += btoi(e.kept)
+		charged[r.app] = charged[r.app] || e.charged
+		if e.charged {
+			if drivers[r.leaf] == nil {
+				drivers[r.leaf] = &resource.Sum{}
+			}
+			if r.Role == application.Driver {
+				drivers[r.leaf].Add(r.Request)
+			}
+		}
+	}
+	admitted, users, queued := map[*account]int64{}, map[string]int64{}, 0
+	for _, n := range l.tree.Nodes {
+		leaf := l.accounts[n.Path]
+		for _, name := range sortedKeys(leaf.apps) {
+			app := leaf.apps[name]
+			queued += btoi(app.queued)
+			switch {
+			case app.wanting != wanting[app] || app.kept != kept[app]:
+				say("%s: %d pods want to run, %d kept out, counted %d and %d", name, wanting[app], kept[app], app.wanting, app.kept)
+			case app.runs != (app.wanting > 0 && !app.queued) || app.runs && app.kept > 0 || charged[app] && !app.runs:
+				say("%s: runs %v, is kept out %v, with %d of %d pods kept out", name, app.runs, app.queued, app.kept, app.wanting)
+			}
+			if app.runs {
+				users[app.user]++
+				for a := leaf; a != nil; a = a.parent {
+					admitted[a]++
+				}
+			}
+		}
+	}
+	for _, n := range l.tree.Nodes {
+		a := l.accounts[n.Path]
+		if a.admitted != admitted[a] {
+			say("%s: %d applications run, counted %d", n.Path, admitted[a], a.admitted)
+		}
+		if d := drivers[a]; d != nil && !a.drivers.Equal(d) || d == nil && !a.drivers.IsZero() {
+			say("%s: its drivers use %v, which is not what they add up to", n.Path, a.drivers.List())
+		}
+	}
+	if !maps.Equal(users, l.users) {
+		say("users run %v applications, counted %v", users, l.users)
+	}
+	if queued != len(l.queued) || !slices.IsSortedFunc(l.queued, runningOrder) {
+		say("%d applications are kept out, %d in line, in order %v", queued, len(l.queued), slices.IsSortedFunc(l.queued, runningOrder))
+	}
+	return wrong
 }
 
 // checkLanes follows every listed pod upwards: until a limit stops its class, each order book must know of it. While no two classes
 // share a lane, a book knows of nothing else.
 func (l *Ledger) checkLanes() (wrong []string) {
+	l.recheckDrivers()
 	want := map[*account]lanes{}
 	for _, r := range l.pods {
 		if !r.listed {
 			continue
 		}
-		for a := r.app; a.parent != nil && !a.over(r.class); a = a.parent {
+		for a := r.app; a.parent != nil && !l.stops(a, r.class); a = a.parent {
 			want[a] |= r.class.lane()
 		}
 	}
@@ -93,7 +157,7 @@ func (l *Ledger) checkLanes() (wrong []string) {
 		if a.inParent != out {
 			has = a.parent.order[a.inParent].own
 		}
-		if want[a]&^has != 0 || !l.lanes.shared && want[a] != has {
+		if want[a]&^has != 0 || !l.lanes.shared && want[a]&^l.lanes.drivers != has&^l.lanes.drivers {
 			wrong = append(wrong, fmt.Sprintf("%s %s: the order book knows of lanes %b, its pods are in %b", a.path, a.name, has, want[a]))
 		}
 	}
@@ -234,7 +298,7 @@ func (n *line) check() (fault string) {
 func (l *Ledger) Fingerprint() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.settle()
+	l.begin()
 	var text strings.Builder
 	fmt.Fprintf(&text, "total %v\n", l.total)
 	for _, n := range l.tree.Nodes {

@@ -1,6 +1,9 @@
 package ledger
 
-import "github.com/fairway-scheduler/fairway/pkg/core/resource"
+import (
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
 
 // class is the set of pods that every filter would judge alike, so that one failed attempt speaks for all of them.
 type class struct {
@@ -9,6 +12,7 @@ type class struct {
 	eligible func(facts any) bool
 	pods     int // records that refer to it
 	bit      int // its lane
+	driver   bool
 
 	listed    int // pods in lines
 	inOffered int // place among the classes with such pods
@@ -39,14 +43,14 @@ func (c *class) reopen() { c.closed, c.probe, c.closedUntil, c.allowance = false
 // classOf finds or makes the class of a pod. The adapter puts the request into the class key; should two pods of different size
 // carry the same key all the same, they are kept apart here, because a book's limit check speaks for all its pods.
 func (l *Ledger) classOf(p *Pod) *class {
-	key := p.Class
+	key, driver := p.Class, p.Role == application.Driver
 	c := l.classes[key]
-	if c != nil && !c.request.Equal(p.Request) {
-		key += "\x00" + p.Request.String()
+	if c != nil && (c.driver != driver || !c.request.Equal(p.Request)) {
+		key += "\x00" + p.Role.String() + p.Request.String()
 		c = l.classes[key]
 	}
 	if c == nil {
-		c = &class{key: key, request: p.Request, eligible: p.Eligible, allowance: 1}
+		c = &class{key: key, request: p.Request, eligible: p.Eligible, driver: driver, allowance: 1}
 		l.classes[key] = c
 		l.lanes.enroll(c)
 	}

@@ -15,7 +15,8 @@ const laneCount = 64
 // laneTable says which classes have which lane.
 type laneTable struct {
 	classes [laneCount][]*class
-	shared  bool // some lane has had several classes at a time
+	shared  bool  // some lane has had several classes at a time
+	drivers lanes // those that a class of drivers has or had
 }
 
 func (c *class) lane() lanes { return 1 << c.bit }
@@ -29,6 +30,9 @@ func (t *laneTable) enroll(c *class) {
 	}
 	t.shared = t.shared || len(t.classes[c.bit]) > 0
 	t.classes[c.bit] = append(t.classes[c.bit], c)
+	if c.driver {
+		t.drivers |= c.lane()
+	}
 }
 
 func (t *laneTable) dismiss(c *class) {
@@ -38,24 +42,41 @@ func (t *laneTable) dismiss(c *class) {
 }
 
 // barred returns those of the lanes in which a limit of the account admits no further pod of any class.
-func (t *laneTable) barred(a *account, among lanes) (barred lanes) {
-	if a.spec.Max.Len() == 0 {
+func (l *Ledger) barred(a *account, among lanes) (barred lanes) {
+	limitsDrivers := a.children == 0 && among&l.lanes.drivers != 0
+	if a.spec.Max.Len() == 0 && !limitsDrivers {
 		return 0
 	}
 	for rest := among; rest != 0; rest &= rest - 1 {
 		lane := bits.TrailingZeros64(uint64(rest))
-		if a.overAll(t.classes[lane]) {
+		if l.stopsAll(a, l.lanes.classes[lane]) {
 			barred |= 1 << lane
 		}
+	}
+	if limitsDrivers && barred&l.lanes.drivers != 0 && !a.driversWait {
+		a.driversWait = true
+		l.driversWait = append(l.driversWait, a)
 	}
 	return barred
 }
 
-func (a *account) overAll(classes []*class) bool {
+func (l *Ledger) stopsAll(a *account, classes []*class) bool {
 	for _, c := range classes {
-		if !a.over(c) {
+		if !l.stops(a, c) {
 			return false
 		}
 	}
 	return true
+}
+
+// stops reports whether one more pod of the class would break a hard limit of this very account.
+func (l *Ledger) stops(a *account, c *class) bool {
+	if a.over(c) {
+		return true
+	}
+	if !c.driver || a.children > 0 || a.isApplication() {
+		return false
+	}
+	_, _, over := l.driversFull(a, c.request)
+	return over
 }

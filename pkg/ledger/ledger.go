@@ -3,6 +3,8 @@ package ledger
 import (
 	"sync"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/fairshare"
+	"github.com/fairway-scheduler/fairway/pkg/core/limit"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -58,6 +60,19 @@ type Ledger struct {
 	offered  []*class // that have waiting pods in lines, in no order that means anything
 	spare    []line   // memory of lines that have ended
 
+	// Applications: see applications.go.
+	started     bool
+	users       map[string]int64 // applications of each user that run
+	queued      []*account       // kept out by a limit, in order of submission
+	inRevision  *account
+	levelBuffer []limit.Level
+
+	// Shares: see shares.go.
+	flips, recheckedAt uint64
+	driversWait        []*account // leaves whose share keeps drivers from starting
+	stale              *account   // a leaf that promised what its limits do not allow any more
+	childBuffer        []fairshare.Child
+
 	// Nodes.
 	nodes         map[string]*node
 	nodeList      []*node // those that exist, in no order that means anything
@@ -100,6 +115,7 @@ func New(o Options) *Ledger {
 		asking:     map[queue.Path]*asker{},
 		homeless:   map[UID]*record{},
 		classes:    map[string]*class{},
+		users:      map[string]int64{},
 		nodes:      map[string]*node{},
 		foreign:    map[UID]Pod{},
 		journal:    journal{size: o.Journal},
@@ -134,11 +150,15 @@ func (l *Ledger) settle() {
 	}
 	if rekey {
 		l.rekeyAll()
+		if l.started {
+			l.reexamine()
+		}
 	}
 }
 
 // rekeyAll recomputes every demand, key, limit and order book after a change of the tree, of a spec or of the cluster total.
 func (l *Ledger) rekeyAll() {
+	l.forgetShares()
 	for i := len(l.tree.Nodes) - 1; i >= 0; i-- { // children before parents
 		a := l.accounts[l.tree.Nodes[i].Path]
 		a.demand.Reset()

@@ -214,11 +214,11 @@ func (a *account) lineOf(c *class) int {
 }
 
 // head is the application's next pod of the classes that were marked and that no limit above the application stops.
-func (a *account) head(mark uint64) *record {
+func (l *Ledger) head(a *account) *record {
 	var first *line
 	for i := range a.lines {
 		n := &a.lines[i]
-		if n.class.mark != mark || a.stops(n.class) {
+		if n.class.mark != l.mark || l.stopsOnPath(a, n.class) {
 			continue
 		}
 		if first == nil || n.head.before(first.head) || n.head == first.head && n.next().before(first.next()) {
@@ -231,10 +231,11 @@ func (a *account) head(mark uint64) *record {
 	return first.next().record
 }
 
-// stops reports whether a limit on the path admits no further pod of the class. The walk has asked already, but by lanes.
-func (a *account) stops(c *class) bool {
+// stopsOnPath reports whether a limit on the path admits no further pod of the class. The walk has asked already, but by lanes, and of
+// drivers what was so when their leaf was last looked at.
+func (l *Ledger) stopsOnPath(a *account, c *class) bool {
 	for ; a != nil; a = a.parent {
-		if a.over(c) {
+		if l.stops(a, c) {
 			return true
 		}
 	}

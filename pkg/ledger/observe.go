@@ -3,13 +3,15 @@ package ledger
 import (
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
 // asker gathers the unbound pods that ask for one queue, the oldest first, with what the tree last said to them.
 type asker struct {
-	pods heap[askEntry]
-	leaf *account
-	hold reason.Reason
+	pods   heap[askEntry]
+	leaf   *account
+	hold   reason.Reason
+	maxPod resource.List // of the leaf
 }
 
 type askEntry struct{ *record }
@@ -98,6 +100,7 @@ func (l *Ledger) revise(r *record, p Pod) bool {
 		return false
 	}
 	leaf, s, hold, spot := r.leaf, r.state, r.hold, r.spot
+	l.inRevision = r.app // an application that loses its only pod for a moment does not end
 	l.occupy(r, nil)
 	l.set(r, nil, s, hold) // off every account, with the old values
 	if r.Node != "" {
@@ -110,6 +113,7 @@ func (l *Ledger) revise(r *record, p Pod) bool {
 		l.nodeOf(r.Node).add(l, r.Request, 1, false)
 	}
 	l.set(r, leaf, s, hold)
+	l.revised()
 	if spot != nil {
 		l.occupy(r, l.nodeOf(spot.Name)) // by name: the old entry of an unknown node left with its last pod
 	}
@@ -117,7 +121,7 @@ func (l *Ledger) revise(r *record, p Pod) bool {
 }
 
 func (p Pod) equal(o Pod) bool {
-	return p.Request.Equal(o.Request) && p.Queue == o.Queue && p.Placed == o.Placed && p.Application == o.Application && p.Role == o.Role &&
+	return p.Request.Equal(o.Request) && p.Queue == o.Queue && p.Placed == o.Placed && p.Application == o.Application && p.Role == o.Role && p.User == o.User &&
 		p.Class == o.Class && p.Priority == o.Priority && p.Node == o.Node && p.Terminating == o.Terminating && p.Gate == o.Gate &&
 		p.Created == o.Created && p.Foreign == o.Foreign
 }
@@ -140,7 +144,7 @@ func (l *Ledger) ask(r *record) {
 	a := l.asking[r.asked]
 	if a == nil {
 		a = &asker{}
-		a.leaf, a.hold = l.resolve(r.asked)
+		a.leaf, a.hold, a.maxPod = l.answer(r.asked)
 		l.asking[r.asked] = a
 	}
 	a.pods.push(askEntry{r})
@@ -213,16 +217,28 @@ func (l *Ledger) wait(r *record, now int64) {
 	if r.asked == "" {
 		hold = l.invalidName(r)
 	}
-	switch {
-	case hold.Code != "":
+	if hold.Code != "" {
 		l.step(r, now, nil, Waiting, hold)
-	case r.Gate != "":
-		l.step(r, now, a.leaf, Waiting, reason.Reason{Code: reason.SchedulingGate, Queue: string(r.asked), Other: r.Gate})
-	case r.retryAt > now:
-		l.step(r, now, a.leaf, Waiting, reason.Reason{Code: reason.BackOff, Queue: string(r.asked)})
-	default:
-		l.step(r, now, a.leaf, Waiting, reason.Reason{})
+		return
 	}
+	l.step(r, now, a.leaf, Waiting, l.holdIn(r, a.leaf, now))
+}
+
+// holdIn returns what holds a pod in its leaf, nothing if it may be released.
+func (l *Ledger) holdIn(r *record, leaf *account, now int64) reason.Reason {
+	if why, large := r.tooLarge(leaf); large {
+		return why
+	}
+	if r.Gate != "" {
+		return reason.Reason{Code: reason.SchedulingGate, Queue: string(r.asked), Other: r.Gate}
+	}
+	if why, ok := l.slot(r, leaf); !ok {
+		return why
+	}
+	if r.retryAt > now {
+		return reason.Reason{Code: reason.BackOff, Queue: string(r.asked)}
+	}
+	return reason.Reason{}
 }
 
 func (l *Ledger) invalidName(r *record) reason.Reason {

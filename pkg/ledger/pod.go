@@ -24,6 +24,8 @@ type Pod struct {
 	// Application names the application, unique over the cluster.
 	Application string
 	Role        application.Role
+	// User is whose application the pod belongs to; an application has the user of its oldest pod.
+	User string
 	// Class is equal for pods that every filter would judge alike.
 	Class string
 	// Eligible reports whether the pod may use a node of these facts (Node.Facts) as far as the node itself decides; nil: any usable
@@ -104,6 +106,7 @@ func (r *record) held() bool { return r.hold.Code != "" }
 // effects is what a pod has put on the accounts of its leaf; set undoes and redoes them.
 type effects struct {
 	charged, demands, listed, window bool
+	wants, kept                      bool // see applications.go
 }
 
 func (r *record) effects() effects {
@@ -113,6 +116,8 @@ func (r *record) effects() effects {
 		demands: waits || r.state == Parked || r.state.charged(),
 		listed:  waits,
 		window:  r.state.inWindow(),
+		wants:   r.wants(),
+		kept:    r.keptOut(),
 	}
 }
 

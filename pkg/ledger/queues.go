@@ -6,6 +6,7 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
 // ObserveQueue takes in a Queue as declared. The tree follows at the next decision.
@@ -61,6 +62,11 @@ func (l *Ledger) retree() {
 			l.accounts[n.Path] = a
 		}
 		a.spec, a.ordinal, a.accepting, a.children = n.Spec, i+1, n.Accepting, len(n.Children)
+		a.kids = a.kids[:0]
+		a.inheritMaxPod()
+		if a.parent != nil {
+			a.parent.kids = append(a.parent.kids, a)
+		}
 	}
 	l.root = l.accounts[queue.Root]
 	var gone []queue.Path
@@ -149,11 +155,11 @@ func (l *Ledger) occupancy() []queue.Occupancy {
 func (l *Ledger) answerAskers() {
 	for _, p := range sortedKeys(l.asking) {
 		a := l.asking[p]
-		leaf, hold := l.resolve(p)
-		if leaf == a.leaf && hold == a.hold {
+		leaf, hold, maxPod := l.answer(p)
+		if leaf == a.leaf && hold == a.hold && queue.SameLimits(maxPod, a.maxPod) {
 			continue
 		}
-		a.leaf, a.hold = leaf, hold
+		a.leaf, a.hold, a.maxPod = leaf, hold, maxPod
 		for _, e := range a.pods {
 			switch e.state {
 			case Waiting:
@@ -173,6 +179,15 @@ func (l *Ledger) houseHomeless() {
 		l.set(r, l.accounts[r.asked], Bound, reason.Reason{})
 		delete(l.homeless, uid)
 	}
+}
+
+// answer is what the tree says to all pods that ask for p.
+func (l *Ledger) answer(p queue.Path) (leaf *account, hold reason.Reason, maxPod resource.List) {
+	leaf, hold = l.resolve(p)
+	if leaf != nil {
+		maxPod = leaf.maxPod
+	}
+	return leaf, hold, maxPod
 }
 
 // resolve finds the leaf that takes pods which ask for p, or the reason why none does.

@@ -22,7 +22,7 @@ func (l *Ledger) Choose(now int64) (Release, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now = now
-	l.settle()
+	l.begin()
 	l.expire(now)
 	if l.inWindow >= l.opts.Window {
 		return Release{}, false
@@ -42,6 +42,7 @@ func (l *Ledger) Choose(now int64) (Release, bool) {
 // next walks from the root to a leaf, to an application, to its pod: at each step to the competitor that the parent's policy puts
 // first among those below which a class may be released.
 func (l *Ledger) next(now int64) *record {
+	l.recheckDrivers()
 	l.mark++
 	var open lanes
 	for _, c := range l.offered { // each for itself: order does not matter
@@ -51,6 +52,10 @@ func (l *Ledger) next(now int64) *record {
 		}
 	}
 	r := l.walk(l.root, open&l.lanesOf(l.root))
+	if leaf := l.stale; leaf != nil { // it promised a driver that its share does not allow any more
+		l.stale = nil
+		l.refresh(leaf)
+	}
 	// The order's next pod waits for what becomes of the released ones of its class. Stepping past it to another class would
 	// trade the exact order for a few milliseconds.
 	if r == nil || r.class.outstanding >= r.class.allowance {
@@ -63,12 +68,15 @@ func (l *Ledger) next(now int64) *record {
 // competitor has its turn.
 func (l *Ledger) walk(a *account, open lanes) *record {
 	if a.isApplication() {
-		return a.head(l.mark)
+		return l.head(a)
 	}
 	for c := a.order.first(open, nil); c != nil; c = a.order.first(open, c) {
 		if r := l.walk(c.account, open&c.own); r != nil {
 			return r
 		}
+	}
+	if a.children == 0 && open&l.lanes.drivers != 0 {
+		l.stale = a
 	}
 	return nil
 }
@@ -180,6 +188,12 @@ func (l *Ledger) recheck(r *record) (reason.Reason, bool) {
 			return reason.Reason{Code: reason.MaxResources, Queue: string(a.path), Resource: n,
 				Limit: a.spec.Max.Get(n), Used: used, Asked: r.Request.Get(n)}, false
 		}
+	}
+	if why, large := r.tooLarge(r.leaf); large {
+		return why, false
+	}
+	if why, over := l.driverTooMany(r); over {
+		return why, false
 	}
 	return reason.Reason{}, true
 }

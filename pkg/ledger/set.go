@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
@@ -8,7 +9,7 @@ import (
 // set is the only way a pod changes state, hold or queue. It takes back what the old state put on the accounts and puts on what
 // the new one asks for, so that no charge is lost or doubled whatever the order of events. leaf nil enters the pod nowhere.
 func (l *Ledger) set(r *record, leaf *account, s State, hold reason.Reason) {
-	was, old, oldState := r.effects(), r.leaf, r.state
+	was, old, oldApp, oldState := r.effects(), r.leaf, r.app, r.state
 	if r.leaf != leaf {
 		l.undo(r, was, effects{})
 		l.leave(r)
@@ -24,6 +25,12 @@ func (l *Ledger) set(r *record, leaf *account, s State, hold reason.Reason) {
 		l.redo(r, was, will)
 	}
 	l.afterSet(r, old, oldState, was, will)
+	if oldApp != nil && oldApp != r.app {
+		l.follow(oldApp)
+	}
+	if r.app != nil {
+		l.follow(r.app)
+	}
 }
 
 // afterSet keeps what is not on an account: window, class, timers, and who must be told.
@@ -86,10 +93,13 @@ func (l *Ledger) undo(r *record, was, will effects) {
 	if was.charged && !will.charged {
 		r.app.addUsage(r.Request, -1)
 		r.leaf.direct--
+		r.leaf.addDriver(r, -1)
 	}
 	if was.demands && !will.demands {
 		r.app.addDemand(r.Request, -1)
 	}
+	r.app.wanting -= btoi(was.wants && !will.wants)
+	r.app.kept -= btoi(was.kept && !will.kept)
 }
 
 func (l *Ledger) redo(r *record, was, will effects) {
@@ -99,12 +109,22 @@ func (l *Ledger) redo(r *record, was, will effects) {
 	if will.charged && !was.charged {
 		r.app.addUsage(r.Request, 1)
 		r.leaf.direct++
+		r.leaf.addDriver(r, 1)
 	}
 	if will.demands && !was.demands {
 		r.app.addDemand(r.Request, 1)
 	}
+	r.app.wanting += btoi(will.wants && !was.wants)
+	r.app.kept += btoi(will.kept && !was.kept)
 	if will.listed && !was.listed {
 		l.enlist(r)
+	}
+}
+
+// addDriver counts a charged driver, or takes it off the count.
+func (a *account) addDriver(r *record, sign int) {
+	if r.Role == application.Driver {
+		addSigned(&a.drivers, r.Request, sign)
 	}
 }
 
@@ -119,12 +139,24 @@ func (l *Ledger) enter(r *record, leaf *account) {
 		leaf.apps[r.Application] = r.app
 	}
 	r.app.members.push(appEntry{r})
-	r.app.seniority()
+	l.seniority(r.app)
 	r.app.count(r.state == Bound, 1)
 }
 
 // seniority notes what an application has from its oldest pod.
-func (a *account) seniority() { a.priority, a.submitted = a.members[0].Priority, a.members[0].Created }
+func (l *Ledger) seniority(a *account) {
+	first := a.members[0]
+	if first.Created != a.submitted && a.queued {
+		l.unqueue(a)
+		defer l.queue(a)
+	}
+	a.priority, a.submitted = first.Priority, first.Created
+	if a.user != first.User && a.runs {
+		l.users[first.User]++
+		l.leaveUser(a.user)
+	}
+	a.user = first.User
+}
 
 func (l *Ledger) leave(r *record) {
 	if r.leaf == nil {
@@ -134,9 +166,11 @@ func (l *Ledger) leave(r *record) {
 	r.app.count(r.state == Bound, -1)
 	if len(r.app.members) == 0 {
 		r.leaf.order.offer(r.app, 0)
-		delete(r.leaf.apps, r.Application)
+		if r.app != l.inRevision {
+			delete(r.leaf.apps, r.app.name)
+		}
 	} else {
-		r.app.seniority()
+		l.seniority(r.app)
 		l.refresh(r.app)
 	}
 	r.leaf, r.app = nil, nil

@@ -74,7 +74,7 @@ func (l *Ledger) Snapshot() Snapshot {
 func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.settle()
+	l.begin()
 	tree := l.tree // built anew at every change, never edited
 	s := Snapshot{Version: l.version, Total: l.total, InWindow: l.inWindow, Queues: make([]QueueState, 0, len(tree.Nodes)+len(tree.Blocked))}
 	active := make([]bool, len(tree.Nodes))

@@ -17,7 +17,8 @@ type Telling struct {
 // tellable holds are those a user must act on; a pod that waits for its turn or for a back-off needs no condition.
 func tellable(h reason.Reason) bool {
 	switch h.Code {
-	case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.QueueDeleted:
+	case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.QueueDeleted,
+		reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications:
 		return true
 	}
 	return false
@@ -28,7 +29,7 @@ func tellable(h reason.Reason) bool {
 func (l *Ledger) TakeTellings(n int) []Telling {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.settle() // a new tree may change what holds pods
+	l.begin() // a new tree may change what holds pods
 	var ts []Telling
 	looked := 0
 	for ; looked < len(l.toTell) && len(ts) < n; looked++ {

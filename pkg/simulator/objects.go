@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/limit"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
@@ -98,7 +99,7 @@ type leafStyle struct {
 func Generate(seed uint64, o Options) Objects {
 	g := newGenerator(seed, o)
 	var obs Objects
-	root := queue.Declaration{Path: queue.Root, Spec: queue.DefaultSpec()}
+	root := queue.Declaration{Path: queue.Root, Spec: unlimited()}
 	obs.Queues = g.grow([]queue.Declaration{root}, queue.Root, 3+g.IntN(3))
 	n := 20 + g.IntN(60)
 	if g.IntN(10) == 0 {
@@ -160,6 +161,13 @@ func (g *generator) grow(qs []queue.Declaration, parent queue.Path, levels int) 
 	return qs
 }
 
+// unlimited is the spec of a queue that states nothing, and does not hold drivers back.
+func unlimited() queue.Spec {
+	s := queue.DefaultSpec()
+	s.MaxDriverShare = queue.AtMost(limit.WholeShare)
+	return s
+}
+
 // queue draws a leaf under parent. Names with '-' sort differently as strings than as paths.
 func (g *generator) queue(parent queue.Path) queue.Declaration {
 	g.queues++
@@ -167,7 +175,7 @@ func (g *generator) queue(parent queue.Path) queue.Declaration {
 	if g.IntN(3) == 0 {
 		name = fmt.Sprintf("%c-%d", 'a'+rune(g.IntN(4)), g.queues)
 	}
-	s := queue.DefaultSpec()
+	s := unlimited()
 	s.Weight = g.weight()
 	s.Policy = queue.Policy(g.IntN(3))
 	return queue.Declaration{Path: parent + "." + queue.Path(name), Spec: s, Created: int64(g.IntN(50))}

@@ -59,7 +59,7 @@ func TestTheOrderIsExactToOnePod(t *testing.T) {
 func TestHopelessClassesDoNotCostTheirQueueItsTurn(t *testing.T) {
 	var obs Objects
 	for _, path := range []queue.Path{"root", "root.a", "root.b"} {
-		obs.Queues = append(obs.Queues, queue.Declaration{Path: path, Spec: queue.DefaultSpec()})
+		obs.Queues = append(obs.Queues, queue.Declaration{Path: path, Spec: unlimited()})
 	}
 	obs.Nodes = []ledger.Node{{Name: "node", Allocatable: size{cpu: 60_000, memory: 60 * gib}.list(), Usable: true}}
 	pod := func(leaf string, i int, class string, milli int64) {

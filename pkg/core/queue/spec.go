@@ -101,7 +101,7 @@ func (p Percent) IsZero() bool {
 
 // Equal reports whether both state the same.
 func (p Percent) Equal(o Percent) bool {
-	return p.Guaranteed.Equal(o.Guaranteed) && equalLimits(p.Max, o.Max) && equalLimits(p.MaxPod, o.MaxPod)
+	return p.Guaranteed.Equal(o.Guaranteed) && SameLimits(p.Max, o.Max) && SameLimits(p.MaxPod, o.MaxPod)
 }
 
 // Amounts adds to a spec what the percentages come to in a cluster of this total,
@@ -162,13 +162,13 @@ func DefaultSpec() Spec {
 // Equal reports whether both specs mean the same.
 func (s Spec) Equal(o Spec) bool {
 	return s.Weight == o.Weight && s.Rule() == o.Rule() &&
-		s.Guaranteed.Equal(o.Guaranteed) && equalLimits(s.Max, o.Max) && equalLimits(s.MaxPod, o.MaxPod) &&
+		s.Guaranteed.Equal(o.Guaranteed) && SameLimits(s.Max, o.Max) && SameLimits(s.MaxPod, o.MaxPod) &&
 		s.MaxRunningApplications == o.MaxRunningApplications && s.MaxDriverShare == o.MaxDriverShare &&
 		s.MaxRunningApplicationsPerUser == o.MaxRunningApplicationsPerUser
 }
 
-// equalLimits compares maxima, where an absent resource is unlimited.
-func equalLimits(a, b resource.List) bool {
+// SameLimits compares maxima, where an absent resource is unlimited.
+func SameLimits(a, b resource.List) bool {
 	return within(a, b) && within(b, a)
 }
 

@@ -1,0 +1,43 @@
+package limit
+
+import "github.com/fairway-scheduler/fairway/pkg/core/resource"
+
+// DefaultDriverShare is what drivers may use of their queue's fair share where nothing is
+// stated, in milli (YARN FairScheduler: maxAMShare 0.5).
+const DefaultDriverShare int64 = 500
+
+// WholeShare is a driver share of 1, which limits nothing.
+const WholeShare int64 = 1000
+
+// Drivers is a leaf as far as its drivers go.
+type Drivers struct {
+	Share     int64         // milli
+	FairShare resource.List // of the leaf, now
+	Most      resource.List // what the leaf could ever hold: the base of a resource that it has no share of
+	Usage     *resource.Sum // of its drivers
+	Idle      bool          // nothing runs in the leaf
+}
+
+// MaxDriverShare returns the first resource, in name order, of which the drivers with one
+// more of this size would use more than their part of the leaf's fair share, rounded up, and
+// what that part is. YARN FairScheduler: maxAMShare, in all resources the driver asks for.
+// Under Fair, or with weight 0, a leaf has no share of some resources; then the part is of
+// what it could hold. In a leaf where nothing runs a driver may always start: with many
+// active queues the part may be less than any driver, and nothing would ever start.
+func MaxDriverShare(d Drivers, request resource.List) (n resource.Name, part int64, over bool) {
+	if d.Share >= WholeShare || d.Idle {
+		return "", 0, false
+	}
+	for i := range request.Len() {
+		e := request.At(i)
+		base := d.FairShare.Get(e.Name)
+		if base == 0 {
+			base = d.Most.Get(e.Name)
+		}
+		part := resource.PartUp(base, d.Share, WholeShare)
+		if e.Value > 0 && resource.SatAdd(d.Usage.Get(e.Name), e.Value) > part {
+			return e.Name, part, true
+		}
+	}
+	return "", 0, false
+}
