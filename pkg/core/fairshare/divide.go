@@ -54,7 +54,10 @@ func Divide(total int64, cs []Claimant, out []int64) []int64 {
 	if floors >= left {
 		return out // the floors alone are too much: R is 0
 	}
-	r, found := findLevel(left, floors, cs)
+	r, found := byWeight(left, cs)
+	if !found {
+		r, found = findLevel(left, floors, cs)
+	}
 	for i, c := range cs {
 		switch {
 		case !takesPart(c) || c.Weight <= 0:
@@ -124,6 +127,29 @@ func (l level) times(weight int64) int64 {
 	}
 	q, _ := bits.Div64(hi, lo, l.den)
 	return int64(min(q, uint64(resource.Unlimited)))
+}
+
+// byWeight returns the R at which everybody has a part of the total by weight alone, and
+// false where that is less than some floor or more than some cap. It is what mostly
+// comes out, and takes no sorting.
+func byWeight(total int64, cs []Claimant) (level, bool) {
+	r := level{num: uint64(total)}
+	for _, c := range cs {
+		if takesPart(c) && c.Weight > 0 {
+			r.den += uint64(cappedWeight(c.Weight, len(cs)))
+		}
+	}
+	for _, c := range cs {
+		if !takesPart(c) || c.Weight <= 0 {
+			continue
+		}
+		// floor <= weight x total/den <= ceiling, without rounding.
+		w := uint64(cappedWeight(c.Weight, len(cs)))
+		if compareProducts(uint64(c.floor()), r.den, w, r.num) > 0 || compareProducts(w, r.num, uint64(c.ceiling()), r.den) > 0 {
+			return level{}, false
+		}
+	}
+	return r, r.den > 0
 }
 
 // findLevel returns the R at which the shares sum to total, and false when they stay

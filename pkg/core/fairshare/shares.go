@@ -1,6 +1,8 @@
 package fairshare
 
 import (
+	"slices"
+
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -24,7 +26,8 @@ func Level(rule queue.Rule, share resource.List, children []Child) []resource.Li
 		e := share.At(r)
 		if !rule.Counts(e.Name) {
 			e.Value = 0
-			shares = append(shares[:0], make([]int64, len(children))...)
+			shares = slices.Grow(shares[:0], len(children))[:len(children)]
+			clear(shares)
 		} else {
 			for i, c := range children {
 				claimants[i] = c.claimant(e.Name)
@@ -37,7 +40,7 @@ func Level(rule queue.Rule, share resource.List, children []Child) []resource.Li
 	}
 	out := make([]resource.List, len(children))
 	for i := range children {
-		out[i] = resource.Of(entries[i*share.Len() : (i+1)*share.Len()]...)
+		out[i] = resource.OfSorted(entries[i*share.Len() : (i+1)*share.Len() : (i+1)*share.Len()])
 	}
 	return out
 }

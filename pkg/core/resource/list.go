@@ -52,6 +52,9 @@ func Of(entries ...Entry) List {
 	return List{entries: out}
 }
 
+// OfSorted is Of for entries that are sorted by name, each name once. It keeps the slice.
+func OfSorted(entries []Entry) List { return List{entries: entries} }
+
 // Get returns the amount of a resource, 0 when the list does not name it.
 func (l List) Get(n Name) int64 {
 	v, _ := l.Lookup(n)
