@@ -111,7 +111,7 @@ demo: build tools ## start a local cluster with Fairway and show fair sharing; D
 
 bench: tools ## measure the dispatcher, then whole schedulers against stock kube-scheduler (15 minutes); BENCH_ARGS for the latter
 	@echo 'Each line: benchmark, rounds, ns per operation, memory per operation. BenchmarkYardstick is one Pop and Push on a heap of 10,000.'
-	@$(GO) test -p $(P) -run '^$$' -bench . -benchmem ./pkg/dispatch/...
+	@$(GO) test -p $(P) -run '^$$' -bench . -benchmem $(HOT_PATHS)
 	@$(GO) run ./test/bench $(BENCH_ARGS)
 
 clean: ## remove what build made; bin/tools stays (minutes to rebuild), rm -r bin takes it too

@@ -97,6 +97,7 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 		return nil, err
 	}
 	s.wrap()
+	theCollector.ledger.Store(s.Ledger)
 	return s, options.LogOrWriteConfig(klog.FromContext(ctx), opts.WriteConfigTo, &cc.ComponentConfig, profiles)
 }
 

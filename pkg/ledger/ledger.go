@@ -93,6 +93,8 @@ type Ledger struct {
 	timers   heap[timerEntry]
 	woken    []UID
 	toTell   []*record // first come, first told
+	unbound  []*record // pods that ask for a queue, in no order that means anything
+	surveyed int       // where Survey goes on
 	repairs  uint64
 
 	journal journal

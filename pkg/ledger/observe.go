@@ -148,6 +148,8 @@ func (l *Ledger) ask(r *record) {
 		l.asking[r.asked] = a
 	}
 	a.pods.push(askEntry{r})
+	r.inUnbound = len(l.unbound)
+	l.unbound = append(l.unbound, r)
 	l.guard(r.asked)
 }
 
@@ -157,6 +159,9 @@ func (l *Ledger) unask(r *record) {
 	}
 	a := l.asking[r.asked]
 	a.pods.remove(askEntry{r})
+	last := l.unbound[len(l.unbound)-1]
+	l.unbound[r.inUnbound], last.inUnbound = last, r.inUnbound
+	l.unbound = l.unbound[:len(l.unbound)-1]
 	if len(a.pods) == 0 {
 		delete(l.asking, r.asked)
 	}
@@ -248,7 +253,7 @@ func (l *Ledger) invalidName(r *record) reason.Reason {
 
 // step is set with the time and the journal.
 func (l *Ledger) step(r *record, now int64, leaf *account, s State, hold reason.Reason) {
-	if r.state == s && r.leaf == leaf && r.hold == hold {
+	if r.state == s && r.leaf == leaf && (r.hold == hold || r.keptOut() && sameLimit(r.hold, hold)) {
 		return
 	}
 	if r.state != s {

@@ -90,14 +90,16 @@ type record struct {
 
 	inTimer int           // place among the back-off timers
 	told    string        // the sentence the pod object shows, as far as we know
+	limited reason.Reason // of a listed pod: the limit it was told of, if any
 	hold    reason.Reason // why a Waiting pod takes no part; zero: it is in its line
 
 	Pod
-	asked    queue.Path // the parsed request, "" if it cannot be parsed
-	inApp    int        // place among the pods of its application
-	inAsker  int        // place among the pods that ask for the same queue
-	attempts int        // failed with an error in a row
-	retryAt  int64      // end of its back-off
+	asked     queue.Path // the parsed request, "" if it cannot be parsed
+	inApp     int        // place among the pods of its application
+	inAsker   int        // place among the pods that ask for the same queue
+	inUnbound int        // place among all pods that ask for a queue
+	attempts  int        // failed with an error in a row
+	retryAt   int64      // end of its back-off
 }
 
 // held reports whether a waiting pod is kept out of the order books.

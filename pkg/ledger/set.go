@@ -61,6 +61,9 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will eff
 			l.timers.remove(timerEntry{r})
 		}
 	}
+	if r.state != Waiting || r.held() {
+		r.limited = reason.Reason{}
+	}
 	if r.told != "" || r.hold.Code != "" {
 		l.tell(r)
 	}

@@ -14,7 +14,7 @@ type Telling struct {
 	Reason    reason.Reason
 }
 
-// tellable holds are those a user must act on; a pod that waits for its turn or for a back-off needs no condition.
+// tellable holds are those a user must act on, or a limit; a pod that waits for its turn or for a back-off needs no condition.
 func tellable(h reason.Reason) bool {
 	switch h.Code {
 	case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.QueueDeleted,
@@ -38,9 +38,12 @@ func (l *Ledger) TakeTellings(n int) []Telling {
 		if l.pods[r.UID] != r || r.state == Gone {
 			continue
 		}
-		hold, text := reason.Reason{}, ""
+		hold, text := r.limited, ""
 		if tellable(r.hold) {
-			hold, text = r.hold, r.hold.Text()
+			hold = r.hold
+		}
+		if hold.Code != "" {
+			text = hold.Text()
 		}
 		if text == r.told {
 			continue

@@ -30,6 +30,9 @@ const (
 // retryAfter is when a pod whose patch failed is told again. It does not grow: the rate is bounded anyway, and others go first meanwhile.
 const retryAfter = 10 * time.Second
 
+// surveyed is how many waiting pods are looked at in one pass for limits that stop them: with ten thousand, each every two seconds.
+const surveyed = 2500
+
 // action is what an event says we were at.
 const action = "Queueing"
 
@@ -108,6 +111,7 @@ func (w *Writer) pass(ctx context.Context) {
 			w.ledger.Untold(uid)
 		}
 	}
+	w.ledger.Survey(surveyed, now.UnixNano())
 	if len(w.pending) == 0 {
 		w.pending = w.ledger.TakeTellings(w.batch)
 	}

@@ -1,0 +1,104 @@
+package ledger
+
+import (
+	"github.com/fairway-scheduler/fairway/pkg/core/limit"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+)
+
+// tellAfter is how long a pod waits behind a limit before it is told so: most are released before.
+const tellAfter int64 = 2e9
+
+// Why returns what a waiting pod waits for, as of now; false: the ledger knows no waiting pod of that UID.
+func (l *Ledger) Why(uid UID) (reason.Reason, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.begin()
+	r := l.pods[uid]
+	if r == nil || r.state != Waiting {
+		return reason.Reason{}, false
+	}
+	return l.why(r), true
+}
+
+// why is the dominant reason: a hold, then a hard limit, the nearest first, then the turn.
+func (l *Ledger) why(r *record) reason.Reason {
+	if r.held() {
+		return r.hold
+	}
+	if why, limited := l.limitOn(r.app, r.class); limited {
+		return why
+	}
+	return reason.Reason{Code: reason.WaitingTurn, Queue: string(r.leaf.path)}
+}
+
+// limitOn returns the first limit on the way up that admits no pod of the class from the application.
+func (l *Ledger) limitOn(app *account, c *class) (reason.Reason, bool) {
+	for a := app.parent; a != nil; a = a.parent {
+		if n, over := limit.MaxResources(&a.usage, c.request, a.spec.Max); over {
+			return reason.Reason{Code: reason.MaxResources, Queue: string(a.path), Resource: n,
+				Limit: a.spec.Max.Get(n), Used: a.usage.Get(n), Asked: c.request.Get(n)}, true
+		}
+		if !c.driver || a.children > 0 {
+			continue
+		}
+		if n, part, over := l.driversFull(a, c.request); over {
+			return driverReason(a, n, part, a.drivers.Get(n), c.request), true
+		}
+	}
+	return reason.Reason{}, false
+}
+
+// Survey looks at n waiting pods, those it has not looked at for longest, and has those told that a limit stops. Limits are not
+// watched for the sake of it: a change of usage would touch every pod that waits behind one. A pod that was told keeps its sentence until
+// it is released or another limit stops it, whatever numbers move meanwhile.
+func (l *Ledger) Survey(n int, now int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.begin()
+	for range min(n, len(l.unbound)) {
+		l.surveyed = (l.surveyed + 1) % len(l.unbound)
+		r := l.unbound[l.surveyed]
+		if r.state != Waiting || r.held() || r.leaf == nil || now-r.since < tellAfter {
+			continue
+		}
+		if why, limited := l.limitOn(r.app, r.class); limited && !sameLimit(why, r.limited) {
+			r.limited = why
+			l.tell(r)
+		}
+	}
+}
+
+// sameLimit compares what does not move with every pod that starts or ends.
+func sameLimit(a, b reason.Reason) bool {
+	a.Used, b.Used = 0, 0
+	if a.Code == reason.MaxDriverShare {
+		a.Limit, b.Limit = 0, 0 // part of a share that follows who is active
+	}
+	return a == b
+}
+
+// WaitingPods counts the waiting pods by what they wait for.
+func (l *Ledger) WaitingPods() map[reason.Code]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.begin()
+	held := map[reason.Code]int{}
+	for _, r := range l.unbound { // each for itself: order does not matter
+		if r.state == Waiting && r.held() {
+			held[r.hold.Code]++
+		}
+	}
+	for _, leaf := range l.accounts {
+		for _, app := range leaf.apps {
+			for i := range app.lines { // all pods of a line wait for the same
+				n := &app.lines[i]
+				code := reason.WaitingTurn
+				if why, limited := l.limitOn(app, n.class); limited {
+					code = why.Code
+				}
+				held[code] += n.valid
+			}
+		}
+	}
+	return held
+}
