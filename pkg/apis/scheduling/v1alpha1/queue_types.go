@@ -28,12 +28,13 @@ import (
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^root([.]|$)')",message="metadata.name: a queue's name is its path and starts at the root: \"root\", or \"root.\" followed by the names of the queues down to this one, such as root.analytics.adhoc"
 // +kubebuilder:validation:XValidation:rule="!self.metadata.name.matches('[^.]{64}')",message="metadata.name: each name between two dots has at most 63 characters"
 // +kubebuilder:validation:XValidation:rule="!self.metadata.name.matches('^([^.]*[.]){12}')",message="metadata.name: queues nest at most 12 levels deep, root included"
-// +kubebuilder:validation:XValidation:rule="self.metadata.name == 'root' || !has(self.spec) || !has(self.spec.users) || !has(self.spec.users.maxRunningApplications)",message="spec.users.maxRunningApplications: holds over all queues, so it can be stated in the queue root only"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name == 'root' || !has(self.spec) || !has(self.spec.users) || !has(self.spec.users.maxRunningApplications)",fieldPath=".spec.users.maxRunningApplications",message="holds over all queues, so it can be stated in the queue root only"
 type Queue struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// What the queue is entitled to. An empty spec is a queue of weight 1 without guarantee or limit.
+	// What the queue is entitled to. An empty spec is a queue of weight 1 without
+	// guarantee or limit.
 	//
 	// +optional
 	// +kubebuilder:default={}
@@ -47,8 +48,10 @@ type Queue struct {
 
 // QueueSpec is what an administrator decides about a queue.
 type QueueSpec struct {
-	// The queue's share of its parent, in proportion to the weights of its siblings: between 0 and 1000000 in steps of 0.001, such as 2,
-	// "0.25" or 250m (a fraction needs the quotes). A queue of weight 0 gets its guarantee and what no sibling with a weight wants.
+	// The queue's share of its parent, in proportion to the weights of its
+	// siblings: between 0 and 1000000 in steps of 0.001, such as 2, "0.25" or 250m
+	// (a fraction needs the quotes). A queue of weight 0 gets its guarantee and
+	// what no sibling with a weight wants.
 	//
 	// +optional
 	// +kubebuilder:default="1"
@@ -56,36 +59,44 @@ type QueueSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('1M')) <= 0",message="must be at most 1000000"
 	Weight *resource.Quantity `json:"weight,omitempty"`
 
-	// What the queue gets, per resource, before anything is divided by weight. It is not set apart: others use it while the queue does
-	// not ask for it. Amounts, such as cpu: "8" or memory: 64Gi, or percentages of the cluster, such as "12.5%", which follow it as it grows
-	// and shrinks; a resource that is not named has no guarantee.
+	// What the queue gets, per resource, before anything is divided by weight. It
+	// is not set apart: others use it while the queue does not ask for it.
+	// Amounts, such as cpu: "8" or memory: 64Gi, or percentages of the cluster,
+	// such as "12.5%", which follow it as it grows and shrinks; a resource that is
+	// not named has no guarantee.
 	//
 	// +optional
 	Guaranteed Amounts `json:"guaranteed,omitempty"`
 
-	// The most that the queue and all queues below it may hold, per resource; no pod starts that would exceed it. Amounts, such as
-	// cpu: "100" or memory: 1Ti, or percentages of the cluster, such as "50%", which follow it as it grows and shrinks; a resource that is
-	// not named is not limited.
+	// The most that the queue and all queues below it may hold, per resource; no
+	// pod starts that would exceed it. Amounts, such as cpu: "100" or memory: 1Ti,
+	// or percentages of the cluster, such as "50%", which follow it as it grows
+	// and shrinks; a resource that is not named is not limited.
 	//
 	// +optional
 	Max Amounts `json:"max,omitempty"`
 
-	// The largest single pod that the queue takes, per resource; a larger one waits and says so. Amounts or percentages of the cluster, as in
-	// max. For a resource that is not named, the nearest queue above that names it decides.
+	// The largest single pod that the queue takes, per resource; a larger one
+	// waits and says so. Amounts or percentages of the cluster, as in max. For a
+	// resource that is not named, the nearest queue above that names it decides.
 	//
 	// +optional
 	MaxPodResources Amounts `json:"maxPodResources,omitempty"`
 
-	// The most applications that may run at a time in the queue and all queues below it; further ones wait, and the one submitted first
-	// follows when one ends. Not stated, any number may.
+	// The most applications that may run at a time in the queue and all queues
+	// below it; further ones wait, and the one submitted first follows when one
+	// ends. Not stated, any number may.
 	//
 	// +optional
+	// +kubebuilder:validation:Format=""
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
 	MaxRunningApplications *int32 `json:"maxRunningApplications,omitempty"`
 
-	// The part of the queue's fair share that the drivers of its applications may use, so that room is left for what they drive: between 0
-	// and 1 in steps of 0.001, such as "0.3". For queues without children; 0.5 if not stated; "1" is no limit. In a queue where nothing
-	// runs, one application may always start.
+	// The part of the queue's fair share that the drivers of its applications may
+	// use, so that room is left for what they drive: between 0 and 1 in steps of
+	// 0.001, such as "0.3". For queues without children; 0.5 if not stated; "1" is
+	// no limit. In a queue where nothing runs, one application may always start.
 	//
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^(0([.][0-9]{1,3})?|1([.]0{1,3})?|[.][0-9]{1,3}|[0-9]{1,3}m|1000m)$')",message="must be a number from 0 to 1 with at most three decimals, such as \"0.3\" or 300m"
@@ -96,13 +107,15 @@ type QueueSpec struct {
 	// +optional
 	Users *QueueUsers `json:"users,omitempty"`
 
-	// How the queue divides what it gets among its children, or among the applications in it if it is a leaf. If not stated it is
+	// How the queue divides what it gets among its children, or among the
+	// applications in it if it is a leaf. If not stated it is
 	// DominantResourceFairness, but Fair below a queue whose policy is Fair.
 	//
 	// +optional
 	Policy QueuePolicy `json:"policy,omitempty"`
 
-	// The resource that policy Fair looks at; memory if not stated. Below a queue whose policy is Fair, it is that queue's.
+	// The resource that policy Fair looks at; memory if not stated. Below a queue
+	// whose policy is Fair, it is that queue's.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=316
@@ -149,10 +162,13 @@ func (a Amount) MarshalJSON() ([]byte, error) { return json.Marshal(a.Text) }
 // QueueUsers is what holds for each user. The user of a pod is named by its annotation fairway.dev/user; without one it is the pod's
 // service account.
 type QueueUsers struct {
-	// The most applications of one user that may run at a time, over all queues; further ones wait. For the queue root.
+	// The most applications of one user that may run at a time, over all queues;
+	// further ones wait. For the queue root.
 	//
 	// +optional
+	// +kubebuilder:validation:Format=""
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
 	MaxRunningApplications *int32 `json:"maxRunningApplications,omitempty"`
 }
 
@@ -179,14 +195,16 @@ type QueueStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Whether the queue works as its spec says (Ready), and what deserves a look (Overcommitted, OverLimit).
+	// Whether the queue works as its spec says (Ready), and what deserves a look
+	// (Overcommitted, OverLimit).
 	//
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// The policy in force. It differs from spec.policy while that is not allowed where the queue stands.
+	// The policy in force. It differs from spec.policy while that is not allowed
+	// where the queue stands.
 	//
 	// +optional
 	Policy QueuePolicy `json:"policy,omitempty"`
@@ -196,7 +214,8 @@ type QueueStatus struct {
 	// +optional
 	SteadyFairShare corev1.ResourceList `json:"steadyFairShare,omitempty"`
 
-	// What the queue should have now, with the cluster shared among the queues that have applications.
+	// What the queue should have now, with the cluster shared among the queues
+	// that have applications.
 	//
 	// +optional
 	FairShare corev1.ResourceList `json:"fairShare,omitempty"`
@@ -216,7 +235,8 @@ type QueueStatus struct {
 	// +optional
 	Allocated corev1.ResourceList `json:"allocated,omitempty"`
 
-	// What the queue could use at once: allocated, plus the waiting pods that nothing but room holds back, within the limits.
+	// What the queue could use at once: allocated, plus the waiting pods that
+	// nothing but room holds back, within the limits.
 	//
 	// +optional
 	Demand corev1.ResourceList `json:"demand,omitempty"`
@@ -231,7 +251,8 @@ type QueueStatus struct {
 	// +optional
 	Pods PodCounts `json:"pods"`
 
-	// The amounts above in a form short enough for the columns of kubectl. For people only: rounded, and cut to cpu, memory and devices.
+	// The amounts above in a form short enough for the columns of kubectl. For
+	// people only: rounded, and cut to cpu, memory and devices.
 	//
 	// +optional
 	Summary QueueSummary `json:"summary,omitzero"`
