@@ -12,6 +12,8 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 	"sigs.k8s.io/yaml"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 )
 
@@ -43,7 +45,6 @@ const (
 	wantPath   = `<nil>: Invalid value: metadata.name: a queue's name is its path and starts at the root: "root", or "root." followed by the names of the queues down to this one, such as root.analytics.adhoc`
 	wantDNS    = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`
 	wantWeight = `must be a number from 0 to 1000000 with at most three decimals, such as 2, "0.25" or 250m`
-	wantAmount = "an amount must be a quantity of at least 0, such as 500m, 8 or 64Gi (not a percentage)"
 	unchecked  = "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
 )
 
@@ -54,40 +55,16 @@ func notDNS(name string) string {
 // levels is a path that many levels deep, root included.
 func levels(n int) string { return "root" + strings.Repeat(".a", n-1) }
 
-// Every refusal says which object, which field and what is allowed.
-func TestRefusals(t *testing.T) {
+// refusal is a Queue that nobody can create, and why.
+type refusal struct {
+	queue, spec string
+	want        []string // all of them, after `Queue.scheduling.fairway.dev "<name>" is invalid: `
+}
+
+// checkRefusals: every refusal says which object, which field and what is allowed, in exactly these words.
+func checkRefusals(t *testing.T, cases map[string]refusal) {
 	ctx := needCluster(t)
-	for name, tc := range map[string]struct {
-		queue, spec string
-		want        []string // all of them, after `Queue.scheduling.fairway.dev "<name>" is invalid: `
-	}{
-		"a name outside the tree":          {"busy", "{}", []string{wantPath}},
-		"a name that only starts like it":  {"rootbase", "{}", []string{wantPath}},
-		"a level without a name, at last":  {"root.", "{}", []string{notDNS("root.")}},
-		"a level without a name, between":  {"root..a", "{}", []string{notDNS("root..a")}},
-		"a capital letter":                 {"Root.a", "{}", []string{notDNS("Root.a"), wantPath}},
-		"an underscore":                    {"root.a_b", "{}", []string{notDNS("root.a_b")}},
-		"13 levels":                        {levels(13), "{}", []string{"<nil>: Invalid value: metadata.name: queues nest at most 12 levels deep, root included"}},
-		"a level of 64 characters":         {"root." + strings.Repeat("a", 64), "{}", []string{"<nil>: Invalid value: metadata.name: each name between two dots has at most 63 characters"}},
-		"a negative weight":                {"root.a", `{weight: -1}`, []string{"spec.weight: Invalid value: -1: " + wantWeight}},
-		"a weight that is no number":       {"root.a", `{weight: abc}`, []string{`spec.weight: Invalid value: "abc": ` + wantWeight}},
-		"a weight in percent":              {"root.a", `{weight: 50%}`, []string{`spec.weight: Invalid value: "50%": ` + wantWeight}},
-		"a weight with four decimals":      {"root.a", `{weight: "0.0001"}`, []string{`spec.weight: Invalid value: "0.0001": ` + wantWeight}},
-		"a weight just too large":          {"root.a", `{weight: 1000001}`, []string{"spec.weight: Invalid value: 1000001: must be at most 1000000"}},
-		"a weight too large by a fraction": {"root.a", `{weight: "1000000.001"}`, []string{`spec.weight: Invalid value: "1000000.001": must be at most 1000000`}},
-		"a weight too large by its suffix": {"root.a", `{weight: 2M}`, []string{`spec.weight: Invalid value: "2M": must be at most 1000000`}},
-		"a negative guarantee":             {"root.a", `{guaranteed: {cpu: "-1"}}`, []string{"spec.guaranteed: Invalid value: cpu: " + wantAmount}},
-		"a guarantee in percent":           {"root.a", `{guaranteed: {memory: "12.5%"}}`, []string{"spec.guaranteed: Invalid value: memory: " + wantAmount}},
-		"guaranteed pods":                  {"root.a", `{guaranteed: {pods: 3}}`, []string{"spec.guaranteed: Invalid value: pods cannot be guaranteed: their number is a limit of each node and is not shared between queues"}},
-		"a negative max":                   {"root.a", `{max: {cpu: -1}}`, []string{"spec.max: Invalid value: cpu: " + wantAmount}},
-		"a max in percent":                 {"root.a", `{max: {memory: "50%"}}`, []string{"spec.max: Invalid value: memory: " + wantAmount}},
-		"a max in words":                   {"root.a", `{max: {memory: plenty}}`, []string{"spec.max: Invalid value: memory: " + wantAmount}},
-		"a max with an absurd exponent":    {"root.a", `{max: {memory: "1e2000000000"}}`, []string{"spec.max: Invalid value: memory: " + wantAmount}},
-		"limited pods":                     {"root.a", `{max: {pods: 3}}`, []string{"spec.max: Invalid value: pods cannot be limited: their number is a limit of each node and is not shared between queues"}},
-		"a resource that cannot be one":    {"root.a", `{max: {"a b": 3}}`, []string{"spec.max: Invalid value: a b is not the name of a resource, such as cpu, memory or example.com/gpu"}},
-		"an unknown policy":                {"root.a", `{policy: Best}`, []string{`spec.policy: Unsupported value: "Best": supported values: "DominantResourceFairness", "Fair", "FIFO"`, unchecked}},
-		"a policy in other letters":        {"root.a", `{policy: fifo}`, []string{`spec.policy: Unsupported value: "fifo": supported values: "DominantResourceFairness", "Fair", "FIFO"`, unchecked}},
-	} {
+	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			_, err := create(ctx, t, object(t, tc.queue, tc.spec))
 			if err == nil {
@@ -106,6 +83,28 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+func TestRefusals(t *testing.T) {
+	checkRefusals(t, map[string]refusal{
+		"a name outside the tree":          {"busy", "{}", []string{wantPath}},
+		"a name that only starts like it":  {"rootbase", "{}", []string{wantPath}},
+		"a level without a name, at last":  {"root.", "{}", []string{notDNS("root.")}},
+		"a level without a name, between":  {"root..a", "{}", []string{notDNS("root..a")}},
+		"a capital letter":                 {"Root.a", "{}", []string{notDNS("Root.a"), wantPath}},
+		"an underscore":                    {"root.a_b", "{}", []string{notDNS("root.a_b")}},
+		"13 levels":                        {levels(13), "{}", []string{"<nil>: Invalid value: metadata.name: queues nest at most 12 levels deep, root included"}},
+		"a level of 64 characters":         {"root." + strings.Repeat("a", 64), "{}", []string{"<nil>: Invalid value: metadata.name: each name between two dots has at most 63 characters"}},
+		"a negative weight":                {"root.a", `{weight: -1}`, []string{"spec.weight: Invalid value: -1: " + wantWeight}},
+		"a weight that is no number":       {"root.a", `{weight: abc}`, []string{`spec.weight: Invalid value: "abc": ` + wantWeight}},
+		"a weight in percent":              {"root.a", `{weight: 50%}`, []string{`spec.weight: Invalid value: "50%": ` + wantWeight}},
+		"a weight with four decimals":      {"root.a", `{weight: "0.0001"}`, []string{`spec.weight: Invalid value: "0.0001": ` + wantWeight}},
+		"a weight just too large":          {"root.a", `{weight: 1000001}`, []string{"spec.weight: Invalid value: 1000001: must be at most 1000000"}},
+		"a weight too large by a fraction": {"root.a", `{weight: "1000000.001"}`, []string{`spec.weight: Invalid value: "1000000.001": must be at most 1000000`}},
+		"a weight too large by its suffix": {"root.a", `{weight: 2M}`, []string{`spec.weight: Invalid value: "2M": must be at most 1000000`}},
+		"an unknown policy":                {"root.a", `{policy: Best}`, []string{`spec.policy: Unsupported value: "Best": supported values: "DominantResourceFairness", "Fair", "FIFO"`, unchecked}},
+		"a policy in other letters":        {"root.a", `{policy: fifo}`, []string{`spec.policy: Unsupported value: "fifo": supported values: "DominantResourceFairness", "Fair", "FIFO"`, unchecked}},
+	})
+}
+
 func TestRefusalOfOtherShapes(t *testing.T) {
 	ctx := needCluster(t)
 	var many []string
@@ -113,9 +112,16 @@ func TestRefusalOfOtherShapes(t *testing.T) {
 		many = append(many, fmt.Sprintf("example.com/r%d: 1", i))
 	}
 	for name, tc := range map[string]struct{ spec, want string }{
-		"a field that is not there": {`{wieght: 2}`, `unknown field "spec.wieght"`},
-		"33 resources":              {"{max: {" + strings.Join(many, ", ") + "}}", `spec.max: Too many: 33: must have at most 32 items`},
-		"a fraction without quotes": {`{weight: 0.25}`, `spec.weight in body must be of type integer,string: "number"`},
+		"a field that is not there":         {`{wieght: 2}`, `unknown field "spec.wieght"`},
+		"YARN's name of a field":            {`{maxRunningApps: 2}`, `unknown field "spec.maxRunningApps"`},
+		"33 resources":                      {"{max: {" + strings.Join(many, ", ") + "}}", `spec.max: Too many: 33: must have at most 32 items`},
+		"a weight without quotes":           {`{weight: 0.25}`, `spec.weight in body must be of type integer,string: "number"`},
+		"a driver share without quotes":     {`{maxDriverShare: 0.3}`, `spec.maxDriverShare in body must be of type integer,string: "number"`},
+		"an amount without quotes":          {`{max: {cpu: 0.5}}`, `spec.max.cpu in body must be of type integer,string: "number"`},
+		"amounts of both in one text":       {`{max: "2000000 mb, 1000 vcores"}`, `spec.max in body must be of type object: "string"`},
+		"half an application":               {`{maxRunningApplications: 0.5}`, `spec.maxRunningApplications in body must be of type integer: "number"`},
+		"a number of applications in words": {`{maxRunningApplications: "10"}`, `spec.maxRunningApplications in body must be of type integer: "string"`},
+		"two resources at a time":           {`{fairResource: [cpu, memory]}`, `spec.fairResource in body must be of type string: "array"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := create(ctx, t, object(t, "root.a", tc.spec))
@@ -126,28 +132,49 @@ func TestRefusalOfOtherShapes(t *testing.T) {
 	}
 }
 
-// What the schema lets pass, the conversion reads without an error.
+// acceptance is a Queue that can be created, and what the conversion reads it as. Percentages are in thousandths.
+type acceptance struct {
+	queue, spec, want string
+}
+
+// What the schema lets pass, the conversion reads, and reads as it was meant.
 func TestAccepted(t *testing.T) {
 	ctx := needCluster(t)
-	for name, tc := range map[string]struct{ queue, spec string }{
-		"root":                                {"root", "{}"},
-		"no spec at all":                      {"root.a", "-"},
-		"an empty spec":                       {"root.a", "{}"},
-		"12 levels":                           {levels(12), "{}"},
-		"a level of 63 characters":            {"root." + strings.Repeat("a", 63), "{}"},
-		"dashes and digits":                   {"root.0-a.b-1", "{}"},
-		"weight 0":                            {"root.a", `{weight: 0}`},
-		"weight as a fraction":                {"root.a", `{weight: "0.25"}`},
-		"weight in milli":                     {"root.a", `{weight: 250m}`},
-		"the smallest step of weight":         {"root.a", `{weight: "0.001"}`},
-		"the largest weight":                  {"root.a", `{weight: 1000000}`},
-		"the largest weight, as Go spells it": {"root.a", `{weight: 1M}`},
-		"all kinds of amounts":                {"root.a", `{guaranteed: {cpu: 500m, memory: 1.5Gi, ephemeral-storage: "1e9", example.com/gpu: 0}, max: {cpu: ".5", memory: "123456789"}}`},
-		"amounts past 64 bits":                {"root.a", `{max: {memory: "1e30"}}`},
-		"empty lists":                         {"root.a", `{guaranteed: {}, max: {}}`},
-		"max below guaranteed":                {"root.a", `{guaranteed: {cpu: 2}, max: {cpu: 1}}`}, // a condition, not a refusal: see core/queue
-		"policy Fair":                         {"root.a", `{policy: Fair}`},
-		"policy FIFO":                         {"root.a", `{policy: FIFO}`},
+	for name, tc := range map[string]acceptance{
+		"root":                                {"root", "{}", "weight=1000"},
+		"no spec at all":                      {"root.a", "-", "weight=1000"},
+		"an empty spec":                       {"root.a", "{}", "weight=1000"},
+		"12 levels":                           {levels(12), "{}", "weight=1000"},
+		"a level of 63 characters":            {"root." + strings.Repeat("a", 63), "{}", "weight=1000"},
+		"dashes and digits":                   {"root.0-a.b-1", "{}", "weight=1000"},
+		"weight 0":                            {"root.a", `{weight: 0}`, "weight=0"},
+		"weight as a fraction":                {"root.a", `{weight: "0.25"}`, "weight=250"},
+		"weight in milli":                     {"root.a", `{weight: 250m}`, "weight=250"},
+		"the smallest step of weight":         {"root.a", `{weight: "0.001"}`, "weight=1"},
+		"the largest weight":                  {"root.a", `{weight: 1000000}`, "weight=1000000000"},
+		"the largest weight, as Go spells it": {"root.a", `{weight: 1M}`, "weight=1000000000"},
+		"all kinds of amounts": {"root.a", `{guaranteed: {cpu: 500m, memory: 1.5Gi, ephemeral-storage: "1e9", example.com/gpu: 0}, max: {cpu: ".5", memory: "123456789"}}`,
+			"weight=1000 guaranteed(cpu=500m ephemeral-storage=1000000000 example.com/gpu=0 memory=1536Mi) max(cpu=500m memory=123456789)"},
+		"bytes as a number":    {"root.a", `{max: {memory: 68719476736}}`, "weight=1000 max(memory=64Gi)"},
+		"amounts past 64 bits": {"root.a", `{max: {memory: "1e30"}}`, "weight=1000 max(memory=unlimited)"},
+		"empty lists":          {"root.a", `{guaranteed: {}, max: {}, maxPodResources: {}}`, "weight=1000"},
+		"max below guaranteed": {"root.a", `{guaranteed: {cpu: 2}, max: {cpu: 1}}`, "weight=1000 guaranteed(cpu=2) max(cpu=1)"}, // a condition, not a refusal: see core/queue
+		"parts of the cluster": {"root.a", `{guaranteed: {cpu: "12.5%"}, max: {cpu: 50%}, maxPodResources: {cpu: "0.001%"}}`,
+			"weight=1000 guaranteed(cpu=12500m%) max(cpu=50%) maxPod(cpu=1m%)"},
+		"nothing and all of it":          {"root.a", `{guaranteed: {cpu: 0%}, max: {cpu: 100%}, maxPodResources: {cpu: "100.000%"}}`, "weight=1000 guaranteed(cpu=0%) max(cpu=100%) maxPod(cpu=100%)"},
+		"parts and amounts side by side": {"root.a", `{max: {cpu: 50%, memory: 1Ti}}`, "weight=1000 max(memory=1Ti cpu=50%)"},
+		"limits on applications":         {"root.a", `{maxRunningApplications: 10, maxDriverShare: "0.3"}`, "weight=1000 applications=10 drivers=300"},
+		"no applications at all":         {"root.a", `{maxRunningApplications: 0, maxDriverShare: 0}`, "weight=1000 applications=0 drivers=0"},
+		"the most applications":          {"root.a", `{maxRunningApplications: 2147483647, maxDriverShare: 1}`, "weight=1000 applications=2147483647 drivers=1000"},
+		"a driver share in milli":        {"root.a", `{maxDriverShare: 300m}`, "weight=1000 drivers=300"},
+		"all for drivers, with decimals": {"root.a", `{maxDriverShare: "1.000"}`, "weight=1000 drivers=1000"},
+		"a driver share without its 0":   {"root.a", `{maxDriverShare: ".5"}`, "weight=1000 drivers=500"},
+		"applications of each user":      {"root", `{users: {maxRunningApplications: 5}}`, "weight=1000 of-a-user=5"},
+		"users without a limit":          {"root.a", `{users: {}}`, "weight=1000"},
+		"policy FIFO":                    {"root.a", `{policy: FIFO}`, "weight=1000 policy=FIFO"},
+		"policy Fair":                    {"root.a", `{policy: Fair}`, "weight=1000 policy=Fair"},
+		"policy Fair over cpu":           {"root.a", `{policy: Fair, fairResource: cpu}`, "weight=1000 policy=Fair fair=cpu"},
+		"policy Fair over a device":      {"root.a", `{policy: Fair, fairResource: example.com/gpu}`, "weight=1000 policy=Fair fair=example.com/gpu"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stored, err := create(ctx, t, object(t, tc.queue, tc.spec))
@@ -158,9 +185,45 @@ func TestAccepted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := convert.Declaration(q); err != nil {
-				t.Error(err)
+			d, err := convert.Declaration(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := spell(d); got != tc.want {
+				t.Errorf("read as %s\nwant    %s", got, tc.want)
 			}
 		})
 	}
+}
+
+// spell writes down everything that a declaration states.
+func spell(d queue.Declaration) string {
+	out := []string{fmt.Sprintf("weight=%d", d.Spec.Weight)}
+	list := func(name string, absolute, percent resource.List) {
+		entries := strings.Fields(absolute.String())
+		for entry := range strings.FieldsSeq(percent.String()) {
+			entries = append(entries, entry+"%")
+		}
+		if absolute.Len()+percent.Len() > 0 {
+			out = append(out, name+"("+strings.Join(entries, " ")+")")
+		}
+	}
+	list("guaranteed", d.Spec.Guaranteed, d.Percent.Guaranteed)
+	list("max", d.Spec.Max, d.Percent.Max)
+	list("maxPod", d.Spec.MaxPod, d.Percent.MaxPod)
+	limit := func(name string, l queue.Limit) {
+		if l.Stated {
+			out = append(out, fmt.Sprintf("%s=%d", name, l.Most))
+		}
+	}
+	limit("applications", d.Spec.MaxRunningApplications)
+	limit("drivers", d.Spec.MaxDriverShare)
+	limit("of-a-user", d.Spec.MaxRunningApplicationsPerUser)
+	if d.Spec.Policy != queue.Unstated {
+		out = append(out, "policy="+d.Spec.Policy.String())
+	}
+	if d.Spec.FairResource != "" {
+		out = append(out, "fair="+string(d.Spec.FairResource))
+	}
+	return strings.Join(out, " ")
 }
