@@ -5,10 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/fairway-scheduler/fairway/pkg/core/fairshare"
-	"github.com/fairway-scheduler/fairway/pkg/core/invariant"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -183,62 +180,6 @@ func TestSharesOfNoTree(t *testing.T) {
 	if got := fairshare.Shares(queue.Tree{}, cpu(1), nil); len(got) != 0 {
 		t.Errorf("got %v", got)
 	}
-}
-
-func trees() *rapid.Generator[queue.Tree] {
-	amount := rapid.SampledFrom([]resource.List{{}, cpu(0), cpu(3), memory(7), list(20, 1), list(5, 50)})
-	specs := rapid.Custom(func(t *rapid.T) queue.Spec {
-		return queue.Spec{
-			Weight:     rapid.SampledFrom([]int64{0, 1000, 1000, 3000, 250}).Draw(t, "weight"),
-			Guaranteed: amount.Draw(t, "guaranteed"),
-			Max:        amount.Draw(t, "max"),
-			Policy:     rapid.SampledFrom([]queue.Policy{queue.DominantResourceFairness, queue.DominantResourceFairness, queue.Fair}).Draw(t, "policy"),
-		}
-	})
-	return rapid.Custom(func(t *rapid.T) queue.Tree {
-		declared := []queue.Declaration{{Path: queue.Root, Spec: specs.Draw(t, "root")}}
-		for _, a := range []queue.Path{"root.a", "root.b", "root.c"} {
-			declared = append(declared, queue.Declaration{Path: a, Spec: specs.Draw(t, string(a))})
-			for _, b := range []queue.Path{".x", ".y"} {
-				if rapid.Bool().Draw(t, string(a+b)+" exists") {
-					declared = append(declared, queue.Declaration{Path: a + b, Spec: specs.Draw(t, string(a+b))})
-				}
-			}
-		}
-		return queue.Build(declared, nil, resource.List{})
-	})
-}
-
-func TestSharesKeepTheInvariants(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		tr := trees().Draw(t, "tree")
-		total := list(rapid.Int64Range(0, 60).Draw(t, "cores"), rapid.Int64Range(0, 60).Draw(t, "gi"))
-		active := rapid.SliceOfN(rapid.Bool(), len(tr.Nodes), len(tr.Nodes)).Draw(t, "active")
-		shares := fairshare.Shares(tr, total, active)
-		for _, broken := range invariant.Shares(tr, shares) {
-			t.Error(broken)
-		}
-		more := fairshare.Shares(tr, total.Add(list(3, 0)), active)
-		for _, broken := range invariant.NotLess("three more cores", shares, more) {
-			t.Error(broken)
-		}
-	})
-}
-
-// "This value is equal to the Steady FairShare when all queues are at or beyond
-// capacity."
-func TestInstantaneousSharesAreTheSteadyOnesWhenAllAreActive(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		tr := trees().Draw(t, "tree")
-		all := make([]bool, len(tr.Nodes))
-		for i := range all {
-			all[i] = len(tr.Nodes[i].Children) == 0
-		}
-		steady, now := fairshare.Shares(tr, list(40, 40), nil), fairshare.Shares(tr, list(40, 40), all)
-		if !slices.EqualFunc(steady, now, resource.List.Equal) {
-			t.Fatalf("steady %v, instantaneous %v", steady, now)
-		}
-	})
 }
 
 func BenchmarkDivideAThousand(b *testing.B) {
