@@ -20,6 +20,9 @@ const (
 
 	// KeyRole is the label with a pod's role in its application: RoleDriver or RoleExecutor.
 	KeyRole = "fairway.dev/role"
+
+	// KeyUser is the annotation with the user that a pod counts for. Without it that is the pod's service account.
+	KeyUser = "fairway.dev/user"
 )
 
 // Values of KeyRole.

@@ -1,0 +1,35 @@
+package convert
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+func TestUser(t *testing.T) {
+	annotated := func(user string) func(*corev1.Pod) {
+		return func(pod *corev1.Pod) { pod.Annotations["fairway.dev/user"] = user }
+	}
+	runAs := func(account string) func(*corev1.Pod) {
+		return func(pod *corev1.Pod) { pod.Spec.ServiceAccountName = account }
+	}
+	for name, tc := range map[string]struct {
+		pod  *corev1.Pod
+		want string
+	}{
+		"the annotation":                         {makePod(annotated("ada@example.com")), "ada@example.com"},
+		"the annotation before the account":      {makePod(annotated("ada"), runAs("spark")), "ada"},
+		"nothing is trimmed":                     {makePod(annotated(" Ada ")), " Ada "},
+		"an empty annotation is none":            {makePod(annotated(""), runAs("spark")), "system:serviceaccount:ns:spark"},
+		"the account":                            {makePod(runAs("spark")), "system:serviceaccount:ns:spark"},
+		"who names no account runs as default":   {makePod(), "system:serviceaccount:ns:default"},
+		"a label of that name is not asked":      {makePod(labelled("fairway.dev/user", "ada")), "system:serviceaccount:ns:default"},
+		"the account is that of the pod's space": {makePod(runAs("x"), func(pod *corev1.Pod) { pod.Namespace = "other" }), "system:serviceaccount:other:x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := User(tc.pod); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
