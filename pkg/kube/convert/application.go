@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,8 +14,11 @@ import (
 // ApplicationOf returns the application a pod belongs to (see application.Name) and the pod's role in it.
 //
 // Our own labels come first. Where they are missing, the pod is recognised by what users already have, in the order of the list below; else
-// its application is its controlling owner, and a pod without one is an application by itself. The role may be given by our label alone,
-// on top of any of these.
+// its application is its controlling owner (a Deployment rather than one of its ReplicaSets), and a pod without one is an application by
+// itself. The role may be given by our label alone, on top of any of these.
+//
+// Only the pod is read, never its owners: they would have to be watched, of every kind there is, and an application must not change while
+// its owners come and go.
 func ApplicationOf(pod *corev1.Pod) (name string, role application.Role) {
 	kind, id, role := recognise(pod)
 	if stated, ok := application.ParseRole(pod.Labels[v1alpha1.KeyRole]); ok {
@@ -32,13 +36,16 @@ type recogniser struct {
 
 // recognisers in order. What a person wrote on purpose comes before what a controller stamps on every pod it makes: pods of two Jobs that
 // share a YuniKorn application or a pod group are one application. A framework that knows drivers comes before one that does not, and the
-// larger before the smaller: a JobSet's pods are pods of its Jobs too.
+// larger before the smaller: a JobSet's pods are pods of its Jobs too, and a SparkApplication that is tried again is one application, though
+// Spark draws a new spark-app-selector for each try (while pods of the last try end, a limit on applications would count two).
 var recognisers = []recogniser{
 	{kind: "app", id: label(v1alpha1.KeyApplication)},
-	{kind: "spark", id: label("spark-app-selector"), role: roleBy("spark-role", map[string]application.Role{
-		"driver": application.Driver, "executor": application.Executor,
-	})},
-	{kind: "ray", id: label("ray.io/cluster"), role: roleBy("ray.io/node-type", map[string]application.Role{
+	{kind: "sparkapplication", id: label("sparkoperator.k8s.io/app-name"), role: roleBy("spark-role", sparkRoles)},
+	{kind: "sparkconnect", id: label("sparkoperator.k8s.io/connect-name"), role: roleBy("spark-role", sparkRoles)},
+	{kind: "apache-sparkapplication", id: label("spark.operator/spark-app-name"), role: roleBy("spark-role", sparkRoles)},
+	{kind: "apache-sparkcluster", id: label("spark.operator/spark-cluster-name"), role: roleBy("spark-role", sparkRoles)},
+	{kind: "spark", id: label("spark-app-selector"), role: roleBy("spark-role", sparkRoles)},
+	{kind: "ray", id: rayCluster, role: roleBy("ray.io/node-type", map[string]application.Role{
 		"head": application.Driver, "worker": application.Executor,
 	})},
 	{kind: "flink", id: flinkCluster, role: roleBy("component", flinkRoles)},
@@ -46,24 +53,50 @@ var recognisers = []recogniser{
 	{kind: "yunikorn", id: yunikornApplicationOf},
 	{kind: "podgroup", id: label("scheduling.x-k8s.io/pod-group")},
 	{kind: "jobset", id: label("jobset.sigs.k8s.io/jobset-name")},
-	{kind: "job", id: label("batch.kubernetes.io/job-name")},
+	{kind: "job", id: jobOf},
 }
 
+// recognise takes the application from the first recogniser that knows the pod, and the role from the first of those that know roles: a label
+// that gathers pods into one application does not make a driver less of one.
 func recognise(pod *corev1.Pod) (kind, id string, role application.Role) {
 	for _, r := range recognisers {
-		id := r.id(pod)
-		if id == "" {
+		found := r.id(pod)
+		if found == "" {
 			continue
 		}
-		if r.role != nil {
-			role = r.role(pod)
+		if id == "" {
+			kind, id = r.kind, found
 		}
-		return r.kind, id, role
+		if r.role != nil {
+			return kind, id, r.role(pod)
+		}
 	}
-	if owner := metav1.GetControllerOf(pod); owner != nil {
-		return ownerKind(owner), owner.Name, application.None
+	if id != "" {
+		return kind, id, application.None
 	}
-	return "pod", pod.Name, application.None
+	owner := metav1.GetControllerOf(pod)
+	if owner == nil {
+		return "pod", pod.Name, application.None
+	}
+	if name := deploymentOf(pod, owner); name != "" {
+		return "deployment.apps", name, application.None
+	}
+	return ownerKind(owner), owner.Name, application.None
+}
+
+// deploymentOf returns the Deployment of a pod that a ReplicaSet owns, "" if there is none. The two ReplicaSets of a rolling update must be one
+// application: with a limit on running applications, the new one would wait for a slot that the old one gives back only after the new
+// one runs. The pod does not name its Deployment, but the Deployment gives its ReplicaSets its own name and the hash that labels the pods.
+func deploymentOf(pod *corev1.Pod, owner *metav1.OwnerReference) string {
+	hash := pod.Labels["pod-template-hash"]
+	if hash == "" || ownerKind(owner) != "replicaset.apps" {
+		return ""
+	}
+	name, found := strings.CutSuffix(owner.Name, "-"+hash)
+	if !found {
+		return ""
+	}
+	return name
 }
 
 // ownerKind is "replicaset.apps": with the group, since kinds such as Job exist in several, but without the version, which may change under
@@ -82,6 +115,52 @@ func label(key string) func(*corev1.Pod) string {
 
 func roleBy(key string, roles map[string]application.Role) func(*corev1.Pod) application.Role {
 	return func(pod *corev1.Pod) application.Role { return roles[strings.ToLower(pod.Labels[key])] }
+}
+
+// sparkRoles of Spark itself (driver, executor), of the server of a SparkConnect, which asks for executors as a driver does, and of a
+// standalone cluster, whose master its workers register with.
+var sparkRoles = map[string]application.Role{
+	"driver": application.Driver, "connect-server": application.Driver, "master": application.Driver,
+	"executor": application.Executor, "worker": application.Executor,
+}
+
+// rayCluster returns the RayCluster a pod is part of, or submits a RayJob to.
+//
+// KubeRay's submitter carries the RayJob's name but not its cluster's, whereas the pods of the cluster carry only the cluster's, which ends
+// in random characters: nothing in the labels joins them. The address that KubeRay makes the submitter submit to does; it is that of
+// the cluster's head service, "<cluster>-head-svc.<namespace>...". Where a RayCluster names its head service otherwise, the submitter stays
+// a Job of its own. Not the other way round (the cluster's pods named after the RayJob): only the head tells that a RayJob made it.
+func rayCluster(pod *corev1.Pod) string {
+	if cluster := pod.Labels["ray.io/cluster"]; cluster != "" {
+		return cluster
+	}
+	if pod.Labels["ray.io/originated-from-crd"] != "RayJob" || len(pod.Spec.Containers) == 0 {
+		return ""
+	}
+	for _, env := range slices.Backward(pod.Spec.Containers[0].Env) { // of two of a name the container sees the last
+		if env.Name == "RAY_DASHBOARD_ADDRESS" {
+			host, _, _ := strings.Cut(env.Value, ".")
+			cluster, found := strings.CutSuffix(host, "-head-svc")
+			if !found {
+				return ""
+			}
+			return cluster
+		}
+	}
+	return ""
+}
+
+// jobOf returns the batch Job of a pod, by label, or by owner where the Job selects its pods itself (spec.manualSelector) and they are not
+// labelled. The label comes first: it stays when a pod is orphaned. The old label job-name is not asked: whoever writes it also owns the
+// pod or writes the new one, and anybody else may use the word.
+func jobOf(pod *corev1.Pod) string {
+	if name := pod.Labels["batch.kubernetes.io/job-name"]; name != "" {
+		return name
+	}
+	if owner := metav1.GetControllerOf(pod); owner != nil && ownerKind(owner) == "job.batch" {
+		return owner.Name
+	}
+	return ""
 }
 
 var flinkRoles = map[string]application.Role{"jobmanager": application.Driver, "taskmanager": application.Executor}
