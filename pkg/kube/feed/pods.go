@@ -57,6 +57,7 @@ func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) {
 	p.Queue = convert.QueueRequest(pod)
 	p.Placed = pod.Annotations[v1alpha1.KeyPlacedQueue]
 	p.Application, p.Role = convert.ApplicationOf(pod)
+	p.User = convert.User(pod)
 	if pod.Spec.Priority != nil {
 		p.Priority = *pod.Spec.Priority
 	}
