@@ -69,12 +69,15 @@ func Run(ctx context.Context, options Options) (err error) {
 	if err := d.startScheduler(program); err != nil {
 		return err
 	}
-	defer d.scheduler.stop()
+	defer d.scheduler.Stop(stopGrace)
 	if err = d.play(ctx); err != nil && ctx.Err() == nil {
-		err = d.scheduler.explain(err)
+		err = d.scheduler.Explain(err)
 	}
 	return err
 }
+
+// stopGrace is how long the scheduler may take to end before it is killed.
+const stopGrace = 5 * time.Second
 
 // demo is one run.
 type demo struct {
@@ -86,7 +89,7 @@ type demo struct {
 	config    *rest.Config
 	pods      kubernetes.Interface
 	objects   dynamic.Interface
-	scheduler *child
+	scheduler *localcluster.Child
 }
 
 // say writes a line that stays, with the seconds since the demo began.
@@ -154,11 +157,14 @@ func (d *demo) startScheduler(program string) (err error) {
 	logPath := filepath.Join(logs, schedulerName+".log")
 	d.say("starting %s; all logs are in", schedulerName)
 	d.say("  %s", logs)
-	d.scheduler, err = startChild(program, []string{
-		"--kubeconfig=" + d.cluster.Kubeconfig(),
-		"--leader-elect=false", // it is the only one
-		"--secure-port=0",      // nobody asks for its metrics here
-	}, d.dir(), logPath)
+	d.scheduler, err = localcluster.StartChild(localcluster.ChildSpec{
+		Name: schedulerName, Program: program, Dir: d.dir(), LogPath: logPath,
+		Args: []string{
+			"--kubeconfig=" + d.cluster.Kubeconfig(),
+			"--leader-elect=false", // it is the only one
+			"--secure-port=0",      // nobody asks for its metrics here
+		},
+	})
 	return err
 }
 
@@ -185,8 +191,8 @@ func (d *demo) play(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-d.scheduler.exited:
-			return fmt.Errorf("%s ended by itself: %s", schedulerName, d.scheduler.cmd.ProcessState)
+		case <-d.scheduler.Exited():
+			return fmt.Errorf("%s ended by itself: %s", schedulerName, d.scheduler.State())
 		case <-tick.C:
 		}
 	}

@@ -50,7 +50,6 @@ type Cluster struct {
 	lock      *os.File // held for as long as the directory is in use
 	tools     string
 	pki       *pki
-	launcher  *launcher
 	began     time.Time
 	logMutex  sync.Mutex
 
@@ -78,7 +77,6 @@ func Start(ctx context.Context, options Options) (_ *Cluster, err error) {
 	if err := c.openDir(); err != nil {
 		return nil, err
 	}
-	c.launcher = newLauncher()
 	for attempt := 1; ; attempt++ {
 		err = c.startAll(ctx)
 		if err == nil {
@@ -106,7 +104,6 @@ func (c *Cluster) stop(keepLogs bool) error {
 	}
 	c.stopped = true
 	c.endProcesses()
-	c.launcher.close()
 	err := c.lock.Close()
 	if c.temporary {
 		err = errors.Join(err, removeDir(c.dir, keepLogs))

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/localcluster"
 )
 
 const (
@@ -99,24 +100,29 @@ func (c contestant) start(p programs, w *world) (*child, error) {
 		"--bind-address=" + loopback, "--secure-port=" + strconv.Itoa(port),
 		"--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig,
 	}
-	spec := childSpec{name: c.name, dir: w.dir(), url: fmt.Sprintf("https://%s:%d", loopback, port)}
+	spec := localcluster.ChildSpec{Name: c.name, Dir: w.dir(), LogPath: filepath.Join(w.dir(), "logs", c.name+".log")}
+	url := fmt.Sprintf("https://%s:%d", loopback, port)
 	switch c.kind {
 	case bindOnlyName:
-		spec.url = fmt.Sprintf("http://%s:%d", loopback, port)
-		spec.program = p.self
-		spec.args = []string{bindOnlyName, "-kubeconfig=" + kubeconfig, fmt.Sprintf("-address=%s:%d", loopback, port)}
+		url = fmt.Sprintf("http://%s:%d", loopback, port)
+		spec.Program = p.self
+		spec.Args = []string{bindOnlyName, "-kubeconfig=" + kubeconfig, fmt.Sprintf("-address=%s:%d", loopback, port)}
 	case stockName:
 		config := filepath.Join(w.dir(), c.name+".yaml")
 		if err := os.WriteFile(config, []byte(c.stockConfiguration(kubeconfig)), 0o600); err != nil {
 			return nil, err
 		}
-		spec.program = p.kubeScheduler
-		spec.args = append(serving, "--config="+config)
+		spec.Program = p.kubeScheduler
+		spec.Args = append(serving, "--config="+config)
 	case fairwayName:
-		spec.program = p.fairway
-		spec.args = append(serving, "--kubeconfig="+kubeconfig, "--leader-elect=false")
+		spec.Program = p.fairway
+		spec.Args = append(serving, "--kubeconfig="+kubeconfig, "--leader-elect=false")
 	}
-	return startChild(spec)
+	started, err := localcluster.StartChild(spec)
+	if err != nil {
+		return nil, err
+	}
+	return &child{Child: started, url: url}, nil
 }
 
 // stockConfiguration differs from upstream's defaults only in the client limits, which are those of all contestants. The profile has

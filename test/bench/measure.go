@@ -91,7 +91,7 @@ type meters struct {
 func (m *measurement) read() meters {
 	r := meters{at: time.Now()}
 	var err1, err2, err3, err4 error
-	r.child, err1 = cpuTime(m.child.pid())
+	r.child, err1 = cpuTime(m.child.PID())
 	r.servers, err2 = cpuTimes(m.world.servers...)
 	r.harness, err3 = cpuTime(os.Getpid())
 	r.machine, err4 = readMachineTime()
@@ -119,7 +119,7 @@ func (m *measurement) backlog(ctx context.Context) (err error) {
 	if err := m.world.settle(ctx); err != nil {
 		return err
 	}
-	// The first bind can be seen before startChild has returned here.
+	// The first bind can be seen before StartChild has returned here.
 	started := make(chan struct{})
 	binds, err := m.world.watchBinds(ctx, m.settings.Pods, func() {
 		<-started
@@ -132,7 +132,7 @@ func (m *measurement) backlog(ctx context.Context) (err error) {
 	if m.child, err = m.contestant.start(m.programs, m.world); err != nil {
 		return err
 	}
-	defer m.child.kill()
+	defer m.child.Kill()
 	close(started)
 	m.startProfile(ctx)
 	if err := binds.await(ctx, m.child); err != nil {
@@ -140,7 +140,7 @@ func (m *measurement) backlog(ctx context.Context) (err error) {
 	}
 	m.result.WatchResumed = binds.resumed
 	m.result.Seconds = binds.last.Sub(binds.first).Seconds()
-	m.result.FirstBindSeconds = binds.first.Sub(m.child.started).Seconds()
+	m.result.FirstBindSeconds = binds.first.Sub(m.child.Started).Seconds()
 	// Of the pods, the first was bound when the time began.
 	m.result.PodsPerSecond = float64(m.settings.Pods-1) / m.result.Seconds
 	return m.finish(ctx)
@@ -151,12 +151,12 @@ func (m *measurement) streaming(ctx context.Context) (err error) {
 	if m.child, err = m.contestant.start(m.programs, m.world); err != nil {
 		return err
 	}
-	defer m.child.kill()
+	defer m.child.Kill()
 	if err := m.child.awaitReady(ctx, m.client); err != nil {
 		return err
 	}
-	if err := awaitIdle(ctx, quietLimit, append(m.world.servers, m.child.pid())...); err != nil {
-		return m.child.explain(err)
+	if err := awaitIdle(ctx, quietLimit, append(m.world.servers, m.child.PID())...); err != nil {
+		return m.child.Explain(err)
 	}
 	binds, err := m.world.watchBinds(ctx, m.settings.Pods, func() {}, func() { m.to = m.read() })
 	if err != nil {
@@ -193,13 +193,13 @@ const tailLimit = 10 * time.Second
 
 // finish reads what is known only after the last bind.
 func (m *measurement) finish(ctx context.Context) error {
-	if err := awaitIdle(ctx, tailLimit, m.child.pid()); err != nil {
-		return m.child.explain(err)
+	if err := awaitIdle(ctx, tailLimit, m.child.PID()); err != nil {
+		return m.child.Explain(err)
 	}
 	idle := m.read()
 	m.profile.Wait()
 	if err := errors.Join(m.from.err, m.to.err, idle.err); err != nil {
-		return m.child.explain(err)
+		return m.child.Explain(err)
 	}
 	per1000 := func(d time.Duration) float64 { return d.Seconds() * 1000 / float64(m.settings.Pods) }
 	m.result.CPUPer1000 = per1000(idle.child - m.from.child)
@@ -207,14 +207,14 @@ func (m *measurement) finish(ctx context.Context) error {
 	m.result.ServersCPUPer1000 = per1000(m.to.servers - m.from.servers)
 	m.result.HarnessCPUPer1000 = per1000(m.to.harness - m.from.harness)
 	m.result.Foreign = foreign(m.from, m.to)
-	peak, err := peakMemory(m.child.pid())
+	peak, err := peakMemory(m.child.PID())
 	if err != nil {
-		return m.child.explain(err)
+		return m.child.Explain(err)
 	}
 	m.result.PeakMiB = float64(peak) / (1 << 20)
 	page, err := m.child.get(ctx, m.client, "/metrics")
 	if err != nil {
-		return m.child.explain(err)
+		return m.child.Explain(err)
 	}
 	if m.result.Attempts, err = counterBy(string(page), attemptsMetric, "result"); err != nil {
 		return err

@@ -112,16 +112,16 @@ func (b *binds) await(ctx context.Context, c *child) error {
 			if err == nil || ctx.Err() != nil {
 				return errors.Join(err, ctx.Err())
 			}
-			return c.explain(err)
+			return c.Explain(err)
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-c.exited:
-			return c.explain(fmt.Errorf("%s ended with %d of %d pods bound", c.name, b.seen.Load(), b.want))
+		case <-c.Exited():
+			return c.Explain(fmt.Errorf("%s ended with %d of %d pods bound", c.Name, b.seen.Load(), b.want))
 		case <-check.C:
 			if now := b.seen.Load(); now != seen {
 				seen, since = now, time.Now()
 			} else if time.Since(since) > stallLimit {
-				return c.explain(fmt.Errorf("%s has bound %d of %d pods, and none in %s", c.name, now, b.want, stallLimit))
+				return c.Explain(fmt.Errorf("%s has bound %d of %d pods, and none in %s", c.Name, now, b.want, stallLimit))
 			}
 		}
 	}

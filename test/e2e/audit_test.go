@@ -181,7 +181,9 @@ func (w *world) auditLogs() {
 	w.t.Helper()
 	for _, r := range w.replicas {
 		for _, p := range r.processes() {
-			for line := range strings.Lines(p.log()) {
+			data, err := p.Log()
+			w.must(err)
+			for line := range strings.Lines(string(data)) {
 				if strings.Contains(line, notAllowed) && !w.sawRestart(p) ||
 					slices.ContainsFunc(neverLogged, func(never string) bool { return strings.Contains(line, never) }) {
 					w.t.Errorf("replica %s, process %d: %s", r.name, p.number, line)
@@ -194,7 +196,7 @@ func (w *world) auditLogs() {
 // sawRestart reports whether the process ran when a server was started again.
 func (w *world) sawRestart(p *run) bool {
 	return slices.ContainsFunc(w.restarts, func(r restart) bool {
-		return p.began.Before(r.served) && (!p.gone() || p.ended.After(r.killed))
+		return p.began.Before(r.served) && (!p.Gone() || p.Ended().After(r.killed))
 	})
 }
 
@@ -202,8 +204,8 @@ func (w *world) sawRestart(p *run) bool {
 func (w *world) goodbye() {
 	w.t.Helper()
 	for _, r := range w.replicas {
-		if p := r.end(syscall.SIGTERM); p.cmd.ProcessState.ExitCode() != 0 {
-			w.t.Errorf("replica %s, asked to end, did so with %s\n%s", r.name, p.cmd.ProcessState, p.tail())
+		if p := r.end(syscall.SIGTERM); p.State().ExitCode() != 0 {
+			w.t.Errorf("replica %s, asked to end, did so with %s\n%s", r.name, p.State(), p.Tail())
 		}
 	}
 	w.until("the lease is given up", func() (bool, string) {

@@ -65,7 +65,7 @@ func (w *world) failover(pair [2]*replica, atBound, late int) {
 	})
 	before, stoppedAt, process := w.history.leader(), w.history.bound(), old.now()
 	began := time.Now()
-	process.signal(syscall.SIGSTOP)
+	process.Signal(syscall.SIGSTOP)
 	w.woken[sender{old.front, process.number}] = true
 	w.until("the standby leads", func() (bool, string) {
 		now := w.history.leader()
@@ -75,9 +75,9 @@ func (w *world) failover(pair [2]*replica, atBound, late int) {
 	first := w.untilBoundAfter(leads.version)
 	w.untilBound(stoppedAt + late)
 	wokenAt, woken := w.history.bound(), time.Now()
-	process.signal(syscall.SIGCONT)
-	w.until("the old leader ends", func() (bool, string) { return process.gone(), "it runs" })
+	process.Signal(syscall.SIGCONT)
+	w.until("the old leader ends", func() (bool, string) { return process.Gone(), "it runs" })
 	w.say("%s stopped with %d bound: %s leads after %.1fs, binds after %.1fs; %s woke up after %.1fs with %d bound, and ended %.1fs later",
 		old.name, stoppedAt, standby.name, leads.at.Sub(began).Seconds(), first.at.Sub(began).Seconds(),
-		old.name, woken.Sub(began).Seconds(), wokenAt, process.ended.Sub(woken).Seconds())
+		old.name, woken.Sub(began).Seconds(), wokenAt, process.Ended().Sub(woken).Seconds())
 }

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"crypto/tls"
 	"fmt"
 	"math/rand/v2"
@@ -13,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fairway-scheduler/fairway/pkg/localcluster"
 )
 
 // The lease: short, so that failing over ten times takes a minute.
@@ -36,7 +39,7 @@ type replica struct {
 
 // run is one process of a replica.
 type run struct {
-	*child
+	*localcluster.Child
 	number  int
 	port    int
 	began   time.Time
@@ -61,11 +64,11 @@ func startReplica(t *testing.T, name, kubeconfig, dir string, f *front) *replica
 func (r *replica) keep(p *run) {
 	defer close(r.done)
 	for {
-		<-p.exited
+		<-p.Exited()
 		r.mu.Lock()
 		stopping := r.stopping
 		if why := p.unexpected(); why != "" && r.broken == nil {
-			r.broken = fmt.Errorf("replica %s, process %d: %s\n%s", r.name, p.number, why, p.tail())
+			r.broken = fmt.Errorf("replica %s, process %d: %s\n%s", r.name, p.number, why, p.Tail())
 		}
 		r.mu.Unlock()
 		if stopping {
@@ -93,20 +96,24 @@ func (r *replica) start() (*run, error) {
 	if r.front != nil {
 		r.front.begin(p.number)
 	}
-	p.child, err = startChild(r.dir, filepath.Join(r.dir, fmt.Sprintf("%s-%d.log", r.name, p.number)),
-		"--kubeconfig="+r.kubeconfig, "--authentication-kubeconfig="+r.kubeconfig, "--authorization-kubeconfig="+r.kubeconfig,
-		"--bind-address="+loopback, "--secure-port="+strconv.Itoa(port),
-		"--leader-elect=true", "--leader-elect-resource-namespace="+systemNamespace, "--leader-elect-resource-name="+leaseName,
-		"--leader-elect-lease-duration="+leaseDuration.String(), "--leader-elect-renew-deadline="+renewDeadline.String(),
-		"--leader-elect-retry-period="+retryPeriod.String(),
-	)
+	p.Child, err = localcluster.StartChild(localcluster.ChildSpec{
+		Name: schedulerName, Program: program, Dir: r.dir,
+		LogPath: filepath.Join(r.dir, fmt.Sprintf("%s-%d.log", r.name, p.number)),
+		Args: []string{
+			"--kubeconfig=" + r.kubeconfig, "--authentication-kubeconfig=" + r.kubeconfig, "--authorization-kubeconfig=" + r.kubeconfig,
+			"--bind-address=" + loopback, "--secure-port=" + strconv.Itoa(port),
+			"--leader-elect=true", "--leader-elect-resource-namespace=" + systemNamespace, "--leader-elect-resource-name=" + leaseName,
+			"--leader-elect-lease-duration=" + leaseDuration.String(), "--leader-elect-renew-deadline=" + renewDeadline.String(),
+			"--leader-elect-retry-period=" + retryPeriod.String(),
+		},
+	})
 	if err != nil {
 		return nil, err
 	}
 	r.runs = append(r.runs, p)
 	if r.stopping { // somebody ended the replica meanwhile
 		p.killed = true
-		p.signal(syscall.SIGKILL)
+		p.Signal(syscall.SIGKILL)
 	}
 	return p, nil
 }
@@ -124,8 +131,8 @@ func (r *replica) kill() {
 	p := r.runs[len(r.runs)-1]
 	p.killed = true
 	r.mu.Unlock()
-	p.signal(syscall.SIGKILL)
-	<-p.exited
+	p.Signal(syscall.SIGKILL)
+	<-p.Exited()
 }
 
 // end ends the replica for good.
@@ -136,7 +143,7 @@ func (r *replica) end(s syscall.Signal) *run {
 	p.killed = p.killed || s == syscall.SIGKILL
 	p.stopped = true
 	r.mu.Unlock()
-	p.signal(s)
+	p.Signal(s)
 	<-r.done
 	return r.now()
 }
@@ -156,15 +163,21 @@ func (r *replica) processes() []*run {
 
 const lostTheLease = "Leaderelection lost"
 
+// said reports whether the process has written this.
+func (p *run) said(text string) bool {
+	data, err := p.Log()
+	return err == nil && bytes.Contains(data, []byte(text))
+}
+
 // unexpected says why a process that is gone should not be. A leader that cannot renew its lease ends itself; that is all it may do.
 func (p *run) unexpected() string {
-	state := p.cmd.ProcessState
+	state := p.State()
 	switch {
 	case p.killed, p.stopped && state.ExitCode() == 0:
 		return ""
-	case state.ExitCode() == 1 && strings.Contains(p.log(), lostTheLease):
+	case state.ExitCode() == 1 && p.said(lostTheLease):
 		return ""
-	case strings.Contains(p.tail(), "address already in use"):
+	case strings.Contains(p.Tail(), "address already in use"):
 		return "" // the next one looks for another port
 	}
 	return "it ended by itself: " + state.String()

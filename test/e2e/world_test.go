@@ -250,7 +250,7 @@ func (w *world) tails() string {
 	var text strings.Builder
 	for _, r := range w.replicas {
 		p := r.now()
-		fmt.Fprintf(&text, "\nreplica %s, process %d, logged last:\n%s", r.name, p.number, p.tail())
+		fmt.Fprintf(&text, "\nreplica %s, process %d, logged last:\n%s", r.name, p.number, p.Tail())
 	}
 	return text.String()
 }

@@ -1,4 +1,4 @@
-package demo
+package localcluster
 
 import (
 	"errors"
@@ -14,25 +14,25 @@ import (
 	"time"
 )
 
-func start(t *testing.T, script string) *child {
+func shell(t *testing.T, script string) *Child {
 	t.Helper()
 	dir := t.TempDir()
-	c, err := startChild("/bin/sh", []string{"-c", script}, dir, filepath.Join(dir, "log"))
+	c, err := StartChild(ChildSpec{Name: "sh", Program: "/bin/sh", Args: []string{"-c", script}, Dir: dir, LogPath: filepath.Join(dir, "log"), Env: []string{"OURS=yes"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.stop)
+	t.Cleanup(func() { c.Stop(stopGrace) })
 	return c
 }
 
 func TestAChildThatDiesIsNoticedAndExplained(t *testing.T) {
-	c := start(t, "for i in $(seq 50); do echo line $i; done; exit 3")
+	c := shell(t, "for i in $(seq 50); do echo line $i; done; exit 3")
 	select {
-	case <-c.exited:
+	case <-c.Exited():
 	case <-time.After(10 * time.Second):
 		t.Fatal("not noticed")
 	}
-	text := c.explain(errors.New("it broke")).Error()
+	text := c.Explain(errors.New("it broke")).Error()
 	_, kept, _ := strings.Cut(text, "its whole log: ")
 	t.Cleanup(func() { _ = os.Remove(kept) })
 	if !strings.HasPrefix(text, "it broke\n") || !strings.Contains(text, "line 50\n") || strings.Contains(text, "line 25\n") {
@@ -46,21 +46,21 @@ func TestAChildThatDiesIsNoticedAndExplained(t *testing.T) {
 func TestAChildHasACleanEnvironment(t *testing.T) {
 	t.Setenv("KUBECONFIG", "somewhere/else")
 	t.Setenv("HTTPS_PROXY", "localhost:1")
-	c := start(t, "echo $KUBECONFIG$HTTPS_PROXY:$HOME")
-	<-c.exited
-	if got, want := strings.TrimSpace(c.tail()), ":"+c.cmd.Dir; got != want {
+	c := shell(t, "echo $KUBECONFIG$HTTPS_PROXY:$OURS:$HOME")
+	<-c.Exited()
+	if got, want := strings.TrimSpace(c.Tail()), ":yes:"+c.Dir; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
 func TestStopEndsAChild(t *testing.T) {
-	c := start(t, "exec sleep 300")
+	c := shell(t, "exec sleep 300")
 	began := time.Now()
-	c.stop()
+	c.Stop(stopGrace)
 	if took := time.Since(began); took > stopGrace {
 		t.Errorf("took %s", took)
 	}
-	c.stop() // again, when it is gone
+	c.Stop(stopGrace) // again, when it is gone
 }
 
 // TestAChildEndsWithUs kills a process that has a child, as kill -9 does, and sees that the child is gone too.
@@ -70,8 +70,8 @@ func TestAChildEndsWithUs(t *testing.T) {
 	}
 	const pidFile = "FAIRWAY_TEST_PID_FILE"
 	if file := os.Getenv(pidFile); file != "" { // we are the process that is killed
-		c := start(t, "exec sleep 300")
-		if err := os.WriteFile(file+".new", []byte(strconv.Itoa(c.cmd.Process.Pid)), 0o600); err != nil {
+		c := shell(t, "exec sleep 300")
+		if err := os.WriteFile(file+".new", []byte(strconv.Itoa(c.PID())), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Rename(file+".new", file); err != nil {
