@@ -2,11 +2,9 @@ package ledger
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
-	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -77,66 +75,6 @@ func (l *Ledger) Check() (wrong []string) {
 	wrong = append(wrong, l.checkApplications()...)
 	wrong = append(wrong, l.checkLanes()...)
 	return append(wrong, l.checkRoom()...)
-}
-
-// checkApplications counts those that run, and looks for one that is neither let in nor kept out.
-func (l *Ledger) checkApplications() (wrong []string) {
-	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
-	wanting, kept, charged := map[*account]int{}, map[*account]int{}, map[*account]bool{}
-	drivers := map[*account]*resource.Sum{}
-	for _, r := range l.pods {
-		if r.app == nil {
-			continue
-		}
-		e := r.effects()
-		wanting[r.app] += btoi(e.wants)
-		kept[r.app] += btoi(e.kept)
-		charged[r.app] = charged[r.app] || e.charged
-		if e.charged {
-			if drivers[r.leaf] == nil {
-				drivers[r.leaf] = &resource.Sum{}
-			}
-			if r.Role == application.Driver {
-				drivers[r.leaf].Add(r.Request)
-			}
-		}
-	}
-	admitted, users, queued := map[*account]int64{}, map[string]int64{}, 0
-	for _, n := range l.tree.Nodes {
-		leaf := l.accounts[n.Path]
-		for _, name := range sortedKeys(leaf.apps) {
-			app := leaf.apps[name]
-			queued += btoi(app.queued)
-			switch {
-			case app.wanting != wanting[app] || app.kept != kept[app]:
-				say("%s: %d pods want to run, %d kept out, counted %d and %d", name, wanting[app], kept[app], app.wanting, app.kept)
-			case app.runs != (app.wanting > 0 && !app.queued) || app.runs && app.kept > 0 || charged[app] && !app.runs:
-				say("%s: runs %v, is kept out %v, with %d of %d pods kept out", name, app.runs, app.queued, app.kept, app.wanting)
-			}
-			if app.runs {
-				users[app.user]++
-				for a := leaf; a != nil; a = a.parent {
-					admitted[a]++
-				}
-			}
-		}
-	}
-	for _, n := range l.tree.Nodes {
-		a := l.accounts[n.Path]
-		if a.admitted != admitted[a] {
-			say("%s: %d applications run, counted %d", n.Path, admitted[a], a.admitted)
-		}
-		if d := drivers[a]; d != nil && !a.drivers.Equal(d) || d == nil && !a.drivers.IsZero() {
-			say("%s: its drivers use %v, which is not what they add up to", n.Path, a.drivers.List())
-		}
-	}
-	if !maps.Equal(users, l.users) {
-		say("users run %v applications, counted %v", users, l.users)
-	}
-	if queued != len(l.queued) || !slices.IsSortedFunc(l.queued, runningOrder) {
-		say("%d applications are kept out, %d in line, in order %v", queued, len(l.queued), slices.IsSortedFunc(l.queued, runningOrder))
-	}
-	return wrong
 }
 
 // checkLanes follows every listed pod upwards: until a limit stops its class, each order book must know of it. While no two classes

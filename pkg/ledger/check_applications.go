@@ -1,0 +1,99 @@
+package ledger
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// appCount is what an application should have noted, counted from its pods.
+type appCount struct {
+	wanting, kept int
+	charged       bool
+}
+
+// checkApplications counts those that run, and looks for one that is neither let in nor kept out.
+func (l *Ledger) checkApplications() (wrong []string) {
+	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	counts, drivers := l.countPods()
+	admitted, users, queued := map[*account]int64{}, map[string]int64{}, 0
+	for _, n := range l.tree.Nodes {
+		leaf := l.accounts[n.Path]
+		for _, name := range sortedKeys(leaf.apps) {
+			app := leaf.apps[name]
+			queued += btoi(app.queued)
+			if fault := app.checkRuns(counts[app]); fault != "" {
+				say("%s %s: %s", leaf.path, name, fault)
+			}
+			if app.runs {
+				users[app.user]++
+				for a := leaf; a != nil; a = a.parent {
+					admitted[a]++
+				}
+			}
+		}
+	}
+	for _, n := range l.tree.Nodes {
+		a := l.accounts[n.Path]
+		if a.admitted != admitted[a] {
+			say("%s: %d applications run, counted %d", n.Path, admitted[a], a.admitted)
+		}
+		d := drivers[a]
+		if d == nil {
+			d = &resource.Sum{}
+		}
+		if !a.drivers.Equal(d) {
+			say("%s: its drivers use %v, they add up to %v", n.Path, a.drivers.List(), d.List())
+		}
+	}
+	if !maps.Equal(users, l.users) {
+		say("users run %v applications, counted %v", users, l.users)
+	}
+	if sorted := slices.IsSortedFunc(l.queued, runningOrder); queued != len(l.queued) || !sorted {
+		say("%d applications are kept out, %d in line, in order %v", queued, len(l.queued), sorted)
+	}
+	return wrong
+}
+
+// countPods counts pods by application, and what drivers use by leaf.
+func (l *Ledger) countPods() (map[*account]appCount, map[*account]*resource.Sum) {
+	counts, drivers := map[*account]appCount{}, map[*account]*resource.Sum{}
+	for _, r := range l.pods {
+		if r.app == nil {
+			continue
+		}
+		e, n := r.effects(), counts[r.app]
+		n.wanting += btoi(e.wants)
+		n.kept += btoi(e.kept)
+		n.charged = n.charged || e.charged
+		counts[r.app] = n
+		if e.charged && r.Role == application.Driver {
+			if drivers[r.leaf] == nil {
+				drivers[r.leaf] = &resource.Sum{}
+			}
+			drivers[r.leaf].Add(r.Request)
+		}
+	}
+	return counts, drivers
+}
+
+func (a *account) checkRuns(n appCount) (fault string) {
+	switch {
+	case a.wanting != n.wanting || a.kept != n.kept:
+		return fmt.Sprintf("%d pods want to run, %d are kept out, counted %d and %d", n.wanting, n.kept, a.wanting, a.kept)
+	case a.runs && a.queued:
+		return "runs and is kept out"
+	case a.wanting > 0 && !a.runs && !a.queued:
+		return "neither runs nor is kept out"
+	case a.wanting == 0 && (a.runs || a.queued):
+		return "has no pod that wants to run"
+	case a.runs && a.kept > 0:
+		return fmt.Sprintf("runs, with %d pods kept out", a.kept)
+	case n.charged && !a.runs:
+		return "has charged pods and does not run"
+	}
+	return ""
+}
