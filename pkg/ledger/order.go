@@ -106,9 +106,11 @@ func (o order) rebuild() {
 }
 
 // up moves the entry at i to its place over it and returns that.
-func (o order) up(i int) int {
-	e := o[i]
-	for i > 0 {
+func (o order) up(i int) int { return o.rise(o[i], i, 0) }
+
+// rise puts an entry where it belongs on the way from i to the top, and moves those it passes down.
+func (o order) rise(e competitor, i, top int) int {
+	for i > top {
 		p := (i - 1) / 2
 		if !e.before(&o[p]) {
 			break
@@ -131,16 +133,7 @@ func (o order) down(i int) int {
 		o.put(i, o[c])
 		i = c
 	}
-	for i > top {
-		p := (i - 1) / 2
-		if !e.before(&o[p]) {
-			break
-		}
-		o.put(i, o[p])
-		i = p
-	}
-	o.put(i, e)
-	return i
+	return o.rise(e, i, top)
 }
 
 func (o order) put(i int, c competitor) {

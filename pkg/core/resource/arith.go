@@ -52,31 +52,30 @@ func SatMul(a, b int64) int64 {
 // Part is amount x num/den rounded down, held at the end of int64. Negative numbers
 // count as 0, and den is positive.
 func Part(amount, num, den int64) int64 {
-	if amount <= 0 || num <= 0 {
-		return 0
-	}
-	hi, lo := bits.Mul64(uint64(amount), uint64(num))
-	if hi >= uint64(den) {
-		return math.MaxInt64
-	}
-	q, _ := bits.Div64(hi, lo, uint64(den))
-	return int64(min(q, math.MaxInt64))
+	q, _ := part(amount, num, den)
+	return q
 }
 
 // PartUp is Part rounded up.
 func PartUp(amount, num, den int64) int64 {
+	q, rest := part(amount, num, den)
+	if rest && q < math.MaxInt64 {
+		q++
+	}
+	return q
+}
+
+// part is the quotient, and whether there is a rest.
+func part(amount, num, den int64) (int64, bool) {
 	if amount <= 0 || num <= 0 {
-		return 0
+		return 0, false
 	}
 	hi, lo := bits.Mul64(uint64(amount), uint64(num))
 	if hi >= uint64(den) {
-		return math.MaxInt64
+		return math.MaxInt64, false
 	}
 	q, rest := bits.Div64(hi, lo, uint64(den))
-	if rest > 0 && q < math.MaxInt64 {
-		q++
-	}
-	return int64(min(q, math.MaxInt64))
+	return int64(min(q, math.MaxInt64)), rest > 0
 }
 
 // magnitude is |v|, also for the smallest int64, which has no positive twin.

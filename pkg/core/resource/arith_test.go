@@ -160,3 +160,26 @@ func TestFractionsCompareAsRationals(t *testing.T) {
 		}
 	})
 }
+
+func TestPart(t *testing.T) {
+	for _, c := range []struct{ amount, num, den, down, up int64 }{
+		{200, 1, 2, 100, 100},
+		{201, 1, 2, 100, 101},
+		{7, 300, 1000, 2, 3},
+		{0, 5, 7, 0, 0},
+		{5, 0, 7, 0, 0},
+		{-5, 1, 2, 0, 0},
+		{math.MaxInt64, 1, 1, math.MaxInt64, math.MaxInt64},
+		{math.MaxInt64, 2, 1, math.MaxInt64, math.MaxInt64},
+		{math.MaxInt64, math.MaxInt64, 1, math.MaxInt64, math.MaxInt64},
+		{math.MaxInt64, 1, 2, math.MaxInt64 / 2, math.MaxInt64/2 + 1},
+		{1 << 60, 99_999, 100_000, 1152909975391800907, 1152909975391800908}, // 2^60 less its hundred-thousandth, 11529215046068.46976
+	} {
+		if got := resource.Part(c.amount, c.num, c.den); got != c.down {
+			t.Errorf("%d x %d/%d is %d, want %d", c.amount, c.num, c.den, got, c.down)
+		}
+		if got := resource.PartUp(c.amount, c.num, c.den); got != c.up {
+			t.Errorf("%d x %d/%d rounded up is %d, want %d", c.amount, c.num, c.den, got, c.up)
+		}
+	}
+}
