@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"strconv"
 	"strings"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -203,4 +205,22 @@ func parseWeight(text string) (int64, error) {
 		return 0, fmt.Errorf("weight: %q is not a number of at least 0 with at most three decimals", text)
 	}
 	return v, nil
+}
+
+// parseCount reads a number of things as a limit.
+func parseCount(o option) (queue.Limit, error) {
+	n, err := strconv.ParseUint(o.value, 10, 31)
+	if err != nil {
+		return queue.Limit{}, fmt.Errorf("%s: %q is not a number from 0 to %d", o.key, o.value, math.MaxInt32)
+	}
+	return queue.AtMost(int64(n)), nil
+}
+
+// parseRatio reads a part of a whole, as a limit in milli-units.
+func parseRatio(o option) (queue.Limit, error) {
+	n, err := parseQuantity(resource.CPU, o.value)
+	if err != nil || n > 1000 {
+		return queue.Limit{}, fmt.Errorf("%s: %q is not a number from 0 to 1 with at most three decimals", o.key, o.value)
+	}
+	return queue.AtMost(n), nil
 }

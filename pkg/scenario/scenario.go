@@ -70,6 +70,7 @@ var statements = map[string]func(*World, statement) (string, error){
 	"application": (*World).setApplication,
 
 	"tree":     (*World).showTree,
+	"limits":   (*World).showLimits,
 	"problems": (*World).showProblems,
 	"shares":   (*World).showShares,
 	"order":    (*World).showOrder,

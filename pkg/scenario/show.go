@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -34,6 +35,28 @@ func (w *World) showTree(statement) (string, error) {
 		out += "not in force: " + string(p) + "\n"
 	}
 	return out, nil
+}
+
+// limits prints the limits that queues state besides max.
+func (w *World) showLimits(statement) (string, error) {
+	rows := [][]string{{"QUEUE", "POD", "APPLICATIONS", "DRIVERS", "APPLICATIONS OF A USER"}}
+	for _, n := range w.tree.Nodes {
+		share := "-"
+		if l := n.Spec.MaxDriverShare; l.Stated {
+			share = milli(l.Most)
+		}
+		rows = append(rows, []string{
+			string(n.Path), amounts(n.Spec.MaxPod), count(n.Spec.MaxRunningApplications), share, count(n.Spec.MaxRunningApplicationsPerUser),
+		})
+	}
+	return table(rows), nil
+}
+
+func count(l queue.Limit) string {
+	if !l.Stated {
+		return "-"
+	}
+	return strconv.FormatInt(l.Most, 10)
 }
 
 // problems prints what owners of queues should know.
@@ -237,7 +260,7 @@ func amounts(l resource.List) string {
 	return l.String()
 }
 
-// milli spells a weight the way it is written: 0.25, 3.
+// milli spells a weight or a ratio the way it is written: 0.25, 3.
 func milli(v int64) string {
 	text := fmt.Sprintf("%d.%03d", v/1000, v%1000)
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".")

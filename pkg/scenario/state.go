@@ -18,9 +18,10 @@ func (w *World) setCluster(s statement) (string, error) {
 	return "", err
 }
 
-// queue PATH [weight=N] [guaranteed=(...)] [max=(...)] [policy=NAME] [fairResource=NAME] declares a queue,
-// or changes those settings of one that is declared. The path is not checked: what
-// happens with a bad one is a rule.
+// queue PATH [weight=N] [guaranteed=(...)] [max=(...)] [maxPodResources=(...)]
+// [maxRunningApplications=N] [maxDriverShare=N] [users.maxRunningApplications=N]
+// [policy=NAME] [fairResource=NAME] declares a queue, or changes those settings of one
+// that is declared. The path is not checked: what happens with a bad one is a rule.
 func (w *World) setQueue(s statement) (string, error) {
 	name, err := s.word("path")
 	if err != nil {
@@ -53,6 +54,14 @@ func setSpec(d *queue.Declaration, o option) (err error) {
 		spec.Guaranteed, d.Percent.Guaranteed, err = parseParts(o.value)
 	case "max":
 		spec.Max, d.Percent.Max, err = parseParts(o.value)
+	case "maxPodResources":
+		spec.MaxPod, d.Percent.MaxPod, err = parseParts(o.value)
+	case "maxRunningApplications":
+		spec.MaxRunningApplications, err = parseCount(o)
+	case "maxDriverShare":
+		spec.MaxDriverShare, err = parseRatio(o)
+	case "users.maxRunningApplications":
+		spec.MaxRunningApplicationsPerUser, err = parseCount(o)
 	case "fairResource":
 		spec.FairResource = resource.Name(o.value)
 	case "policy":
