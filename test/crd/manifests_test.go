@@ -37,6 +37,33 @@ func TestExamplesApply(t *testing.T) {
 	}
 }
 
+// The Queue that the front page shows is one that can be created.
+func TestFrontPageApplies(t *testing.T) {
+	ctx := needCluster(t)
+	page, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for _, block := range strings.Split(string(page), "```yaml\n")[1:] {
+		text, _, _ := strings.Cut(block, "```")
+		if !strings.Contains(text, "kind: Queue\n") {
+			continue
+		}
+		shown++
+		file := filepath.Join(t.TempDir(), "queue.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := kubectl(ctx, "apply", "--dry-run=server", "--validate=strict", "-f", file); err != nil {
+			t.Errorf("%v\n%s\n%s", err, out, text)
+		}
+	}
+	if shown == 0 {
+		t.Error("no Queue on the front page")
+	}
+}
+
 func TestInstallingAgainChangesNothing(t *testing.T) {
 	ctx := needCluster(t)
 	out, err := kubectl(ctx, "apply", "-k", filepath.Join(root, "manifests"))

@@ -132,7 +132,7 @@ func TestRefusalOfOtherShapes(t *testing.T) {
 	}
 }
 
-// acceptance is a Queue that can be created, and what the conversion reads it as. Percentages are in thousandths.
+// acceptance is a Queue that can be created, and what the conversion reads it as: see spell.
 type acceptance struct {
 	queue, spec, want string
 }
@@ -160,7 +160,7 @@ func TestAccepted(t *testing.T) {
 		"empty lists":          {"root.a", `{guaranteed: {}, max: {}, maxPodResources: {}}`, "weight=1000"},
 		"max below guaranteed": {"root.a", `{guaranteed: {cpu: 2}, max: {cpu: 1}}`, "weight=1000 guaranteed(cpu=2) max(cpu=1)"}, // a condition, not a refusal: see core/queue
 		"parts of the cluster": {"root.a", `{guaranteed: {cpu: "12.5%"}, max: {cpu: 50%}, maxPodResources: {cpu: "0.001%"}}`,
-			"weight=1000 guaranteed(cpu=12500m%) max(cpu=50%) maxPod(cpu=1m%)"},
+			"weight=1000 guaranteed(cpu=12.5%) max(cpu=50%) maxPod(cpu=0.001%)"},
 		"nothing and all of it":          {"root.a", `{guaranteed: {cpu: 0%}, max: {cpu: 100%}, maxPodResources: {cpu: "100.000%"}}`, "weight=1000 guaranteed(cpu=0%) max(cpu=100%) maxPod(cpu=100%)"},
 		"parts and amounts side by side": {"root.a", `{max: {cpu: 50%, memory: 1Ti}}`, "weight=1000 max(memory=1Ti cpu=50%)"},
 		"limits on applications":         {"root.a", `{maxRunningApplications: 10, maxDriverShare: "0.3"}`, "weight=1000 applications=10 drivers=300"},
@@ -196,13 +196,14 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
-// spell writes down everything that a declaration states.
+// spell writes down everything that a declaration states; weights and ratios in thousandths.
 func spell(d queue.Declaration) string {
 	out := []string{fmt.Sprintf("weight=%d", d.Spec.Weight)}
 	list := func(name string, absolute, percent resource.List) {
 		entries := strings.Fields(absolute.String())
-		for entry := range strings.FieldsSeq(percent.String()) {
-			entries = append(entries, entry+"%")
+		for i := range percent.Len() {
+			e := percent.At(i)
+			entries = append(entries, fmt.Sprintf("%s=%g%%", e.Name, float64(e.Value)/1000))
 		}
 		if absolute.Len()+percent.Len() > 0 {
 			out = append(out, name+"("+strings.Join(entries, " ")+")")

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -105,6 +106,35 @@ func TestWorkedNumbers(t *testing.T) {
 	for share, want := range map[int64]int64{50_000: 15_000, 250 << 30: 75 << 30} {
 		if got := resource.PartUp(share, spec.MaxDriverShare.Most, 1000); got != want {
 			t.Errorf("drivers may use %d of %d, want %d", got, share, want)
+		}
+	}
+}
+
+// The example of docs/yarn.md: its Queues contradict one another nowhere, and have the shares that the page says.
+func TestYARNExample(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/examples/yarn/queues.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := cluster(200, 1000)
+	tree := queue.Build(readQueues(t, string(text)), nil, total)
+	for _, p := range tree.Problems {
+		t.Errorf("%s: %s", p.Path, p.Reason.Text())
+	}
+	half := func(cores, gi int64) resource.List { // halves of a core and of a GiB
+		return resource.Of(resource.Entry{Name: resource.CPU, Value: cores * 500}, resource.Entry{Name: resource.Memory, Value: gi << 29})
+	}
+	want := map[queue.Path]resource.List{
+		"root": total, "root.default": cluster(0, 0), "root.spare": cluster(0, 0),
+		"root.etl": cluster(50, 250), "root.etl.nightly": half(75, 375), "root.etl.hourly": half(25, 125),
+		"root.analytics": cluster(150, 750), "root.analytics.ad-hoc": cluster(75, 375), "root.analytics.reports": cluster(75, 375),
+	}
+	if len(tree.Nodes) != len(want) {
+		t.Errorf("%d queues, want %d", len(tree.Nodes), len(want))
+	}
+	for i, share := range fairshare.Shares(tree, total, nil) {
+		if p := tree.Nodes[i].Path; !share.Equal(want[p]) {
+			t.Errorf("%s has (%s), want (%s)", p, share, want[p])
 		}
 	}
 }
