@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -31,14 +30,6 @@ const (
 
 // atOnce bounds the requests under way.
 const atOnce = 4
-
-// While pods flow, a pass writes at most busyWrites statuses, and no pass follows another within busyEvery. Each write costs an apiserver
-// more than a bind does: with 100 busy queues at 50 writes a second it was a third of its CPU. A handful of queues stays up to date all
-// the same, and the rest follows as soon as there is a breath.
-const (
-	busyWrites = 10
-	busyEvery  = 2 * time.Second
-)
 
 // queues is the resource that is written.
 var queues = v1alpha1.GroupVersion.WithResource("queues")
@@ -62,7 +53,7 @@ type Writer struct {
 	generation func(name string) int64
 	client     dynamic.NamespaceableResourceInterface
 	interval   time.Duration
-	limiter    flowcontrol.PassiveRateLimiter
+	pace       *writing.Pace
 	clock      clock.WithTicker
 	stored     cache.Store
 	listFirst  bool // stored is ours, and to be filled
@@ -70,8 +61,7 @@ type Writer struct {
 	// All of this belongs to the goroutine of Run.
 	records    map[string]*record
 	looks      uint64
-	busy       bool // pods flow, as of the last look
-	wroteAt    time.Time
+	busy       bool   // pods flow, as of the last look
 	version    uint64 // of the ledger, at the last look
 	root       root
 	complaints writing.Complaints
@@ -92,7 +82,7 @@ func New(l *ledger.Ledger, generation func(name string) int64, client dynamic.In
 	}
 	w := &Writer{
 		ledger: l, generation: generation, client: client.Resource(queues),
-		interval: o.Interval, limiter: writing.NewLimiter(o.WritesPerSecond, o.Interval, o.Clock), clock: o.Clock,
+		interval: o.Interval, pace: writing.NewPace(o.WritesPerSecond, o.Interval, o.Clock), clock: o.Clock,
 		stored: o.Queues, records: map[string]*record{},
 	}
 	if w.stored == nil {
@@ -225,7 +215,7 @@ func (w *Writer) storedQueue(name string) *unstructured.Unstructured {
 	return u
 }
 
-// write sends what the limiter lets pass, the oldest change first: when more queues change than can be written, each has its turn.
+// write sends what the pace lets pass, the oldest change first: when more queues change than can be written, each has its turn.
 func (w *Writer) write(ctx context.Context, now time.Time) {
 	var due []*record
 	for _, r := range w.records {
@@ -236,19 +226,7 @@ func (w *Writer) write(ctx context.Context, now time.Time) {
 	slices.SortFunc(due, func(a, b *record) int {
 		return cmp.Or(cmp.Compare(a.since, b.since), queue.ComparePaths(queue.Path(a.name), queue.Path(b.name)))
 	})
-	if w.busy && now.Sub(w.wroteAt) < busyEvery {
-		return
-	}
-	if w.busy && len(due) > busyWrites {
-		due = due[:busyWrites]
-	}
-	if len(due) > 0 {
-		w.wroteAt = now
-	}
-	n := 0
-	for n < len(due) && w.limiter.TryAccept() {
-		n++
-	}
+	n := w.pace.Admit(len(due), w.busy, now)
 	answers, errs := make([]*unstructured.Unstructured, n), make([]error, n)
 	workqueue.ParallelizeUntil(ctx, atOnce, n, func(i int) { answers[i], errs[i] = w.apply(ctx, due[i]) })
 	if ctx.Err() != nil {
