@@ -40,11 +40,13 @@ type Ledger struct {
 	declared map[queue.Path]queue.Declaration
 	// unreadable Queues and why; their last declaration, if there was one, stays in declared.
 	unreadable map[queue.Path]string
-	percent    int // declarations that state something in percent of the cluster
-	tree       queue.Tree
-	treeOld    bool // declared, or what sits in the queues, changed in a way that may change the tree
-	accounts   map[queue.Path]*account
-	root       *account
+	// retired are those of the unreadable Queues that are being deleted.
+	retired  map[queue.Path]bool
+	percent  int // declarations that state something in percent of the cluster
+	tree     queue.Tree
+	treeOld  bool // declared, or what sits in the queues, changed in a way that may change the tree
+	accounts map[queue.Path]*account
+	root     *account
 	// guarded are the queues that keep a declared child out of the tree while pods sit in them.
 	guarded map[queue.Path]bool
 	// parents are the queues with declared children.
@@ -110,6 +112,7 @@ func New(o Options) *Ledger {
 		opts:       o,
 		declared:   map[queue.Path]queue.Declaration{},
 		unreadable: map[queue.Path]string{},
+		retired:    map[queue.Path]bool{},
 		accounts:   map[queue.Path]*account{},
 		guarded:    map[queue.Path]bool{},
 		parents:    map[queue.Path]parent{},

@@ -20,6 +20,7 @@ func (l *Ledger) ObserveQueue(d queue.Declaration) {
 	l.percent += btoi(!d.Percent.IsZero()) - btoi(!l.declared[d.Path].Percent.IsZero())
 	l.declared[d.Path] = d
 	delete(l.unreadable, d.Path)
+	delete(l.retired, d.Path)
 	l.treeOld = true
 	l.version++
 }
@@ -45,6 +46,7 @@ func (l *Ledger) ForgetQueue(p queue.Path) {
 		l.percent -= btoi(!d.Percent.IsZero())
 		delete(l.declared, p)
 		delete(l.unreadable, p)
+		delete(l.retired, p)
 		l.treeOld = true
 		l.version++
 	}
@@ -199,7 +201,7 @@ func (l *Ledger) resolve(p queue.Path) (*account, reason.Reason) {
 	why := reason.Reason{Queue: string(p)}
 	d, declared := l.declared[p]
 	switch {
-	case declared && d.Deleting:
+	case declared && d.Deleting || l.retired[p]:
 		why.Code = reason.QueueDeleted
 	case p == queue.Root || a != nil && a.children > 0:
 		why.Code, why.Other = reason.QueueNotLeaf, string(l.firstChild(p))

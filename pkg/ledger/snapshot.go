@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/fairshare"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
@@ -42,7 +43,7 @@ type QueueState struct {
 
 // Snapshot copies the state of the queues under the lock and computes the shares outside it.
 func (l *Ledger) Snapshot() Snapshot {
-	s, tree, active, unreadable := l.copyState()
+	s, tree, active, unreadable, leaving := l.copyState()
 	steady := fairshare.Shares(tree, s.Total, nil)
 	instantaneous := fairshare.Shares(tree, s.Total, active)
 	at := map[queue.Path]int{}
@@ -67,11 +68,16 @@ func (l *Ledger) Snapshot() Snapshot {
 			s.Queues[i].Problems = append(s.Queues[i].Problems, p.Reason)
 		}
 	}
+	for _, q := range leaving { // first: whatever else is wrong with it will not be mended
+		if i, ok := at[q.Path]; ok {
+			s.Queues[i].Problems = slices.Insert(s.Queues[i].Problems, 0, q.problem())
+		}
+	}
 	sortQueues(s.Queues)
 	return s
 }
 
-func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]string) {
+func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]string, []Leaving) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.begin()
@@ -92,7 +98,7 @@ func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]strin
 		}
 		s.Queues = append(s.Queues, q)
 	}
-	return s, tree, active, maps.Clone(l.unreadable)
+	return s, tree, active, maps.Clone(l.unreadable), l.leaving()
 }
 
 func overLimit(p queue.Path, used, limit resource.List) reason.Reason {

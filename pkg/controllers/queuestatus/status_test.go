@@ -109,6 +109,11 @@ func TestConditions(t *testing.T) {
 			want: map[string][]string{"Overcommitted": {"True", "Overcommitted",
 				"the children of queue root.a are guaranteed 2 cpu together, but root.a itself only 1 cpu; raise its guaranteed or lower theirs"}},
 		},
+		"being deleted": {
+			problems: []reason.Reason{{Code: reason.Deleting, Queue: "root.a", Used: 3, Asked: 2}},
+			want: map[string][]string{"Ready": {"False", "Deleting",
+				"queue root.a is deleted: 3 pods still run and 2 child queues exist; it goes when none is left"}},
+		},
 		"everything at once": {
 			problems: []reason.Reason{over, policy, committed, lifted},
 			want: map[string][]string{

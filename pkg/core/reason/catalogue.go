@@ -61,6 +61,9 @@ const (
 	// ParentHasPods: the parent, Other, holds pods itself, so it stays without
 	// children.
 	ParentHasPods Code = "ParentHasPods"
+	// Deleting: the queue is being deleted. Used is the number of pods that are charged to
+	// it or below it, Asked the number of queues directly below it that are to go first.
+	Deleting Code = "Deleting"
 	// PolicyNotAllowed: the policy named in Other does not go with child queues; the
 	// one in Detail is in force.
 	PolicyNotAllowed Code = "PolicyNotAllowed"
@@ -84,7 +87,7 @@ func Codes() []Code {
 	return []Code{
 		QueueNameInvalid, QueueNotFound, QueueNotLeaf, QueueNotReady, QueueDeleted, MaxResources,
 		MaxPodResources, MaxRunningApplications, UserMaxRunningApplications, MaxDriverShare, Parked, BackOff, SchedulingGate, WaitingTurn,
-		ParentMissing, ParentHasPods, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, Overcommitted, OverLimit, SpecInvalid,
+		ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, Overcommitted, OverLimit, SpecInvalid,
 	}
 }
 

@@ -52,6 +52,22 @@ func TestSentences(t *testing.T) {
 			reason.Reason{Code: reason.QueueDeleted, Queue: "root.a"},
 			"queue root.a is deleted and takes no more pods; name another one in fairway.dev/queue",
 		},
+		"a queue that drains": {
+			reason.Reason{Code: reason.Deleting, Queue: "root.a", Used: 3, Asked: 2},
+			"queue root.a is deleted: 3 pods still run and 2 child queues exist; it goes when none is left",
+		},
+		"a queue with one pod left": {
+			reason.Reason{Code: reason.Deleting, Queue: "root.a", Used: 1},
+			"queue root.a is deleted: 1 pod still runs; it goes when none is left",
+		},
+		"a queue with one child left": {
+			reason.Reason{Code: reason.Deleting, Queue: "root.a", Asked: 1},
+			"queue root.a is deleted: 1 child queue exists; it goes when none is left",
+		},
+		"a queue that goes": {
+			reason.Reason{Code: reason.Deleting, Queue: "root.a"},
+			"queue root.a is deleted, and nothing keeps it any more",
+		},
 		"max, in cpu": {
 			reason.Reason{Code: reason.MaxResources, Queue: "root.busy", Resource: resource.CPU, Limit: 50_000, Used: 49_000, Asked: 4_000},
 			"queue root.busy may use at most 50 cpu: it uses 49 cpu and this pod asks for 4 cpu; " +

@@ -11,7 +11,7 @@ import (
 // lift it. It has no closing full stop, because events and conditions join sentences.
 func (r Reason) Text() string {
 	switch r.Code {
-	case ParentMissing, ParentHasPods, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, Overcommitted, OverLimit, SpecInvalid:
+	case ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, Overcommitted, OverLimit, SpecInvalid:
 		return r.queueText()
 	default:
 		return r.podText()
@@ -66,6 +66,8 @@ func (r Reason) queueText() string {
 	case ParentHasPods:
 		return "queue " + r.Queue + " is not in force: pods are in its parent " + r.Other +
 			" itself, so " + r.Other + " stays a queue without children until they are gone"
+	case Deleting:
+		return r.deletingText()
 	case PolicyNotAllowed:
 		return "queue " + r.Queue + " has child queues, and policy " + r.Other + " is only for queues without; " +
 			r.Detail + " is in force until policy is changed"
@@ -124,12 +126,29 @@ func (r Reason) specInvalidText() string {
 		"; its max counts as " + r.amount(r.Asked) + " until one of the two is changed"
 }
 
-// applications spells a number of them.
-func applications(n int64) string {
-	if n == 1 {
-		return "1 application"
+func (r Reason) deletingText() string {
+	var keeps []string
+	if r.Used > 0 {
+		keeps = append(keeps, counted(r.Used, "1 pod still runs", "pods still run"))
 	}
-	return strconv.FormatInt(n, 10) + " applications"
+	if r.Asked > 0 {
+		keeps = append(keeps, counted(r.Asked, "1 child queue exists", "child queues exist"))
+	}
+	if len(keeps) == 0 {
+		return "queue " + r.Queue + " is deleted, and nothing keeps it any more"
+	}
+	return "queue " + r.Queue + " is deleted: " + strings.Join(keeps, " and ") + "; it goes when none is left"
+}
+
+// applications spells a number of them.
+func applications(n int64) string { return counted(n, "1 application", "applications") }
+
+// counted spells a number of things.
+func counted(n int64, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return strconv.FormatInt(n, 10) + " " + many
 }
 
 // amount spells an amount with its resource: "50 cpu", "20Gi memory".

@@ -1,0 +1,90 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+)
+
+// Leaving is a Queue that is being deleted, and what keeps it. No pod enters it any more, so Pods only falls.
+type Leaving struct {
+	Path queue.Path
+	// Pods are charged to it or below it.
+	Pods int
+	// Children is the number of Queues directly below it, those that cannot be read included.
+	Children int
+}
+
+// Leaving returns the Queues that are being deleted as far as the ledger has heard, in path order. busy: pods flow.
+func (l *Ledger) Leaving() (qs []Leaving, busy bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settle()
+	return l.leaving(), l.inWindow > 0
+}
+
+// RetireQueue takes in that a Queue which cannot be read is being deleted. What was last declared counts on for the pods that are charged
+// to it, but it takes no new ones.
+func (l *Ledger) RetireQueue(p queue.Path) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, unreadable := l.unreadable[p]; !unreadable || l.retired[p] {
+		return
+	}
+	l.retired[p] = true
+	if d, declared := l.declared[p]; declared {
+		d.Deleting = true
+		l.declared[p] = d
+	}
+	l.treeOld = true
+	l.version++
+}
+
+// leaving counts anew each time: it is rare that a Queue leaves, and nothing that flows has to keep counters for it.
+func (l *Ledger) leaving() []Leaving {
+	var qs []Leaving
+	for p, d := range l.declared { // sorted below
+		if d.Deleting {
+			qs = append(qs, Leaving{Path: p})
+		}
+	}
+	for p := range l.retired { // sorted below
+		if _, declared := l.declared[p]; !declared {
+			qs = append(qs, Leaving{Path: p})
+		}
+	}
+	if len(qs) == 0 {
+		return nil
+	}
+	slices.SortFunc(qs, func(a, b Leaving) int { return queue.ComparePaths(a.Path, b.Path) })
+	at := make(map[queue.Path]*Leaving, len(qs))
+	for i := range qs {
+		at[qs[i].Path] = &qs[i]
+	}
+	for p, a := range l.accounts { // order does not matter: sums are exact
+		for up := p; up != "" && a.direct > 0; up = up.Parent() {
+			if q := at[up]; q != nil {
+				q.Pods += a.direct
+			}
+		}
+	}
+	for p := range l.declared {
+		if q := at[p.Parent()]; q != nil {
+			q.Children++
+		}
+	}
+	for p := range l.unreadable {
+		if _, declared := l.declared[p]; declared {
+			continue
+		}
+		if q := at[p.Parent()]; q != nil {
+			q.Children++
+		}
+	}
+	return qs
+}
+
+func (q Leaving) problem() reason.Reason {
+	return reason.Reason{Code: reason.Deleting, Queue: string(q.Path), Used: int64(q.Pods), Asked: int64(q.Children)}
+}
