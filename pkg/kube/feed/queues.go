@@ -20,18 +20,34 @@ func (f *Feed) Queues() cache.ResourceEventHandler {
 		}
 	}
 	return cache.ResourceEventHandlerFuncs{
-		AddFunc:    upsert,
-		UpdateFunc: func(_, obj any) { upsert(obj) },
+		AddFunc: upsert,
+		UpdateFunc: func(old, obj any) {
+			if another(old, obj) {
+				f.forgetQueue(obj)
+			}
+			upsert(obj)
+		},
 		DeleteFunc: func(obj any) {
 			if tomb, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 				obj = tomb.Obj
 			}
-			if u, ok := obj.(*unstructured.Unstructured); ok {
-				f.Ledger.ForgetQueue(queue.Path(u.GetName()))
-				f.generations.Delete(u.GetName())
-				f.Kick()
-			}
+			f.forgetQueue(obj)
 		},
+	}
+}
+
+// another reports whether a Queue was deleted and made anew while the watch was broken. What the first declared is not the second's.
+func another(old, obj any) bool {
+	before, ok := old.(*unstructured.Unstructured)
+	after, also := obj.(*unstructured.Unstructured)
+	return ok && also && before.GetUID() != after.GetUID()
+}
+
+func (f *Feed) forgetQueue(obj any) {
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		f.Ledger.ForgetQueue(queue.Path(u.GetName()))
+		f.generations.Delete(u.GetName())
+		f.Kick()
 	}
 }
 
@@ -46,6 +62,9 @@ func (f *Feed) observeQueue(u *unstructured.Unstructured) {
 	if err != nil {
 		why := strings.TrimPrefix(err.Error(), "queue "+u.GetName()+": ") // the reason's sentence names the queue already
 		f.Ledger.ObserveBadQueue(queue.Path(u.GetName()), why)
+		if u.GetDeletionTimestamp() != nil {
+			f.Ledger.RetireQueue(queue.Path(u.GetName()))
+		}
 	}
 	f.generations.Store(u.GetName(), u.GetGeneration())
 }
