@@ -5,12 +5,14 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/controllers/podcondition"
+	"github.com/fairway-scheduler/fairway/pkg/controllers/queuedeletion"
 	"github.com/fairway-scheduler/fairway/pkg/controllers/queuestatus"
 )
 
-// write starts the writers of what users see: one process writes, the leader's.
+// write starts what writes to the cluster, pods apart: one process writes, the leader's.
 func (s *Scheduler) write(ctx context.Context) {
 	queues := s.Config.DynInformerFactory.ForResource(v1alpha1.GroupVersion.WithResource("queues")).Informer()
+	go queuedeletion.New(s.Ledger, queues.GetStore(), s.dynamic, queuedeletion.Options{}).Run(ctx)
 	go queuestatus.New(s.Ledger, s.feed.Generation, s.dynamic, queuestatus.Options{Queues: queues.GetStore()}).Run(ctx)
 
 	recorder := s.Config.EventBroadcaster.NewRecorder(v1alpha1.SchedulerName)

@@ -152,8 +152,8 @@ func TestSchedulerPermissions(t *testing.T) {
 		verbs, group, resource, in, name string
 		want                             bool
 	}{
-		{"get list watch create", v1alpha1.GroupName, "queues", "", "", true},
-		{"update patch delete", v1alpha1.GroupName, "queues", "", "", false},
+		{"get list watch create patch", v1alpha1.GroupName, "queues", "", "", true},
+		{"update delete deletecollection", v1alpha1.GroupName, "queues", "", "", false},
 		{"update patch", v1alpha1.GroupName, "queues/status", "", "", true},
 		{"get list watch", "", "pods", "", "", true},
 		{"update patch", "", "pods", "user", "", false},

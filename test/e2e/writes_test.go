@@ -130,6 +130,8 @@ func (w *write) what() string {
 	switch {
 	case w.bind():
 		what = "a bind"
+	case slices.Contains(parts, "queues") && !slices.Contains(parts, "status"):
+		what = "a queue"
 	case slices.Contains(parts, "queues"):
 		what = "the status of a queue"
 	case slices.Contains(parts, "pods"):

@@ -5,8 +5,8 @@ package v1alpha1
 // serves conditions, events, metrics and the command line.
 const (
 	// ConditionReady is True while the queue is part of the tree as its spec says: it gets a share, and pods may run in it or below it.
-	// It is False with the code of what stands in the way, e.g. ParentMissing, ParentHasPods, QueueNotReady, PolicyNotAllowed or
-	// SpecInvalid. False does not stop pods that run, nor a queue whose last good settings can stay in force; the message says which.
+	// It is False with the code of what stands in the way, e.g. ParentMissing, ParentHasPods, QueueNotReady, PolicyNotAllowed,
+	// SpecInvalid, or Deleting while pods or child queues keep a deleted queue. False does not stop pods that run, nor a queue whose last good settings can stay in force; the message says which.
 	ConditionReady = "Ready"
 
 	// ConditionOvercommitted is True on a queue whose children are guaranteed more, in sum, than the queue is itself. Every child keeps

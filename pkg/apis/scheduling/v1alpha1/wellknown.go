@@ -38,6 +38,10 @@ const (
 // condition of its own because cluster autoscalers take PodScheduled=False with reason Unschedulable for a lack of nodes.
 const PodConditionQueued corev1.PodConditionType = "fairway.dev/Queued"
 
+// QueueFinalizer is what the scheduler puts on every Queue, so that one which is deleted stays until no pod is charged to it or below it
+// and no Queue is below it. Where no scheduler runs any more, nobody takes it off but an administrator.
+const QueueFinalizer = "scheduling.fairway.dev/queue"
+
 // RootQueue is the name of the queue that holds all others; DefaultQueue is where pods go that name none.
 const (
 	RootQueue    = "root"

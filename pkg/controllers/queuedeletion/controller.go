@@ -1,0 +1,242 @@
+package queuedeletion
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/controllers/internal/writing"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// Defaults of Options.
+const (
+	DefaultInterval        = 500 * time.Millisecond
+	DefaultWritesPerSecond = 20
+)
+
+// atOnce bounds the requests under way.
+const atOnce = 4
+
+// queues is the resource that is written.
+var queues = v1alpha1.GroupVersion.WithResource("queues")
+
+// Options of a Controller; the zero value is fine.
+type Options struct {
+	// Interval is the time between two looks at the Queues; 0 is DefaultInterval.
+	Interval time.Duration
+	// WritesPerSecond bounds the writes over all queues; 0 is DefaultWritesPerSecond.
+	WritesPerSecond int
+	// Clock is for tests.
+	Clock clock.WithTicker
+}
+
+// Controller puts finalizers on and takes them off.
+type Controller struct {
+	ledger   *ledger.Ledger
+	stored   cache.Store
+	client   dynamic.NamespaceableResourceInterface
+	interval time.Duration
+	pace     *writing.Pace
+	clock    clock.WithTicker
+
+	// All of this belongs to the goroutine of Run.
+	tasks      map[string]*task // what is to be done, and what was done and does not show yet
+	passes     uint64
+	complaints writing.Complaints
+}
+
+// task is something to do with one Queue.
+type task struct {
+	name       string
+	action     Action
+	uid        types.UID
+	version    string
+	finalizers []string // that it should have
+
+	since    uint64 // the pass that saw it first
+	seen     uint64 // and last
+	answered string // the version of the Queue to which nothing is to be done any more
+	failures int    // in a row
+	retryAt  time.Time
+}
+
+// New returns a controller of the Queues in a store, the informer's that feeds the ledger; it must be full when Run is called.
+func New(l *ledger.Ledger, stored cache.Store, client dynamic.Interface, o Options) *Controller {
+	if o.Interval <= 0 {
+		o.Interval = DefaultInterval
+	}
+	if o.WritesPerSecond <= 0 {
+		o.WritesPerSecond = DefaultWritesPerSecond
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	return &Controller{
+		ledger: l, stored: stored, client: client.Resource(queues), interval: o.Interval,
+		pace: writing.NewPace(o.WritesPerSecond, o.Interval, o.Clock), clock: o.Clock, tasks: map[string]*task{},
+	}
+}
+
+// Run works until the context ends. It must be called once, by the process that leads.
+func (c *Controller) Run(ctx context.Context) {
+	ctx = klog.NewContext(ctx, klog.FromContext(ctx).WithName("queue-deletion"))
+	ticker := c.clock.NewTicker(c.interval)
+	defer ticker.Stop()
+	for {
+		c.pass(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C():
+		}
+	}
+}
+
+// pass does what is due. It ends with the requests it made, so that no two passes overlap.
+func (c *Controller) pass(ctx context.Context) {
+	busy := c.look()
+	now := c.clock.Now()
+	due := c.due(now)
+	due = due[:c.pace.Admit(len(due), busy, now)]
+	errs := make([]error, len(due))
+	workqueue.ParallelizeUntil(ctx, atOnce, len(due), func(i int) { errs[i] = c.patch(ctx, due[i]) })
+	if ctx.Err() != nil {
+		return // some were not even tried
+	}
+	for i, t := range due {
+		c.note(ctx, t, errs[i])
+	}
+}
+
+// look goes through all Queues and brings the tasks up to date. That is cheap enough to do without keeping count of events: almost every
+// Queue says at once that nothing is to be done. busy is whether pods flow, as far as anything is to be done.
+func (c *Controller) look() (busy bool) {
+	c.passes++
+	var leaving map[string]*ledger.Leaving
+	for _, item := range c.stored.List() {
+		stored, ok := item.(*unstructured.Unstructured)
+		if !ok {
+			continue
+		}
+		q := objectOf(stored)
+		if q.Deleting != q.Held {
+			continue // as it should be, or not ours any more
+		}
+		if leaving == nil {
+			leaving, busy = c.leaving()
+		}
+		if action := Decide(q, leaving[stored.GetName()]); action != Leave {
+			c.enter(stored, action)
+		}
+	}
+	for name, t := range c.tasks {
+		if t.seen != c.passes {
+			delete(c.tasks, name)
+		}
+	}
+	return busy
+}
+
+func objectOf(stored *unstructured.Unstructured) Object {
+	return Object{
+		Deleting: stored.GetDeletionTimestamp() != nil,
+		Held:     slices.Contains(stored.GetFinalizers(), v1alpha1.QueueFinalizer),
+	}
+}
+
+// leaving asks the ledger, which hears of Queues after the store does: it may speak of a Queue's predecessor of the same name. The worst
+// that comes of it is a Queue that goes before its pods, which keep their account all the same.
+func (c *Controller) leaving() (map[string]*ledger.Leaving, bool) {
+	list, busy := c.ledger.Leaving()
+	m := make(map[string]*ledger.Leaving, len(list))
+	for i := range list {
+		m[string(list[i].Path)] = &list[i]
+	}
+	return m, busy
+}
+
+// enter notes what is to be done with a Queue.
+func (c *Controller) enter(stored *unstructured.Unstructured, action Action) {
+	t := c.tasks[stored.GetName()]
+	if t == nil {
+		t = &task{name: stored.GetName(), since: c.passes}
+		c.tasks[t.name] = t
+	}
+	if version := stored.GetResourceVersion(); t.version != version {
+		t.failures, t.retryAt = 0, time.Time{}
+		t.uid, t.version = stored.GetUID(), version
+	}
+	t.action, t.seen = action, c.passes
+	t.finalizers = []string{}
+	for _, f := range stored.GetFinalizers() {
+		if f != v1alpha1.QueueFinalizer {
+			t.finalizers = append(t.finalizers, f)
+		}
+	}
+	if action == Put {
+		t.finalizers = append(t.finalizers, v1alpha1.QueueFinalizer)
+	}
+}
+
+// due returns the tasks that may be tried. Those that let a Queue go come first, as somebody waits for that; then the oldest.
+func (c *Controller) due(now time.Time) []*task {
+	var due []*task
+	for _, t := range c.tasks {
+		if t.answered != t.version && !now.Before(t.retryAt) {
+			due = append(due, t)
+		}
+	}
+	slices.SortFunc(due, func(a, b *task) int {
+		return cmp.Or(-cmp.Compare(a.action, b.action), cmp.Compare(a.since, b.since), queue.ComparePaths(queue.Path(a.name), queue.Path(b.name)))
+	})
+	return due
+}
+
+// patch replaces the finalizers of exactly the version that was judged, so that nobody else's is lost or comes back.
+func (c *Controller) patch(ctx context.Context, t *task) error {
+	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": t.uid, "resourceVersion": t.version, "finalizers": t.finalizers}})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, writing.Timeout)
+	defer cancel()
+	_, err = c.client.Patch(ctx, t.name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: writing.FieldManager})
+	return err
+}
+
+// note takes in how a patch went.
+func (c *Controller) note(ctx context.Context, t *task, err error) {
+	switch {
+	case err == nil || apierrors.IsConflict(err) || apierrors.IsNotFound(err):
+		// The store is to show a newer version, or that the Queue is gone: until then there is nothing to add.
+		t.answered = t.version
+	default:
+		t.failures++
+		t.retryAt = c.clock.Now().Add(writing.BackOff(t.failures))
+		c.complain(ctx, err, t)
+	}
+}
+
+func (c *Controller) complain(ctx context.Context, err error, t *task) {
+	if ctx.Err() != nil {
+		return // we are told to stop, and that is no failure
+	}
+	if unmentioned, due := c.complaints.Due(err, c.clock.Now()); due {
+		klog.FromContext(ctx).Error(err, "The finalizer of a queue cannot be put on or taken off; it is tried again", "queue", t.name, "unmentioned", unmentioned)
+	}
+}

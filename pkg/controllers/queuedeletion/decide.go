@@ -1,0 +1,34 @@
+package queuedeletion
+
+import "github.com/fairway-scheduler/fairway/pkg/ledger"
+
+// Action is what to do with the finalizer of a Queue.
+type Action uint8
+
+// The actions.
+const (
+	Leave Action = iota
+	Put
+	Take
+)
+
+// Object is a Queue as the API server has it.
+type Object struct {
+	Deleting bool
+	Held     bool // carries our finalizer
+}
+
+// Decide is the rule. left is what the ledger says about the Queue, nil while it has not heard that the Queue is being deleted: until then
+// it may let pods in, so that none are there means nothing.
+//
+// A Queue that cannot be read is a Queue like any other: pods may run in it under its last good settings, and it may be mended. So is
+// root: its children keep it, and its settings with it.
+func Decide(q Object, left *ledger.Leaving) Action {
+	switch {
+	case !q.Deleting && !q.Held:
+		return Put
+	case q.Deleting && q.Held && left != nil && left.Pods == 0 && left.Children == 0:
+		return Take
+	}
+	return Leave // a Queue that is being deleted gets no finalizer any more: the API server refuses that
+}
