@@ -170,7 +170,13 @@ func TestAStormOfEditsUnderLoadLosesNothing(t *testing.T) {
 	<-ended
 	t.Logf("%d edits", edits)
 	for i := range leaves {
-		w.must(client.IgnoreAlreadyExists(w.client.Create(w.ctx, &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Name: name(i)}})))
+		w.until("queue "+name(i)+" is there to stay", func() (bool, string) { // a deleted one drains first
+			q := &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Name: name(i)}}
+			w.must(client.IgnoreAlreadyExists(w.client.Create(w.ctx, q.DeepCopy())))
+			err := w.client.Get(w.ctx, client.ObjectKeyFromObject(q), q)
+			w.must(client.IgnoreNotFound(err))
+			return err == nil && q.DeletionTimestamp == nil, fmt.Sprint("deleted at ", q.DeletionTimestamp, err)
+		})
 		patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"max":null}}`))
 		w.must(w.client.Patch(w.ctx, &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Name: name(i)}}, patch))
 	}

@@ -101,18 +101,23 @@ func (w *world) until(what string, done func() (bool, string)) {
 
 func (w *world) installCRD() {
 	w.t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "manifests", "crds", "scheduling.fairway.dev_queues.yaml"))
-	w.must(err)
-	crd := &apiextensions.CustomResourceDefinition{}
-	w.must(yaml.Unmarshal(text, crd))
 	c, err := apiextensionsclient.NewForConfig(w.cluster.RESTConfig())
 	w.must(err)
-	_, err = c.ApiextensionsV1().CustomResourceDefinitions().Create(w.ctx, crd, metav1.CreateOptions{})
+	_, err = c.ApiextensionsV1().CustomResourceDefinitions().Create(w.ctx, w.readCRD(), metav1.CreateOptions{})
 	w.must(err)
 	w.until("Queues are served", func() (bool, string) {
 		err := w.client.List(w.ctx, &v1alpha1.QueueList{})
 		return err == nil, fmt.Sprint(err)
 	})
+}
+
+func (w *world) readCRD() *apiextensions.CustomResourceDefinition {
+	w.t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "manifests", "crds", "scheduling.fairway.dev_queues.yaml"))
+	w.must(err)
+	crd := &apiextensions.CustomResourceDefinition{}
+	w.must(yaml.Unmarshal(text, crd))
+	return crd
 }
 
 // scheduler runs fairway-scheduler in this process until stop is called or the test ends. Edits are made before anything runs.
