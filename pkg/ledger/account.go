@@ -43,6 +43,7 @@ type account struct {
 	share       share
 	kids        []*account   // queues directly below it, in path order
 	drivers     resource.Sum // of a leaf: charges of drivers
+	driverPods  int          // and how many there are
 	driversWait bool         // of a leaf: its share keeps drivers from starting
 
 	accepting bool

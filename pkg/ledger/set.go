@@ -128,6 +128,7 @@ func (l *Ledger) redo(r *record, was, will effects) {
 func (a *account) addDriver(r *record, sign int) {
 	if r.Role == application.Driver {
 		addSigned(&a.drivers, r.Request, sign)
+		a.driverPods += sign
 	}
 }
 

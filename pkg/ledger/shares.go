@@ -69,7 +69,7 @@ func (l *Ledger) divide(a *account) {
 
 // driversFull says whether one more driver of this size would be too many for the leaf, of which resource, and what it may have.
 func (l *Ledger) driversFull(leaf *account, request resource.List) (resource.Name, int64, bool) {
-	return l.driversOver(leaf, &leaf.drivers, leaf.direct == 0, request)
+	return l.driversOver(leaf, &leaf.drivers, leaf.driverPods == 0, request)
 }
 
 func (l *Ledger) driversOver(leaf *account, usage *resource.Sum, idle bool, request resource.List) (resource.Name, int64, bool) {
@@ -93,7 +93,7 @@ func (l *Ledger) driverTooMany(r *record) (reason.Reason, bool) {
 	others := resource.Sum{}
 	others.AddSum(&r.leaf.drivers)
 	others.Sub(r.Request)
-	n, part, over := l.driversOver(r.leaf, &others, r.leaf.direct == 1, r.Request)
+	n, part, over := l.driversOver(r.leaf, &others, r.leaf.driverPods == 1, r.Request)
 	return driverReason(r.leaf, n, part, others.Get(n), r.Request), over
 }
 

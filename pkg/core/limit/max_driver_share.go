@@ -15,14 +15,14 @@ type Drivers struct {
 	FairShare resource.List // of the leaf, now
 	Most      resource.List // what the leaf could ever hold: the base of a resource that it has no share of
 	Usage     *resource.Sum // of its drivers
-	Idle      bool          // nothing runs in the leaf
+	Idle      bool          // no driver runs in the leaf
 }
 
 // MaxDriverShare returns the first resource, in name order, of which the drivers with one
 // more of this size would use more than their part of the leaf's fair share, rounded up, and
 // what that part is. YARN FairScheduler: maxAMShare, in all resources the driver asks for.
 // Under Fair, or with weight 0, a leaf has no share of some resources; then the part is of
-// what it could hold. In a leaf where nothing runs a driver may always start: with many
+// what it could hold. In a leaf where no driver runs one may always start: with many
 // active queues the part may be less than any driver, and nothing would ever start.
 func MaxDriverShare(d Drivers, request resource.List) (n resource.Name, part int64, over bool) {
 	if d.Share >= WholeShare || d.Idle {
