@@ -28,51 +28,70 @@ func (r *record) keptOut() bool {
 	return r.hold.Code == reason.MaxRunningApplications || r.hold.Code == reason.UserMaxRunningApplications
 }
 
-// levels returns the numbers of the path from the leaf up, and at last those of the user.
+// levels returns the numbers of the user, who is asked first, and those of the path from the leaf up.
 func (l *Ledger) levels(leaf *account, user string) []limit.Level {
-	l.levelBuffer = l.levelBuffer[:0]
+	l.levelBuffer = append(l.levelBuffer[:0], l.userLevel(user))
 	for a := leaf; a != nil; a = a.parent {
 		l.levelBuffer = append(l.levelBuffer, limit.Level{Running: a.admitted, Most: a.spec.MaxRunningApplications})
 	}
-	return append(l.levelBuffer, limit.Level{Running: l.users[user], Most: l.root.spec.MaxRunningApplicationsPerUser})
+	return l.levelBuffer
+}
+
+func (l *Ledger) userLevel(user string) limit.Level {
+	return limit.Level{Running: l.users[user], Most: l.root.spec.MaxRunningApplicationsPerUser}
 }
 
 // slot says whether the pod's application may run in the leaf, or which limit keeps it out.
 func (l *Ledger) slot(r *record, leaf *account) (reason.Reason, bool) {
-	if r.app != nil && r.leaf == leaf && r.app.runs {
+	app := leaf.apps[r.Application]
+	if app != nil && app.runs {
 		return reason.Reason{}, true
 	}
-	if app := leaf.apps[r.Application]; app != nil && app.runs {
-		return reason.Reason{}, true
-	}
-	if !l.started {
-		// Until all that is there has been seen, nobody is let in before somebody older.
-		return reason.Reason{Code: reason.MaxRunningApplications, Queue: string(leaf.path)}, !l.limitsApplications(leaf)
+	if from := l.comesFrom(r); from != nil && from != app && from.runs {
+		l.uneven = true // it may leave a slot behind, and there may be somebody older who waits for one
+		return reason.Reason{Code: reason.MaxRunningApplications, Queue: string(leaf.path)}, false
 	}
 	return l.slotFor(leaf, l.userOf(r, leaf))
 }
 
-// userOf is the user of the pod's application: that of its oldest pod.
+// comesFrom is the application that the pod has belonged to until now.
+func (l *Ledger) comesFrom(r *record) *account {
+	if r.app != nil {
+		return r.app
+	}
+	return l.inRevision
+}
+
+// userOf is the user of the application once the pod is in it: that of its oldest pod.
 func (l *Ledger) userOf(r *record, leaf *account) string {
-	if app := leaf.apps[r.Application]; app != nil {
+	if app := leaf.apps[r.Application]; app != nil && len(app.members) > 0 && app.members[0].older(r) {
 		return app.user
 	}
 	return r.User
 }
 
+// slotFor: nobody is let in before somebody older. So while the tree is old or pods move to where a new one puts them, all new
+// applications stay out, and until all that is there has been seen, those that any limit concerns; reexamine follows.
 func (l *Ledger) slotFor(leaf *account, user string) (reason.Reason, bool) {
+	why := reason.Reason{Code: reason.MaxRunningApplications, Queue: string(leaf.path)}
+	switch {
+	case l.treeOld || l.moving:
+		return why, false
+	case !l.started:
+		return why, !l.limitsApplications(leaf)
+	}
 	levels := l.levels(leaf, user)
 	i, over := limit.MaxRunningApplications(levels)
 	if !over {
 		return reason.Reason{}, true
 	}
-	why := reason.Reason{Code: reason.MaxRunningApplications, Limit: levels[i].Most.Most, Used: levels[i].Running}
-	if i == len(levels)-1 {
+	why.Limit, why.Used = levels[i].Most.Most, levels[i].Running
+	if i == 0 {
 		why.Code, why.Queue, why.Other = reason.UserMaxRunningApplications, string(l.root.path), user
 		return why, false
 	}
 	a := leaf
-	for range i {
+	for range i - 1 {
 		a = a.parent
 	}
 	why.Queue = string(a.path)
@@ -93,6 +112,7 @@ func (l *Ledger) limitsApplications(leaf *account) bool {
 func (l *Ledger) start(app *account) {
 	l.unqueue(app)
 	app.runs = true
+	l.slotsMoved++
 	l.users[app.user]++
 	for a := app.parent; a != nil; a = a.parent {
 		was := a.active()
@@ -108,9 +128,10 @@ func (l *Ledger) start(app *account) {
 
 // end takes the application off the numbers and hands its slot on.
 func (l *Ledger) end(app *account) {
+	l.slotsMoved++
 	levels := l.levels(app.parent, app.user)
-	path, user := levels[:len(levels)-1], levels[len(levels)-1]
-	i, full := limit.HighestFull(path)
+	_, userFull := limit.HighestFull(levels[:1])
+	i, full := limit.HighestFull(levels[1:])
 	under := (*account)(nil)
 	if full {
 		under = app.parent
@@ -118,7 +139,6 @@ func (l *Ledger) end(app *account) {
 			under = under.parent
 		}
 	}
-	_, userFull := limit.HighestFull([]limit.Level{user})
 	app.runs = false
 	l.leaveUser(app.user)
 	for a := app.parent; a != nil; a = a.parent {
@@ -136,8 +156,11 @@ func (l *Ledger) leaveUser(user string) {
 }
 
 // handOn gives freed slots to those who were submitted first: one under the queue that was full, one to the user who was.
-// YARN FairScheduler: MaxRunningAppsEnforcer.
+// YARN FairScheduler: MaxRunningAppsEnforcer. Invariant: afterwards nobody fits who is kept out.
 func (l *Ledger) handOn(under *account, user string, userFull bool) {
+	if !l.started || l.treeOld || l.moving {
+		return // reexamine follows
+	}
 	for slots := btoi(under != nil) + btoi(userFull); slots > 0; slots-- {
 		i := slices.IndexFunc(l.queued, func(app *account) bool {
 			if !(under != nil && app.isUnder(under)) && !(userFull && app.user == user) {
@@ -165,27 +188,65 @@ func (a *account) isUnder(q *account) bool {
 // reexamine lets every application in that now fits, in order of submission, and tells the others what keeps them out now. It is due
 // after a change of limits.
 func (l *Ledger) reexamine() {
+	l.uneven, l.explained = false, l.slotsMoved
 	for _, app := range slices.Clone(l.queued) {
-		if _, ok := l.slotFor(app.parent, app.user); ok {
+		if !app.queued {
+			continue
+		}
+		why, ok := l.slotFor(app.parent, app.user)
+		if ok {
 			l.start(app)
 			continue
 		}
 		for _, r := range slices.Clone(app.members) { // each for itself: order does not matter
-			if r.keptOut() {
+			if r.keptOut() && !sameLimit(r.hold, why) {
 				l.wait(r.record, l.now)
 			}
 		}
 	}
 }
 
-// begin ends the time in which the ledger only takes in what is there: applications without charged pods compete for the slots that
-// those with some leave, in order of submission. So a restart does not depend on the order in which pods are seen.
-func (l *Ledger) begin() {
-	l.settle()
-	if !l.started {
-		l.started = true
+// explain brings up to date what is said of applications that are kept out: another limit may keep them out than at first. It is left to
+// those who read it, since a slot that moves may change it for all of them.
+func (l *Ledger) explain() {
+	if l.started && l.explained != l.slotsMoved {
 		l.reexamine()
 	}
+}
+
+// begin ends the time in which the ledger only takes in what is there: applications without charged pods compete for the slots that
+// those with some leave, in order of submission. So a restart does not depend on the order in which pods and Queues are seen, nor on
+// who looked meanwhile.
+func (l *Ledger) begin() {
+	l.settle()
+	if l.started {
+		return
+	}
+	l.started, l.moving = true, true
+	for _, p := range sortedKeys(l.accounts) {
+		leaf := l.accounts[p]
+		for _, name := range sortedKeys(leaf.apps) {
+			l.suspend(leaf.apps[name])
+		}
+	}
+	l.moving = false
+	l.reexamine()
+}
+
+// suspend keeps out an application that was let in before all was seen.
+func (l *Ledger) suspend(app *account) {
+	charged := func(e appEntry) bool { return e.state.charged() }
+	if !app.runs || slices.ContainsFunc(app.members, charged) || !l.limitsApplications(app.parent) {
+		return
+	}
+	l.end(app)
+	l.inRevision = app
+	for _, r := range slices.Clone(app.members) { // each for itself: order does not matter
+		if r.wants() {
+			l.wait(r.record, l.now)
+		}
+	}
+	l.revised()
 }
 
 // runningOrder compares applications that are kept out.
@@ -243,4 +304,13 @@ func (l *Ledger) revised() {
 		delete(app.parent.apps, app.name)
 	}
 	l.follow(app)
+	l.even()
+}
+
+// even looks at who fits now where slots moved otherwise than by an end: a pod changed its application, or an application whose oldest pod
+// came or went counts for another user from then on.
+func (l *Ledger) even() {
+	if l.uneven && l.inRevision == nil && !l.treeOld && !l.moving {
+		l.reexamine()
+	}
 }

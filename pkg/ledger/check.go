@@ -237,6 +237,7 @@ func (l *Ledger) Fingerprint() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.begin()
+	l.explain()
 	var text strings.Builder
 	fmt.Fprintf(&text, "total %v\n", l.total)
 	for _, n := range l.tree.Nodes {

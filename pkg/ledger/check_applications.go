@@ -55,6 +55,11 @@ func (l *Ledger) checkApplications() (wrong []string) {
 	if sorted := slices.IsSortedFunc(l.queued, runningOrder); queued != len(l.queued) || !sorted {
 		say("%d applications are kept out, %d in line, in order %v", queued, len(l.queued), sorted)
 	}
+	for _, app := range l.queued {
+		if _, fits := l.slotFor(app.parent, app.user); fits {
+			say("%s %s is kept out, and no limit does so", app.path, app.name)
+		}
+	}
 	return wrong
 }
 

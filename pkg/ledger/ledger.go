@@ -64,6 +64,10 @@ type Ledger struct {
 
 	// Applications: see applications.go.
 	started     bool
+	moving      bool             // pods are being moved to where a new tree puts them
+	slotsMoved  uint64           // grows whenever an application starts, ends or counts for another user
+	explained   uint64           // slotsMoved when it was last said what keeps applications out
+	uneven      bool             // slots moved otherwise than by an end, and it was not yet seen to who fits now: see even
 	users       map[string]int64 // applications of each user that run
 	queued      []*account       // kept out by a limit, in order of submission
 	inRevision  *account
@@ -155,9 +159,7 @@ func (l *Ledger) settle() {
 	}
 	if rekey {
 		l.rekeyAll()
-		if l.started {
-			l.reexamine()
-		}
+		l.reexamine()
 	}
 }
 

@@ -55,12 +55,24 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 		r.silence()
 		l.unask(r)
 	case r.state == Parked:
-		// What it asks for changed: it must be judged anew, and no longer counts in a queue that may leave the tree without it.
-		l.set(r, nil, Parked, reason.Reason{})
-		l.woken = append(l.woken, r.UID)
+		l.judgeAnew(r)
 	case r.state == Gone || r.state == Waiting:
 		l.wait(r, now)
 	}
+	l.revised()
+}
+
+// judgeAnew has a parked pod taken out of kube-scheduler's queue, since it or the tree changed. Meanwhile it counts where it would wait,
+// so that its application keeps its slot, and nowhere if something holds it there.
+func (l *Ledger) judgeAnew(r *record) {
+	leaf := l.asking[r.asked].leaf
+	if leaf != nil {
+		if hold := l.holdIn(r, leaf, l.now); hold.Code != "" && hold.Code != reason.BackOff {
+			leaf = nil
+		}
+	}
+	l.set(r, leaf, Parked, reason.Reason{})
+	l.woken = append(l.woken, r.UID)
 }
 
 // ForgetPod takes a pod that no longer exists, or has ended, off the books.
@@ -94,7 +106,7 @@ func (l *Ledger) forget(uid UID) {
 }
 
 // revise replaces what is known of the pod; false: nothing that counts changed. Charges follow the request; the queue a charge
-// lies on does not follow the label.
+// lies on does not follow the label. The caller ends the revision with revised.
 func (l *Ledger) revise(r *record, p Pod) bool {
 	if r.Pod.equal(p) {
 		return false
@@ -112,8 +124,9 @@ func (l *Ledger) revise(r *record, p Pod) bool {
 	if s == Bound {
 		l.nodeOf(r.Node).add(l, r.Request, 1, false)
 	}
-	l.set(r, leaf, s, hold)
-	l.revised()
+	if s.charged() { // the caller enters the others anew
+		l.set(r, leaf, s, hold)
+	}
 	if spot != nil {
 		l.occupy(r, l.nodeOf(spot.Name)) // by name: the old entry of an unknown node left with its last pod
 	}

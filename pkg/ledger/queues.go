@@ -78,8 +78,10 @@ func (l *Ledger) retree() {
 			gone = append(gone, p)
 		}
 	}
+	l.moving = true
 	l.answerAskers()
 	l.houseHomeless()
+	l.moving = false
 	l.noteParents()
 	for _, p := range gone {
 		delete(l.accounts, p)
@@ -167,8 +169,7 @@ func (l *Ledger) answerAskers() {
 			case Waiting:
 				l.wait(e.record, l.now)
 			case Parked:
-				l.set(e.record, nil, Parked, reason.Reason{})
-				l.woken = append(l.woken, e.UID)
+				l.judgeAnew(e.record)
 			}
 		}
 	}

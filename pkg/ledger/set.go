@@ -25,12 +25,13 @@ func (l *Ledger) set(r *record, leaf *account, s State, hold reason.Reason) {
 		l.redo(r, was, will)
 	}
 	l.afterSet(r, old, oldState, was, will)
-	if oldApp != nil && oldApp != r.app {
-		l.follow(oldApp)
-	}
 	if r.app != nil {
 		l.follow(r.app)
 	}
+	if oldApp != nil && oldApp != r.app { // last: the slot it gives back may be for the one that the pod belongs to now
+		l.follow(oldApp)
+	}
+	l.even()
 }
 
 // afterSet keeps what is not on an account: window, class, timers, and who must be told.
@@ -150,16 +151,19 @@ func (l *Ledger) enter(r *record, leaf *account) {
 // seniority notes what an application has from its oldest pod.
 func (l *Ledger) seniority(a *account) {
 	first := a.members[0]
+	if a.user != first.User && (a.runs || a.queued) {
+		l.uneven = true
+		l.slotsMoved++
+		if a.runs {
+			l.users[first.User]++
+			l.leaveUser(a.user)
+		}
+	}
 	if first.Created != a.submitted && a.queued {
 		l.unqueue(a)
 		defer l.queue(a)
 	}
-	a.priority, a.submitted = first.Priority, first.Created
-	if a.user != first.User && a.runs {
-		l.users[first.User]++
-		l.leaveUser(a.user)
-	}
-	a.user = first.User
+	a.user, a.priority, a.submitted = first.User, first.Priority, first.Created
 }
 
 func (l *Ledger) leave(r *record) {

@@ -124,6 +124,7 @@ func (l *Ledger) PodState(uid UID) (PodState, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.settle()
+	l.explain()
 	r := l.pods[uid]
 	if r == nil {
 		return PodState{}, false

@@ -30,6 +30,7 @@ func (l *Ledger) TakeTellings(n int) []Telling {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.begin() // a new tree may change what holds pods
+	l.explain()
 	var ts []Telling
 	looked := 0
 	for ; looked < len(l.toTell) && len(ts) < n; looked++ {

@@ -13,6 +13,7 @@ func (l *Ledger) Why(uid UID) (reason.Reason, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.begin()
+	l.explain()
 	r := l.pods[uid]
 	if r == nil || r.state != Waiting {
 		return reason.Reason{}, false
@@ -22,6 +23,10 @@ func (l *Ledger) Why(uid UID) (reason.Reason, bool) {
 
 // why is the dominant reason: a hold, then a hard limit, the nearest first, then the turn.
 func (l *Ledger) why(r *record) reason.Reason {
+	if r.keptOut() { // what it was told may be of older numbers
+		why, _ := l.slotFor(r.leaf, r.app.user)
+		return why
+	}
 	if r.held() {
 		return r.hold
 	}
@@ -81,7 +86,8 @@ func sameLimit(a, b reason.Reason) bool {
 func (l *Ledger) WaitingPods() map[reason.Code]int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.begin()
+	l.settle() // not begin: a replica that does not lead is asked for its metrics too
+	l.explain()
 	held := map[reason.Code]int{}
 	for _, r := range l.unbound { // each for itself: order does not matter
 		if r.state == Waiting && r.held() {
