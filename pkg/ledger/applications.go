@@ -158,7 +158,7 @@ func (l *Ledger) leaveUser(user string) {
 // handOn gives freed slots to those who were submitted first: one under the queue that was full, one to the user who was.
 // YARN FairScheduler: MaxRunningAppsEnforcer. Invariant: afterwards nobody fits who is kept out.
 func (l *Ledger) handOn(under *account, user string, userFull bool) {
-	if !l.started || l.treeOld || l.moving {
+	if !l.started || l.treeOld || l.moving || l.uneven {
 		return // reexamine follows
 	}
 	for slots := btoi(under != nil) + btoi(userFull); slots > 0; slots-- {

@@ -319,6 +319,16 @@ func TestAPodThatMovesLeavesItsSlotToWhoComesFirst(t *testing.T) {
 			f.wantRunning(c.want)
 		})
 	}
+	t.Run("to another user, younger than one of the user it leaves", func(t *testing.T) {
+		f := family(t)
+		f.declare("root", perUser(1))
+		f.declare("root.a", runs(1))
+		f.pod("p", "b.z", by("u"), at(1))
+		f.wantRunning("p")
+		f.pod("older", "a.x", by("u"), at(10))
+		f.edit("p", func(p *Pod) { p.Queue, p.User, p.Created = "a.y", "v", 50 })
+		f.wantRunning("older") // of the one slot in root.a
+	})
 	t.Run("alone it keeps on", func(t *testing.T) {
 		f := family(t)
 		f.declare("root.a", runs(1))

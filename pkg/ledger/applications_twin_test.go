@@ -1,0 +1,236 @@
+package ledger
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+)
+
+// appTwin knows the rule of running applications and nothing else. It keeps lists, and after every event adds everything up anew: who has
+// no pod any more that wants to run has ended; who has a charged pod runs; then, in order of submission, who fits is let in.
+type appTwin struct {
+	*Ledger
+	t       *rapid.T
+	now     int64
+	pods    []Pod
+	limits  map[queue.Path]queue.Limit
+	perUser queue.Limit
+	running []twinApp
+}
+
+type twinApp struct {
+	leaf queue.Path
+	name string
+}
+
+type twinFacts struct {
+	twinApp
+	oldest         Pod
+	wants, charged bool
+}
+
+// gather lists the applications in order of submission.
+func (w *appTwin) gather() (apps []twinFacts) {
+	for _, p := range w.pods {
+		s, _ := w.PodState(p.UID)
+		if p.Terminating && !s.State.charged() {
+			continue
+		}
+		k := twinApp{queue.Path("root." + p.Queue), p.Application}
+		if s.State.charged() {
+			k.leaf = s.Leaf
+		}
+		i := slices.IndexFunc(apps, func(a twinFacts) bool { return a.twinApp == k })
+		if i < 0 {
+			i = len(apps)
+			apps = append(apps, twinFacts{twinApp: k, oldest: p})
+		}
+		a := &apps[i]
+		if p.Created < a.oldest.Created || p.Created == a.oldest.Created && p.UID < a.oldest.UID {
+			a.oldest = p
+		}
+		a.charged = a.charged || s.State.charged()
+		a.wants = a.wants || s.State.charged() || p.Gate == ""
+	}
+	slices.SortFunc(apps, func(a, b twinFacts) int {
+		return cmp.Or(cmp.Compare(a.oldest.Created, b.oldest.Created), cmp.Compare(a.name, b.name), cmp.Compare(a.leaf, b.leaf))
+	})
+	return apps
+}
+
+// fits counts who runs below every queue on the way up, and of the user.
+func (w *appTwin) fits(a twinFacts, apps []twinFacts, runs []twinApp) bool {
+	for q := a.leaf; q != ""; q = q.Parent() {
+		n := int64(1)
+		for _, r := range runs {
+			if q.Contains(r.leaf) {
+				n++
+			}
+		}
+		if !w.limits[q].Admits(n) {
+			return false
+		}
+	}
+	n := int64(1)
+	for _, o := range apps {
+		if slices.Contains(runs, o.twinApp) && o.oldest.User == a.oldest.User {
+			n++
+		}
+	}
+	return w.perUser.Admits(n)
+}
+
+func (w *appTwin) follow() {
+	apps := w.gather()
+	var runs []twinApp
+	for _, a := range apps {
+		if a.charged || a.wants && slices.Contains(w.running, a.twinApp) {
+			runs = append(runs, a.twinApp)
+		}
+	}
+	for _, a := range apps {
+		if a.wants && !slices.Contains(runs, a.twinApp) && w.fits(a, apps, runs) {
+			runs = append(runs, a.twinApp)
+		}
+	}
+	w.running = runs
+}
+
+func (w *appTwin) compare() {
+	w.TakeWoken(w.now)
+	if wrong := w.Check(); len(wrong) > 0 {
+		w.t.Fatal(wrong)
+	}
+	w.follow()
+	spell := func(as []twinApp) (out []string) {
+		for _, a := range as {
+			out = append(out, fmt.Sprint(a.leaf, " ", a.name))
+		}
+		slices.Sort(out)
+		return out
+	}
+	var got []twinApp
+	for _, a := range w.accounts {
+		for _, app := range a.apps {
+			if app.runs {
+				got = append(got, twinApp{a.path, app.name})
+			}
+		}
+	}
+	if got, want := spell(got), spell(w.running); !slices.Equal(got, want) {
+		w.t.Fatalf("running:\n%q, want\n%q", got, want)
+	}
+}
+
+var twinQueues = []queue.Path{"root", "root.a", "root.a.x", "root.a.y", "root.b", "root.b.z"}
+
+func (w *appTwin) declare(q queue.Path) {
+	d := queue.Declaration{Path: q, Spec: queue.DefaultSpec()}
+	d.Spec.MaxRunningApplications, d.Spec.MaxDriverShare = w.limits[q], queue.AtMost(1000)
+	if q == queue.Root {
+		d.Spec.MaxRunningApplicationsPerUser = w.perUser
+	}
+	w.ObserveQueue(d)
+}
+
+func (w *appTwin) observe(i int) { w.ObservePod(w.pods[i], w.now) }
+
+var (
+	twinLimits = rapid.OneOf(rapid.Just(queue.Limit{}), rapid.Map(rapid.Int64Range(0, 4), queue.AtMost))
+	twinLeaves = rapid.SampledFrom([]string{"a.x", "a.y", "b.z"})
+	twinNames  = rapid.SampledFrom([]string{"k", "l", "m", "n", "o"})
+	twinUsers  = rapid.SampledFrom([]string{"u", "v"})
+	twinGates  = rapid.SampledFrom([]string{"", "", "", "gate"})
+)
+
+func (w *appTwin) submit(t *rapid.T) {
+	n := len(w.pods)
+	w.pods = append(w.pods, Pod{
+		UID: UID(fmt.Sprintf("p%03d", w.now)), Queue: twinLeaves.Draw(t, "queue"), Application: twinNames.Draw(t, "application"), User: twinUsers.Draw(t, "user"),
+		Created: rapid.Int64Range(0, 9).Draw(t, "created"), Gate: twinGates.Draw(t, "gate"), Class: "c", Request: amounts(1, 1),
+	})
+	w.observe(n)
+}
+
+// play changes one thing.
+func (w *appTwin) play(t *rapid.T) {
+	w.now++
+	op := rapid.IntRange(0, 12).Draw(t, "event")
+	if op < 3 || len(w.pods) == 0 {
+		w.submit(t)
+		return
+	}
+	i := rapid.IntRange(0, len(w.pods)-1).Draw(t, "pod")
+	p := &w.pods[i]
+	s, _ := w.PodState(p.UID)
+	// A parked pod that moves is in no queue until it has left kube-scheduler: that is told elsewhere.
+	mayMove := s.State != Parked && s.State != Gone
+	switch op {
+	case 3, 4:
+		w.ForgetPod(p.UID, w.now)
+		w.pods = slices.Delete(w.pods, i, i+1)
+	case 5:
+		if p.Node == "" {
+			p.Gate = twinGates.Draw(t, "gate")
+			w.observe(i)
+		}
+	case 6:
+		if mayMove {
+			p.Application, p.Queue, p.User = twinNames.Draw(t, "application"), twinLeaves.Draw(t, "queue"), twinUsers.Draw(t, "user")
+			w.observe(i)
+		}
+	case 7: // resized, perhaps while it is tried
+		p.Request = amounts(rapid.Int64Range(1, 2).Draw(t, "cpu"), 1)
+		w.observe(i)
+	case 8:
+		if s.State != Gone {
+			p.Node = "node"
+			w.observe(i)
+		}
+	case 9:
+		if p.Node == "" {
+			p.Terminating = true
+			w.observe(i)
+		}
+	case 10:
+		q := rapid.SampledFrom(twinQueues).Draw(t, "limited")
+		w.limits[q] = twinLimits.Draw(t, "limit")
+		if q == queue.Root {
+			w.perUser = twinLimits.Draw(t, "limit of a user")
+		}
+		w.declare(q)
+	case 11:
+		w.now += 20 * sec
+		w.Choose(w.now)
+	case 12:
+		switch {
+		case !s.State.inWindow():
+		case p.Queue != string(s.Leaf[len("root."):]) || p.Gate != "":
+			w.Fail(p.UID, Refused, w.now)
+		default:
+			w.Fail(p.UID, Failure(rapid.IntRange(0, 2).Draw(t, "failure")), w.now)
+		}
+	}
+}
+
+func TestRunningApplicationsEqualTheirTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := &appTwin{Ledger: New(Options{}), t: t, limits: map[queue.Path]queue.Limit{}}
+		w.ObserveNode(Node{Name: "node", Allocatable: amounts(1000, 1000), Usable: true})
+		w.perUser = twinLimits.Draw(t, "limit of a user")
+		for _, q := range twinQueues {
+			w.limits[q] = twinLimits.Draw(t, "limit")
+			w.declare(q)
+		}
+		w.Snapshot()
+		for range rapid.IntRange(1, 60).Draw(t, "events") {
+			w.play(t)
+			w.compare()
+		}
+	})
+}
