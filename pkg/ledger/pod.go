@@ -85,6 +85,7 @@ type record struct {
 	state      State
 	listed     bool   // in its line
 	telling    bool   // in the list of pods to tell
+	alone      bool   // no driver ran in its leaf at its last release
 	listing    uint32 // grows whenever it enters or leaves a line
 	inReleased int    // place among the released pods
 

@@ -32,7 +32,7 @@ func (l *Ledger) Choose(now int64) (Release, bool) {
 		return Release{}, false
 	}
 	l.ticket++
-	r.ticket = l.ticket
+	r.ticket, r.alone = l.ticket, r.leaf.driverPods == 0
 	l.step(r, now, r.leaf, Released, reason.Reason{})
 	r.class.lastTry = now
 	l.occupy(r, r.class.witness)
@@ -250,7 +250,7 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 	case f == Refused:
 		l.wait(r, now)
 		return []UID{uid}
-	case f == NoFit && !c.closed && r.Gate == "" && l.asking[r.asked].leaf == r.leaf:
+	case f == NoFit && !c.closed && l.mayPark(r):
 		if !tried {
 			r.pause(now)
 		}
@@ -258,8 +258,7 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 		r.park()
 		return l.recall(now)
 	case f == NoFit:
-		// Another pod is or will be the probe: this one asks for another queue now, or a gate would keep events from it. The pause
-		// lets kube-scheduler finish with it before it can be chosen again.
+		// Another pod is or will be the probe. The pause lets kube-scheduler finish with this one before it can be chosen again.
 		r.retryAt = now + firstBackOff
 		l.wait(r, now)
 		return []UID{uid}
@@ -274,6 +273,12 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 		withdraw = append(withdraw, l.recall(now)...)
 	}
 	return withdraw
+}
+
+// mayPark: a gate would keep events from it, and one that asks for another queue now, or is too large by now, would not count where it is.
+func (l *Ledger) mayPark(r *record) bool {
+	_, large := r.tooLarge(r.leaf)
+	return r.Gate == "" && !large && l.asking[r.asked].leaf == r.leaf
 }
 
 // pause lets the pod back off. Also where somebody else's Permit refused it: what a refusal gives back (room, a nominated node) is an

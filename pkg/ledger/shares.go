@@ -60,11 +60,21 @@ func (l *Ledger) divide(a *account) {
 		})
 	}
 	for i, amounts := range fairshare.Level(a.spec.Rule(), a.share.amounts, l.childBuffer) {
-		if c := a.kids[i]; !c.share.amounts.Equal(amounts) || c.share.version == 0 {
+		if c := a.kids[i]; c.share.version == 0 || !sameEntries(c.share.amounts, amounts) {
 			c.share.amounts = amounts
 			c.share.version++
 		}
 	}
+}
+
+// sameEntries is Equal, and nothing is 0 in one and absent in the other: of an absent resource there is nothing to divide, of one of which
+// a queue has 0 the children still have their guarantees.
+func sameEntries(a, b resource.List) bool {
+	same := a.Len() == b.Len()
+	for i := 0; same && i < a.Len(); i++ {
+		same = a.At(i) == b.At(i)
+	}
+	return same
 }
 
 // driversFull says whether one more driver of this size would be too many for the leaf, of which resource, and what it may have.
@@ -85,7 +95,8 @@ func (l *Ledger) driversOver(leaf *account, usage *resource.Sum, idle bool, requ
 	}, request)
 }
 
-// driverTooMany says whether a charged driver is one too many by now.
+// driverTooMany says whether a charged driver is one too many by now. One that was released where no driver ran is not, whatever was
+// released after it: else a driver larger than its part would lose its turn to every one that follows it.
 func (l *Ledger) driverTooMany(r *record) (reason.Reason, bool) {
 	if r.Role != application.Driver {
 		return reason.Reason{}, false
@@ -93,7 +104,7 @@ func (l *Ledger) driverTooMany(r *record) (reason.Reason, bool) {
 	others := resource.Sum{}
 	others.AddSum(&r.leaf.drivers)
 	others.Sub(r.Request)
-	n, part, over := l.driversOver(r.leaf, &others, r.leaf.driverPods == 1, r.Request)
+	n, part, over := l.driversOver(r.leaf, &others, r.alone || r.leaf.driverPods == 1, r.Request)
 	return driverReason(r.leaf, n, part, others.Get(n), r.Request), over
 }
 
