@@ -76,8 +76,11 @@ func TestWithoutAShareTheBaseIsWhatTheLeafCouldHold(t *testing.T) {
 		want    string
 	}{
 		"Fair, unlimited": {func(f *fixture) { f.declare("root", policy(queue.Fair)); f.declare("root.a") }, "MaxDriverShare root.a 40000/50000+20000"},
-		"Fair, max":       {func(f *fixture) { f.declare("root", policy(queue.Fair)); f.declare("root.a", maximum(amounts(90, 400))) }, "MaxDriverShare root.a 40000/45000+20000"},
-		"weight 0":        {func(f *fixture) { f.declare("root.a", weight(0)) }, "MaxDriverShare root.a 40000/50000+20000"},
+		"Fair, max": {func(f *fixture) {
+			f.declare("root", policy(queue.Fair))
+			f.declare("root.a", maximum(amounts(90, 400)))
+		}, "MaxDriverShare root.a 40000/45000+20000"},
+		"weight 0": {func(f *fixture) { f.declare("root.a", weight(0)) }, "MaxDriverShare root.a 40000/50000+20000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, Options{})

@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
-	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
@@ -32,6 +32,7 @@ func (w *World) look(quiet bool) {
 	w.Audits++
 	w.wrong = append(w.wrong, w.Ledger.Check()...)
 	w.auditCharges()
+	w.auditApplications()
 	if n := w.Ledger.Repairs(); n > 0 {
 		w.fail("%d charges had to be repaired", n)
 	}
@@ -73,9 +74,10 @@ func home(p *ledger.Pod) queue.Path {
 
 // auditLimits: after a pod was released or reserved, no hard limit above it is broken.
 func (w *World) auditLimits(p *pod, what string) {
+	total := w.total()
 	for q := p.charged; q != ""; q = q.Parent() {
-		d := w.known.queues[q]
-		if d.Spec.Max.Len() == 0 {
+		most := w.maxOf(q, total)
+		if most == uncapped {
 			continue
 		}
 		var used size
@@ -84,13 +86,14 @@ func (w *World) auditLimits(p *pod, what string) {
 				used = used.plus(sizeOf(w.known.pods[uid].Request))
 			}
 		}
-		for i, n := range resources {
-			limit, limited := d.Spec.Max.Lookup(n)
-			if limited && used[i] > max(limit, d.Spec.Guaranteed.Get(n)) {
-				w.fail("pod %s was "+what+", and queue %s uses %d %s of at most %d", p.UID, q, used[i], n, limit)
-			}
+		if i, over := used.over(most); over {
+			w.fail("pod %s was "+what+", and queue %s uses %d %s of at most %d", p.UID, q, used[i], resources[i], most[i])
 		}
 	}
+	if w.tooLarge(p.charged, sizeOf(w.known.pods[p.UID].Request), total) {
+		w.fail("pod %s was "+what+", and is larger than queue %s allows", p.UID, p.charged)
+	}
+	w.auditDriver(p, what)
 }
 
 // auditCharges: every pod that was released and neither refunded nor ended is charged once, at every level, and no other is.
@@ -127,7 +130,8 @@ func (w *World) auditCharges() {
 	}
 }
 
-// auditRebuild: a ledger that is given the same objects in another order comes to the same picture.
+// auditRebuild: a ledger that is given the same objects in another order comes to the same picture, but for one thing: an application
+// without charged pods may have been let in before an older one came. Where that is so, only who runs is compared with who must.
 func (w *World) auditRebuild() {
 	twin := ledger.New(ledger.Options{Window: w.Window})
 	var observe []func()
@@ -149,7 +153,13 @@ func (w *World) auditRebuild() {
 	for _, f := range observe {
 		f()
 	}
-	if got, want := w.Ledger.Fingerprint(), twin.Fingerprint(); got != want {
+	running, same := w.restart()
+	want := twin.Fingerprint()
+	w.auditRestart(twin, running)
+	if same {
+		w.Alike++
+	}
+	if got := w.Ledger.Fingerprint(); same && got != want {
 		w.fail("the ledger differs from one that is built anew:\n%s", difference(got, want))
 	}
 }
@@ -177,7 +187,8 @@ func difference(got, want string) string {
 
 // auditRest: in a quiet moment nothing waits that could run, and kube-scheduler holds nothing that it should not.
 func (w *World) auditRest() {
-	tree := queue.Build(w.declarations(), w.occupancy(), resource.List{})
+	tree := w.tree()
+	apps := w.apps()
 	for _, uid := range sorted(w.known.pods) {
 		p, now := w.pods[uid], w.known.pods[uid]
 		if p.place != nowhere && !now.Terminating && !w.Ledger.Inside(uid) {
@@ -190,8 +201,7 @@ func (w *World) auditRest() {
 		if !ok || !tree.Nodes[i].Accepting {
 			continue
 		}
-		s := sizeOf(now.Request)
-		if node := w.firstFit(now); node != "" && w.admits(home(&now), s) {
+		if node := w.firstFit(now); node != "" && w.admits(&now, apps[appKey{home(&now), now.Application}]) {
 			state, _ := w.Ledger.PodState(uid)
 			w.fail("pod %s waits (%s %v) although it fits on %s and within every limit", uid, state.State, state.Hold.Code, node)
 		}
@@ -221,21 +231,25 @@ func (w *World) occupancy() (os []queue.Occupancy) {
 }
 
 // admits: one more pod of the size breaks no limit on the path.
-func (w *World) admits(path queue.Path, s size) bool {
+func (w *World) admits(p *ledger.Pod, a *app) bool {
 	charges := map[queue.Path]size{}
 	for uid, p := range w.pods {
 		for q := p.charged; q != ""; q = q.Parent() {
 			charges[q] = charges[q].plus(sizeOf(w.known.pods[uid].Request))
 		}
 	}
-	for q := path; q != ""; q = q.Parent() {
-		d := w.known.queues[q]
-		used := charges[q].plus(s)
-		for i, n := range resources {
-			if limit, limited := d.Spec.Max.Lookup(n); limited && used[i] > max(limit, d.Spec.Guaranteed.Get(n)) {
-				return false
-			}
+	total, s := w.total(), sizeOf(p.Request)
+	for q := home(p); q != ""; q = q.Parent() {
+		if _, over := charges[q].plus(s).over(w.maxOf(q, total)); over {
+			return false
 		}
+	}
+	if w.tooLarge(home(p), s, total) || w.opts.Limits && !a.holds { // for that see auditApplications
+		return false
+	}
+	if p.Role == application.Driver {
+		i, _, _ := w.driverOver(home(p), nil, s)
+		return i < 0
 	}
 	return true
 }
@@ -254,7 +268,8 @@ func (w *World) auditTellings() {
 		}
 		want := ""
 		switch state.Hold.Code {
-		case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.QueueDeleted:
+		case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.QueueDeleted,
+			reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications:
 			want = state.Hold.Text()
 		}
 		if got := w.shown[uid]; got != want {

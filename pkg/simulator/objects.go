@@ -131,6 +131,11 @@ func Generate(seed uint64, o Options) Objects {
 		if !o.Calm && g.IntN(6) == 0 {
 			obs.Queues[i].Spec.Guaranteed = g.limit(asked)
 		}
+		if o.Limits {
+			for range 6 {
+				g.limitQueue(&obs.Queues[i], asked)
+			}
+		}
 	}
 	return obs
 }
@@ -178,6 +183,9 @@ func (g *generator) queue(parent queue.Path) queue.Declaration {
 	s := unlimited()
 	s.Weight = g.weight()
 	s.Policy = queue.Policy(g.IntN(3))
+	if g.opts.Limits && g.IntN(2) == 0 {
+		s.MaxDriverShare = queue.Limit{} // the default
+	}
 	return queue.Declaration{Path: parent + "." + queue.Path(name), Spec: s, Created: int64(g.IntN(50))}
 }
 
@@ -236,8 +244,14 @@ func (g *generator) pod(st leafStyle, now int64) ledger.Pod {
 		p.Class += " ssd" // a node selector
 		p.Eligible = onSSD
 	}
-	if g.IntN(6) == 0 {
+	if g.IntN(6) == 0 || g.opts.Limits && g.IntN(2) == 0 {
 		p.Role = application.Driver
+	}
+	if g.opts.Limits {
+		p.User = userOf(p.Application)
+		if g.IntN(10) == 0 {
+			p.User = fmt.Sprintf("user-%d", g.IntN(3))
+		}
 	}
 	if g.IntN(4) == 0 {
 		p.Queue = strings.TrimPrefix(p.Queue, "root.") // as in YARN, "root." may be left out
@@ -290,4 +304,54 @@ func (g *generator) limit(world size) resource.List {
 		}
 	}
 	return resource.Of(es...)
+}
+
+// userOf is whose application it mostly is: its number says so.
+func userOf(application string) string {
+	if application == "" {
+		return ""
+	}
+	return "user-" + application[len(application)-1:]
+}
+
+// limitQueue changes one of a queue's limits.
+func (g *generator) limitQueue(d *queue.Declaration, world size) {
+	atMost := func(n int) queue.Limit {
+		if g.IntN(3) == 0 {
+			return queue.Limit{}
+		}
+		return queue.AtMost(int64(g.IntN(n)))
+	}
+	switch g.IntN(8) {
+	case 0, 1:
+		d.Spec.MaxRunningApplications = atMost(5)
+	case 2:
+		if d.Path == queue.Root {
+			d.Spec.MaxRunningApplicationsPerUser = atMost(5)
+		}
+	case 3:
+		d.Spec.MaxDriverShare = atMost(1001)
+	case 4:
+		d.Spec.MaxPod, d.Percent.MaxPod = g.parts(world)
+	case 5:
+		d.Spec.Max, d.Percent.Max = g.parts(world)
+	case 6:
+		d.Spec.Guaranteed, d.Percent.Guaranteed = g.parts(world)
+	case 7: // lifts most of what holds pods
+		d.Spec.MaxPod, d.Spec.Max, d.Percent = resource.List{}, resource.List{}, queue.Percent{}
+	}
+}
+
+// parts draws amounts of some resources, each absolute or in percent of the cluster.
+func (g *generator) parts(world size) (absolute, percent resource.List) {
+	var as, ps []resource.Entry
+	for i, v := range world {
+		switch g.IntN(4) {
+		case 0:
+			as = append(as, resource.Entry{Name: resources[i], Value: v * int64(1+g.IntN(10)) / 20})
+		case 1:
+			ps = append(ps, resource.Entry{Name: resources[i], Value: int64(g.IntN(100_001))})
+		}
+	}
+	return resource.Of(as...), resource.Of(ps...)
 }

@@ -40,6 +40,10 @@ func (w *World) queueChanged(path queue.Path) {
 }
 
 func (w *World) queueSeen(path queue.Path, q *queue.Declaration) {
+	w.excess[path] += anything
+	if path == queue.Root {
+		w.excess[users] += anything
+	}
 	if q == nil {
 		delete(w.known.queues, path)
 		w.Ledger.ForgetQueue(path)
@@ -96,7 +100,12 @@ func (w *World) podSeen(uid ledger.UID, now *ledger.Pod) {
 		p.charged = ""
 	case now.Node != "" && p.charged == "":
 		p.charged = home(now)
+		w.excess.grow(p.charged, 1)
+	case p.charged != "" && before.Application != now.Application:
+		w.excess.grow(p.charged, 1)
 	}
+	w.excuseUsers(before.Application)
+	w.excuseUsers(now.Application)
 	switch {
 	case p.delivered:
 		w.kubeUpdate(p, before, now)
@@ -108,6 +117,7 @@ func (w *World) podSeen(uid ledger.UID, now *ledger.Pod) {
 
 // podGone: kube-scheduler gives the room back before the ledger gives it to somebody else.
 func (w *World) podGone(p *pod) {
+	w.excuseUsers(w.known.pods[p.UID].Application)
 	delete(w.known.pods, p.UID)
 	if p.delivered {
 		w.kubeDelete(p)
@@ -169,8 +179,12 @@ func (g gate) Admit(uid ledger.UID) {
 	if p.charged != "" {
 		w.fail("pod %s was released, and is charged to %s already", uid, p.charged)
 	}
-	p.charged = home(&now)
+	p.charged, p.alone = home(&now), true
+	for _, o := range w.pods {
+		p.alone = p.alone && (o == p || o.charged != p.charged)
+	}
 	w.auditLimits(p, "released")
+	w.auditStart(p)
 	if p.delivered {
 		w.fail("pod %s was released, and was never taken out after its last release", uid)
 		return

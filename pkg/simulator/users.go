@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"fmt"
 	"math/rand/v2"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
@@ -39,6 +40,9 @@ func (w *World) user() {
 	case 5:
 		w.resize(p)
 	case 6:
+		if w.opts.Limits && w.rng.IntN(2) == 0 { // another application of the same user
+			p.Application = fmt.Sprintf("default/job/moved-%d-%s", w.rng.IntN(3), p.Application[len(p.Application)-1:])
+		}
 		p.Class += "'" // a label that spread constraints can see
 		w.podChanged(p)
 	case 7:
@@ -142,6 +146,12 @@ func (w *World) household() {
 func (w *World) editQueue() {
 	path := w.anyDeclared()
 	q := w.queues[path]
+	if w.opts.Limits && w.rng.IntN(3) != 0 {
+		w.generator.limitQueue(&q, w.extent())
+		w.queues[path] = q
+		w.queueChanged(path)
+		return
+	}
 	switch w.rng.IntN(8) {
 	case 0, 1: // also below a leaf
 		q = w.generator.queue(path)
@@ -153,13 +163,13 @@ func (w *World) editQueue() {
 	case 2:
 		q.Spec.Weight = w.generator.weight()
 	case 3:
-		q.Spec.Max = w.generator.limit(w.extent())
+		q.Spec.Max, q.Percent.Max = w.generator.limit(w.extent()), resource.List{}
 	case 4:
-		q.Spec.Max = resource.List{}
+		q.Spec.Max, q.Percent.Max = resource.List{}, resource.List{}
 	case 5:
 		q.Spec.Policy = queue.Policy(w.rng.IntN(3))
 	case 6:
-		q.Spec.Guaranteed = w.generator.limit(w.extent())
+		q.Spec.Guaranteed, q.Percent.Guaranteed = w.generator.limit(w.extent()), resource.List{}
 	case 7:
 		if path != queue.Root {
 			w.deleteQueue(path)

@@ -24,6 +24,8 @@ type Options struct {
 	// Every is the number of steps from one audit of the books to the next; 0 is 1. A negative number audits only quiet moments, of
 	// those one in 8 times as many steps.
 	Every int
+	// Limits: queues may also limit running applications, those of a user, drivers and the size of pods, and state amounts in percent.
+	Limits bool
 }
 
 // Reservation is one step of the order that a run is about.
@@ -47,8 +49,9 @@ type World struct {
 	Reserved []Reservation
 	// Attempts counts the scheduling cycles, by the class of their pods.
 	Attempts map[string]int
-	// Steps counts the events so far, Audits the looks at the books, Quiet those of them at a moment when nothing was under way.
-	Steps, Audits, Quiet int
+	// Steps counts the events so far, Audits the looks at the books, Quiet those of them at a moment when nothing was under way, and
+	// Alike those of these in which a ledger built anew had to be the same in everything.
+	Steps, Audits, Quiet, Alike int
 
 	opts       Options
 	bindTakes  int64 // at most
@@ -75,6 +78,8 @@ type World struct {
 	kube  kube
 	shown map[ledger.UID]string // Queued conditions, as the status writer last wrote them
 	wrong []string
+
+	excess excess
 }
 
 // known is what the watches have told the scheduler so far.
@@ -93,6 +98,7 @@ type pod struct {
 	kubePod
 	// charged is the queue that the pod must be charged to, by the calls the simulator saw; "" for none.
 	charged queue.Path
+	alone   bool // nothing ran in that queue when the pod was released
 }
 
 // New starts a world drawn from the seed.
@@ -103,7 +109,7 @@ func Start(seed uint64, obs Objects, o Options) *World {
 	w := &World{
 		opts: o, seed: seed, rng: rand.New(rand.NewPCG(seed, 2)), generator: newGenerator(seed^1<<63, o), now: second,
 		Window: o.Window, queues: map[queue.Path]queue.Declaration{}, nodes: map[string]ledger.Node{}, pods: map[ledger.UID]*pod{},
-		shown: map[ledger.UID]string{}, Attempts: map[string]int{},
+		shown: map[ledger.UID]string{}, excess: excess{}, Attempts: map[string]int{},
 		known: known{
 			queues: map[queue.Path]queue.Declaration{}, pods: map[ledger.UID]ledger.Pod{}, nodes: map[string]ledger.Node{},
 		},

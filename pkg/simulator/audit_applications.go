@@ -1,0 +1,153 @@
+package simulator
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+func keptOut(s ledger.PodState) bool {
+	return s.Hold.Code == reason.MaxRunningApplications || s.Hold.Code == reason.UserMaxRunningApplications
+}
+
+// excess is by how much more applications than allowed may run since the last look that found none too many: where limits were edited,
+// any number; and one for each that was started by others. The users are one.
+type excess map[queue.Path]int64
+
+const (
+	users    queue.Path = "users"
+	anything int64      = 1 << 40
+)
+
+func (e excess) grow(q queue.Path, n int64) {
+	for e[users] += n; q != ""; q = q.Parent() {
+		e[q] += n
+	}
+}
+
+// excuseUsers: an application of several users may count for another when a pod comes or goes.
+func (w *World) excuseUsers(application string) {
+	for _, p := range w.known.pods {
+		if w.opts.Limits && p.Application == application && p.User != userOf(application) {
+			w.excess[users] += anything
+			return
+		}
+	}
+}
+
+// auditStart: an application of which the first pod is released breaks no limit on applications. Those without charged pods are not
+// counted here, nor, for their user, those with pods of several users.
+func (w *World) auditStart(p *pod) {
+	if !w.opts.Limits {
+		return
+	}
+	apps, c := w.apps(), newCounts()
+	for k, a := range apps {
+		if a.charged {
+			c.add(a)
+			if a.mixed {
+				c.users[a.oldest.User]--
+			}
+		}
+		if k == (appKey{p.charged, p.Application}) && w.chargedBeside(p) {
+			return // it ran before
+		}
+	}
+	for q := p.charged; q != ""; q = q.Parent() {
+		if l := w.known.queues[q].Spec.MaxRunningApplications; !l.Admits(c.queues[q] - w.excess[q]) {
+			w.fail("pod %s was released, and %d applications run in queue %s of at most %d (%d excused)", p.UID, c.queues[q], q, l.Most, w.excess[q])
+		}
+	}
+	a := apps[appKey{p.charged, w.known.pods[p.UID].Application}]
+	l := w.known.queues[queue.Root].Spec.MaxRunningApplicationsPerUser
+	if n := c.users[a.oldest.User]; !a.mixed && !l.Admits(n-w.excess[users]) {
+		w.fail("pod %s was released, and user %s runs %d applications of at most %d", p.UID, a.oldest.User, n, l.Most)
+	}
+}
+
+// chargedBeside: another pod of the application is charged.
+func (w *World) chargedBeside(p *pod) bool {
+	for uid, o := range w.pods {
+		if o != p && o.charged == p.charged && w.known.pods[uid].Application == w.known.pods[p.UID].Application {
+			return true
+		}
+	}
+	return false
+}
+
+// auditApplications: who is kept out does not fit, and who is not counts. In any order of events, nobody waits for a slot that is free.
+func (w *World) auditApplications() {
+	if !w.opts.Limits {
+		return
+	}
+	apps, c := w.apps(), newCounts()
+	for _, a := range apps {
+		if a.holds {
+			c.add(a)
+		}
+	}
+	for q := range w.excess {
+		if q != users && w.known.queues[q].Spec.MaxRunningApplications.Admits(c.queues[q]) {
+			delete(w.excess, q)
+		}
+	}
+	perUser := w.known.queues[queue.Root].Spec.MaxRunningApplicationsPerUser
+	if len(c.users) == 0 || perUser.Admits(slices.Max(slices.Collect(maps.Values(c.users)))) {
+		delete(w.excess, users)
+	}
+	for _, a := range apps {
+		if a.wants && !a.holds && w.fits(c, a) && w.quiet() {
+			w.fail("application %s in queue %s is kept out, and no limit does so", a.name, a.queue)
+		}
+	}
+}
+
+// restart returns the applications that a ledger which knows nothing of the past must let run: those with charged pods, then the others
+// in order of submission as far as limits allow. same: those run now.
+func (w *World) restart() (running map[appKey]bool, same bool) {
+	apps, c := w.apps(), newCounts()
+	var others []*app
+	running, same = map[appKey]bool{}, true
+	for k, a := range apps {
+		if a.charged {
+			running[k] = true
+			c.add(a)
+		} else if a.wants {
+			others = append(others, a)
+		}
+	}
+	slices.SortFunc(others, func(a, b *app) int {
+		return cmp.Or(cmp.Compare(a.oldest.Created, b.oldest.Created), cmp.Compare(a.name, b.name), cmp.Compare(a.queue, b.queue))
+	})
+	forced := true // all that run have charged pods
+	for _, a := range others {
+		if w.fits(c, a) {
+			c.add(a)
+			running[a.appKey] = true
+		}
+		same = same && running[a.appKey] == a.holds
+		forced = forced && !a.holds
+	}
+	if forced && !same {
+		w.fail("all applications that run have pods that run, and others would run after a restart")
+	}
+	return running, same
+}
+
+// auditRestart compares who runs in a ledger that was built anew with who must.
+func (w *World) auditRestart(twin *ledger.Ledger, running map[appKey]bool) {
+	for _, uid := range sorted(w.known.pods) {
+		s, ok := twin.PodState(uid)
+		if !ok || s.Leaf == "" {
+			continue
+		}
+		k := appKey{s.Leaf, s.Application}
+		if wants := s.Hold.Code == "" || keptOut(s); wants && keptOut(s) == running[k] {
+			w.fail("after a restart pod %s of application %s in queue %s: %s %s, may run: %v", uid, k.name, k.queue, s.State, s.Hold.Code, running[k])
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package simulator
+
+import (
+	"math/bits"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/fairshare"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// The limits of a world by the simulator's own arithmetic: everything is added up anew from the pods each time.
+
+// total is what the queues share: what usable nodes allow less foreign pods there, plus what our pods use on other nodes.
+func (w *World) total() (sum size) {
+	foreign, ours := map[string]size{}, map[string]size{}
+	for _, p := range w.known.pods {
+		switch {
+		case p.Node == "":
+		case p.Foreign:
+			foreign[p.Node] = foreign[p.Node].plus(sizeOf(p.Request))
+		default:
+			ours[p.Node] = ours[p.Node].plus(sizeOf(p.Request))
+		}
+	}
+	for name, n := range w.known.nodes {
+		if n.Usable {
+			delete(ours, name)
+			left := sizeOf(n.Allocatable).minus(foreign[name])
+			for i := range left {
+				left[i] = max(left[i], 0)
+			}
+			sum = sum.plus(left)
+		}
+	}
+	for _, s := range ours {
+		sum = sum.plus(s)
+	}
+	return sum
+}
+
+// caps are the maxima of one queue; -1 is no limit.
+type caps = size
+
+var uncapped = caps{-1, -1, -1}
+
+// stated reads what is stated as an amount or in percent of the cluster, rounded down.
+func stated(absolute, percent resource.List, total size) (c caps) {
+	for i, n := range resources {
+		c[i] = -1
+		if v, ok := absolute.Lookup(n); ok {
+			c[i] = v
+		}
+		if v, ok := percent.Lookup(n); ok {
+			hi, lo := bits.Mul64(uint64(total[i]), uint64(v))
+			q, _ := bits.Div64(hi, lo, 100_000)
+			c[i] = int64(q)
+		}
+	}
+	return c
+}
+
+// maxOf is what a queue may use: max, or its guarantee where that is more.
+func (w *World) maxOf(q queue.Path, total size) caps {
+	d := w.known.queues[q]
+	most := stated(d.Spec.Max, d.Percent.Max, total)
+	guaranteed := stated(d.Spec.Guaranteed, d.Percent.Guaranteed, total)
+	for i := range most {
+		if most[i] >= 0 {
+			most[i] = max(most[i], guaranteed[i])
+		}
+	}
+	return most
+}
+
+// over returns the first resource of which more is used than the caps allow.
+func (s size) over(most caps) (int, bool) {
+	for i := range s {
+		if most[i] >= 0 && s[i] > most[i] {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// tooLarge: of each resource, the nearest queue that states what a pod may have decides.
+func (w *World) tooLarge(q queue.Path, s size, total size) bool {
+	most := uncapped
+	for ; q != ""; q = q.Parent() {
+		d := w.known.queues[q]
+		own := stated(d.Spec.MaxPod, d.Percent.MaxPod, total)
+		for i := range most {
+			if most[i] < 0 {
+				most[i] = own[i]
+			}
+		}
+	}
+	_, over := s.over(most)
+	return over
+}
+
+// appKey names an application: the queue it is in, and its name.
+type appKey struct {
+	queue queue.Path
+	name  string
+}
+
+// app is an application as its pods make it.
+type app struct {
+	appKey
+	charged bool // some pod is released, reserved or bound
+	wants   bool // or waits for nothing but limits, room and its turn
+	holds   bool // charged, or the ledger says of a waiting pod that no limit on applications keeps it out
+	mixed   bool // its pods are of several users
+	oldest  ledger.Pod
+}
+
+// apps gathers the applications. Who of those without charged pods was let in depends on what happened before; that alone is the
+// ledger's word, and the audits look at whether it can be.
+func (w *World) apps() map[appKey]*app {
+	total := w.total()
+	tree := w.tree()
+	out := map[appKey]*app{}
+	for _, uid := range sorted(w.known.pods) {
+		p, now := w.pods[uid], w.known.pods[uid]
+		at := p.charged
+		if at == "" {
+			if now.Foreign || now.Node != "" || now.Terminating {
+				continue
+			}
+			at = home(&now)
+			if i, ok := tree.Find(at); !ok || !tree.Nodes[i].Accepting {
+				continue
+			}
+		}
+		k := appKey{at, now.Application}
+		a := out[k]
+		if a == nil {
+			a = &app{appKey: k, oldest: now}
+			out[k] = a
+		}
+		a.mixed = a.mixed || a.oldest.User != now.User
+		if now.Created < a.oldest.Created || now.Created == a.oldest.Created && now.UID < a.oldest.UID {
+			a.oldest = now
+		}
+		a.charged = a.charged || p.charged != ""
+		if p.charged != "" || now.Gate == "" && !w.tooLarge(at, sizeOf(now.Request), total) {
+			a.wants = true
+			state, _ := w.Ledger.PodState(uid)
+			a.holds = a.holds || p.charged != "" || state.Leaf == at && !keptOut(state)
+		}
+	}
+	return out
+}
+
+func (w *World) tree() queue.Tree {
+	return queue.Build(w.declarations(), w.occupancy(), w.total().list())
+}
+
+// counts of applications: of each queue's subtree, and of each user.
+type counts struct {
+	queues map[queue.Path]int64
+	users  map[string]int64
+}
+
+func newCounts() counts { return counts{map[queue.Path]int64{}, map[string]int64{}} }
+
+func (c counts) add(a *app) {
+	for q := a.queue; q != ""; q = q.Parent() {
+		c.queues[q]++
+	}
+	c.users[a.oldest.User]++
+}
+
+// fits: one more application breaks no limit.
+func (w *World) fits(c counts, a *app) bool {
+	for q := a.queue; q != ""; q = q.Parent() {
+		if !w.known.queues[q].Spec.MaxRunningApplications.Admits(c.queues[q] + 1) {
+			return false
+		}
+	}
+	return w.known.queues[queue.Root].Spec.MaxRunningApplicationsPerUser.Admits(c.users[a.oldest.User] + 1)
+}
+
+// auditDriver: a driver that was released into a leaf where others run is within its part.
+func (w *World) auditDriver(p *pod, what string) {
+	now := w.known.pods[p.UID]
+	if !w.opts.Limits || now.Role != application.Driver || p.alone {
+		return
+	}
+	if i, part, used := w.driverOver(p.charged, p, sizeOf(now.Request)); i >= 0 {
+		w.fail("driver %s was %s, and the drivers in queue %s use %d %s of at most %d", p.UID, what, p.charged, used, resources[i], part)
+	}
+}
+
+// driverOver returns the resource of which the drivers of a leaf would use more than their part with one more of this size, -1 if
+// there is none. self is not counted.
+func (w *World) driverOver(leaf queue.Path, self *pod, s size) (i int, part, used int64) {
+	share := int64(500)
+	if l := w.known.queues[leaf].Spec.MaxDriverShare; l.Stated {
+		share = l.Most
+	}
+	var drivers size
+	idle := true
+	for uid, p := range w.pods {
+		if p == self || p.charged != leaf {
+			continue
+		}
+		idle = false
+		if now := w.known.pods[uid]; now.Role == application.Driver {
+			drivers = drivers.plus(sizeOf(now.Request))
+		}
+	}
+	if idle || share >= 1000 {
+		return -1, 0, 0
+	}
+	base := w.fairShare(leaf)
+	total := w.total()
+	most := w.maxOf(leaf, total)
+	for i := range s {
+		if base[i] == 0 {
+			base[i] = total[i]
+			if most[i] >= 0 {
+				base[i] = min(base[i], most[i])
+			}
+		}
+		part := (base[i]*share + 999) / 1000
+		if s[i] > 0 && drivers[i]+s[i] > part {
+			return i, part, drivers[i] + s[i]
+		}
+	}
+	return -1, 0, 0
+}
+
+// fairShare divides the whole tree anew among the queues with an application that may run.
+func (w *World) fairShare(leaf queue.Path) size {
+	tree := w.tree()
+	active := make([]bool, len(tree.Nodes))
+	for _, a := range w.apps() {
+		if i, ok := tree.Find(a.queue); ok && a.holds {
+			active[i] = true
+		}
+	}
+	i, ok := tree.Find(leaf)
+	if !ok {
+		return size{}
+	}
+	return sizeOf(fairshare.Shares(tree, w.total().list(), active)[i])
+}
