@@ -1,0 +1,47 @@
+package limit_test
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/limit"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+func TestMaxPodResources(t *testing.T) {
+	for name, c := range map[string]struct {
+		request, most resource.List
+		want          resource.Name // "" when the pod is not too large
+	}{
+		"nothing stated":                      {list(900, 900), resource.List{}, ""},
+		"exactly as large":                    {list(4, 8), list(4, 8), ""},
+		"a thousandth of a core more":         {only(resource.CPU, 4001), list(4, 8), resource.CPU},
+		"a byte more":                         {only(resource.Memory, 8<<30+1), list(4, 8), resource.Memory},
+		"both, the first in name order":       {list(5, 9), list(4, 8), resource.CPU},
+		"what is not stated is not limited":   {only(gpu, 99), list(4, 8), ""},
+		"what is not asked for does not hold": {only(resource.Memory, 1), list(0, 8), ""},
+		"none of it":                          {only(gpu, 1), only(gpu, 0), gpu},
+		"asks for none, and may have none":    {only(gpu, 0), only(gpu, 0), ""},
+		"unlimited":                           {only(gpu, math.MaxInt64), only(gpu, resource.Unlimited), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, over := limit.MaxPodResources(c.request, c.most); got != c.want || over != (c.want != "") {
+				t.Errorf("got %q, %t, want %q", got, over, c.want)
+			}
+		})
+	}
+}
+
+// A pod is too large exactly when it would not fit into an empty queue whose max is the limit, of what it asks for.
+func TestMaxPodResourcesIsMaxOfAnEmptyQueue(t *testing.T) {
+	lists := amountsOf([]resource.Name{resource.CPU, resource.Memory, gpu})
+	rapid.Check(t, func(t *rapid.T) {
+		request, most := lists.Draw(t, "request"), lists.Draw(t, "most")
+		got, over := limit.MaxPodResources(request, most)
+		if want, full := limit.MaxResources(nil, request, most); got != want || over != full {
+			t.Fatalf("got %q, %t, want %q, %t", got, over, want, full)
+		}
+	})
+}
