@@ -97,7 +97,7 @@ func (l *Ledger) forget(uid UID) {
 	} else {
 		r.silence()
 	}
-	l.set(r, nil, Gone, reason.Reason{})
+	l.step(r, l.now, nil, Gone, reason.Reason{})
 	l.wakeBehind(r)
 	l.unask(r)
 	l.setClass(r, nil)

@@ -120,6 +120,10 @@ func TestJournalKeepsTheLastSteps(t *testing.T) {
 	if got := steps(5); len(got) != 0 {
 		t.Errorf("got %q, want none", got)
 	}
+	f.forget("p") // the end of a pod that ran is a step too: what is charged can be told from the journal alone
+	if got, want := steps(5), []string{"5 p Gone "}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 	if got := New(Options{}).Journal(0); len(got) != 0 {
 		t.Errorf("got %v of a ledger without a journal", got)
 	}
