@@ -306,3 +306,18 @@ func TestADeviceClassOffersWhatNoNodeLists(t *testing.T) {
 		}
 	}
 }
+
+func TestAPodComesWithItsUser(t *testing.T) {
+	l := ledger.New(ledger.Options{})
+	f := &Feed{
+		Ledger: l, Classes: &Classes{}, Kick: func() {}, Now: func() int64 { return 1 }, Gate: func(*v1.Pod) string { return "" },
+		Ours: func(string) bool { return true },
+	}
+	f.ObservePod(pod("signed", func(p *v1.Pod) { p.Annotations = map[string]string{"fairway.dev/user": "alice"} }))
+	f.ObservePod(pod("unsigned"))
+	for uid, want := range map[ledger.UID]string{"signed": "alice", "unsigned": "system:serviceaccount:ns:default"} {
+		if got, ok := l.PodState(uid); !ok || got.User != want {
+			t.Errorf("pod %s counts for user %q, want %q", uid, got.User, want)
+		}
+	}
+}
