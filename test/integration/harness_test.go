@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ import (
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -163,6 +165,13 @@ func (w *world) queue(text string) {
 			q.Spec.Policy = v1alpha1.QueuePolicy(value)
 		case "max":
 			q.Spec.Max = set(q.Spec.Max, name, value)
+		case "maxDriverShare":
+			n := resource.MustParse(value)
+			q.Spec.MaxDriverShare = &n
+		case "maxPodResources":
+			q.Spec.MaxPodResources = set(q.Spec.MaxPodResources, name, value)
+		case "maxRunningApplications":
+			q.Spec.MaxRunningApplications = count(w, value)
 		case "guaranteed":
 			q.Spec.Guaranteed = set(q.Spec.Guaranteed, name, value)
 		default:
@@ -170,6 +179,13 @@ func (w *world) queue(text string) {
 		}
 	}
 	w.must(w.client.Create(w.ctx, q))
+}
+
+func count(w *world, text string) *int32 {
+	w.t.Helper()
+	n, err := strconv.ParseInt(text, 10, 32)
+	w.must(err)
+	return ptr.To(int32(n))
 }
 
 func set(m v1alpha1.Amounts, name, value string) v1alpha1.Amounts {
