@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	corelisters "k8s.io/client-go/listers/core/v1"
@@ -16,7 +17,9 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/controllers/internal/writing"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
@@ -185,7 +188,16 @@ func (w *Writer) record(t ledger.Telling, c condition, state ledger.PodState) {
 		kind, note = corev1.EventTypeNormal, acceptedNote(state)
 	}
 	pod := &corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: t.Namespace, Name: t.Name, UID: types.UID(t.UID)}
-	w.recorder.Eventf(pod, nil, kind, c.Reason, action, "%s", note)
+	w.recorder.Eventf(pod, related(t.Reason), kind, c.Reason, action, "%s", note)
+}
+
+// related is the queue whose rule holds the pod. Without it the recorder takes the limit of another queue, told within minutes, for the
+// same event once more, and shows what the first said.
+func related(r reason.Reason) runtime.Object {
+	if _, err := queue.ParsePath(r.Queue); err != nil {
+		return nil // no queue, or what a user wrote for one
+	}
+	return &corev1.ObjectReference{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Queue", Name: r.Queue}
 }
 
 // acceptedNote is what the event says when a pod is let go: what it does now.

@@ -33,10 +33,13 @@ import (
 
 var start = time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// recorder keeps events as lines, with what they are about.
-type recorder struct{ lines []string }
+// recorder keeps events as lines, with what they are about, and the names of the Queues that they name beside it.
+type recorder struct{ lines, queues []string }
 
-func (r *recorder) Eventf(regarding, _ runtime.Object, kind, reason, action, note string, args ...any) {
+func (r *recorder) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
+	if q, ok := related.(*corev1.ObjectReference); ok {
+		r.queues = append(r.queues, q.APIVersion+" "+q.Kind+" "+q.Name)
+	}
 	ref := regarding.(*corev1.ObjectReference)
 	r.lines = append(r.lines, fmt.Sprintf("%s %s/%s %s %s %s %s: %s", ref.Kind, ref.Namespace, ref.Name, ref.UID, kind, reason, action, fmt.Sprintf(note, args...)))
 }
@@ -325,6 +328,22 @@ func TestPodsThatAreGoneAreLeftAlone(t *testing.T) {
 			t.Errorf("patched %v, events %v: told a pod that ends", w.patched, w.recorder.lines)
 		}
 	})
+}
+
+// The recorder of client-go takes events for the same that differ only in what they say.
+func TestAnEventNamesTheQueueBesideThePod(t *testing.T) {
+	w := newWorld(t, Options{})
+	w.pod("p", "nowhere")
+	w.pod("q", "No_Such-Name")
+	w.pass()
+	w.observe("p", "elsewhere", false)
+	w.pass()
+	w.declare("root.elsewhere")
+	w.pass()
+	const prefix = "scheduling.fairway.dev/v1alpha1 Queue "
+	if want := []string{prefix + "root.nowhere", prefix + "root.elsewhere"}; !slices.Equal(w.recorder.queues, want) || len(w.recorder.lines) != 4 {
+		t.Errorf("events name %q, want %q; events %q", w.recorder.queues, want, w.recorder.lines)
+	}
 }
 
 func TestThePatchIsMinimal(t *testing.T) {
