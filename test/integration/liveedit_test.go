@@ -236,7 +236,18 @@ func (e *edited) maxRunningApplications() {
 	e.runs(waits[0])
 	e.held(waits[1].Name, "MaxRunningApplications",
 		"queue root.quarter may run at most 6 applications and runs 6; this one follows when an application ends, or with a higher maxRunningApplications")
+	e.patch("root", `{"maxRunningApplications":1}`) // quarter runs 6, rest 7
 	e.patch("root.quarter", `{"maxRunningApplications":null}`)
+	byRoot := "queue root may run at most 1 application and runs 13; this one follows when an application ends, or with a higher maxRunningApplications"
+	e.held(waits[1].Name, "MaxRunningApplications", byRoot)
+	e.until("an event names the other queue", func() (bool, string) {
+		var notes []string
+		for _, event := range e.eventsOf(waits[1].Name) {
+			notes = append(notes, event.Message)
+		}
+		return slices.Contains(notes, byRoot), fmt.Sprintf("%q", notes)
+	})
+	e.patch("root", `{"maxRunningApplications":null}`)
 	e.runs(waits[1])
 	e.shows("root.quarter", "PENDING=0, RUNNING=7")
 }
