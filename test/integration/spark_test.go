@@ -24,8 +24,8 @@ const (
 func sparkWorld(t *testing.T) *world { return newWorld(t, 3, "5", "5Gi") }
 
 // With maxDriverShare 0.3 all applications complete. Three queues, so that all of the rule is there: of 15 cpu, weights 3, 1, 1 give 9, 3
-// and 3; 0.3 of that are 2.7 cpu, which is 2 drivers, and twice 0.9, less than any driver: there one application runs at a time, as it
-// finds its queue idle. When queues have no applications left, the others' shares grow, and with them their drivers: up to 4 of 15 cpu.
+// and 3; 0.3 of that are 2.7 cpu, which is 2 drivers, and twice 0.9, less than any driver: there one application runs at a time, since
+// where no driver runs one may start. When queues have no applications left, the others' shares grow, and with them their drivers: up to 4 of 15 cpu.
 func TestDriverShareLetsAllApplicationsComplete(t *testing.T) {
 	applications := scale(30, 200)
 	w := sparkWorld(t)
@@ -45,7 +45,7 @@ func TestDriverShareLetsAllApplicationsComplete(t *testing.T) {
 		r.step(e, true)
 	}
 	if r.full["root.spark.etl"] == 0 || r.alone["root.spark.adhoc"] == 0 || r.alone["root.spark.tiny"] == 0 {
-		t.Errorf("nobody met the limit: drivers that used it up %v, that only an idle queue let start %v", r.full, r.alone)
+		t.Errorf("nobody met the limit: drivers that used it up %v, that started only because no other ran %v", r.full, r.alone)
 	}
 	if len(r.ran) != applications*(1+executorsEach) {
 		t.Errorf("%d pods ran, of %d", len(r.ran), applications*(1+executorsEach))
@@ -152,19 +152,18 @@ type replay struct {
 
 	states  map[ledger.UID]ledger.State
 	pods    map[queue.Path]map[string]int // of each application, by leaf
-	charged map[queue.Path]int
-	drivers map[queue.Path]int
-	run     map[queue.Path]int // drivers that have a node
-	most    map[queue.Path]int // of them at a time
-	full    map[queue.Path]int // that came under the limit and left no room for another
-	alone   map[queue.Path]int // that the limit alone would not have let start
+	drivers map[queue.Path]int            // that are charged
+	run     map[queue.Path]int            // drivers that have a node
+	most    map[queue.Path]int            // of them at a time
+	full    map[queue.Path]int            // that came under the limit and left no room for another
+	alone   map[queue.Path]int            // that the limit alone would not have let start
 	ran     map[string]bool
 }
 
 func newReplay(o *operator, weights map[queue.Path]int64) *replay {
 	r := &replay{
 		operator: o, weights: weights, states: map[ledger.UID]ledger.State{}, pods: map[queue.Path]map[string]int{},
-		charged: map[queue.Path]int{}, drivers: map[queue.Path]int{}, run: map[queue.Path]int{}, most: map[queue.Path]int{},
+		drivers: map[queue.Path]int{}, run: map[queue.Path]int{}, most: map[queue.Path]int{},
 		full: map[queue.Path]int{}, alone: map[queue.Path]int{}, ran: map[string]bool{},
 	}
 	for leaf := range weights {
@@ -174,15 +173,14 @@ func newReplay(o *operator, weights map[queue.Path]int64) *replay {
 }
 
 // step takes one step of a pod. limited: drivers may have no more than 0.3 of what the leaf's weight gives it among those that have
-// applications, rounded up, unless nothing runs in the leaf.
+// applications, rounded up, unless no driver runs in the leaf.
 func (r *replay) step(e ledger.Entry, limited bool) {
 	r.t.Helper()
 	app := appOf(e.Name)
 	leaf := queue.Path(r.apps[app].queue)
 	was, known := r.states[e.UID]
 	r.states[e.UID] = e.State
-	idle, more := r.charged[leaf] == 0, btoi(charged(e.State))-btoi(known && charged(was))
-	r.charged[leaf] += more
+	idle, more := r.drivers[leaf] == 0, btoi(charged(e.State))-btoi(known && charged(was))
 	r.pods[leaf][app] += btoi(!known) - btoi(e.State == ledger.Gone)
 	if r.pods[leaf][app] == 0 {
 		delete(r.pods[leaf], app)
