@@ -189,18 +189,25 @@ func (a *account) isUnder(q *account) bool {
 // after a change of limits.
 func (l *Ledger) reexamine() {
 	l.uneven, l.explained = false, l.slotsMoved
-	for _, app := range slices.Clone(l.queued) {
-		if !app.queued {
-			continue
-		}
+	if len(l.queued) == 0 {
+		return
+	}
+	// All leave the line, and those that stay out come back at its end: taken out one by one, each would move all that come after it.
+	out := l.queued
+	l.queued = make([]*account, 0, len(out))
+	for _, app := range out {
+		app.queued = false
+	}
+	for _, app := range out {
 		why, ok := l.slotFor(app.parent, app.user)
 		if ok {
 			l.start(app)
 			continue
 		}
-		for _, r := range slices.Clone(app.members) { // each for itself: order does not matter
-			if r.keptOut() && !sameLimit(r.hold, why) {
-				l.wait(r.record, l.now)
+		l.queue(app)
+		for _, e := range app.members {
+			if e.keptOut() && !sameLimit(e.hold, why) {
+				l.wait(e.record, l.now) // changes no member's place
 			}
 		}
 	}

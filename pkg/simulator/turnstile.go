@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/dispatch"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
@@ -181,7 +182,7 @@ func (g gate) Admit(uid ledger.UID) {
 	}
 	p.charged, p.alone = home(&now), true
 	for _, o := range w.pods {
-		p.alone = p.alone && (o == p || o.charged != p.charged)
+		p.alone = p.alone && (o == p || o.charged != p.charged || w.known.pods[o.UID].Role != application.Driver)
 	}
 	w.auditLimits(p, "released")
 	w.auditStart(p)

@@ -98,7 +98,7 @@ type pod struct {
 	kubePod
 	// charged is the queue that the pod must be charged to, by the calls the simulator saw; "" for none.
 	charged queue.Path
-	alone   bool // nothing ran in that queue when the pod was released
+	alone   bool // no driver ran in that queue when the pod was released
 }
 
 // New starts a world drawn from the seed.
