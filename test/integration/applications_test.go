@@ -136,6 +136,7 @@ func TestApplicationsWaitForASlotAndGoInOrderOfSubmission(t *testing.T) {
 	c.says(x, byQueue, queueRuns("root.team.a", 2))
 	v := c.app("root.team.b", "alice", 1)
 	c.run(z, y, v) // 2 1 3 2
+	c.says(x, byUser, userRuns("alice", 2))
 	u := c.app("root.team.b", "bob", 2)
 	c.says(u, byQueue, queueRuns("root.team", 3))
 	s := c.app("root.solo", "alice", 1)
