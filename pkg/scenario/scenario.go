@@ -7,8 +7,11 @@
 //
 // Time is the order of the statements: what is stated earlier was created earlier.
 //
-// The package holds no rule of its own: it asks the core and prints. It must not
-// know Kubernetes objects, and it does not schedule.
+// Statements about nodes and pods run the real ledger: pods come, are released in
+// order, and end. The others ask the rules about a world as it is described.
+//
+// The package holds no rule of its own: it asks the core and the ledger and prints. It
+// must not know Kubernetes objects.
 package scenario
 
 import (
@@ -29,6 +32,7 @@ type World struct {
 	places  []place
 	apps    []application
 	tree    queue.Tree // follows from the fields above after each statement
+	live    *live      // nil while no statement needed it
 }
 
 // place is what is known about a queue's own pods, declared or not.
@@ -69,6 +73,16 @@ var statements = map[string]func(*World, statement) (string, error){
 	"active":      (*World).setActive,
 	"application": (*World).setApplication,
 
+	"node":    (*World).setNode,
+	"pod":     (*World).setPod,
+	"bind":    (*World).bindPods,
+	"end":     (*World).endPods,
+	"restart": (*World).restart,
+
+	"release": (*World).release,
+	"why":     (*World).showWhy,
+	"books":   (*World).showBooks,
+
 	"tree":     (*World).showTree,
 	"limits":   (*World).showLimits,
 	"problems": (*World).showProblems,
@@ -108,6 +122,7 @@ func (w *World) run(line string) (string, error) {
 	}
 	w.now++
 	text, err := do(w, s)
+	w.syncLive()
 	w.rebuild()
 	return text, err
 }

@@ -1,0 +1,272 @@
+package scenario
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	role "github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// live is a world in which pods come, are released and end: the real ledger, and nodes
+// that take whatever has room.
+type live struct {
+	ledger *ledger.Ledger
+	nodes  map[string]resource.List
+	pods   []ledger.Pod // in the order they came
+}
+
+const second int64 = 1e9
+
+func newLive() *live {
+	return &live{ledger: ledger.New(ledger.Options{}), nodes: map[string]resource.List{}}
+}
+
+// inLive returns the live part of the world, and makes it if there is none.
+func (w *World) inLive() *live {
+	if w.live == nil {
+		w.live = newLive()
+	}
+	w.syncLive()
+	return w.live
+}
+
+// syncLive tells the ledger of every queue; what it knows it passes over. From then on
+// the cluster is what the nodes come to.
+func (w *World) syncLive() {
+	if w.live == nil {
+		return
+	}
+	for _, q := range w.live.ledger.Snapshot().Queues {
+		if _, ok := w.declaration(q.Path); !ok && q.Declared {
+			w.live.ledger.ForgetQueue(q.Path)
+		}
+	}
+	for _, d := range w.queues {
+		w.live.ledger.ObserveQueue(d)
+	}
+	w.cluster = w.live.ledger.Snapshot().Total
+}
+
+// node NAME cpu=100 memory=400Gi adds a node or changes it; no amounts: it leaves.
+func (w *World) setNode(s statement) (string, error) {
+	name, err := s.word("name")
+	if err != nil {
+		return "", err
+	}
+	amounts, err := s.amounts()
+	if err != nil {
+		return "", err
+	}
+	l := w.inLive()
+	if amounts.Len() == 0 {
+		delete(l.nodes, name)
+		l.ledger.ForgetNode(name)
+		return "", nil
+	}
+	l.nodes[name] = amounts
+	l.ledger.ObserveNode(ledger.Node{Name: name, Allocatable: amounts, Usable: true})
+	return "", nil
+}
+
+// pod NAME queue=PATH [application=NAME] [role=driver|executor] [user=NAME] [priority=N]
+// [gate=NAME] cpu=4 memory=8Gi submits a pod, or changes those properties of one. A pod
+// that names no application is one of its own; gate=none lets it go.
+func (w *World) setPod(s statement) (string, error) {
+	name, err := s.word("name")
+	if err != nil {
+		return "", err
+	}
+	l := w.inLive()
+	i := l.find(name)
+	p := ledger.Pod{UID: ledger.UID(name), Name: name, Namespace: "default", Application: name, Created: w.now}
+	if i >= 0 {
+		p = l.pods[i]
+	}
+	var size []option
+	for _, o := range s.options {
+		known, err := setPodOption(&p, o)
+		if err != nil {
+			return "", err
+		}
+		if !known {
+			size = append(size, o)
+		}
+	}
+	if len(size) > 0 {
+		if p.Request, err = parseAmounts(size); err != nil {
+			return "", err
+		}
+	}
+	p.Class = p.Role.String() + " " + p.Request.String()
+	if i < 0 {
+		l.pods = append(l.pods, p)
+	} else {
+		l.pods[i] = p
+	}
+	l.ledger.ObservePod(p, w.now*second)
+	return "", nil
+}
+
+func setPodOption(p *ledger.Pod, o option) (known bool, err error) {
+	switch o.key {
+	case "queue":
+		p.Queue = o.value
+	case "application":
+		p.Application = o.value
+	case "user":
+		p.User = o.value
+	case "role":
+		r, ok := role.ParseRole(o.value)
+		if p.Role = r; !ok {
+			err = fmt.Errorf("role: %q is neither driver nor executor", o.value)
+		}
+	case "priority":
+		var n int64
+		n, err = strconv.ParseInt(o.value, 10, 32)
+		p.Priority = int32(n)
+	case "gate":
+		p.Gate = o.value
+		if o.value == "none" {
+			p.Gate = ""
+		}
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+func (l *live) find(name string) int {
+	return slices.IndexFunc(l.pods, func(p ledger.Pod) bool { return p.Name == name })
+}
+
+// pods finds those that a statement names.
+func (l *live) named(words []string) ([]int, error) {
+	var out []int
+	for _, name := range words {
+		i := l.find(name)
+		if i < 0 {
+			return nil, fmt.Errorf("there is no pod %s", name)
+		}
+		out = append(out, i)
+	}
+	return out, nil
+}
+
+// release lets everything run that may run now, one after the other, and prints the pods
+// in that order.
+func (w *World) release(statement) (string, error) {
+	l, now := w.inLive(), w.now*second
+	for _, p := range l.pods {
+		l.ledger.Admitted(p.UID) // those that fitted nowhere are looked at again
+	}
+	l.ledger.TakeWoken(now)
+	var names []string
+	for r, ok := l.ledger.Choose(now); ok; r, ok = l.ledger.Choose(now) {
+		p := &l.pods[l.find(string(r.UID))]
+		node := l.firstFit(p.Request)
+		if node == "" {
+			l.ledger.Fail(r.UID, ledger.NoFit, now)
+			continue
+		}
+		if why, ok := l.ledger.Reserve(r.UID, node, now); !ok {
+			return "", fmt.Errorf("%s was released, and then refused: %s", r.UID, why.Text())
+		}
+		p.Node, p.Placed = node, string(r.Queue)
+		l.ledger.ObservePod(*p, now)
+		names = append(names, p.Name)
+	}
+	if len(names) == 0 {
+		return "nothing\n", nil
+	}
+	return strings.Join(names, ", ") + "\n", nil
+}
+
+func (l *live) firstFit(request resource.List) string {
+	for _, name := range slices.Sorted(maps.Keys(l.nodes)) {
+		var used resource.Sum
+		used.Add(request)
+		for _, p := range l.pods {
+			if p.Node == name {
+				used.Add(p.Request)
+			}
+		}
+		if used.List().Fits(l.nodes[name]) {
+			return name
+		}
+	}
+	return ""
+}
+
+// bind NAME... says that another scheduler has bound these pods, which asks no limit.
+func (w *World) bindPods(s statement) (string, error) {
+	l := w.inLive()
+	at, err := l.named(s.words)
+	for _, i := range at {
+		l.pods[i].Node = "elsewhere"
+		l.ledger.ObservePod(l.pods[i], w.now*second)
+	}
+	return "", err
+}
+
+// end NAME... ends pods, whether they run or wait.
+func (w *World) endPods(s statement) (string, error) {
+	l := w.inLive()
+	if _, err := l.named(s.words); err != nil {
+		return "", err
+	}
+	for _, name := range s.words {
+		l.ledger.ForgetPod(ledger.UID(name), w.now*second)
+		l.pods = slices.Delete(l.pods, l.find(name), l.find(name)+1)
+	}
+	return "", nil
+}
+
+// why NAME... prints what pods wait for.
+func (w *World) showWhy(s statement) (string, error) {
+	l := w.inLive()
+	if _, err := l.named(s.words); err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	for _, name := range s.words {
+		if why, waits := l.ledger.Why(ledger.UID(name)); waits {
+			fmt.Fprintf(&out, "%s: %s: %s\n", name, why.Code, why.Text())
+		} else {
+			s, _ := l.ledger.PodState(ledger.UID(name))
+			fmt.Fprintf(&out, "%s: %s\n", name, s.State)
+		}
+	}
+	return out.String(), nil
+}
+
+// books prints what each queue has a right to, uses and asks for, as of now.
+func (w *World) showBooks(statement) (string, error) {
+	rows := [][]string{{"QUEUE", "FAIR SHARE", "ALLOCATED", "DEMAND"}}
+	for _, q := range w.inLive().ledger.Snapshot().Queues {
+		rows = append(rows, []string{string(q.Path), amounts(q.FairShare), amounts(q.Allocated), amounts(q.Demand)})
+	}
+	return table(rows), nil
+}
+
+// restart starts the scheduler anew: it knows nothing but the objects, and sees the last
+// pod first.
+func (w *World) restart(statement) (string, error) {
+	old := w.inLive()
+	w.live = newLive()
+	w.live.nodes, w.live.pods = old.nodes, old.pods
+	for _, p := range slices.Backward(old.pods) {
+		w.live.ledger.ObservePod(p, w.now*second)
+	}
+	for name, amounts := range old.nodes {
+		w.live.ledger.ObserveNode(ledger.Node{Name: name, Allocatable: amounts, Usable: true})
+	}
+	for _, d := range w.queues {
+		w.live.ledger.ObserveQueue(d)
+	}
+	return "", nil
+}
