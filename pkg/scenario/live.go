@@ -144,7 +144,7 @@ func (l *live) find(name string) int {
 	return slices.IndexFunc(l.pods, func(p ledger.Pod) bool { return p.Name == name })
 }
 
-// pods finds those that a statement names.
+// named finds the pods that a statement names.
 func (l *live) named(words []string) ([]int, error) {
 	var out []int
 	for _, name := range words {

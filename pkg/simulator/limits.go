@@ -183,7 +183,7 @@ func (w *World) fits(c counts, a *app) bool {
 	return w.known.queues[queue.Root].Spec.MaxRunningApplicationsPerUser.Admits(c.users[a.oldest.User] + 1)
 }
 
-// auditDriver: a driver that was released into a leaf where another runs is within its part.
+// auditDriver: a driver that was released into a leaf where drivers run is within its part.
 func (w *World) auditDriver(p *pod, what string) {
 	now := w.known.pods[p.UID]
 	if !w.opts.Limits || now.Role != application.Driver || p.alone {
@@ -204,12 +204,13 @@ func (w *World) driverOver(leaf queue.Path, self *pod, s size) (i int, part, use
 	var drivers size
 	idle := true
 	for uid, p := range w.pods {
-		now := w.known.pods[uid]
-		if p == self || p.charged != leaf || now.Role != application.Driver {
+		if p == self || p.charged != leaf {
 			continue
 		}
-		idle = false
-		drivers = drivers.plus(sizeOf(now.Request))
+		if now := w.known.pods[uid]; now.Role == application.Driver {
+			idle = false
+			drivers = drivers.plus(sizeOf(now.Request))
+		}
 	}
 	if idle || share >= 1000 {
 		return -1, 0, 0
