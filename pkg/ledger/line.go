@@ -213,12 +213,13 @@ func (a *account) lineOf(c *class) int {
 	return out
 }
 
-// head is the application's next pod of the classes that were marked and that no limit above the application stops.
-func (l *Ledger) head(a *account) *record {
+// head is the application's next pod of the classes that were marked, in the lanes that are open down to here, and that no limit above the application stops.
+func (l *Ledger) head(a *account, open lanes) *record {
 	var first *line
 	for i := range a.lines {
 		n := &a.lines[i]
-		if n.class.mark != l.mark || l.stopsOnPath(a, n.class) {
+		c := n.class
+		if c.mark != l.mark || open&c.lane() == 0 || (l.lanes.shared || c.driver) && l.stopsOnPath(a, c) {
 			continue
 		}
 		if first == nil || n.head.before(first.head) || n.head == first.head && n.next().before(first.next()) {
@@ -231,8 +232,8 @@ func (l *Ledger) head(a *account) *record {
 	return first.next().record
 }
 
-// stopsOnPath reports whether a limit on the path admits no further pod of the class. The walk has asked already, but by lanes, and of
-// drivers what was so when their leaf was last looked at.
+// stopsOnPath reports whether a limit on the path admits no further pod of the class. The walk has asked already, but by lanes, which
+// several classes may share, and of drivers what was so when their leaf was last looked at.
 func (l *Ledger) stopsOnPath(a *account, c *class) bool {
 	for ; a != nil; a = a.parent {
 		if l.stops(a, c) {

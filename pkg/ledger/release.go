@@ -68,7 +68,7 @@ func (l *Ledger) next(now int64) *record {
 // competitor has its turn.
 func (l *Ledger) walk(a *account, open lanes) *record {
 	if a.isApplication() {
-		return l.head(a)
+		return l.head(a, open)
 	}
 	for c := a.order.first(open, nil); c != nil; c = a.order.first(open, c) {
 		if r := l.walk(c.account, open&c.own); r != nil {

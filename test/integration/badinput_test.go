@@ -115,7 +115,7 @@ func (w *world) loosenCRD() {
 	})
 }
 
-// 200 edits a second (for a minute with -long), of weights, limits, policies, and queues that come and go, while pods flow: nothing crashes, nothing
+// 200 edits a second (for a minute with -long), of weights, limits of every kind, policies, and queues that come and go, while pods flow: nothing crashes, nothing
 // is lost, no limit is broken, and what remains equals a ledger built anew.
 func TestAStormOfEditsUnderLoadLosesNothing(t *testing.T) {
 	const perSecond, leaves = 200, 20
@@ -140,7 +140,7 @@ func TestAStormOfEditsUnderLoadLosesNothing(t *testing.T) {
 			}
 		}
 	}()
-	const editors = 8 // one alone does not get 200 answers a second
+	const editors = 32 // one alone does not get 200 answers a second, nor do eight while pods flow
 	edited := make(chan int, editors)
 	begun := time.Now()
 	for i := range editors {
@@ -177,7 +177,7 @@ func TestAStormOfEditsUnderLoadLosesNothing(t *testing.T) {
 			w.must(client.IgnoreNotFound(err))
 			return err == nil && q.DeletionTimestamp == nil, fmt.Sprint("deleted at ", q.DeletionTimestamp, err)
 		})
-		patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"max":null}}`))
+		patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"max":null,"maxPodResources":null,"maxRunningApplications":null}}`))
 		w.must(w.client.Patch(w.ctx, &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Name: name(i)}}, patch))
 	}
 	w.until("every pod ran and ended", func() (bool, string) {
@@ -211,7 +211,10 @@ func (w *world) edit(r *rand.Rand, name string) error {
 			fmt.Sprintf(`{"spec":{"weight":"%d"}}`, r.IntN(9)), fmt.Sprintf(`{"spec":{"max":{"cpu":"%d"}}}`, 1+r.IntN(30)),
 			`{"spec":{"max":null}}`, `{"spec":{"policy":"FIFO"}}`, `{"spec":{"policy":"Fair"}}`,
 			fmt.Sprintf(`{"spec":{"guaranteed":{"memory":"%dGi"}}}`, r.IntN(50)),
-		}[r.IntN(6)]
+			fmt.Sprintf(`{"spec":{"max":{"memory":"%d%%"},"guaranteed":{"cpu":"%d%%"}}}`, 1+r.IntN(100), r.IntN(20)),
+			fmt.Sprintf(`{"spec":{"maxRunningApplications":%d}}`, r.IntN(9)), `{"spec":{"maxRunningApplications":null}}`,
+			fmt.Sprintf(`{"spec":{"maxPodResources":{"cpu":"%d"}}}`, r.IntN(3)), fmt.Sprintf(`{"spec":{"maxDriverShare":"0.%d"}}`, r.IntN(10)),
+		}[r.IntN(11)]
 		err = w.client.Patch(w.ctx, q, client.RawPatch(types.MergePatchType, []byte(spec)))
 	}
 	return client.IgnoreNotFound(client.IgnoreAlreadyExists(err))
