@@ -47,7 +47,6 @@ type account struct {
 	driversWait bool         // of a leaf: its share keeps drivers from starting
 
 	accepting bool
-	children  int // queues below it, directly
 	// forced: without charged pods in it, the queue would leave the tree. It or an ancestor is not declared any more, or an
 	// ancestor holds pods itself.
 	forced bool

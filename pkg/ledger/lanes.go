@@ -43,7 +43,7 @@ func (t *laneTable) dismiss(c *class) {
 
 // barred returns those of the lanes in which a limit of the account admits no further pod of any class.
 func (l *Ledger) barred(a *account, among lanes) (barred lanes) {
-	limitsDrivers := a.children == 0 && among&l.lanes.drivers != 0
+	limitsDrivers := len(a.kids) == 0 && among&l.lanes.drivers != 0
 	if a.spec.Max.Len() == 0 && !limitsDrivers {
 		return 0
 	}
@@ -74,7 +74,7 @@ func (l *Ledger) stops(a *account, c *class) bool {
 	if a.over(c) {
 		return true
 	}
-	if !c.driver || a.children > 0 || a.isApplication() {
+	if !c.driver || len(a.kids) > 0 || a.isApplication() {
 		return false
 	}
 	_, _, over := l.driversFull(a, c.request)

@@ -215,7 +215,7 @@ func (l *Ledger) bind(r *record, now int64) {
 		if r.asked == "" {
 			leaf = l.root
 		}
-		if leaf == nil || leaf.children > 0 && leaf != l.root {
+		if leaf == nil || len(leaf.kids) > 0 && leaf != l.root {
 			l.homeless[r.UID] = r
 			l.treeOld = true
 			leaf = nil

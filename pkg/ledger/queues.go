@@ -63,7 +63,7 @@ func (l *Ledger) retree() {
 			a = &account{path: n.Path, parent: l.accounts[n.Path.Parent()], apps: map[string]*account{}, inParent: out}
 			l.accounts[n.Path] = a
 		}
-		a.spec, a.ordinal, a.accepting, a.children = n.Spec, i+1, n.Accepting, len(n.Children)
+		a.spec, a.ordinal, a.accepting = n.Spec, i+1, n.Accepting
 		a.kids = a.kids[:0]
 		a.inheritMaxPod()
 		if a.parent != nil {
@@ -74,7 +74,7 @@ func (l *Ledger) retree() {
 	var gone []queue.Path
 	for p, a := range l.accounts {
 		if !inTree[p] {
-			a.accepting, a.children = false, 0
+			a.accepting, a.kids = false, nil
 			gone = append(gone, p)
 		}
 	}
@@ -204,7 +204,7 @@ func (l *Ledger) resolve(p queue.Path) (*account, reason.Reason) {
 	switch {
 	case declared && d.Deleting || l.retired[p]:
 		why.Code = reason.QueueDeleted
-	case p == queue.Root || a != nil && a.children > 0:
+	case p == queue.Root || a != nil && len(a.kids) > 0:
 		why.Code, why.Other = reason.QueueNotLeaf, string(l.firstChild(p))
 	case declared:
 		why.Code, why.Detail = reason.QueueNotReady, l.problemOf(p)

@@ -75,7 +75,7 @@ func (l *Ledger) walk(a *account, open lanes) *record {
 			return r
 		}
 	}
-	if a.children == 0 && open&l.lanes.drivers != 0 {
+	if len(a.kids) == 0 && open&l.lanes.drivers != 0 {
 		l.stale = a
 	}
 	return nil

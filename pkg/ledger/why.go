@@ -39,16 +39,15 @@ func (l *Ledger) why(r *record) reason.Reason {
 // limitOn returns the first limit on the way up that admits no pod of the class from the application.
 func (l *Ledger) limitOn(app *account, c *class) (reason.Reason, bool) {
 	for a := app.parent; a != nil; a = a.parent {
+		if !l.stops(a, c) {
+			continue
+		}
 		if n, over := limit.MaxResources(&a.usage, c.request, a.spec.Max); over {
 			return reason.Reason{Code: reason.MaxResources, Queue: string(a.path), Resource: n,
 				Limit: a.spec.Max.Get(n), Used: a.usage.Get(n), Asked: c.request.Get(n)}, true
 		}
-		if !c.driver || a.children > 0 {
-			continue
-		}
-		if n, part, over := l.driversFull(a, c.request); over {
-			return driverReason(a, n, part, a.drivers.Get(n), c.request), true
-		}
+		n, part, over := l.driversFull(a, c.request)
+		return driverReason(a, n, part, a.drivers.Get(n), c.request), over
 	}
 	return reason.Reason{}, false
 }
