@@ -91,17 +91,8 @@ func New(l *ledger.Ledger, client kubernetes.Interface, recorder events.EventRec
 // Run writes until the context ends. It must be called once, by the process that leads.
 func (w *Writer) Run(ctx context.Context) {
 	ctx = klog.NewContext(ctx, klog.FromContext(ctx).WithName("pod-condition"))
-	ticker := w.clock.NewTicker(w.interval)
-	defer ticker.Stop()
 	defer w.giveBack()
-	for {
-		w.pass(ctx)
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C():
-		}
-	}
+	writing.Repeat(ctx, w.clock, w.interval, w.pass)
 }
 
 // pass writes what the limiter lets pass. It takes tellings by the batch rather than as many as it may write: the ledger looks through all

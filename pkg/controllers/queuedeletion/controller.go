@@ -95,16 +95,7 @@ func New(l *ledger.Ledger, stored cache.Store, client dynamic.Interface, o Optio
 // Run works until the context ends. It must be called once, by the process that leads.
 func (c *Controller) Run(ctx context.Context) {
 	ctx = klog.NewContext(ctx, klog.FromContext(ctx).WithName("queue-deletion"))
-	ticker := c.clock.NewTicker(c.interval)
-	defer ticker.Stop()
-	for {
-		c.pass(ctx)
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C():
-		}
-	}
+	writing.Repeat(ctx, c.clock, c.interval, c.pass)
 }
 
 // pass does what is due. It ends with the requests it made, so that no two passes overlap.

@@ -97,16 +97,7 @@ func (w *Writer) Run(ctx context.Context) {
 	if w.listFirst && !w.list(ctx) {
 		return
 	}
-	ticker := w.clock.NewTicker(w.interval)
-	defer ticker.Stop()
-	for {
-		w.pass(ctx)
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C():
-		}
-	}
+	writing.Repeat(ctx, w.clock, w.interval, w.pass)
 }
 
 // list fills the store of a writer that has no informer. It goes on until it succeeds: without it every condition would seem to have

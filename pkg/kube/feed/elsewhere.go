@@ -26,27 +26,13 @@ func (f *Feed) IgnoreResources(names []string) {
 
 // DeviceClasses is the handler for the informer of DeviceClasses: pods may ask for their devices as for a resource of a node.
 func (f *Feed) DeviceClasses() cache.ResourceEventHandler {
-	upsert := func(obj any) {
-		if c, ok := obj.(*resourcev1.DeviceClass); ok {
-			names := []resource.Name{resource.Name(resourcev1.ResourceDeviceClassPrefix + c.Name)}
-			if c.Spec.ExtendedResourceName != nil {
-				names = append(names, resource.Name(*c.Spec.ExtendedResourceName))
-			}
-			f.deviceClass(c.Name, names)
+	return handler(func(c *resourcev1.DeviceClass) {
+		names := []resource.Name{resource.Name(resourcev1.ResourceDeviceClassPrefix + c.Name)}
+		if c.Spec.ExtendedResourceName != nil {
+			names = append(names, resource.Name(*c.Spec.ExtendedResourceName))
 		}
-	}
-	return cache.ResourceEventHandlerFuncs{
-		AddFunc:    upsert,
-		UpdateFunc: func(_, obj any) { upsert(obj) },
-		DeleteFunc: func(obj any) {
-			if tomb, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-				obj = tomb.Obj
-			}
-			if c, ok := obj.(*resourcev1.DeviceClass); ok {
-				f.deviceClass(c.Name, nil)
-			}
-		},
-	}
+		f.deviceClass(c.Name, names)
+	}, func(c *resourcev1.DeviceClass) { f.deviceClass(c.Name, nil) })
 }
 
 func (f *Feed) deviceClass(class string, names []resource.Name) {

@@ -10,27 +10,15 @@ import (
 
 // Nodes is the handler for the node informer.
 func (f *Feed) Nodes() cache.ResourceEventHandler {
-	upsert := func(obj any) {
-		if n, ok := obj.(*v1.Node); ok {
-			f.Ledger.ObserveNode(ledger.Node{
-				Name: n.Name, Allocatable: convert.NodeAllocatable(n), Usable: convert.NodeUsable(n),
-				Pods: int(n.Status.Allocatable.Pods().Value()), Facts: f.factsFor(n),
-			})
-			f.Kick()
-		}
-	}
-	return cache.ResourceEventHandlerFuncs{
-		AddFunc:    upsert,
-		UpdateFunc: func(_, obj any) { upsert(obj) },
-		DeleteFunc: func(obj any) {
-			if tomb, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-				obj = tomb.Obj
-			}
-			if n, ok := obj.(*v1.Node); ok {
-				f.Ledger.ForgetNode(n.Name)
-				f.nodeFacts.Delete(n.Name)
-				f.Kick()
-			}
-		},
-	}
+	return handler(func(n *v1.Node) {
+		f.Ledger.ObserveNode(ledger.Node{
+			Name: n.Name, Allocatable: convert.NodeAllocatable(n), Usable: convert.NodeUsable(n),
+			Pods: int(n.Status.Allocatable.Pods().Value()), Facts: f.factsFor(n),
+		})
+		f.Kick()
+	}, func(n *v1.Node) {
+		f.Ledger.ForgetNode(n.Name)
+		f.nodeFacts.Delete(n.Name)
+		f.Kick()
+	})
 }

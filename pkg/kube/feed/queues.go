@@ -13,42 +13,29 @@ import (
 // Queues is the handler for a dynamic informer of Queues. Decoding is done here, object by object: a typed informer would lose the
 // whole list over one object that a newer, laxer CRD let in.
 func (f *Feed) Queues() cache.ResourceEventHandler {
-	upsert := func(obj any) {
-		if u, ok := obj.(*unstructured.Unstructured); ok {
-			f.observeQueue(u)
-			f.Kick()
+	h := handler(func(u *unstructured.Unstructured) {
+		f.observeQueue(u)
+		f.Kick()
+	}, f.forgetQueue)
+	h.UpdateFunc = func(old, obj any) {
+		if before, ok := old.(*unstructured.Unstructured); ok && another(before, obj) {
+			f.forgetQueue(before)
 		}
+		h.AddFunc(obj)
 	}
-	return cache.ResourceEventHandlerFuncs{
-		AddFunc: upsert,
-		UpdateFunc: func(old, obj any) {
-			if another(old, obj) {
-				f.forgetQueue(obj)
-			}
-			upsert(obj)
-		},
-		DeleteFunc: func(obj any) {
-			if tomb, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-				obj = tomb.Obj
-			}
-			f.forgetQueue(obj)
-		},
-	}
+	return h
 }
 
 // another reports whether a Queue was deleted and made anew while the watch was broken. What the first declared is not the second's.
-func another(old, obj any) bool {
-	before, ok := old.(*unstructured.Unstructured)
-	after, also := obj.(*unstructured.Unstructured)
-	return ok && also && before.GetUID() != after.GetUID()
+func another(before *unstructured.Unstructured, obj any) bool {
+	after, ok := obj.(*unstructured.Unstructured)
+	return ok && before.GetUID() != after.GetUID()
 }
 
-func (f *Feed) forgetQueue(obj any) {
-	if u, ok := obj.(*unstructured.Unstructured); ok {
-		f.Ledger.ForgetQueue(queue.Path(u.GetName()))
-		f.generations.Delete(u.GetName())
-		f.Kick()
-	}
+func (f *Feed) forgetQueue(u *unstructured.Unstructured) {
+	f.Ledger.ForgetQueue(queue.Path(u.GetName()))
+	f.generations.Delete(u.GetName())
+	f.Kick()
 }
 
 func (f *Feed) observeQueue(u *unstructured.Unstructured) {

@@ -1,4 +1,4 @@
-// Package writing holds what the writers of this floor have in common: the name they write under, the pace, the back-off after a failure,
+// Package writing holds what the writers of this floor have in common: the name they write under, the loop and its pace, the back-off after a failure,
 // and how often a failure is worth a line in the log.
 //
 // In: options and errors. Out: limiters, durations and yes or no. It talks to no server, reads no clock but the one it is given, and logs
@@ -6,6 +6,7 @@
 package writing
 
 import (
+	"context"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -47,6 +48,20 @@ const (
 	busyWrites = 10
 	busyEvery  = 2 * time.Second
 )
+
+// Repeat makes a pass at once and then one per interval, until the context ends. No two passes overlap.
+func Repeat(ctx context.Context, c clock.WithTicker, interval time.Duration, pass func(context.Context)) {
+	ticker := c.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		pass(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C():
+		}
+	}
+}
 
 // Pace says how many writes a pass may make. It is for one goroutine.
 type Pace struct {
