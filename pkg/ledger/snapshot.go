@@ -129,11 +129,15 @@ func (l *Ledger) PodState(uid UID) (PodState, bool) {
 	if r == nil {
 		return PodState{}, false
 	}
+	return r.podState(), true
+}
+
+func (r *record) podState() PodState {
 	s := PodState{Pod: r.Pod, State: r.state, Hold: r.hold, Since: r.since}
 	if r.leaf != nil {
 		s.Leaf = r.leaf.path
 	}
-	return s, true
+	return s
 }
 
 // Inside reports whether kube-scheduler has the pod in its hands: released, reserved or parked.

@@ -1,0 +1,82 @@
+package ledger
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// ApplicationState is what one application has and waits for.
+type ApplicationState struct {
+	Queue     queue.Path
+	Name      string
+	User      string
+	Submitted int64 // creation of its oldest pod, in nanoseconds since the epoch
+	// Admitted: it counts as one that may run. Else Hold says what keeps it out.
+	Admitted  bool
+	Hold      reason.Reason
+	Allocated resource.List
+	Demand    resource.List
+
+	PodsPending, PodsRunning int
+	// WaitingSince is the creation of its oldest pod that waits, 0 if none does.
+	WaitingSince int64
+}
+
+// Applications returns all applications, in the order of their queues' paths, then by submission.
+func (l *Ledger) Applications() []ApplicationState {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.begin()
+	l.explain()
+	var all []ApplicationState
+	for _, n := range l.tree.Nodes {
+		var own []*account
+		for _, app := range l.accounts[n.Path].apps { // sorted below
+			own = append(own, app)
+		}
+		slices.SortFunc(own, runningOrder)
+		for _, app := range own {
+			all = append(all, app.state())
+		}
+	}
+	return all
+}
+
+func (a *account) state() ApplicationState {
+	s := ApplicationState{
+		Queue: a.path, Name: a.name, User: a.user, Submitted: a.submitted, Admitted: a.runs,
+		Allocated: a.usage.List(), Demand: a.demand.List(), PodsPending: a.pending, PodsRunning: a.running,
+	}
+	for _, e := range a.members {
+		if e.state == Bound {
+			continue
+		}
+		if s.WaitingSince == 0 || e.Created < s.WaitingSince {
+			s.WaitingSince = e.Created
+		}
+		if !a.runs && e.held() {
+			s.Hold = e.hold
+		}
+	}
+	return s
+}
+
+// Pods returns the state of every pod of ours, by namespace and name.
+func (l *Ledger) Pods() []PodState {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.begin()
+	l.explain()
+	all := make([]PodState, 0, len(l.pods))
+	for _, r := range l.pods { // sorted below
+		all = append(all, r.podState())
+	}
+	slices.SortFunc(all, func(a, b PodState) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
+	})
+	return all
+}
