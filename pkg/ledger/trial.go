@@ -8,15 +8,31 @@ import "github.com/fairway-scheduler/fairway/pkg/core/reason"
 // trial is a trial under way.
 type trial struct {
 	ledger  *Ledger
-	charged []*record // in the order of the dispatch
+	roomy   bool      // room is no matter: what would limits alone let run together?
+	charged []charged // in the order of the dispatch
+	parked  []*record // that take their turns with the others meanwhile
 	version uint64
-	roomy   bool // room is no matter: what limits alone would let run together
 }
 
-// try begins a trial. It must be ended before the lock is given up.
+type charged struct {
+	*record
+	limited reason.Reason
+}
+
+// try begins a trial. It must be ended before the lock is given up. Parked pods take their turns with the others where room is no matter.
 func (l *Ledger) try(roomy bool) *trial {
 	l.begin()
-	return &trial{ledger: l, version: l.version, roomy: roomy}
+	t := &trial{ledger: l, version: l.version, roomy: roomy}
+	if !roomy {
+		return t
+	}
+	for _, r := range l.unbound { // each for itself: order does not matter
+		if r.state == Parked && r.leaf != nil && l.holdIn(r, r.leaf, l.now).Code == "" {
+			t.parked = append(t.parked, r)
+			l.set(r, r.leaf, Waiting, reason.Reason{})
+		}
+	}
+	return t
 }
 
 // next charges the next pod and returns it, nil if there is none.
@@ -39,12 +55,13 @@ func (t *trial) next() *record {
 	if r == nil {
 		return nil
 	}
+	limitedBefore := charged{r, r.limited}
 	r.alone = r.leaf.driverPods == 0
 	l.set(r, r.leaf, Released, reason.Reason{})
 	if !t.roomy {
 		l.occupy(r, l.roomFor(r.class))
 	}
-	t.charged = append(t.charged, r)
+	t.charged = append(t.charged, limitedBefore)
 	return r
 }
 
@@ -52,8 +69,13 @@ func (t *trial) next() *record {
 func (t *trial) end() {
 	l := t.ledger
 	for i := len(t.charged) - 1; i >= 0; i-- {
-		r := t.charged[i]
-		l.set(r, r.leaf, Waiting, reason.Reason{})
+		c := t.charged[i]
+		l.set(c.record, c.leaf, Waiting, reason.Reason{})
+		c.record.limited = c.limited
+	}
+	for _, r := range t.parked {
+		l.set(r, r.leaf, Parked, reason.Reason{})
 	}
 	l.version = t.version
+	l.treeOld = false // a queue that stays in the tree for its charges only has those it had
 }
