@@ -50,12 +50,17 @@ func (k lineKey) before(o lineKey) bool {
 	return k.created < o.created
 }
 
-func (n *line) push(r *record) {
-	r.listing, r.listed = r.listing+1, true
+func entryOf(r *record) lineEntry {
 	e := lineEntry{record: r, lineKey: lineKey{int64(math.MaxInt32) - int64(r.Priority), r.Created}, listing: r.listing}
 	if r.Role != application.Driver {
 		e.urgency += 1 << 32
 	}
+	return e
+}
+
+func (n *line) push(r *record) {
+	r.listing, r.listed = r.listing+1, true
+	e := entryOf(r)
 	n.valid++
 	switch last := len(n.run) - 1; {
 	case n.first > last || n.run[last].before(&e):

@@ -1,8 +1,11 @@
 package ledger
 
 import (
+	"math"
+	"strconv"
 	"strings"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -57,10 +60,59 @@ func (l *Ledger) holds(e *node, c *class) bool {
 			return false
 		}
 	}
+	return l.mayUse(e, c)
+}
+
+// mayUse reports whether pods of the class may use the node as far as the node itself decides.
+func (l *Ledger) mayUse(e *node, c *class) bool {
 	if c.eligible != nil {
 		return c.eligible(e.Facts)
 	}
 	return e.Usable
+}
+
+// lack says why no node has room for a waiting pod: of which resource the node that comes closest has too little. Closest is the one
+// that lacks the smallest part of what the pod asks for.
+func (l *Ledger) lack(r *record) reason.Reason {
+	why := reason.Reason{Code: reason.WaitingForRoom, Queue: string(r.leaf.path)}
+	var usable, full int
+	least := int64(math.MaxInt64)
+	for _, e := range l.nodeList { // the least of all: order does not matter
+		switch {
+		case !e.known || !l.mayUse(e, r.class):
+			continue
+		case e.Pods > 0 && e.spots+e.foreignPods >= e.Pods:
+			full++
+		}
+		usable++
+		name, free, part := e.lacks(r.class.request)
+		if name != "" && (part < least || part == least && name < why.Resource) {
+			least, why.Resource, why.Asked, why.Used = part, name, r.class.request.Get(name), free
+		}
+	}
+	switch {
+	case usable == 0:
+		why.Detail = "it may use none of the " + strconv.Itoa(len(l.nodeList)) + " nodes: see its node selector, affinity and tolerations"
+	case full == usable:
+		why.Detail = "every node that it may use runs as many pods as it takes"
+	default:
+		why.Detail = strconv.Itoa(usable) + " of " + strconv.Itoa(len(l.nodeList)) + " nodes may be used by it"
+	}
+	return why
+}
+
+// lacks returns the resource of which the node lacks the largest part of the request, in millionths, and what is free of it.
+func (e *node) lacks(request resource.List) (name resource.Name, free, part int64) {
+	for i := range request.Len() {
+		want := request.At(i)
+		left := max(e.Allocatable.Get(want.Name)-e.used.Get(want.Name), 0)
+		if short := want.Value - left; short > 0 {
+			if p := resource.Part(1_000_000, short, want.Value); name == "" || p > part {
+				name, free, part = want.Name, left, p
+			}
+		}
+	}
+	return name, free, part
 }
 
 // ObserveElsewhere takes in which resources pods may get on a node that does not list them, or that filters pass over: names, and

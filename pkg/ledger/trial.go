@@ -37,42 +37,64 @@ func (l *Ledger) try(roomy bool) *trial {
 
 // next charges the next pod and returns it, nil if there is none.
 func (t *trial) next() *record {
+	r := t.peek()
+	if r != nil {
+		t.charge(r)
+	}
+	return r
+}
+
+// open marks the classes that may be charged now and returns their lanes.
+func (t *trial) open() (open lanes) {
 	l := t.ledger
 	l.recheckDrivers()
 	l.mark++
-	var open lanes
 	for _, c := range l.offered { // each for itself: order does not matter
 		if t.roomy || l.roomFor(c) != nil {
 			c.mark = l.mark
 			open |= c.lane()
 		}
 	}
-	r := l.walk(l.root, open&l.lanesOf(l.root))
+	return open & l.lanesOf(l.root)
+}
+
+// peek returns the pod whose turn it is.
+func (t *trial) peek() *record {
+	l := t.ledger
+	r := l.walk(l.root, t.open())
 	if leaf := l.stale; leaf != nil {
 		l.stale = nil
 		l.refresh(leaf)
 	}
-	if r == nil {
-		return nil
-	}
-	limitedBefore := charged{r, r.limited}
+	return r
+}
+
+func (t *trial) charge(r *record) {
+	l := t.ledger
+	c := charged{r, r.limited}
 	r.alone = r.leaf.driverPods == 0
 	l.set(r, r.leaf, Released, reason.Reason{})
 	if !t.roomy {
 		l.occupy(r, l.roomFor(r.class))
 	}
-	t.charged = append(t.charged, limitedBefore)
-	return r
+	t.charged = append(t.charged, c)
 }
 
-// end takes all back, the last charge first.
-func (t *trial) end() {
-	l := t.ledger
-	for i := len(t.charged) - 1; i >= 0; i-- {
-		c := t.charged[i]
-		l.set(c.record, c.leaf, Waiting, reason.Reason{})
+// back takes charges back, the last first, until n are left.
+func (t *trial) back(n int) {
+	for len(t.charged) > n {
+		last := len(t.charged) - 1
+		c := t.charged[last]
+		t.charged = t.charged[:last]
+		t.ledger.set(c.record, c.leaf, Waiting, reason.Reason{})
 		c.record.limited = c.limited
 	}
+}
+
+// end takes all back.
+func (t *trial) end() {
+	l := t.ledger
+	t.back(0)
 	for _, r := range t.parked {
 		l.set(r, r.leaf, Parked, reason.Reason{})
 	}

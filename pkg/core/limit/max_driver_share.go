@@ -41,3 +41,26 @@ func MaxDriverShare(d Drivers, request resource.List) (n resource.Name, part int
 	}
 	return "", 0, false
 }
+
+// DriverShareFor returns the smallest share, in milli, with which MaxDriverShare admits one
+// more driver of this size where others run; WholeShare where no smaller one does.
+func DriverShareFor(d Drivers, request resource.List) int64 {
+	most := int64(0)
+	for i := range request.Len() {
+		e := request.At(i)
+		base := d.FairShare.Get(e.Name)
+		if base == 0 {
+			base = d.Most.Get(e.Name)
+		}
+		need := resource.SatAdd(d.Usage.Get(e.Name), e.Value)
+		switch {
+		case e.Value <= 0:
+		case need > base:
+			return WholeShare
+		default:
+			// PartUp(base, s) >= need, rounded up, is base*s > WholeShare*(need-1).
+			most = max(most, resource.Part(WholeShare, need-1, base)+1)
+		}
+	}
+	return min(most, WholeShare)
+}

@@ -27,6 +27,8 @@ const (
 	// or for the cause that Detail gives (a sentence about Queue is used as it stands).
 	// Also a problem of a declared queue.
 	QueueNotReady Code = "QueueNotReady"
+	// Terminating: the pod is being deleted and has no node: it will get none.
+	Terminating Code = "Terminating"
 	// QueueDeleted: the queue is being deleted, or is gone while its pods still run.
 	QueueDeleted Code = "QueueDeleted"
 	// MaxResources: with this pod the usage of Queue would exceed its max.
@@ -50,6 +52,9 @@ const (
 	BackOff Code = "BackOff"
 	// SchedulingGate: another PreEnqueue plugin, named in Other, holds the pod.
 	SchedulingGate Code = "SchedulingGate"
+	// WaitingForRoom: no rule holds the pod, but no node has room. Of Resource it asks for Asked, and
+	// the node that comes closest has Used free; without one, no node is of any use. Detail says of how many.
+	WaitingForRoom Code = "WaitingForRoom"
 	// WaitingTurn: nothing holds the pod; others come first.
 	WaitingTurn Code = "WaitingTurn"
 )
@@ -85,8 +90,9 @@ const (
 // Codes returns every code, in the order of this file.
 func Codes() []Code {
 	return []Code{
-		QueueNameInvalid, QueueNotFound, QueueNotLeaf, QueueNotReady, QueueDeleted, MaxResources,
-		MaxPodResources, MaxRunningApplications, UserMaxRunningApplications, MaxDriverShare, Parked, BackOff, SchedulingGate, WaitingTurn,
+		QueueNameInvalid, QueueNotFound, QueueNotLeaf, QueueNotReady, Terminating, QueueDeleted, MaxResources,
+		MaxPodResources, MaxRunningApplications, UserMaxRunningApplications, MaxDriverShare, Parked, BackOff, SchedulingGate,
+		WaitingForRoom, WaitingTurn,
 		ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, Overcommitted, OverLimit, SpecInvalid,
 	}
 }

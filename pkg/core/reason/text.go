@@ -52,6 +52,10 @@ func (r Reason) podText() string {
 	case SchedulingGate:
 		return "held by " + orElse(r.Other, "another plugin") + after(": ", r.Detail) +
 			"; it goes on when that plugin lets it pass"
+	case WaitingForRoom:
+		return r.waitingForRoomText()
+	case Terminating:
+		return "the pod is being deleted, and gets no node any more"
 	case WaitingTurn:
 		return "waits for its turn in queue " + r.Queue + after(": ", r.Detail)
 	}
@@ -103,6 +107,13 @@ func (r Reason) queueNotReadyText() string {
 	}
 	return "queue " + r.Queue + " is not in force yet" + after(", because queue ", r.Other, " is not") +
 		after(": ", r.Detail) + after("; it follows once ", r.Other, " is")
+}
+
+func (r Reason) waitingForRoomText() string {
+	if r.Resource == "" {
+		return "no node has room for this pod" + after(": ", r.Detail)
+	}
+	return "no node has " + r.amount(r.Asked) + " free for this pod, the closest one has " + r.amount(r.Used) + after("; ", r.Detail)
 }
 
 func (r Reason) maxResourcesText() string {

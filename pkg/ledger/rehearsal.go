@@ -1,0 +1,354 @@
+package ledger
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/limit"
+	"github.com/fairway-scheduler/fairway/pkg/core/ordering"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// Rehearsal goes through the releases to come on a ledger that nobody else uses: charges what would be released, with the comparisons
+// that decide, takes charges back, and tries the same again with other limits or more nodes. Nothing is released, no attempt is made and
+// no time passes: a class may be charged while some node has room for it, as the scheduler would hold it once it had failed.
+type Rehearsal struct {
+	ledger *Ledger
+	trial  *trial
+	watch  []*Threshold
+}
+
+// Charge is a release as rehearsed.
+type Charge struct {
+	UID       UID
+	Decisions []Decision // from the root down, where asked for
+}
+
+// Decision is one step of the way from the root to the pod: who was chosen among the children of a queue or the applications of a leaf,
+// over whom, and what decided.
+type Decision struct {
+	At     queue.Path
+	Chosen Competitor
+	// Over is the best of the others that had something to release; without a Name there was none.
+	Over Competitor
+	By   ordering.Criterion
+}
+
+// Competitor is a queue or an application as it stood when it was compared.
+type Competitor struct {
+	Name       string
+	Usage      resource.List
+	Guaranteed resource.List
+	Weight     int64 // milli
+	Priority   int32
+	Submitted  int64
+}
+
+// Rehearse begins a rehearsal.
+func (l *Ledger) Rehearse() *Rehearsal {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return &Rehearsal{ledger: l, trial: l.try(false)}
+}
+
+// Len is the number of charges made and not taken back.
+func (h *Rehearsal) Len() int { return len(h.trial.charged) }
+
+// Queues is the number of queues in the tree.
+func (h *Rehearsal) Queues() int { return len(h.ledger.tree.Nodes) }
+
+// Next charges the pod that would be released next; false: nothing would. roomy: as if every node had room for anything. tell: with
+// the decisions, which cost more than the charge.
+func (h *Rehearsal) Next(roomy, tell bool) (Charge, bool) {
+	l := h.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settle()
+	l.explain()
+	h.trial.roomy = roomy
+	for _, t := range h.watch {
+		t.look(l)
+	}
+	var open lanes
+	if tell {
+		open = h.trial.open()
+	}
+	r := h.trial.peek()
+	if r == nil {
+		return Charge{}, false
+	}
+	c := Charge{UID: r.UID}
+	if tell {
+		c.Decisions = l.decisions(r, open)
+	}
+	h.trial.charge(r)
+	return c, true
+}
+
+// Back takes charges back until n are left. Classes look for room from the first node on again, so that the same try always fills the
+// same nodes: one after the other, in the order in which they were observed.
+func (h *Rehearsal) Back(n int) {
+	l := h.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settle()
+	h.trial.back(n)
+	for _, c := range l.classes { // each for itself: order does not matter
+		c.room = room{}
+	}
+}
+
+// Readmit lets the applications that hold nothing compete for slots anew, as after a restart: a limit that was raised for a try has let
+// some in, and lowering it again puts none out.
+func (h *Rehearsal) Readmit() {
+	l := h.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settle()
+	l.started = false
+	l.begin()
+}
+
+// decisions are the steps from the root to the pod, before it is charged.
+func (l *Ledger) decisions(r *record, open lanes) []Decision {
+	var path []*account
+	for a := r.app; a.parent != nil; a = a.parent {
+		path = append(path, a)
+	}
+	slices.Reverse(path)
+	ds := make([]Decision, 0, len(path))
+	for _, a := range path {
+		d := Decision{At: a.parent.path, Chosen: a.competitor()}
+		for c := a.parent.order.first(open, nil); c != nil; c = a.parent.order.first(open, c) {
+			if c.account != a && l.walk(c.account, open&c.own) != nil {
+				d.Over = c.account.competitor()
+				_, d.By = ordering.Compare(a.parent.spec.Policy, &a.key, &c.key)
+				break
+			}
+		}
+		ds = append(ds, d)
+		open &= l.lanesOf(a)
+	}
+	return ds
+}
+
+func (a *account) competitor() Competitor {
+	c := Competitor{Name: string(a.path), Usage: a.usage.List(), Guaranteed: a.spec.Guaranteed, Weight: a.spec.Weight}
+	if a.isApplication() {
+		c.Name, c.Priority, c.Submitted = a.name, a.priority, a.submitted
+	}
+	return c
+}
+
+// Stopped says what keeps a waiting pod from being charged now: a hold, a limit, room, or nothing but its turn.
+func (h *Rehearsal) Stopped(uid UID) reason.Reason {
+	l := h.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settle()
+	l.explain()
+	r := l.pods[uid]
+	if r == nil || r.state != Waiting {
+		return reason.Reason{}
+	}
+	why := l.why(r)
+	if why.Code == reason.WaitingTurn && l.roomFor(r.class) == nil {
+		return l.lack(r)
+	}
+	return why
+}
+
+// Charged reports whether the pod is charged: bound, or released in the rehearsal.
+func (h *Rehearsal) Charged(uid UID) bool {
+	h.ledger.mu.Lock()
+	defer h.ledger.mu.Unlock()
+	r := h.ledger.pods[uid]
+	return r != nil && r.state.charged()
+}
+
+// Pod is the state of a pod.
+func (h *Rehearsal) Pod(uid UID) (PodState, bool) { return h.ledger.PodState(uid) }
+
+// Declaration is what a queue declares, and what it comes to in force. A queue that nobody declares declares nothing.
+func (h *Rehearsal) Declaration(p queue.Path) (d queue.Declaration, inForce queue.Spec, declared bool) {
+	l := h.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settle()
+	d, declared = l.declared[p]
+	if !declared {
+		d = queue.Declaration{Path: p, Spec: queue.DefaultSpec(), PolicyInForce: queue.Unstated}
+	}
+	if a := l.accounts[p]; a != nil {
+		inForce = a.spec
+	}
+	return d, inForce, declared
+}
+
+// Declare puts a declaration in force, Undeclare takes it away.
+func (h *Rehearsal) Declare(d queue.Declaration) { h.ledger.ObserveQueue(d) }
+
+// Undeclare takes the declaration of a queue away.
+func (h *Rehearsal) Undeclare(p queue.Path) { h.ledger.ForgetQueue(p) }
+
+// AddNode adds a node, RemoveNode takes it away.
+func (h *Rehearsal) AddNode(n Node) { h.ledger.ObserveNode(n) }
+
+// RemoveNode takes a node away that AddNode added.
+func (h *Rehearsal) RemoveNode(name string) { h.ledger.ForgetNode(name) }
+
+// NodeFor returns what a node would have to be like for the pod to fit on it: like the smallest that the pod may use and that would
+// hold it if it were empty; else like the largest that it may use, grown to its size. False: it may use none.
+func (h *Rehearsal) NodeFor(uid UID) (Node, bool) {
+	l := h.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.pods[uid]
+	if r == nil || r.class == nil {
+		return Node{}, false
+	}
+	c := r.class
+	var best *node
+	var bestHolds bool
+	for _, e := range l.nodeList { // the best of all: order does not matter
+		if !e.known || !l.mayUse(e, c) {
+			continue
+		}
+		holds := e.Allocatable.Max(c.request).Equal(e.Allocatable)
+		if best == nil || holds && !bestHolds || holds == bestHolds && smaller(e, best) == holds {
+			best, bestHolds = e, holds
+		}
+	}
+	if best == nil {
+		return Node{}, false
+	}
+	n := best.Node
+	n.Allocatable = n.Allocatable.Max(c.request)
+	return n, true
+}
+
+func smaller(a, b *node) bool {
+	return cmp.Or(
+		cmp.Compare(a.Allocatable.Get(resource.CPU), b.Allocatable.Get(resource.CPU)),
+		cmp.Compare(a.Allocatable.Get(resource.Memory), b.Allocatable.Get(resource.Memory)),
+		cmp.Compare(a.Name, b.Name)) < 0
+}
+
+// Holder is an application and what it holds.
+type Holder struct {
+	Queue       queue.Path
+	Application string
+	User        string
+	Amount      int64 // of the resource asked about
+	Pods        int   // bound
+}
+
+// Holders returns the applications in the queue and below it that hold most of a resource, at most n; without a resource, those that
+// may run, the oldest first.
+func (h *Rehearsal) Holders(below queue.Path, name resource.Name, n int) []Holder {
+	l := h.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settle()
+	type held struct {
+		app    *account
+		amount int64
+	}
+	var all []held
+	top := l.accounts[below]
+	for _, q := range l.tree.Nodes {
+		leaf := l.accounts[q.Path]
+		if top == nil || !leaf.isUnder(top) {
+			continue
+		}
+		for _, app := range leaf.apps { // sorted below
+			if amount := app.usage.Get(name); name == "" && app.runs || amount > 0 {
+				all = append(all, held{app, amount})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b held) int {
+		return cmp.Or(cmp.Compare(b.amount, a.amount), runningOrder(a.app, b.app))
+	})
+	hs := make([]Holder, 0, min(n, len(all)))
+	for _, e := range all[:min(n, len(all))] {
+		hs = append(hs, Holder{Queue: e.app.path, Application: e.app.name, User: e.app.user, Amount: e.amount, Pods: e.app.running})
+	}
+	return hs
+}
+
+// Threshold follows one amount of max, or of maxDriverShare, through a rehearsal: Next is the smallest higher value with which anything
+// would have gone otherwise than it went, 0 for none.
+type Threshold struct {
+	Queue    queue.Path
+	Resource resource.Name // of max; "" is maxDriverShare, in milli
+	Next     int64
+}
+
+// Watch begins to follow thresholds, anew.
+func (h *Rehearsal) Watch(ts ...*Threshold) {
+	h.watch = ts
+	for _, t := range ts {
+		t.Next = 0
+	}
+}
+
+func (t *Threshold) look(l *Ledger) {
+	a := l.accounts[t.Queue]
+	if a == nil {
+		return
+	}
+	for _, c := range l.offered { // the smallest of all: order does not matter
+		var is, needs int64
+		if t.Resource != "" {
+			is, needs = a.spec.Max.Get(t.Resource), resource.SatAdd(a.usage.Get(t.Resource), c.request.Get(t.Resource))
+		} else if c.driver {
+			is, needs = l.driverShareFor(a, c.request)
+		}
+		if needs > is && (t.Next == 0 || needs < t.Next) {
+			t.Next = needs
+		}
+	}
+}
+
+// driverShareFor is the driver share in force in a leaf and the smallest with which one more driver of this size might start.
+func (l *Ledger) driverShareFor(leaf *account, request resource.List) (is, needs int64) {
+	is = limit.DefaultDriverShare
+	if leaf.spec.MaxDriverShare.Stated {
+		is = leaf.spec.MaxDriverShare.Most
+	}
+	return is, limit.DriverShareFor(limit.Drivers{
+		FairShare: l.shareOf(leaf), Most: l.total.CapBy(leaf.spec.Max), Usage: &leaf.drivers,
+	}, request)
+}
+
+// DriverShare is the driver share in force in a leaf, in milli.
+func (h *Rehearsal) DriverShare(leaf queue.Path) int64 {
+	h.ledger.mu.Lock()
+	defer h.ledger.mu.Unlock()
+	if a := h.ledger.accounts[leaf]; a != nil && a.spec.MaxDriverShare.Stated {
+		return a.spec.MaxDriverShare.Most
+	}
+	return limit.DefaultDriverShare
+}
+
+// Before is how many pods of its class come before a waiting pod in its application.
+func (h *Rehearsal) Before(uid UID) int {
+	l := h.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.pods[uid]
+	if r == nil || r.app == nil || r.class == nil {
+		return 0
+	}
+	n, own := 0, entryOf(r)
+	for _, e := range r.app.members {
+		o := entryOf(e.record)
+		if o.class == r.class && o.state == Waiting && (!o.held() || o.keptOut()) && o.before(&own) {
+			n++
+		}
+	}
+	return n
+}

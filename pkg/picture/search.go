@@ -1,0 +1,341 @@
+package picture
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/limit"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// The search for the smallest change tries one after the other, each from the state in which everything that can be released is. A try
+// tells the next value of each limit with which anything would go otherwise, so no value between two tries needs to be tried. After
+// smallSteps tries the steps double, and the way back down ends, too, when mostWork is done: the answer is then one that lets the pod
+// start, but perhaps not the smallest. Work is counted in queues and pods looked at, since there is no clock here; it is some seconds.
+const (
+	smallSteps = 100
+	mostWork   = 20_000_000
+)
+
+// search is a search under way.
+type search struct {
+	*Picture
+	pod        ledger.UID
+	edits      []Edit
+	thresholds []*ledger.Threshold // of edits of max and maxDriverShare, nil for others
+	failed     []int64             // of each edit, the largest value that was not enough
+	node       ledger.Node
+	nodes      int
+	blockers   []reason.Reason
+	tries      int
+	work       int // see mostWork
+	found      bool
+	doubled    bool         // some steps were larger than they had to be
+	ahead      []ledger.UID // released before the pod in the last try
+}
+
+// search finds the smallest change that lets a pod start which is not among those released anyway.
+func (p *Picture) search(a *Answer) {
+	s := &search{Picture: p, pod: a.Pod.UID}
+	for s.work < mostWork {
+		released, why := s.try()
+		if !released {
+			if !s.extend(why) {
+				a.WouldStartIf = append(a.WouldStartIf, byHand(why)...)
+				break
+			}
+			continue
+		}
+		s.found = true
+		s.shrink()
+		if s.drop() {
+			p.ahead(a, s.ahead)
+			a.WouldStartIf = append(a.WouldStartIf, s.changes(a.Pod)...)
+			break
+		}
+		s.found = false
+	}
+	for _, why := range s.blockers {
+		if !slices.ContainsFunc(a.Blockers, func(b Blocker) bool { return b.Reason.Code == why.Code && b.Reason.Queue == why.Queue }) {
+			a.Blockers = append(a.Blockers, p.blocker(why))
+		}
+	}
+}
+
+// try makes the change, goes through what is then released up to the pod, and takes all back. It returns what stops the pod at the end.
+func (s *search) try() (released bool, stopped reason.Reason) {
+	s.tries++
+	h := s.rehearsal
+	s.work += 1 + 20*h.Queues()*btoi(len(s.edits) > 0)
+	base := h.Len()
+	undo := s.apply()
+	h.Watch(slices.DeleteFunc(slices.Clone(s.thresholds), func(t *ledger.Threshold) bool { return t == nil })...)
+	s.ahead = s.ahead[:0]
+	for c, ok := h.Next(false, false); ok; c, ok = h.Next(false, false) {
+		if released = c.UID == s.pod; released {
+			break
+		}
+		s.ahead = append(s.ahead, c.UID)
+	}
+	s.work += len(s.ahead)
+	if !released {
+		stopped = h.Stopped(s.pod)
+	}
+	h.Watch()
+	h.Back(base)
+	undo()
+	return released, stopped
+}
+
+// apply makes the change on the ledger, all of it at once, and returns what unmakes it.
+func (s *search) apply() (undo func()) {
+	h := s.rehearsal
+	edited := map[queue.Path]queue.Declaration{}
+	var undos []func()
+	readmit := false
+	for _, e := range s.edits { // nothing is declared before all has been read: reading brings the ledger up to date
+		d, known := edited[e.Queue]
+		if !known {
+			before, _, declared := h.Declaration(e.Queue)
+			d = before
+			undos = append(undos, func() {
+				if declared {
+					h.Declare(before)
+				} else {
+					h.Undeclare(e.Queue)
+				}
+			})
+		}
+		edited[e.Queue] = e.Apply(d)
+		readmit = readmit || e.Resource == "" && e.Field != FieldMaxDriverShare
+	}
+	for _, d := range edited { // in force together: order does not matter
+		h.Declare(d)
+	}
+	for i := range s.nodes {
+		n := s.node
+		n.Name = "+" + strconv.Itoa(i+1) // no node has such a name
+		h.AddNode(n)
+		undos = append(undos, func() { h.RemoveNode(n.Name) })
+	}
+	return func() {
+		for _, undo := range slices.Backward(undos) {
+			undo()
+		}
+		if readmit {
+			h.Readmit()
+		}
+	}
+}
+
+// extend makes the change larger by what stops the pod now; false: no change of ours helps.
+func (s *search) extend(why reason.Reason) bool {
+	path := queue.Path(why.Queue)
+	var e Edit
+	switch why.Code {
+	case reason.MaxResources:
+		e = Edit{Queue: path, Field: FieldMax, Resource: why.Resource, From: why.Limit, To: s.atLeast(why)}
+	case reason.MaxPodResources:
+		e = Edit{Queue: path, Field: FieldMaxPodResources, Resource: why.Resource, From: why.Limit, To: why.Asked}
+	case reason.MaxRunningApplications:
+		e = Edit{Queue: path, Field: FieldMaxRunningApplications, From: why.Limit, To: why.Limit + 1}
+	case reason.UserMaxRunningApplications:
+		e = Edit{Queue: queue.Root, Field: FieldUserApplications, From: why.Limit, To: why.Limit + 1}
+	case reason.MaxDriverShare:
+		share := s.rehearsal.DriverShare(path)
+		e = Edit{Queue: path, Field: FieldMaxDriverShare, From: share, To: share}
+	case reason.QueueNotFound, reason.QueueNotReady:
+		return s.create(path, why)
+	case reason.WaitingForRoom:
+		return s.addNode(why)
+	default:
+		return false
+	}
+	if i := slices.IndexFunc(s.edits, func(o Edit) bool {
+		return o.Queue == e.Queue && o.Field == e.Field && o.Resource == e.Resource
+	}); i >= 0 {
+		return s.raise(i)
+	}
+	s.add(e)
+	s.blockers = append(s.blockers, why)
+	return true
+}
+
+func (s *search) add(e Edit) {
+	s.edits = append(s.edits, e)
+	s.thresholds, s.failed = append(s.thresholds, nil), append(s.failed, e.From)
+	if e.Field == FieldMax || e.Field == FieldMaxDriverShare {
+		s.thresholds[len(s.edits)-1] = &ledger.Threshold{Queue: e.Queue, Resource: e.Resource}
+	}
+}
+
+// atLeast is what a max must be at the very least: pods of the same class that come before it in its application go first.
+func (s *search) atLeast(why reason.Reason) int64 {
+	before := int64(0)
+	if s.tries == 1 { // later, some of them are in what is used
+		before = int64(s.rehearsal.Before(s.pod))
+	}
+	return resource.SatAdd(why.Used, resource.SatMul(why.Asked, before+1))
+}
+
+// raise takes an edit to the next value with which anything goes otherwise.
+func (s *search) raise(i int) bool {
+	e := &s.edits[i]
+	s.failed[i] = e.To
+	switch t := s.thresholds[i]; {
+	case e.Field == FieldMaxPodResources:
+		return false // it was raised to the size of the pod
+	case t == nil:
+		e.To++
+	case t.Next > e.To:
+		e.To = t.Next
+	default:
+		return false
+	}
+	if s.tries > smallSteps && !s.found {
+		e.To, s.doubled = max(e.To, resource.SatAdd(s.failed[i], s.failed[i]-e.From)), true
+	}
+	if e.Field == FieldMaxDriverShare {
+		e.To = min(e.To, limit.WholeShare)
+	}
+	return e.To > s.failed[i]
+}
+
+// create makes the Queue that a pod asks for, and those above it that are missing.
+func (s *search) create(path queue.Path, why reason.Reason) bool {
+	grown := false
+	for _, p := range append(path.Ancestors(), path) {
+		if _, _, declared := s.rehearsal.Declaration(p); declared || p == queue.Root {
+			continue
+		}
+		e := Edit{Queue: p, Field: FieldExists}
+		if slices.Contains(s.edits, e) {
+			continue
+		}
+		s.add(e)
+		grown = true
+	}
+	if grown {
+		s.blockers = append(s.blockers, why)
+	}
+	return grown
+}
+
+// addNode adds one more node, and at first as many as the pods that go before it need.
+func (s *search) addNode(why reason.Reason) bool {
+	if s.nodes > 0 {
+		s.nodes++
+		if s.tries > smallSteps {
+			s.nodes, s.doubled = 2*s.nodes, true
+		}
+		return true
+	}
+	n, ok := s.rehearsal.NodeFor(s.pod)
+	if !ok {
+		return false
+	}
+	s.node, s.nodes = n, 1
+	s.blockers = append(s.blockers, why)
+	if pod, _ := s.ledger.PodState(s.pod); s.tries == 1 {
+		s.nodes = 1 + s.rehearsal.Before(s.pod)/fitting(pod.Request, n)
+	}
+	return true
+}
+
+// fitting is how many pods of a size an empty node takes.
+func fitting(request resource.List, n ledger.Node) int {
+	most := math.MaxInt32
+	if n.Pods > 0 {
+		most = n.Pods
+	}
+	for i := range request.Len() {
+		if e := request.At(i); e.Value > 0 {
+			most = min(most, int(min(n.Allocatable.Get(e.Name)/e.Value, math.MaxInt32)))
+		}
+	}
+	return max(most, 1)
+}
+
+// shrink makes each part of the change as small as the others let it be, until none can be smaller: a smaller part may let another be.
+func (s *search) shrink() {
+	parts := len(s.edits) + btoi(s.nodes > 0)
+	for again := parts > 1 || s.doubled; again && s.work < mostWork; {
+		again = false
+		for i := range s.edits {
+			e := &s.edits[i]
+			if e.Field == FieldExists || e.Field == FieldMaxPodResources {
+				continue
+			}
+			enough := e.To
+			if s.climb(func() { e.To = e.From }, func() bool { return s.raise(i) && e.To < enough }) {
+				again = again || e.To < enough
+			} else {
+				e.To = enough
+			}
+		}
+		if enough := s.nodes; enough > 0 {
+			if s.climb(func() { s.nodes = 0 }, func() bool { s.nodes++; return s.nodes < enough }) {
+				again = again || s.nodes < enough
+			} else {
+				s.nodes = enough
+			}
+		}
+	}
+	for i := range s.edits {
+		s.tighten(&s.edits[i], s.failed[i])
+	}
+}
+
+// drop leaves out the edits that came to nothing, since others did for them. False: the pod does not start without them (a max in percent
+// that is kept from growing with the nodes is more than nothing).
+func (s *search) drop() bool {
+	for i := len(s.edits) - 1; i >= 0; i-- {
+		if e := s.edits[i]; e.Field != FieldExists && e.To == e.From {
+			s.edits = slices.Delete(s.edits, i, i+1)
+			s.thresholds = slices.Delete(s.thresholds, i, i+1)
+			s.failed = slices.Delete(s.failed, i, i+1)
+		}
+	}
+	released, _ := s.try() // notes what goes before the pod, too
+	return released
+}
+
+// tighten looks between the last value of a max that was not enough and the one that is: a max also moves shares, and with them what
+// drivers may use, which no threshold tells.
+func (s *search) tighten(e *Edit, failed int64) {
+	if e.Field != FieldMax {
+		return
+	}
+	enough := e.To
+	for e.To = enough - 1; e.To > failed && s.work < mostWork; e.To = failed + (enough-failed)/2 {
+		released, _ := s.try()
+		if released {
+			enough = e.To
+		} else {
+			failed = e.To
+		}
+	}
+	e.To = enough
+}
+
+// climb tries one value after the other and stops at the first with which the pod starts; false: there is none.
+func (s *search) climb(reset func(), next func() bool) bool {
+	reset()
+	for ok := true; ok && s.work < mostWork; ok = next() {
+		if released, _ := s.try(); released {
+			return true
+		}
+	}
+	return false
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

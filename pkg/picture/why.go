@@ -1,0 +1,127 @@
+package picture
+
+import (
+	"math"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// Verdict is the answer in one word.
+type Verdict string
+
+// The verdicts.
+const (
+	// Running: the pod has a node.
+	Running Verdict = "running"
+	// Next: with the room there is, the pod is released without anything having to end.
+	Next Verdict = "next"
+	// Waiting: nothing stops it now, but pods before it take the room or what a limit leaves.
+	Waiting Verdict = "waiting"
+	// Room: no rule holds it, and no node has room for it.
+	Room Verdict = "room"
+	// Held: a limit, a scheduling gate or another rule holds it.
+	Held Verdict = "held"
+	// Parked: nodes have room, and the scheduler's last answer was that it fits none.
+	Parked Verdict = "parked"
+	// Refused: no queue takes it.
+	Refused Verdict = "refused"
+)
+
+// Answer says why a pod waits.
+type Answer struct {
+	Pod     ledger.PodState
+	Verdict Verdict
+	Reason  reason.Reason // zero for a running pod
+	// Ahead is the number of pods that are released before it, once what WouldStartIf begins with is done; First are the first of them.
+	Ahead    int
+	First    []ledger.PodState
+	Blockers []Blocker // the dominant one first
+	// WouldStartIf begins with the smallest change that lets it start; others say the same in other words.
+	WouldStartIf []Change
+}
+
+// Blocker is something that stops a pod, and who holds what it needs.
+type Blocker struct {
+	Reason  reason.Reason
+	Holders []ledger.Holder
+}
+
+// most bounds the pods and holders that an answer names.
+const most = 5
+
+// Why says why a pod waits; false: there is no such pod.
+func (p *Picture) Why(uid ledger.UID) (Answer, bool) {
+	p.forget()
+	pod, ok := p.ledger.PodState(uid)
+	if !ok {
+		return Answer{}, false
+	}
+	a := Answer{Pod: pod}
+	switch pod.State {
+	case ledger.Bound:
+		a.Verdict = Running
+		return a, true
+	case ledger.Gone:
+		a.Verdict, a.Reason = Refused, reason.Reason{Code: reason.Terminating}
+		return a, true
+	}
+	a.Reason = p.rehearsal.Stopped(uid)
+	a.Verdict = verdictOf(a.Reason.Code)
+	p.run()
+	if place := p.place[uid]; place > 0 {
+		a.Verdict = Next
+		p.ahead(&a, p.released[:place-1])
+		return a, true
+	}
+	if a.Verdict != Waiting {
+		a.Blockers = append(a.Blockers, p.blocker(a.Reason))
+	}
+	p.search(&a)
+	return a, true
+}
+
+func verdictOf(code reason.Code) Verdict {
+	switch code {
+	case reason.WaitingTurn:
+		return Waiting
+	case reason.WaitingForRoom:
+		return Room
+	case reason.Parked:
+		return Parked
+	case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.QueueDeleted:
+		return Refused
+	}
+	return Held
+}
+
+func (p *Picture) ahead(a *Answer, uids []ledger.UID) {
+	a.Ahead = len(uids)
+	for _, uid := range uids[:min(most, len(uids))] {
+		pod, _ := p.ledger.PodState(uid)
+		a.First = append(a.First, pod)
+	}
+}
+
+// blocker adds who holds what is lacking.
+func (p *Picture) blocker(r reason.Reason) Blocker {
+	b := Blocker{Reason: r}
+	switch r.Code {
+	case reason.MaxResources, reason.MaxDriverShare:
+		b.Holders = p.rehearsal.Holders(queue.Path(r.Queue), r.Resource, most)
+	case reason.MaxRunningApplications:
+		b.Holders = p.rehearsal.Holders(queue.Path(r.Queue), "", most)
+	case reason.UserMaxRunningApplications:
+		for _, h := range p.rehearsal.Holders(queue.Root, "", math.MaxInt) {
+			if h.User == r.Other && len(b.Holders) < most {
+				b.Holders = append(b.Holders, h)
+			}
+		}
+	case reason.WaitingForRoom:
+		if r.Resource != "" {
+			b.Holders = p.rehearsal.Holders(queue.Root, r.Resource, most)
+		}
+	}
+	return b
+}

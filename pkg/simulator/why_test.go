@@ -1,0 +1,163 @@
+package simulator
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+	"github.com/fairway-scheduler/fairway/pkg/picture"
+)
+
+// atRest runs a world of the seed until nothing is under way.
+func atRest(t *testing.T, seed uint64) *World {
+	t.Helper()
+	w := New(seed, Options{Calm: true, Every: -1, Limits: seed%2 == 0, Window: ledger.DefaultWindow})
+	w.rest(t)
+	return w
+}
+
+func (w *World) rest(t *testing.T) {
+	t.Helper()
+	for first := true; first || !w.quiet(); first = false {
+		if w.agenda.Len() == 0 {
+			return
+		}
+		if err := w.Run(1); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// picture is what anybody makes of the objects.
+func (w *World) picture() *picture.Picture {
+	l := ledger.New(ledger.Options{})
+	for _, path := range sorted(w.known.queues) {
+		l.ObserveQueue(w.known.queues[path])
+	}
+	for _, name := range sorted(w.known.nodes) {
+		l.ObserveNode(w.known.nodes[name])
+	}
+	for _, uid := range sorted(w.known.pods) {
+		now := w.known.pods[uid]
+		if p := w.pods[uid]; now.Node != "" && now.Placed == "" {
+			now.Placed = string(p.charged)
+		}
+		l.ObservePod(now, w.now)
+	}
+	return picture.New(l)
+}
+
+func (w *World) waiting() (uids []ledger.UID) {
+	for _, uid := range sorted(w.known.pods) {
+		if now := w.known.pods[uid]; now.Node == "" && !now.Foreign && !now.Terminating {
+			uids = append(uids, uid)
+		}
+	}
+	return uids
+}
+
+// change makes a change come true, all of it at once, and runs until all that follows from it has happened. It says whether the pod has a node then.
+func (w *World) change(t *testing.T, c picture.Change, uid ledger.UID) bool {
+	t.Helper()
+	for _, e := range c.Edits {
+		d, declared := w.queues[e.Queue]
+		if !declared {
+			d = queue.Declaration{Path: e.Queue, Spec: queue.DefaultSpec(), PolicyInForce: queue.Unstated}
+		}
+		d = e.Apply(d)
+		w.queues[e.Queue] = d
+		w.queueSeen(e.Queue, &d)
+	}
+	for i := range c.Nodes {
+		n := c.Node
+		n.Name = fmt.Sprintf("z%03d", i+1) // after all others: the model of kube-scheduler takes the first that fits
+		w.nodes[n.Name] = n
+		w.nodeSeen(n.Name, &n)
+	}
+	w.wake()
+	w.changed()
+	w.rest(t)
+	return w.known.pods[uid].Node != ""
+}
+
+// A thousand pods that wait in worlds at rest: what the picture says would let the pod start does, and nothing smaller of the same kind.
+func TestWhatWouldLetAPodStartDoes(t *testing.T) {
+	const questions, shards = 1000, 4
+	var verdicts [shards]map[picture.Verdict]int
+	t.Run("shards", func(t *testing.T) {
+		for shard := range shards {
+			t.Run(fmt.Sprint(shard), func(t *testing.T) {
+				t.Parallel()
+				verdicts[shard] = map[picture.Verdict]int{}
+				for n, seed := 0, uint64(shard); n < questions/shards; seed += shards {
+					if verdict, asked := question(t, seed); asked {
+						verdicts[shard][verdict]++
+						n++
+					}
+				}
+			})
+		}
+	})
+	t.Log(verdicts)
+	for _, verdict := range []picture.Verdict{picture.Held, picture.Room} {
+		if verdicts[0][verdict]+verdicts[1][verdict]+verdicts[2][verdict]+verdicts[3][verdict] < questions/10 {
+			t.Errorf("few pods were %s", verdict)
+		}
+	}
+}
+
+// question asks what one pod of a world waits for, and tries the answer. False: no pod waits.
+func question(t *testing.T, seed uint64) (picture.Verdict, bool) {
+	w := atRest(t, seed)
+	uids := w.waiting()
+	if len(uids) == 0 {
+		return "", false
+	}
+	uid := uids[rand.New(rand.NewPCG(seed, 9)).IntN(len(uids))]
+	a, ok := w.picture().Why(uid)
+	if !ok || a.Verdict == picture.Next || a.Verdict == picture.Running {
+		t.Errorf("seed %d: %s waits, and the answer is %q", seed, uid, a.Verdict)
+	}
+	if len(a.WouldStartIf) == 0 {
+		t.Errorf("seed %d: %s: no way out of: %s", seed, uid, a.Reason.Text())
+		return a.Verdict, true
+	}
+	c := a.WouldStartIf[0]
+	if c.Kind == picture.ChangePod {
+		return a.Verdict, true
+	}
+	if !w.change(t, c, uid) {
+		b, _ := w.picture().Why(uid)
+		t.Errorf("seed %d: %s (%s) does not start: %s; now %s", seed, uid, a.Reason.Text(), c.Message, b.Reason.Text())
+	}
+	for _, smaller := range smallerThan(c) {
+		if w := atRest(t, seed); w.change(t, smaller, uid) {
+			t.Errorf("seed %d: %s (%s) starts with less than: %s; with %v and %d nodes", seed, uid, a.Reason.Text(), c.Message, smaller.Edits, smaller.Nodes)
+		}
+	}
+	return a.Verdict, true
+}
+
+// smallerThan makes one part of a change smaller: by the least there is, by half, and away.
+func smallerThan(c picture.Change) (cs []picture.Change) {
+	for i, e := range c.Edits {
+		for _, to := range []int64{e.To - 1, e.From + (e.To-e.From)/2} {
+			if to < e.To {
+				s := c
+				s.Edits = append([]picture.Edit(nil), c.Edits...)
+				s.Edits[i].To = to
+				cs = append(cs, s)
+			}
+		}
+	}
+	for _, n := range []int{c.Nodes - 1, c.Nodes / 2} {
+		if n >= 0 && n < c.Nodes {
+			s := c
+			s.Nodes = n
+			cs = append(cs, s)
+		}
+	}
+	return cs
+}
