@@ -30,6 +30,7 @@ type Charge struct {
 // over whom, and what decided.
 type Decision struct {
 	At     queue.Path
+	Rule   queue.Rule // of that queue
 	Chosen Competitor
 	// Over is the best of the others that had something to release; without a Name there was none.
 	Over Competitor
@@ -58,6 +59,9 @@ func (h *Rehearsal) Len() int { return len(h.trial.charged) }
 
 // Queues is the number of queues in the tree.
 func (h *Rehearsal) Queues() int { return len(h.ledger.tree.Nodes) }
+
+// Total is what the queues share.
+func (h *Rehearsal) Total() resource.List { return h.ledger.total }
 
 // Next charges the pod that would be released next; false: nothing would. roomy: as if every node had room for anything. tell: with
 // the decisions, which cost more than the charge.
@@ -120,7 +124,7 @@ func (l *Ledger) decisions(r *record, open lanes) []Decision {
 	slices.Reverse(path)
 	ds := make([]Decision, 0, len(path))
 	for _, a := range path {
-		d := Decision{At: a.parent.path, Chosen: a.competitor()}
+		d := Decision{At: a.parent.path, Rule: a.parent.spec.Rule(), Chosen: a.competitor()}
 		for c := a.parent.order.first(open, nil); c != nil; c = a.parent.order.first(open, c) {
 			if c.account != a && l.walk(c.account, open&c.own) != nil {
 				d.Over = c.account.competitor()

@@ -68,7 +68,7 @@ func (e Edit) Spelled(v int64) string {
 	case FieldMax, FieldMaxPodResources:
 		return resource.Format(e.Resource, v)
 	case FieldMaxDriverShare:
-		return resource.Format(resource.CPU, v)
+		return decimal(v)
 	}
 	return strconv.FormatInt(v, 10)
 }

@@ -3,7 +3,9 @@ package picture
 import (
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/ordering"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -105,3 +107,74 @@ func plural(n int, word string) string {
 	}
 	return word + "s"
 }
+
+// Text says what decided, with the numbers that were compared.
+func (p *Picture) Text(d ledger.Decision) string {
+	a, b := d.Chosen, d.Over
+	if b.Name == "" {
+		return a.Name + ": nobody else in " + string(d.At) + " has a pod that may be released"
+	}
+	head := a.Name + " before " + b.Name + ": "
+	switch d.By {
+	case ordering.CriterionGuarantee:
+		return head + "it is further below its guarantee, " + guaranteeText(a) + " against " + guaranteeText(b)
+	case ordering.CriterionWeight:
+		return head + b.Name + " has weight 0 and gets what nobody with a weight wants"
+	case ordering.CriterionShare:
+		return head + "it uses less for its weight, " + p.shareText(d.Rule, a) + " against " + p.shareText(d.Rule, b)
+	case ordering.CriterionPriority:
+		return head + "priority " + strconv.Itoa(int(a.Priority)) + " against " + strconv.Itoa(int(b.Priority))
+	case ordering.CriterionSubmitted:
+		return head + "submitted " + timeText(a.Submitted) + " against " + timeText(b.Submitted)
+	default:
+		return head + "equal in all else, so by name"
+	}
+}
+
+// guaranteeText names the resource with the largest guarantee that is used least of.
+func guaranteeText(c ledger.Competitor) string {
+	var name resource.Name
+	least := int64(-1)
+	for i := range c.Guaranteed.Len() {
+		e := c.Guaranteed.At(i)
+		if part := resource.Part(thousand, c.Usage.Get(e.Name), max(e.Value, 1)); e.Value > 0 && (least < 0 || part < least) {
+			name, least = e.Name, part
+		}
+	}
+	if name == "" {
+		return "none"
+	}
+	return resource.Format(name, c.Usage.Get(name)) + " of " + resource.Format(name, c.Guaranteed.Get(name)) + " " + string(name)
+}
+
+const thousand = 1000
+
+// shareText is the dominant share, to a tenth of a percent: rounded for the eye, compared exactly.
+func (p *Picture) shareText(rule queue.Rule, c ledger.Competitor) string {
+	total := p.rehearsal.Total()
+	most, name := int64(0), resource.Name("")
+	for i := range c.Usage.Len() {
+		e := c.Usage.At(i)
+		if whole := total.Get(e.Name); rule.Counts(e.Name) && whole > 0 && e.Value > 0 {
+			if part := resource.Part(e.Value, thousand, whole); name == "" || part > most {
+				most, name = part, e.Name
+			}
+		}
+	}
+	weight := decimal(c.Weight)
+	if name == "" {
+		return "nothing at weight " + weight
+	}
+	return strconv.FormatInt(most/10, 10) + "." + strconv.FormatInt(most%10, 10) + "% of the " + string(name) + " at weight " + weight
+}
+
+// decimal spells thousandths as a Queue's weight or share is mostly written.
+func decimal(milli int64) string {
+	text := strconv.FormatInt(milli/thousand, 10)
+	if rest := milli % thousand; rest != 0 {
+		text += strings.TrimRight("."+strconv.FormatInt(thousand+rest, 10)[1:], "0")
+	}
+	return text
+}
+
+func timeText(ns int64) string { return time.Unix(0, ns).UTC().Format(time.RFC3339Nano) }

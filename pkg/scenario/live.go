@@ -259,14 +259,6 @@ func (w *World) restart(statement) (string, error) {
 	old := w.inLive()
 	w.live = newLive()
 	w.live.nodes, w.live.pods = old.nodes, old.pods
-	for _, p := range slices.Backward(old.pods) {
-		w.live.ledger.ObservePod(p, w.now*second)
-	}
-	for name, amounts := range old.nodes {
-		w.live.ledger.ObserveNode(ledger.Node{Name: name, Allocatable: amounts, Usable: true})
-	}
-	for _, d := range w.queues {
-		w.live.ledger.ObserveQueue(d)
-	}
+	w.fill(w.live)
 	return "", nil
 }

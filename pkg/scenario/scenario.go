@@ -81,6 +81,8 @@ var statements = map[string]func(*World, statement) (string, error){
 
 	"release": (*World).release,
 	"why":     (*World).showWhy,
+	"answer":  (*World).showAnswer,
+	"next":    (*World).showNext,
 	"books":   (*World).showBooks,
 
 	"tree":     (*World).showTree,
