@@ -206,6 +206,15 @@ func BenchmarkWholeWay(b *testing.B) {
 	})
 }
 
+// BenchmarkBacklog: one operation is one look at the first thousand pods, for which the ledger's lock is held once.
+func BenchmarkBacklog(b *testing.B) {
+	forSizes(b, []int{100_000}, func(b *testing.B, f *full) {
+		for b.Loop() {
+			f.Backlog(1000, 0, f.now)
+		}
+	})
+}
+
 // BenchmarkNodeChanges: one operation takes in a node whose size changed, and settles: shares of all queues mean something else now.
 func BenchmarkNodeChanges(b *testing.B) {
 	forSizes(b, []int{10_000}, func(b *testing.B, f *full) {

@@ -74,7 +74,38 @@ func (l *Ledger) Check() (wrong []string) {
 	}
 	wrong = append(wrong, l.checkApplications()...)
 	wrong = append(wrong, l.checkLanes()...)
+	wrong = append(wrong, l.checkRosters()...)
 	return append(wrong, l.checkRoom()...)
+}
+
+// checkRosters compares the lists of pods with what the pods are.
+func (l *Ledger) checkRosters() (wrong []string) {
+	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	look := func(what string, list []*record, is func(*record) bool, place func(*record) int) {
+		n := 0
+		for _, uid := range sortedKeys(l.pods) {
+			r := l.pods[uid]
+			if !is(r) {
+				continue
+			}
+			n++
+			if i := place(r); i < 0 || i >= len(list) || list[i] != r {
+				say("pod %s is %s and not listed so", uid, what)
+			}
+		}
+		if n != len(list) {
+			say("%d pods are %s, %d are listed", n, what, len(list))
+		}
+	}
+	inRoster := func(r *record) int { return r.inRoster }
+	look("released", l.released, func(r *record) bool { return r.state == Released }, inRoster)
+	look("parked", l.parked, func(r *record) bool { return r.state == Parked }, inRoster)
+	look("shown unschedulable", l.showing, func(r *record) bool { return r.inAsker != out && r.Unschedulable != "" },
+		func(r *record) int { return r.inShowing })
+	if l.trying {
+		say("a trial was not ended")
+	}
+	return wrong
 }
 
 // checkLanes follows every listed pod upwards: until a limit stops its class, each order book must know of it. While no two classes

@@ -22,6 +22,8 @@ type class struct {
 	probe  *record
 	// speaker is the pod that failed last: it shows users and autoscalers, in upstream's words, why its class waits.
 	speaker *record
+	// said is what a pod of the class showed last, in upstream's words.
+	said string
 	// closedUntil: attempts fail with errors that are not about room (no nodes, an extender down); time opens the class again.
 	closedUntil int64
 	failures    int
@@ -34,6 +36,9 @@ type class struct {
 	witness *node // a node with room, as of the last look
 	failed  bool  // an attempt has failed: from then on, room is asked for
 	lastTry int64
+	// lacksRoom holds for the look of Backlog that is noted beside it.
+	lacksRoom bool
+	lookedAt  uint64
 
 	mark uint64 // Choose: the walk in which the class may be released
 }

@@ -3,7 +3,11 @@ package ledger
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -16,10 +20,9 @@ func FuzzEvents(f *testing.F) {
 	f.Add([]byte("\x00\x00\x00\x00\x01\x01\x03\x00\x11\x05\x00\x00\x08\x00\x00\x0b\x00\x00\x0c\x00\x00\x02\x01\x00\x0c\x00\x00"))
 	f.Add([]byte("\x03\x00\xf1\x03\x01\xf2\x07\x00\x00\x00\x04\x33\x00\x02\x01\x07\x01\x01\x05\x00\x00\x09\x00\x00\x0d\x05\x00\x04\x00\x00"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p := &player{Ledger: New(Options{Window: 3, Journal: 2}), t: t, now: 1, nodes: map[string]Node{},
-			queues: map[queue.Path]queue.Declaration{}, pods: map[UID]Pod{}}
+		p := newPlayer(t, true)
 		for ; len(data) >= 3; data = data[3:] {
-			p.play(data[0]%16, data[1], data[2])
+			p.play(data[0]%18, data[1], data[2])
 			p.check()
 		}
 		p.compare()
@@ -34,6 +37,10 @@ type player struct {
 	nodes  map[string]Node
 	queues map[queue.Path]queue.Declaration
 	pods   map[UID]Pod
+	said   []string // what the ledger decided and told
+	// looks: Backlog is asked. Else a look that is known to change nothing is taken in its place.
+	looks bool
+	shown int
 }
 
 var fuzzPaths = []queue.Path{"root", "root.a", "root.b", "root.a.c", "root.a.d", "root.a.d.e", "root.default", "root.a-b"}
@@ -78,15 +85,16 @@ func (p *player) play(op, a, b byte) {
 			p.observe(o)
 		}
 	case 8, 9, 10:
-		p.Fail(uid, Failure(op-8), p.now)
+		p.say(p.Fail(uid, Failure(op-8), p.now))
 	case 11:
 		p.Admitted(uid)
 	case 12:
-		p.TakeWoken(p.now)
+		p.say(p.TakeWoken(p.now))
 	case 13:
 		p.now += int64(a) * int64(b) * 1e6
 	case 14:
-		if p.TakeTellings(int(b % 4)); b > 128 {
+		p.say(p.TakeTellings(int(b % 4)))
+		if b > 128 {
 			p.Untold(uid)
 		}
 	case 15:
@@ -100,7 +108,77 @@ func (p *player) play(op, a, b byte) {
 				p.nodes[node] = n.Node
 			}
 		}
+	case 16:
+		if o, ok := p.pods[uid]; ok {
+			o.Unschedulable = []string{"", "0/1 nodes are available."}[b&1]
+			p.observe(o)
+		}
+	case 17:
+		p.look(int(a), int64(b%4)*sec)
 	}
+}
+
+func (p *player) say(what any) { p.said = append(p.said, fmt.Sprint(what)) }
+
+// look asks for the backlog. A ledger that is asked must differ in nothing from one that is not.
+func (p *player) look(n int, after int64) {
+	if !p.looks {
+		p.Snapshot()
+		return
+	}
+	before := p.Fingerprint()
+	version, snapshot := p.Version(), p.Snapshot()
+	show, unshow := p.Backlog(n, after, p.now)
+	p.shown += len(show) + len(unshow)
+	if got := p.Fingerprint(); got != before {
+		p.t.Errorf("the look changed\n%s\nto\n%s", before, got)
+	}
+	if got := p.Version(); got != version {
+		p.t.Errorf("the look moved the version from %d to %d", version, got)
+	}
+	if diff := cmp.Diff(snapshot, p.Snapshot(), cmp.Comparer(resource.List.Equal), cmpopts.EquateEmpty()); diff != "" {
+		p.t.Errorf("the look changed the snapshot:\n%s", diff)
+	}
+}
+
+// A look at the backlog leaves no trace: whatever happens, the ledger decides and tells what one decides and tells that nobody looked into.
+func TestALookAtTheBacklogLeavesNoTrace(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 5))
+	decided, shown := 0, 0
+	for range 400 {
+		data := []byte("\x00\x06\x00\x00\x02\x00") // two queues
+		for range 20 + r.IntN(120) {
+			op := byte(r.IntN(18))
+			if r.IntN(2) == 0 { // a pod comes, is released, fits nowhere, shows that, or somebody looks
+				op = []byte{3, 5, 9, 16, 17}[r.IntN(5)]
+			}
+			data = append(data, op, byte(r.IntN(256)), byte(r.IntN(256)))
+		}
+		var said [2][]string
+		for i := range said {
+			p := newPlayer(t, i == 0)
+			for d := data; len(d) >= 3; d = d[3:] {
+				p.play(d[0]%18, d[1], d[2])
+				p.check()
+			}
+			p.say(p.Fingerprint())
+			p.say(p.Journal(0))
+			said[i] = p.said
+			decided += len(p.said)
+			shown += p.shown
+		}
+		if diff := cmp.Diff(said[1], said[0]); diff != "" {
+			t.Fatalf("%q: a ledger that was looked into decides otherwise (-not looked +looked):\n%s", data, diff)
+		}
+	}
+	if decided < 1000 || shown < 100 {
+		t.Errorf("only %d decisions and %d pods of a backlog: the test is of little worth", decided, shown)
+	}
+}
+
+func newPlayer(t *testing.T, looks bool) *player {
+	return &player{Ledger: New(Options{Window: 3, Journal: 2}), t: t, now: 1, nodes: map[string]Node{},
+		queues: map[queue.Path]queue.Declaration{}, pods: map[UID]Pod{}, looks: looks}
 }
 
 func fuzzSize(b byte) resource.List {
@@ -137,6 +215,7 @@ func (p *player) observe(o Pod) {
 
 func (p *player) choose() {
 	r, ok := p.Choose(p.now)
+	p.say(r)
 	if !ok {
 		return
 	}

@@ -56,7 +56,8 @@ type Ledger struct {
 	pods     map[UID]*record
 	asking   map[queue.Path]*asker
 	homeless map[UID]*record // bound, their queue not in the tree yet
-	released []*record       // in state Released: at most a window, in no order that means anything
+	released roster          // in state Released: at most a window
+	parked   roster          // in state Parked
 	classes  map[string]*class
 	lanes    laneTable
 	offered  []*class // that have waiting pods in lines, in no order that means anything
@@ -100,7 +101,10 @@ type Ledger struct {
 	woken    []UID
 	toTell   []*record // first come, first told
 	unbound  []*record // pods that ask for a queue, in no order that means anything
+	showing  []*record // those of them that show Unschedulable, in no order that means anything
 	surveyed int       // where Survey goes on
+	looks    uint64    // of Backlog
+	trying   bool      // a trial is under way: nobody is told, and the tree stays as it is
 	repairs  uint64
 
 	journal journal

@@ -31,13 +31,17 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 	}
 	r := l.pods[p.UID]
 	if r == nil {
-		r = &record{Pod: p, state: Gone, since: now, inApp: out, inTimer: out, inAsker: out, told: p.Shown}
+		r = &record{Pod: p, state: Gone, since: now, inApp: out, inTimer: out, inAsker: out, inShowing: out, told: p.Shown}
 		l.pods[p.UID] = r
 		l.ask(r)
 	} else {
 		if r.Shown != p.Shown { // somebody wrote it: this process before, or another that led
 			r.Shown, r.told = p.Shown, p.Shown
 			l.tell(r)
+		}
+		if r.Unschedulable != p.Unschedulable {
+			r.Unschedulable = p.Unschedulable
+			l.note(r)
 		}
 		if !l.revise(r, p) && r.state != Gone {
 			return
@@ -163,6 +167,7 @@ func (l *Ledger) ask(r *record) {
 	a.pods.push(askEntry{r})
 	r.inUnbound = len(l.unbound)
 	l.unbound = append(l.unbound, r)
+	l.note(r)
 	l.guard(r.asked)
 }
 
@@ -170,6 +175,7 @@ func (l *Ledger) unask(r *record) {
 	if r.inAsker == out {
 		return
 	}
+	l.unnote(r)
 	a := l.asking[r.asked]
 	a.pods.remove(askEntry{r})
 	last := l.unbound[len(l.unbound)-1]

@@ -44,6 +44,8 @@ type Pod struct {
 	Gate string
 	// Shown is the sentence of the pod's Queued condition, "" where it shows none.
 	Shown string
+	// Unschedulable is the message of the pod's PodScheduled condition where that says Unschedulable, "" where it does not.
+	Unschedulable string
 }
 
 // State says where a pod of ours is on its way.
@@ -80,14 +82,14 @@ type record struct {
 	app   *account
 	spot  *node // where its room is taken: on a node that had some, then on its own
 
-	ticket     uint64 // of the last release; never changes while kube-scheduler holds the pod
-	since      int64  // when it entered its state
-	state      State
-	listed     bool   // in its line
-	telling    bool   // in the list of pods to tell
-	alone      bool   // no driver ran in its leaf at its last release
-	listing    uint32 // grows whenever it enters or leaves a line
-	inReleased int    // place among the released pods
+	ticket   uint64 // of the last release; never changes while kube-scheduler holds the pod
+	since    int64  // when it entered its state
+	state    State
+	listed   bool   // in its line
+	telling  bool   // in the list of pods to tell
+	alone    bool   // no driver ran in its leaf at its last release
+	listing  uint32 // grows whenever it enters or leaves a line
+	inRoster int    // place among the released or parked pods
 
 	inTimer int           // place among the back-off timers
 	told    string        // the sentence the pod object shows, as far as we know
@@ -99,12 +101,32 @@ type record struct {
 	inApp     int        // place among the pods of its application
 	inAsker   int        // place among the pods that ask for the same queue
 	inUnbound int        // place among all pods that ask for a queue
+	inShowing int        // place among those of them that show Unschedulable
 	attempts  int        // failed with an error in a row
 	retryAt   int64      // end of its back-off
+
+	lack       uint64 // the last look in which it was of the backlog, and
+	lackSince  int64  // since when it has been so in every look
+	inTogether uint64 // the last look in which limits let it run together with those before it
 }
 
 // held reports whether a waiting pod is kept out of the order books.
 func (r *record) held() bool { return r.hold.Code != "" }
+
+// roster is a set of records, in no order that means anything. A record is in one at most.
+type roster []*record
+
+func (s *roster) add(r *record) {
+	r.inRoster = len(*s)
+	*s = append(*s, r)
+}
+
+func (s *roster) remove(r *record) {
+	last := len(*s) - 1
+	(*s)[r.inRoster], (*s)[last].inRoster = (*s)[last], r.inRoster
+	(*s)[last] = nil
+	*s = (*s)[:last]
+}
 
 // effects is what a pod has put on the accounts of its leaf; set undoes and redoes them.
 type effects struct {

@@ -13,11 +13,12 @@ import (
 
 // Rehearsal goes through the releases to come on a ledger that nobody else uses: charges what would be released, with the comparisons
 // that decide, takes charges back, and tries the same again with other limits or more nodes. Nothing is released, no attempt is made and
-// no time passes: a class may be charged while some node has room for it, as the scheduler would hold it once it had failed.
+// no time passes: a class may be charged while some node has room for it, as the scheduler would hold it once it had failed, unless one of
+// its pods shows that it fitted none all the same.
 type Rehearsal struct {
-	ledger *Ledger
-	trial  *trial
-	watch  []*Threshold
+	ledger  *Ledger
+	charged []*record
+	watch   []*Threshold
 }
 
 // Charge is a release as rehearsed.
@@ -51,11 +52,12 @@ type Competitor struct {
 func (l *Ledger) Rehearse() *Rehearsal {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return &Rehearsal{ledger: l, trial: l.try(false)}
+	l.begin()
+	return &Rehearsal{ledger: l}
 }
 
 // Len is the number of charges made and not taken back.
-func (h *Rehearsal) Len() int { return len(h.trial.charged) }
+func (h *Rehearsal) Len() int { return len(h.charged) }
 
 // Queues is the number of queues in the tree.
 func (h *Rehearsal) Queues() int { return len(h.ledger.tree.Nodes) }
@@ -71,15 +73,16 @@ func (h *Rehearsal) Next(roomy, tell bool) (Charge, bool) {
 	defer l.mu.Unlock()
 	l.settle()
 	l.explain()
-	h.trial.roomy = roomy
+	l.recheckDrivers()
 	for _, t := range h.watch {
 		t.look(l)
 	}
-	var open lanes
-	if tell {
-		open = h.trial.open()
+	open := h.open(roomy)
+	r := l.walk(l.root, open)
+	if leaf := l.stale; leaf != nil {
+		l.stale = nil
+		l.refresh(leaf)
 	}
-	r := h.trial.peek()
 	if r == nil {
 		return Charge{}, false
 	}
@@ -87,8 +90,26 @@ func (h *Rehearsal) Next(roomy, tell bool) (Charge, bool) {
 	if tell {
 		c.Decisions = l.decisions(r, open)
 	}
-	h.trial.charge(r)
+	r.alone = r.leaf.driverPods == 0
+	l.set(r, r.leaf, Released, reason.Reason{})
+	if !roomy {
+		l.occupy(r, l.roomFor(r.class))
+	}
+	h.charged = append(h.charged, r)
 	return c, true
+}
+
+// open marks the classes that may be charged now and returns their lanes.
+func (h *Rehearsal) open(roomy bool) (open lanes) {
+	l := h.ledger
+	l.mark++
+	for _, c := range l.offered { // each for itself: order does not matter
+		if roomy || l.roomFor(c) != nil && c.says() == "" {
+			c.mark = l.mark
+			open |= c.lane()
+		}
+	}
+	return open & l.lanesOf(l.root)
 }
 
 // Back takes charges back until n are left. Classes look for room from the first node on again, so that the same try always fills the
@@ -98,7 +119,12 @@ func (h *Rehearsal) Back(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.settle()
-	h.trial.back(n)
+	for len(h.charged) > n {
+		last := len(h.charged) - 1
+		r := h.charged[last]
+		h.charged = h.charged[:last]
+		l.set(r, r.leaf, Waiting, reason.Reason{})
+	}
 	for _, c := range l.classes { // each for itself: order does not matter
 		c.room = room{}
 	}
@@ -158,8 +184,12 @@ func (h *Rehearsal) Stopped(uid UID) reason.Reason {
 		return reason.Reason{}
 	}
 	why := l.why(r)
-	if why.Code == reason.WaitingTurn && l.roomFor(r.class) == nil {
-		return l.lack(r)
+	switch {
+	case why.Code != reason.WaitingTurn:
+	case l.roomFor(r.class) == nil:
+		return l.noRoom(r)
+	case r.class.says() != "":
+		return reason.Reason{Code: reason.Parked, Queue: why.Queue, Detail: r.class.says()}
 	}
 	return why
 }
@@ -217,7 +247,7 @@ func (h *Rehearsal) NodeFor(uid UID) (Node, bool) {
 	var best *node
 	var bestHolds bool
 	for _, e := range l.nodeList { // the best of all: order does not matter
-		if !e.known || !l.mayUse(e, c) {
+		if !e.known || !e.takes(c) {
 			continue
 		}
 		holds := e.Allocatable.Max(c.request).Equal(e.Allocatable)

@@ -50,42 +50,47 @@ func (l *Ledger) roomFor(c *class) *node {
 // holds reports whether the node has room for one more pod of the class. A resource that the node does not list it does not have,
 // unless pods get it elsewhere: else a class that wants a device would have room on every node without devices.
 func (l *Ledger) holds(e *node, c *class) bool {
-	if !e.known || e.Pods > 0 && e.spots+e.foreignPods >= e.Pods {
+	if !e.known || e.full() {
 		return false
 	}
 	for i := range c.request.Len() {
-		want := c.request.At(i)
-		has, listed := e.Allocatable.Lookup(want.Name)
-		if (listed || !l.isElsewhere(want.Name)) && want.Value > has-e.used.Get(want.Name) {
+		if l.lacks(e, c.request.At(i)) {
 			return false
 		}
 	}
-	return l.mayUse(e, c)
+	return e.takes(c)
 }
 
-// mayUse reports whether pods of the class may use the node as far as the node itself decides.
-func (l *Ledger) mayUse(e *node, c *class) bool {
+// full: the node takes no more pods.
+func (e *node) full() bool { return e.Pods > 0 && e.spots+e.foreignPods >= e.Pods }
+
+// lacks reports whether less of a resource is free than is asked for.
+func (l *Ledger) lacks(e *node, want resource.Entry) bool {
+	has, listed := e.Allocatable.Lookup(want.Name)
+	return (listed || !l.isElsewhere(want.Name)) && want.Value > has-e.used.Get(want.Name)
+}
+
+// takes reports whether the pods of the class may use the node as far as the node itself decides.
+func (e *node) takes(c *class) bool {
 	if c.eligible != nil {
 		return c.eligible(e.Facts)
 	}
 	return e.Usable
 }
 
-// lack says why no node has room for a waiting pod: of which resource the node that comes closest has too little. Closest is the one
+// noRoom says why no node has room for a waiting pod: of which resource the node that comes closest has too little. Closest is the one
 // that lacks the smallest part of what the pod asks for.
-func (l *Ledger) lack(r *record) reason.Reason {
+func (l *Ledger) noRoom(r *record) reason.Reason {
 	why := reason.Reason{Code: reason.WaitingForRoom, Queue: string(r.leaf.path)}
 	var usable, full int
 	least := int64(math.MaxInt64)
 	for _, e := range l.nodeList { // the least of all: order does not matter
-		switch {
-		case !e.known || !l.mayUse(e, r.class):
+		if !e.takes(r.class) {
 			continue
-		case e.Pods > 0 && e.spots+e.foreignPods >= e.Pods:
-			full++
 		}
 		usable++
-		name, free, part := e.lacks(r.class.request)
+		full += btoi(e.full())
+		name, free, part := l.shortOf(e, r.class.request)
 		if name != "" && (part < least || part == least && name < why.Resource) {
 			least, why.Resource, why.Asked, why.Used = part, name, r.class.request.Get(name), free
 		}
@@ -101,15 +106,16 @@ func (l *Ledger) lack(r *record) reason.Reason {
 	return why
 }
 
-// lacks returns the resource of which the node lacks the largest part of the request, in millionths, and what is free of it.
-func (e *node) lacks(request resource.List) (name resource.Name, free, part int64) {
+// shortOf returns the resource of which the node lacks the largest part of the request, in millionths, and what is free of it.
+func (l *Ledger) shortOf(e *node, request resource.List) (name resource.Name, free, part int64) {
 	for i := range request.Len() {
 		want := request.At(i)
+		if !l.lacks(e, want) {
+			continue
+		}
 		left := max(e.Allocatable.Get(want.Name)-e.used.Get(want.Name), 0)
-		if short := want.Value - left; short > 0 {
-			if p := resource.Part(1_000_000, short, want.Value); name == "" || p > part {
-				name, free, part = want.Name, left, p
-			}
+		if p := resource.Part(1_000_000, want.Value-left, want.Value); name == "" || p > part {
+			name, free, part = want.Name, left, p
 		}
 	}
 	return name, free, part

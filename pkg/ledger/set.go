@@ -39,19 +39,7 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will eff
 	if was.window != will.window {
 		l.inWindow += step(will.window)
 	}
-	if (oldState == Released) != (r.state == Released) {
-		if r.class != nil {
-			r.class.outstanding += step(r.state == Released)
-		}
-		if r.state == Released {
-			r.inReleased = len(l.released)
-			l.released = append(l.released, r)
-		} else {
-			last := l.released[len(l.released)-1]
-			l.released[r.inReleased], last.inReleased = last, r.inReleased
-			l.released = l.released[:len(l.released)-1]
-		}
-	}
+	l.enrol(r, oldState)
 	if !r.state.charged() {
 		l.occupy(r, nil)
 	}
@@ -68,7 +56,7 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will eff
 	if r.told != "" || r.hold.Code != "" {
 		l.tell(r)
 	}
-	if was.charged && old != nil && old.direct == 0 && (old.forced || l.guarded[old.path]) {
+	if was.charged && !l.trying && old != nil && old.direct == 0 && (old.forced || l.guarded[old.path]) {
 		l.treeOld = true
 	}
 	if r.app != nil {
@@ -78,6 +66,33 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will eff
 		l.refresh(old)
 	}
 	l.version++
+}
+
+// enrol keeps the lists of released and parked pods.
+func (l *Ledger) enrol(r *record, old State) {
+	if old == r.state {
+		return
+	}
+	switch old {
+	case Released:
+		l.released.remove(r)
+		if r.class != nil {
+			r.class.outstanding--
+		}
+	case Parked:
+		l.parked.remove(r)
+	case Waiting, Reserved, Bound, Gone:
+	}
+	switch r.state {
+	case Released:
+		l.released.add(r)
+		if r.class != nil {
+			r.class.outstanding++
+		}
+	case Parked:
+		l.parked.add(r)
+	case Waiting, Reserved, Bound, Gone:
+	}
 }
 
 func step(up bool) int {

@@ -58,7 +58,7 @@ func (l *Ledger) TakeTellings(n int) []Telling {
 
 // tell puts the pod on the list of those whose condition may have to change.
 func (l *Ledger) tell(r *record) {
-	if !r.telling {
+	if !r.telling && !l.trying {
 		r.telling = true
 		l.toTell = append(l.toTell, r)
 	}

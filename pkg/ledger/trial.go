@@ -1,103 +1,109 @@
 package ledger
 
-import "github.com/fairway-scheduler/fairway/pkg/core/reason"
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+)
 
 // A trial charges waiting pods in the order in which they would be released, to see how far limits and room carry, and takes all of it back
-// before the lock is given up. Nobody is told: no ticket, no journal, no version.
+// before the lock is given up. It leaves nothing behind: no ticket, no step in the journal, no version, nobody who is to be told. Charging for
+// real and taking back is the only way to ask that cannot differ from what a release would do; a second arithmetic beside it could.
 
 // trial is a trial under way.
 type trial struct {
 	ledger  *Ledger
-	roomy   bool      // room is no matter: what would limits alone let run together?
-	charged []charged // in the order of the dispatch
-	parked  []*record // that take their turns with the others meanwhile
+	roomy   bool // room is no matter: what would limits alone let run together?
+	charged []*record
+	before  []before // of every pod that was moved, in the order of the moves
 	version uint64
+	open    lanes // where room is no matter: those in which something waits
 }
 
-type charged struct {
+// before is how a pod was before it was moved.
+type before struct {
 	*record
+	state   State
+	hold    reason.Reason
 	limited reason.Reason
 }
 
-// try begins a trial. It must be ended before the lock is given up. Parked pods take their turns with the others where room is no matter.
+// try begins a trial. It must be ended before the lock is given up. Where room is no matter, parked pods and those that back off take their
+// turns with the others: what keeps them is no limit.
 func (l *Ledger) try(roomy bool) *trial {
 	l.begin()
+	l.recheckDrivers()
+	l.trying = true
 	t := &trial{ledger: l, version: l.version, roomy: roomy}
 	if !roomy {
 		return t
 	}
-	for _, r := range l.unbound { // each for itself: order does not matter
-		if r.state == Parked && r.leaf != nil && l.holdIn(r, r.leaf, l.now).Code == "" {
-			t.parked = append(t.parked, r)
-			l.set(r, r.leaf, Waiting, reason.Reason{})
+	for _, r := range slices.Clone(l.parked) { // each for itself: order does not matter
+		if r.leaf == nil {
+			continue // something holds it by now, and it is about to be taken out of kube-scheduler's queue
 		}
+		if hold := l.holdIn(r, r.leaf, l.now); hold.Code == "" || hold.Code == reason.BackOff {
+			t.move(r, Waiting)
+		}
+	}
+	for _, e := range slices.Clone(l.timers) { // each for itself: order does not matter
+		t.move(e.record, Waiting)
+	}
+	l.mark++
+	for _, c := range l.offered { // each for itself: order does not matter
+		c.mark = l.mark
+		t.open |= c.lane()
 	}
 	return t
 }
 
+func (t *trial) move(r *record, s State) {
+	t.before = append(t.before, before{r, r.state, r.hold, r.limited})
+	t.ledger.set(r, r.leaf, s, reason.Reason{})
+}
+
 // next charges the next pod and returns it, nil if there is none.
 func (t *trial) next() *record {
-	r := t.peek()
-	if r != nil {
-		t.charge(r)
-	}
-	return r
-}
-
-// open marks the classes that may be charged now and returns their lanes.
-func (t *trial) open() (open lanes) {
 	l := t.ledger
-	l.recheckDrivers()
-	l.mark++
-	for _, c := range l.offered { // each for itself: order does not matter
-		if t.roomy || l.roomFor(c) != nil {
-			c.mark = l.mark
-			open |= c.lane()
-		}
+	if !t.roomy {
+		t.look()
 	}
-	return open & l.lanesOf(l.root)
-}
-
-// peek returns the pod whose turn it is.
-func (t *trial) peek() *record {
-	l := t.ledger
-	r := l.walk(l.root, t.open())
+	r := l.walk(l.root, t.open&l.lanesOf(l.root))
 	if leaf := l.stale; leaf != nil {
 		l.stale = nil
 		l.refresh(leaf)
 	}
-	return r
-}
-
-func (t *trial) charge(r *record) {
-	l := t.ledger
-	c := charged{r, r.limited}
-	r.alone = r.leaf.driverPods == 0
-	l.set(r, r.leaf, Released, reason.Reason{})
+	if r == nil {
+		return nil
+	}
+	t.move(r, Released)
 	if !t.roomy {
 		l.occupy(r, l.roomFor(r.class))
 	}
-	t.charged = append(t.charged, c)
+	t.charged = append(t.charged, r)
+	return r
 }
 
-// back takes charges back, the last first, until n are left.
-func (t *trial) back(n int) {
-	for len(t.charged) > n {
-		last := len(t.charged) - 1
-		c := t.charged[last]
-		t.charged = t.charged[:last]
-		t.ledger.set(c.record, c.leaf, Waiting, reason.Reason{})
-		c.record.limited = c.limited
+// look marks the classes that find room.
+func (t *trial) look() {
+	l := t.ledger
+	l.mark++
+	t.open = 0
+	for _, c := range l.offered { // each for itself: order does not matter
+		if l.roomFor(c) != nil {
+			c.mark = l.mark
+			t.open |= c.lane()
+		}
 	}
 }
 
-// end takes all back.
+// end takes all back, the last move first: so every list is again as it was.
 func (t *trial) end() {
 	l := t.ledger
-	t.back(0)
-	for _, r := range t.parked {
-		l.set(r, r.leaf, Parked, reason.Reason{})
+	for _, b := range slices.Backward(t.before) {
+		l.set(b.record, b.leaf, b.state, b.hold)
+		b.record.limited = b.limited
 	}
 	l.version = t.version
-	l.treeOld = false // a queue that stays in the tree for its charges only has those it had
+	l.trying = false
 }

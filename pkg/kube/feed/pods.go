@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"sync"
 
 	v1 "k8s.io/api/core/v1"
@@ -67,6 +68,7 @@ func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) {
 		p.Class = f.Classes.of(pod, p.Request, p.Role == application.Driver)
 		p.Eligible = eligible(pod)
 		p.Gate = f.Gate(pod)
+		p.Unschedulable = unschedulable(pod)
 	}
 }
 
@@ -74,6 +76,17 @@ func shown(pod *v1.Pod) string {
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type == v1alpha1.PodConditionQueued && c.Status == v1.ConditionTrue {
 			return c.Message
+		}
+	}
+	return ""
+}
+
+// unschedulable is what the pod shows to whoever adds nodes: cluster-autoscaler and Karpenter look for this type, status and reason.
+func unschedulable(pod *v1.Pod) string {
+	for i := range pod.Status.Conditions {
+		c := &pod.Status.Conditions[i]
+		if c.Type == v1.PodScheduled && c.Status == v1.ConditionFalse && c.Reason == v1.PodReasonUnschedulable {
+			return cmp.Or(c.Message, c.Reason)
 		}
 	}
 	return ""

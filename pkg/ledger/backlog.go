@@ -1,0 +1,173 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// The backlog is what more nodes would let run: the pods that wait for room, as far as limits, charged one after the other in the order of the
+// dispatch, let them run together. It shows as Unschedulable, which cluster autoscalers act on. A pod beyond it must not show that, whoever
+// wrote it: the node that comes for it would stay empty.
+
+// Backlogged is a pod of which the PodScheduled condition is to change.
+type Backlogged struct {
+	UID       UID
+	Namespace string
+	Name      string
+	// Message is what a pod of its class shows, in upstream's words; "" where none does (see Shortage).
+	Message string
+}
+
+func (r *record) backlogged() Backlogged {
+	return Backlogged{UID: r.UID, Namespace: r.Namespace, Name: r.Name}
+}
+
+// Backlog takes a look at up to n pods in the order of the dispatch. show: those that have waited for room for as long as after, in
+// nanoseconds, in every look, and do not say so. unshow: those that say so although a rule holds them, or although limits would not let them
+// run together with those before them; of the pods beyond n that is not known, so they are left as they are unless something holds them now.
+//
+// A pod that shows it already is left alone, also when room appears: upstream takes the condition back by binding.
+func (l *Ledger) Backlog(n int, after, now int64) (show, unshow []Backlogged) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.try(true)
+	l.looks++
+	more := true
+	for more && len(t.charged) < n {
+		more = t.next() != nil
+	}
+	t.end()
+	for _, r := range t.charged {
+		r.inTogether = l.looks
+		if r.held() || !l.waitsForRoom(r.class, now) {
+			continue // to be tried within seconds
+		}
+		if r.lack == 0 || r.lack+1 != l.looks {
+			r.lackSince = now
+		}
+		if r.lack = l.looks; now-r.lackSince < after {
+			continue
+		}
+		if r.limited.Code != "" { // no limit stops it any more: it must not say both
+			r.limited = reason.Reason{}
+			l.tell(r)
+		}
+		if r.Unschedulable == "" {
+			b := r.backlogged()
+			b.Message = r.class.says()
+			show = append(show, b)
+		}
+	}
+	for _, r := range l.showing {
+		if l.mustNotShow(r, more) {
+			unshow = append(unshow, r.backlogged())
+		}
+	}
+	return show, unshow
+}
+
+// mustNotShow reports whether a pod that shows Unschedulable is not of the backlog. more: there are pods at which nobody looked.
+func (l *Ledger) mustNotShow(r *record, more bool) bool {
+	switch {
+	case r.state != Waiting && r.state != Parked:
+		return false // in kube-scheduler's hands, which says itself what comes of it
+	case r.leaf == nil:
+		return true
+	case r.inTogether == l.looks || r.hold.Code == reason.BackOff:
+		return false
+	case r.held() || !more:
+		return true
+	}
+	_, limited := l.limitOn(r.app, r.class)
+	return limited
+}
+
+// waitsForRoom reports whether the class waits behind a pod that fitted no node, or for a node that has room for it (see mayTry). It changes
+// nothing, unlike roomFor: how often somebody looks must not decide which node a release takes.
+func (l *Ledger) waitsForRoom(c *class, now int64) bool {
+	if c.lookedAt == l.looks {
+		return c.lacksRoom
+	}
+	c.lookedAt, c.lacksRoom = l.looks, c.closed
+	if !c.closed && c.failed && c.closedUntil <= now && !l.opts.Extenders {
+		holds := func(e *node) bool { return l.holds(e, c) }
+		c.lacksRoom = !slices.ContainsFunc(c.room.candidates, holds) && !slices.ContainsFunc(l.nodeList[c.room.next:], holds)
+	}
+	return c.lacksRoom
+}
+
+// says is what the pod that failed last shows, or what one of the class showed last.
+func (c *class) says() string {
+	if c.speaker != nil && c.speaker.Unschedulable != "" {
+		return c.speaker.Unschedulable
+	}
+	return c.said
+}
+
+// note keeps the list of unbound pods that show Unschedulable, and what their classes say, after a change of what the pod shows.
+func (l *Ledger) note(r *record) {
+	if r.Unschedulable == "" || r.inAsker == out {
+		l.unnote(r)
+		return
+	}
+	r.class.said = r.Unschedulable
+	if r.inShowing == out {
+		r.inShowing = len(l.showing)
+		l.showing = append(l.showing, r)
+	}
+}
+
+func (l *Ledger) unnote(r *record) {
+	if r.inShowing == out {
+		return
+	}
+	last := len(l.showing) - 1
+	l.showing[r.inShowing], l.showing[last].inShowing = l.showing[last], r.inShowing
+	l.showing[last] = nil
+	l.showing = l.showing[:last]
+	r.inShowing = out
+}
+
+// Shortage is why nodes have no room for a pod, counted as kube-scheduler counts: a node may lack several things.
+type Shortage struct {
+	Nodes    int // that exist
+	TooMany  int // of them, those that take no more pods
+	Lacking  []Lack
+	Unusable int // that the pod may not use, whatever they have free
+}
+
+// Lack is on how many nodes too little of a resource is free.
+type Lack struct {
+	Resource resource.Name
+	Nodes    int
+}
+
+// Shortage says what keeps an unbound pod off the nodes, as far as arithmetic knows; false: the ledger knows no such pod.
+func (l *Ledger) Shortage(uid UID) (Shortage, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.pods[uid]
+	if r == nil || r.class == nil {
+		return Shortage{}, false
+	}
+	c, s := r.class, Shortage{Nodes: len(l.nodeList)}
+	lacking := make([]int, c.request.Len())
+	for _, e := range l.nodeList {
+		if !e.takes(c) {
+			s.Unusable++
+			continue
+		}
+		s.TooMany += btoi(e.full())
+		for i := range lacking {
+			lacking[i] += btoi(l.lacks(e, c.request.At(i)))
+		}
+	}
+	for i, nodes := range lacking {
+		if nodes > 0 {
+			s.Lacking = append(s.Lacking, Lack{c.request.At(i).Name, nodes})
+		}
+	}
+	return s, true
+}
