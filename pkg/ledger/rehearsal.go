@@ -18,6 +18,7 @@ import (
 type Rehearsal struct {
 	ledger  *Ledger
 	charged []*record
+	parked  map[*class]bool // that have room, as it is, and whose pods show that they fitted no node all the same
 	watch   []*Threshold
 }
 
@@ -53,7 +54,11 @@ func (l *Ledger) Rehearse() *Rehearsal {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.begin()
-	return &Rehearsal{ledger: l}
+	h := &Rehearsal{ledger: l, parked: map[*class]bool{}}
+	for _, c := range l.classes { // each for itself: order does not matter
+		h.parked[c] = c.says() != "" && l.roomFor(c) != nil
+	}
+	return h
 }
 
 // Len is the number of charges made and not taken back.
@@ -104,7 +109,7 @@ func (h *Rehearsal) open(roomy bool) (open lanes) {
 	l := h.ledger
 	l.mark++
 	for _, c := range l.offered { // each for itself: order does not matter
-		if roomy || l.roomFor(c) != nil && c.says() == "" {
+		if roomy || !h.parked[c] && l.roomFor(c) != nil {
 			c.mark = l.mark
 			open |= c.lane()
 		}
@@ -188,7 +193,7 @@ func (h *Rehearsal) Stopped(uid UID) reason.Reason {
 	case why.Code != reason.WaitingTurn:
 	case l.roomFor(r.class) == nil:
 		return l.noRoom(r)
-	case r.class.says() != "":
+	case h.parked[r.class]:
 		return reason.Reason{Code: reason.Parked, Queue: why.Queue, Detail: r.class.says()}
 	}
 	return why
@@ -235,13 +240,13 @@ func (h *Rehearsal) RemoveNode(name string) { h.ledger.ForgetNode(name) }
 
 // NodeFor returns what a node would have to be like for the pod to fit on it: like the smallest that the pod may use and that would
 // hold it if it were empty; else like the largest that it may use, grown to its size. False: it may use none.
-func (h *Rehearsal) NodeFor(uid UID) (Node, bool) {
+func (h *Rehearsal) NodeFor(uid UID) (n Node, grown, ok bool) {
 	l := h.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.pods[uid]
 	if r == nil || r.class == nil {
-		return Node{}, false
+		return Node{}, false, false
 	}
 	c := r.class
 	var best *node
@@ -256,11 +261,11 @@ func (h *Rehearsal) NodeFor(uid UID) (Node, bool) {
 		}
 	}
 	if best == nil {
-		return Node{}, false
+		return Node{}, false, false
 	}
-	n := best.Node
+	n = best.Node
 	n.Allocatable = n.Allocatable.Max(c.request)
-	return n, true
+	return n, !bestHolds, true
 }
 
 func smaller(a, b *node) bool {

@@ -29,6 +29,7 @@ type search struct {
 	thresholds []*ledger.Threshold // of edits of max and maxDriverShare, nil for others
 	failed     []int64             // of each edit, the largest value that was not enough
 	node       ledger.Node
+	grown      bool // no node is as large
 	nodes      int
 	blockers   []reason.Reason
 	tries      int
@@ -234,11 +235,11 @@ func (s *search) addNode(why reason.Reason) bool {
 		}
 		return true
 	}
-	n, ok := s.rehearsal.NodeFor(s.pod)
+	n, grown, ok := s.rehearsal.NodeFor(s.pod)
 	if !ok {
 		return false
 	}
-	s.node, s.nodes = n, 1
+	s.node, s.grown, s.nodes = n, grown, 1
 	s.blockers = append(s.blockers, why)
 	if pod, _ := s.ledger.PodState(s.pod); s.tries == 1 {
 		s.nodes = 1 + s.rehearsal.Before(s.pod)/fitting(pod.Request, n)

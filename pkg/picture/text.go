@@ -33,7 +33,7 @@ func (s *search) changes(pod ledger.PodState) []Change {
 	if len(s.edits) == 1 && s.nodes == 0 {
 		all = append(all, s.edits[0].end()...)
 	}
-	if len(s.edits) == 0 && s.nodes > 0 && len(s.ahead) == 0 {
+	if len(s.edits) == 0 && s.nodes > 0 && len(s.ahead) == 0 && !s.grown {
 		all = append(all, Change{
 			Kind: ChangeEnd, Queue: queue.Root, Message: "starts when " + sizeText(pod.Request) + " are free on one node that it may use",
 		})
@@ -78,6 +78,8 @@ func byHand(why reason.Reason) []Change {
 		text = "name another queue in " + queueKey
 	case reason.SchedulingGate:
 		text = why.Other + " lets the pod pass"
+	case reason.Parked:
+		text = "what the scheduler's answer asks for: " + why.Detail
 	case reason.WaitingForRoom:
 		text = "a node that the pod may use: its node selector, affinity and tolerations admit none of those there are"
 	default:

@@ -74,8 +74,9 @@ func (w *World) setNode(s statement) (string, error) {
 }
 
 // pod NAME queue=PATH [application=NAME] [role=driver|executor] [user=NAME] [priority=N]
-// [gate=NAME] cpu=4 memory=8Gi submits a pod, or changes those properties of one. A pod
-// that names no application is one of its own; gate=none lets it go.
+// [gate=NAME] [shows=TEXT] cpu=4 memory=8Gi submits a pod, or changes those properties of one. A pod
+// that names no application is one of its own; gate=none lets it go. What it shows is the
+// scheduler's answer that it fits no node.
 func (w *World) setPod(s statement) (string, error) {
 	name, err := s.word("name")
 	if err != nil {
@@ -129,6 +130,8 @@ func setPodOption(p *ledger.Pod, o option) (known bool, err error) {
 		var n int64
 		n, err = strconv.ParseInt(o.value, 10, 32)
 		p.Priority = int32(n)
+	case "shows":
+		p.Unschedulable = o.value
 	case "gate":
 		p.Gate = o.value
 		if o.value == "none" {
