@@ -17,5 +17,5 @@ func (s *Scheduler) write(ctx context.Context) {
 
 	recorder := s.Config.EventBroadcaster.NewRecorder(v1alpha1.SchedulerName)
 	pods := s.Config.InformerFactory.Core().V1().Pods().Lister()
-	go podcondition.New(s.Ledger, s.Config.Client, recorder, podcondition.Options{Pods: pods}).Run(ctx)
+	go podcondition.New(s.Ledger, s.Config.Client, recorder, podcondition.Options{Pods: pods, ShowUnschedulable: true}).Run(ctx)
 }

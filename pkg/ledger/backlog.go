@@ -75,9 +75,9 @@ func (l *Ledger) mustNotShow(r *record, more bool) bool {
 		return false // in kube-scheduler's hands, which says itself what comes of it
 	case r.leaf == nil:
 		return true
-	case r.inTogether == l.looks || r.hold.Code == reason.BackOff:
+	case r.inTogether == l.looks:
 		return false
-	case r.held() || !more:
+	case r.held() && r.hold.Code != reason.BackOff || !more:
 		return true
 	}
 	_, limited := l.limitOn(r.app, r.class)
@@ -130,12 +130,12 @@ func (l *Ledger) unnote(r *record) {
 	r.inShowing = out
 }
 
-// Shortage is why nodes have no room for a pod, counted as kube-scheduler counts: a node may lack several things.
+// Shortage is why nodes have no room for a pod, counted as kube-scheduler counts: a node may lack several things. What it would say of
+// nodes that the pod may not use at all has many forms and is not known here.
 type Shortage struct {
-	Nodes    int // that exist
-	TooMany  int // of them, those that take no more pods
-	Lacking  []Lack
-	Unusable int // that the pod may not use, whatever they have free
+	Nodes   int // that exist
+	TooMany int // of them, those that take no more pods
+	Lacking []Lack
 }
 
 // Lack is on how many nodes too little of a resource is free.
@@ -156,7 +156,6 @@ func (l *Ledger) Shortage(uid UID) (Shortage, bool) {
 	lacking := make([]int, c.request.Len())
 	for _, e := range l.nodeList {
 		if !e.takes(c) {
-			s.Unusable++
 			continue
 		}
 		s.TooMany += btoi(e.full())

@@ -162,7 +162,7 @@ func (w *World) bind(p *pod, node, placed string) {
 		trouble = w.rng.IntN(50)
 	}
 	if possible && trouble != 0 {
-		p.Node, p.Placed = node, placed
+		p.Node, p.Placed, p.Unschedulable = node, placed, ""
 		w.podChanged(p)
 		if !w.opts.Calm {
 			w.at(second/10+w.rng.Int64N(4*second), func() { w.end(p) })
@@ -189,6 +189,9 @@ func (w *World) failed(p *pod, f ledger.Failure) {
 		}
 		if p.place == active {
 			return // released anew while the attempt ran
+		}
+		if f == ledger.NoFit {
+			w.show(p, "0/0 nodes are available.")
 		}
 		p.place = unschedulable
 		if p.moved {

@@ -60,7 +60,7 @@ func options(seed uint64) Options {
 // Users, administrators, watches, nodes and binds do what they like; the ledger's books stay right, no limit is broken by a release,
 // nothing waits that could run, and a ledger built anew comes to the same picture (see audit.go).
 func TestTheBooksStayRightWhateverHappens(t *testing.T) {
-	var steps, reserved, audits, quiet, alike atomic.Int64
+	var steps, reserved, audits, quiet, alike, shown, unshown atomic.Int64
 	seeds(t, 2000, func(seed uint64, o Options) error {
 		w := New(seed, o)
 		err := w.Run(300)
@@ -72,11 +72,13 @@ func TestTheBooksStayRightWhateverHappens(t *testing.T) {
 		audits.Add(int64(w.Audits))
 		quiet.Add(int64(w.Quiet))
 		alike.Add(int64(w.Alike))
+		shown.Add(int64(w.Shown))
+		unshown.Add(int64(w.Unshown))
 		return err
 	})
 	t.Cleanup(func() {
-		t.Logf("%d steps, %d reservations, %d audits, %d of them in quiet moments, %d times the same after a restart",
-			steps.Load(), reserved.Load(), audits.Load(), quiet.Load(), alike.Load())
+		t.Logf("%d steps, %d reservations, %d audits, %d of them in quiet moments, %d times the same after a restart; %d pods shown unschedulable, %d not any more",
+			steps.Load(), reserved.Load(), audits.Load(), quiet.Load(), alike.Load(), shown.Load(), unshown.Load())
 	})
 }
 

@@ -47,6 +47,7 @@ func (w *World) user() {
 		w.podChanged(p)
 	case 7:
 		w.tell()
+		w.showBacklog()
 	}
 }
 
@@ -135,6 +136,7 @@ func (w *World) household() {
 		return
 	}
 	w.at(w.rng.Int64N(second), w.household)
+	w.showBacklog()
 	switch w.rng.IntN(3) {
 	case 0:
 		w.editNode()

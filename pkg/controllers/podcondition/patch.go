@@ -22,10 +22,12 @@ const textLimit = 1024
 type patch struct {
 	Metadata struct {
 		UID types.UID `json:"uid"`
+		// Stated, it makes the patch fit one version of the pod only.
+		ResourceVersion string `json:"resourceVersion,omitempty"`
 	} `json:"metadata"`
 	Status struct {
 		// Merged by type, so that the conditions of others stay as they are.
-		Conditions [1]condition `json:"conditions"`
+		Conditions [1]any `json:"conditions"`
 	} `json:"status"`
 }
 
@@ -36,6 +38,13 @@ type condition struct {
 	Reason             string                  `json:"reason"`
 	Message            string                  `json:"message"`
 	LastTransitionTime *metav1.Time            `json:"lastTransitionTime,omitempty"`
+	ObservedGeneration int64                   `json:"observedGeneration,omitempty"`
+}
+
+// removal takes a condition away.
+type removal struct {
+	Patch string                  `json:"$patch"`
+	Type  corev1.PodConditionType `json:"type"`
 }
 
 // conditionOf is what a pod should show.
@@ -49,7 +58,7 @@ func conditionOf(t ledger.Telling) condition {
 
 // body spells the patch. shown is the pod as last seen, nil if unknown: while the condition's status stays, so does its time.
 func body(uid ledger.UID, c condition, shown *corev1.Pod, now metav1.Time) ([]byte, error) {
-	if !shows(shown, uid, c.Status) {
+	if !shows(shown, uid, c.Type, c.Status) {
 		c.LastTransitionTime = &now
 	}
 	var p patch
@@ -58,14 +67,39 @@ func body(uid ledger.UID, c condition, shown *corev1.Pod, now metav1.Time) ([]by
 	return json.Marshal(p)
 }
 
-func shows(pod *corev1.Pod, uid ledger.UID, status corev1.ConditionStatus) bool {
+// unschedulableBody spells the patch that makes a pod show Unschedulable with this message, or, where that is "", show nothing any more.
+// It fits this very version of the pod: by the time it arrives the pod may be bound, and one that runs must not be called unschedulable.
+func unschedulableBody(pod *corev1.Pod, message string, now metav1.Time) ([]byte, error) {
+	var p patch
+	p.Metadata.UID, p.Metadata.ResourceVersion = pod.UID, pod.ResourceVersion
+	if message == "" {
+		p.Status.Conditions[0] = removal{Patch: "delete", Type: corev1.PodScheduled}
+		return json.Marshal(p)
+	}
+	c := condition{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: message,
+		ObservedGeneration: pod.Generation,
+	}
+	if !shows(pod, ledger.UID(pod.UID), c.Type, c.Status) {
+		c.LastTransitionTime = &now
+	}
+	p.Status.Conditions[0] = c
+	return json.Marshal(p)
+}
+
+func shows(pod *corev1.Pod, uid ledger.UID, kind corev1.PodConditionType, status corev1.ConditionStatus) bool {
 	if pod == nil || pod.UID != types.UID(uid) {
 		return false
 	}
+	c := conditionIn(pod, kind)
+	return c != nil && c.Status == status && !c.LastTransitionTime.IsZero()
+}
+
+func conditionIn(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {
 	for i := range pod.Status.Conditions {
-		if c := &pod.Status.Conditions[i]; c.Type == v1alpha1.PodConditionQueued {
-			return c.Status == status && !c.LastTransitionTime.IsZero()
+		if c := &pod.Status.Conditions[i]; c.Type == kind {
+			return c
 		}
 	}
-	return false
+	return nil
 }

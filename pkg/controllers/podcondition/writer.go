@@ -26,8 +26,9 @@ import (
 
 // Defaults of Options.
 const (
-	DefaultInterval        = 500 * time.Millisecond
-	DefaultWritesPerSecond = 20
+	DefaultInterval           = 500 * time.Millisecond
+	DefaultWritesPerSecond    = 20
+	DefaultUnschedulableAfter = 5 * time.Second
 )
 
 // retryAfter is when a pod whose patch failed is told again. It does not grow: the rate is bounded anyway, and others go first meanwhile.
@@ -43,16 +44,20 @@ const action = "Queueing"
 type Options struct {
 	// Interval is the time between two looks at the ledger; 0 is DefaultInterval.
 	Interval time.Duration
-	// WritesPerSecond bounds the patches over all pods; 0 is DefaultWritesPerSecond.
+	// WritesPerSecond bounds the patches over all pods and of all conditions; 0 is DefaultWritesPerSecond.
 	WritesPerSecond int
+	// ShowUnschedulable has pods that wait for room show Unschedulable. Pods that must not show it lose it in any case.
+	ShowUnschedulable bool
+	// UnschedulableAfter is how long a pod waits for room before it shows that; 0 is DefaultUnschedulableAfter.
+	UnschedulableAfter time.Duration
 	// Pods shows what pods say now, so that a condition which stays True for another reason keeps the time of its last transition.
-	// Without it every patch counts as a transition.
+	// Without it every patch counts as a transition, and PodScheduled is never written.
 	Pods corelisters.PodLister
 	// Clock is for tests.
 	Clock clock.WithTicker
 }
 
-// Writer tells pods why they are held.
+// Writer tells pods why they are held, and others that they wait for room.
 type Writer struct {
 	ledger   *ledger.Ledger
 	client   kubernetes.Interface
@@ -62,10 +67,15 @@ type Writer struct {
 	limiter  flowcontrol.PassiveRateLimiter
 	pods     corelisters.PodLister
 	clock    clock.WithTicker
+	show     bool
+	after    time.Duration
 
 	// All of this belongs to the goroutine of Run.
 	pending    []ledger.Telling         // taken from the ledger and not yet tried
 	failed     map[ledger.UID]time.Time // when to give them back to the ledger
+	backlog    []change                 // what the last look at the backlog found and is not yet tried
+	lookedAt   time.Time
+	avoided    map[ledger.UID]time.Time // until when, since their PodScheduled could not be written
 	complaints writing.Complaints
 }
 
@@ -77,6 +87,9 @@ func New(l *ledger.Ledger, client kubernetes.Interface, recorder events.EventRec
 	if o.WritesPerSecond <= 0 {
 		o.WritesPerSecond = DefaultWritesPerSecond
 	}
+	if o.UnschedulableAfter <= 0 {
+		o.UnschedulableAfter = DefaultUnschedulableAfter
+	}
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
@@ -85,6 +98,7 @@ func New(l *ledger.Ledger, client kubernetes.Interface, recorder events.EventRec
 		batch:   o.WritesPerSecond, // what is taken is out of date by at most a second when it is written
 		limiter: writing.NewLimiter(o.WritesPerSecond, o.Interval, o.Clock),
 		failed:  map[ledger.UID]time.Time{},
+		show:    o.ShowUnschedulable, after: o.UnschedulableAfter, avoided: map[ledger.UID]time.Time{},
 	}
 }
 
@@ -95,7 +109,8 @@ func (w *Writer) Run(ctx context.Context) {
 	writing.Repeat(ctx, w.clock, w.interval, w.pass)
 }
 
-// pass writes what the limiter lets pass. It takes tellings by the batch rather than as many as it may write: the ledger looks through all
+// pass writes what the limiter lets pass: first why pods are held, since users wait for that, then what autoscalers must not go on seeing,
+// then what they should see. It takes tellings by the batch rather than as many as it may write: the ledger looks through all
 // it has to tell at each taking, and taking none to give back keeps it certain of what pods show.
 func (w *Writer) pass(ctx context.Context) {
 	now := w.clock.Now()
@@ -114,6 +129,7 @@ func (w *Writer) pass(ctx context.Context) {
 		w.pending = w.pending[1:]
 		w.tell(ctx, t)
 	}
+	w.showBacklog(ctx, now)
 }
 
 // tell writes the condition and then the event, so that there is one event for one change however often the write is tried.
@@ -132,27 +148,31 @@ func (w *Writer) tell(ctx context.Context, t ledger.Telling) {
 		// The pod is gone, or made anew under its name; the ledger will hear of it.
 	default:
 		w.failed[t.UID] = w.clock.Now().Add(retryAfter)
-		w.complain(ctx, err, t)
+		w.complain(ctx, err, t.Namespace, t.Name)
 	}
 }
 
 func (w *Writer) patch(ctx context.Context, t ledger.Telling, c condition) error {
-	data, err := body(t.UID, c, w.shown(t), metav1.NewTime(w.clock.Now()))
+	data, err := body(t.UID, c, w.shown(t.Namespace, t.Name), metav1.NewTime(w.clock.Now()))
 	if err != nil {
 		return err
 	}
+	return w.send(ctx, t.Namespace, t.Name, data)
+}
+
+func (w *Writer) send(ctx context.Context, namespace, name string, data []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, writing.Timeout)
 	defer cancel()
 	options := metav1.PatchOptions{FieldManager: writing.FieldManager}
-	_, err = w.client.CoreV1().Pods(t.Namespace).Patch(ctx, t.Name, types.StrategicMergePatchType, data, options, "status")
+	_, err := w.client.CoreV1().Pods(namespace).Patch(ctx, name, types.StrategicMergePatchType, data, options, "status")
 	return err
 }
 
-func (w *Writer) shown(t ledger.Telling) *corev1.Pod {
+func (w *Writer) shown(namespace, name string) *corev1.Pod {
 	if w.pods == nil {
 		return nil
 	}
-	pod, err := w.pods.Pods(t.Namespace).Get(t.Name)
+	pod, err := w.pods.Pods(namespace).Get(name)
 	if err != nil {
 		return nil
 	}
@@ -199,13 +219,13 @@ func acceptedNote(s ledger.PodState) string {
 	return reason.Reason{Code: reason.WaitingTurn, Queue: string(s.Leaf)}.Text()
 }
 
-func (w *Writer) complain(ctx context.Context, err error, t ledger.Telling) {
+func (w *Writer) complain(ctx context.Context, err error, namespace, name string) {
 	if ctx.Err() != nil {
 		return // we are told to stop, and that is no failure
 	}
 	if unmentioned, due := w.complaints.Due(err, w.clock.Now()); due {
 		klog.FromContext(ctx).Error(err, "The condition of a pod cannot be written; it is tried again",
-			"pod", klog.KRef(t.Namespace, t.Name), "unmentioned", unmentioned)
+			"pod", klog.KRef(namespace, name), "unmentioned", unmentioned)
 	}
 }
 
@@ -217,5 +237,5 @@ func (w *Writer) giveBack() {
 	for uid := range w.failed {
 		w.ledger.Untold(uid)
 	}
-	w.pending, w.failed = nil, map[ledger.UID]time.Time{}
+	w.pending, w.failed, w.backlog = nil, map[ledger.UID]time.Time{}, nil
 }

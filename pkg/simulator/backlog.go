@@ -1,0 +1,119 @@
+package simulator
+
+import (
+	"math/rand/v2"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// show is a patch of a pod's status: its PodScheduled condition says Unschedulable with this message, or, where that is "", is taken away.
+// kube-scheduler wakes no pod for a change of its status.
+func (w *World) show(p *pod, message string) {
+	if !p.exists || p.Node != "" || p.Terminating || p.Unschedulable == message {
+		return
+	}
+	p.Unschedulable = message
+	now := p.Pod
+	w.deliver(podKind, func() {
+		w.known.pods[now.UID] = now
+		w.Ledger.ObservePod(now, w.now)
+	})
+}
+
+// showBacklog is the writer of these conditions. It has random numbers of its own, like tell.
+func (w *World) showBacklog() {
+	rng := rand.New(rand.NewPCG(w.seed, uint64(w.Steps)+1<<32))
+	show, unshow := w.lookAtBacklog([]int{1, 3, 10, everyPod}[rng.IntN(4)])
+	for _, b := range show {
+		if p := w.pods[b.UID]; rng.IntN(5) > 0 && p != nil {
+			w.show(p, "0/1 nodes are available.")
+			w.Shown++
+		}
+	}
+	for _, b := range unshow {
+		if p := w.pods[b.UID]; rng.IntN(5) > 0 && p != nil {
+			w.show(p, "")
+			w.Unshown++
+		}
+	}
+}
+
+// everyPod is more than any world has.
+const everyPod = 10_000
+
+// lookAtBacklog looks at n pods. It wants no delay: how long a pod has waited depends on how often somebody looked, and audits look too.
+func (w *World) lookAtBacklog(n int) (show, unshow []ledger.Backlogged) {
+	show, unshow = w.Ledger.Backlog(n, 0, w.now)
+	w.auditBacklog(show, unshow, n == everyPod)
+	return show, unshow
+}
+
+// auditBacklog: who is to show Unschedulable waits, nothing holds it, and every max on its path has place for all that are charged and all
+// that will show it. all: the look went through all pods. Then who is to lose it is held, or is one too many for some limit.
+func (w *World) auditBacklog(show, unshow []ledger.Backlogged, all bool) {
+	total := w.total()
+	leaves := map[ledger.UID]bool{}
+	for _, b := range unshow {
+		leaves[b.UID] = true
+		if w.known.pods[b.UID].Unschedulable == "" {
+			w.fail("pod %s is to lose a condition that it does not show", b.UID)
+		}
+	}
+	used, waiting := map[queue.Path]size{}, map[queue.Path]size{}
+	add := func(m map[queue.Path]size, leaf queue.Path, uid ledger.UID) {
+		for q := leaf; q != ""; q = q.Parent() {
+			m[q] = m[q].plus(sizeOf(w.known.pods[uid].Request))
+		}
+	}
+	for _, uid := range sorted(w.known.pods) {
+		now := w.known.pods[uid]
+		switch state, ours := w.Ledger.PodState(uid); {
+		case w.pods[uid].charged != "":
+			add(used, w.pods[uid].charged, uid)
+			add(waiting, w.pods[uid].charged, uid)
+		case !ours || state.Leaf == "" || now.Terminating || now.Node != "":
+		default:
+			add(waiting, home(&now), uid)
+			if now.Unschedulable != "" && !leaves[uid] {
+				add(used, home(&now), uid)
+			}
+		}
+	}
+	for _, b := range show {
+		now := w.known.pods[b.UID]
+		state, _ := w.Ledger.PodState(b.UID)
+		if state.State != ledger.Waiting && state.State != ledger.Parked || state.Hold.Code != "" || now.Gate != "" || now.Unschedulable != "" ||
+			w.tooLarge(home(&now), sizeOf(now.Request), total) {
+			w.fail("pod %s is to show Unschedulable: %s %s, shows %q", b.UID, state.State, state.Hold.Code, now.Unschedulable)
+		}
+		add(used, home(&now), b.UID)
+	}
+	for _, b := range show {
+		now := w.known.pods[b.UID]
+		for q := home(&now); q != "" && all; q = q.Parent() {
+			if i, over := used[q].over(w.maxOf(q, total)); over {
+				w.fail("pod %s is to show Unschedulable, and with those before it queue %s would use %d %s", b.UID, q, used[q][i], resources[i])
+			}
+		}
+	}
+	for _, b := range unshow {
+		if now := w.known.pods[b.UID]; w.mayRunWithAll(&now, waiting) {
+			w.fail("pod %s is to lose the condition Unschedulable, and nothing holds it", b.UID)
+		}
+	}
+}
+
+// mayRunWithAll: nothing holds the pod, and its limits have place for all that wait. Of drivers that is not known here.
+func (w *World) mayRunWithAll(p *ledger.Pod, waiting map[queue.Path]size) bool {
+	state, _ := w.Ledger.PodState(p.UID)
+	if state.Hold.Code != "" || state.Leaf == "" || w.opts.Limits {
+		return false
+	}
+	for q := home(p); q != ""; q = q.Parent() {
+		if _, over := waiting[q].over(w.maxOf(q, w.total())); over {
+			return false
+		}
+	}
+	return true
+}
