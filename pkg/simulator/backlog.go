@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
@@ -78,6 +79,11 @@ func (w *World) auditBacklog(show, unshow []ledger.Backlogged, all bool) {
 			if now.Unschedulable != "" && !leaves[uid] {
 				add(used, home(&now), uid)
 			}
+		}
+		state, _ := w.Ledger.PodState(uid)
+		holds := state.Leaf == "" || state.Hold.Code != "" && state.Hold.Code != reason.BackOff
+		if now.Unschedulable != "" && state.State == ledger.Waiting && holds && !leaves[uid] {
+			w.fail("pod %s goes on to show Unschedulable, although %s holds it", uid, state.Hold.Code)
 		}
 	}
 	for _, b := range show {
