@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -13,7 +14,7 @@ import (
 // atRest runs a world of the seed until nothing is under way.
 func atRest(t *testing.T, seed uint64) *World {
 	t.Helper()
-	w := New(seed, Options{Calm: true, Every: -1, Limits: seed%2 == 0, Window: ledger.DefaultWindow})
+	w := New(seed, Options{Calm: true, Every: -1000, Limits: seed%2 == 0, Window: ledger.DefaultWindow})
 	w.rest(t)
 	return w
 }
@@ -82,16 +83,18 @@ func (w *World) change(t *testing.T, c picture.Change, uid ledger.UID) bool {
 	return w.known.pods[uid].Node != ""
 }
 
-// A thousand pods that wait in worlds at rest: what the picture says would let the pod start does, and nothing smaller of the same kind.
+var questions = flag.Int("questions", 400, "number of pods of which TestWhatWouldLetAPodStartDoes asks why they wait")
+
+// Pods that wait in worlds at rest: what the picture says would let the pod start does, and nothing smaller of the same kind.
 func TestWhatWouldLetAPodStartDoes(t *testing.T) {
-	const questions, shards = 1000, 4
+	const shards = 4
 	var verdicts [shards]map[picture.Verdict]int
 	t.Run("shards", func(t *testing.T) {
 		for shard := range shards {
 			t.Run(fmt.Sprint(shard), func(t *testing.T) {
 				t.Parallel()
 				verdicts[shard] = map[picture.Verdict]int{}
-				for n, seed := 0, uint64(shard); n < questions/shards; seed += shards {
+				for n, seed := 0, uint64(shard); n < *questions/shards; seed += shards {
 					if verdict, asked := question(t, seed); asked {
 						verdicts[shard][verdict]++
 						n++
@@ -102,7 +105,7 @@ func TestWhatWouldLetAPodStartDoes(t *testing.T) {
 	})
 	t.Log(verdicts)
 	for _, verdict := range []picture.Verdict{picture.Held, picture.Room} {
-		if verdicts[0][verdict]+verdicts[1][verdict]+verdicts[2][verdict]+verdicts[3][verdict] < questions/10 {
+		if verdicts[0][verdict]+verdicts[1][verdict]+verdicts[2][verdict]+verdicts[3][verdict] < *questions/10 {
 			t.Errorf("few pods were %s", verdict)
 		}
 	}
