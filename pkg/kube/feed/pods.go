@@ -33,7 +33,7 @@ type Feed struct {
 // ObservePod implements turnstile.Observer.
 func (f *Feed) ObservePod(pod *v1.Pod) (ours bool) {
 	ours = f.Ours(pod.Spec.SchedulerName)
-	if pod.Status.Phase == v1.PodSucceeded || pod.Status.Phase == v1.PodFailed {
+	if ended(pod) {
 		f.ForgetPod(pod) // an ended pod takes part in nothing; kube-scheduler's informer never shows one
 		return ours
 	}
@@ -53,6 +53,8 @@ func (f *Feed) ObservePod(pod *v1.Pod) (ours bool) {
 	f.Ledger.ObservePod(p, f.Now())
 	return ours
 }
+
+func ended(pod *v1.Pod) bool { return pod.Status.Phase == v1.PodSucceeded || pod.Status.Phase == v1.PodFailed }
 
 func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) {
 	p.Queue = convert.QueueRequest(pod)

@@ -5,25 +5,76 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/fairway-scheduler/fairway/pkg/kube/objects"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
 // Rebuild makes a ledger of a set of objects, as the scheduler's own is made by its informers. schedulers are the schedulerNames that are ours.
+// The order of the objects makes no difference. A pod or Queue that says nothing of its creation is created now.
 func Rebuild(s *objects.Set, schedulers []string, now time.Time, o ledger.Options) *ledger.Ledger {
 	f := &Feed{
 		Ledger: ledger.New(o), Ours: func(name string) bool { return slices.Contains(schedulers, name) },
-		Gate: func(*v1.Pod) string { return "" }, Now: now.UnixNano, Kick: func() {}, Classes: &Classes{},
+		Gate: gateOf, Now: now.UnixNano, Kick: func() {}, Classes: &Classes{Single: o.Extenders},
 	}
+	at := metav1.NewTime(now)
 	for _, q := range s.Queues {
-		f.observeQueue(q)
+		f.observeQueue(queueAt(q, at))
 	}
+	classes := f.DeviceClasses()
+	for _, c := range s.DeviceClasses {
+		classes.OnAdd(c, true)
+	}
+	nodes := f.Nodes()
 	for _, n := range s.Nodes {
-		f.Nodes().OnAdd(n, true)
+		nodes.OnAdd(n, true)
+	}
+	// Which labels make a class is known before the first pod gets one: the scheduler observes its pods anew when it learns of more.
+	for _, p := range s.Pods {
+		if !ended(p) {
+			f.Classes.see(p)
+		}
 	}
 	for _, p := range s.Pods {
-		f.ObservePod(p)
+		f.ObservePod(podAt(p, at))
 	}
 	return f.Ledger
+}
+
+// queueAt and podAt fill in the creation of objects that people wrote. Objects of a set are shared, so a copy gets it.
+
+func queueAt(q *unstructured.Unstructured, at metav1.Time) *unstructured.Unstructured {
+	if said, _, err := unstructured.NestedFieldNoCopy(q.Object, "metadata", "creationTimestamp"); said != nil || err != nil {
+		return q
+	}
+	q = q.DeepCopy()
+	q.SetCreationTimestamp(at)
+	return q
+}
+
+func podAt(p *v1.Pod, at metav1.Time) *v1.Pod {
+	if !p.CreationTimestamp.IsZero() {
+		return p
+	}
+	c := *p
+	c.CreationTimestamp = at
+	return &c
+}
+
+// gateOf says what PreEnqueue plugin would hold the pod, as far as the pod itself tells: whether a claim that it names exists, or a
+// plugin of somebody else would hold it, only the scheduler knows.
+func gateOf(p *v1.Pod) string {
+	if len(p.Spec.SchedulingGates) > 0 {
+		return "SchedulingGates"
+	}
+	for i := range p.Spec.ResourceClaims {
+		c := &p.Spec.ResourceClaims[i]
+		made := func(s v1.PodResourceClaimStatus) bool { return s.Name == c.Name }
+		if c.ResourceClaimName == nil && !slices.ContainsFunc(p.Status.ResourceClaimStatuses, made) {
+			return "DynamicResources"
+		}
+	}
+	return ""
 }

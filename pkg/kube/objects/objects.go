@@ -1,68 +1,103 @@
 // Package objects holds the API objects that a picture of a cluster is made of, wherever they come from: a file as `kubectl get -o yaml`
 // writes it, or a live API server.
 //
-// In: a stream. Out: a Set, or an error that names the place and the object. It judges no object: what is wrong with a Queue is found
-// where the scheduler finds it, on the way into the ledger.
+// In: a stream. Out: a Set, or an error that names the stream, the place in it, the object, and what is allowed. It judges only what no API
+// server would have let in. What is wrong with a Queue is found where the scheduler finds it, on the way into the ledger.
 package objects
 
 import (
-	"errors"
-	"fmt"
-	"io"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// Set is what is known of one cluster at one moment. Queues are undecoded, since one that cannot be read must hide no other.
+// Set is what is known of one cluster at one moment. Queues are undecoded, since one that cannot be read must hide no other. The objects of
+// a set are shared and never edited.
 type Set struct {
 	Queues        []*unstructured.Unstructured
 	Nodes         []*corev1.Node
 	Pods          []*corev1.Pod
 	DeviceClasses []*resourcev1.DeviceClass
+
+	stream string   // what errors call the stream
+	others []string // what else the stream held, for errors: kinds without an effect
 }
 
-// Read reads a stream of YAML or JSON documents, single objects or Lists. name is what errors call the stream.
-func Read(name string, r io.Reader) (*Set, error) {
-	s := &Set{}
-	d := yaml.NewYAMLOrJSONDecoder(r, 4096)
-	for {
-		u := &unstructured.Unstructured{}
-		err := d.Decode(&u.Object)
-		if errors.Is(err, io.EOF) {
-			return s, nil
+// latest is the end of what nanoseconds since the epoch can say; what lies beyond is no time of a cluster.
+var earliest, latest = time.Unix(0, 0), time.Date(2262, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Newest is the newest time at which something is known to have happened: creations, conditions, starts and ends of containers. It is zero
+// where no object tells a time. Times that may lie ahead (deletionTimestamp, which adds the grace period) do not count, nor those of
+// managedFields, which a Set does not keep.
+func (s *Set) Newest() time.Time {
+	var n newest
+	for _, q := range s.Queues {
+		n.queue(q)
+	}
+	for _, c := range s.DeviceClasses {
+		n.see(c.CreationTimestamp)
+	}
+	for _, node := range s.Nodes {
+		n.see(node.CreationTimestamp)
+		for i := range node.Status.Conditions {
+			n.see(node.Status.Conditions[i].LastHeartbeatTime)
+			n.see(node.Status.Conditions[i].LastTransitionTime)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		if err := s.add(u); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	for _, p := range s.Pods {
+		n.pod(p)
+	}
+	return n.at
+}
+
+type newest struct{ at time.Time }
+
+func (n *newest) see(t metav1.Time) {
+	if t.After(n.at) && t.Time.Before(latest) {
+		n.at = t.Time
+	}
+}
+
+func (n *newest) text(t string) {
+	if at, err := time.Parse(time.RFC3339, t); err == nil {
+		n.see(metav1.NewTime(at))
+	}
+}
+
+func (n *newest) queue(q *unstructured.Unstructured) {
+	n.see(q.GetCreationTimestamp())
+	conditions, _, _ := unstructured.NestedFieldNoCopy(q.Object, "status", "conditions")
+	all, _ := conditions.([]any)
+	for _, c := range all {
+		if condition, ok := c.(map[string]any); ok {
+			at, _ := condition["lastTransitionTime"].(string)
+			n.text(at)
 		}
 	}
 }
 
-func (s *Set) add(u *unstructured.Unstructured) error {
-	if u.IsList() {
-		return u.EachListItem(func(o runtime.Object) error { return s.add(o.(*unstructured.Unstructured)) })
+func (n *newest) pod(p *corev1.Pod) {
+	n.see(p.CreationTimestamp)
+	for i := range p.Status.Conditions {
+		n.see(p.Status.Conditions[i].LastProbeTime)
+		n.see(p.Status.Conditions[i].LastTransitionTime)
 	}
-	switch u.GetKind() {
-	case "Queue":
-		s.Queues = append(s.Queues, u)
-	case "Node":
-		n := &corev1.Node{}
-		s.Nodes = append(s.Nodes, n)
-		return runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, n)
-	case "Pod":
-		p := &corev1.Pod{}
-		s.Pods = append(s.Pods, p)
-		return runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, p)
+	if p.Status.StartTime != nil {
+		n.see(*p.Status.StartTime)
 	}
-	return nil
+	for _, statuses := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
+		for i := range statuses {
+			for _, s := range []*corev1.ContainerState{&statuses[i].State, &statuses[i].LastTerminationState} {
+				if s.Running != nil {
+					n.see(s.Running.StartedAt)
+				}
+				if s.Terminated != nil {
+					n.see(s.Terminated.FinishedAt)
+				}
+			}
+		}
+	}
 }
-
-// Newest is the newest time that any object mentions.
-func (s *Set) Newest() time.Time { return time.Time{} }

@@ -1,0 +1,276 @@
+package objects
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+)
+
+// kinds are those a stream may hold. Those that are not kept have no effect on the picture today, but belong to what people dump.
+var kinds = []struct{ kind, apiVersion string }{
+	{"Queue", v1alpha1.GroupVersion.String()},
+	{"Node", "v1"},
+	{"Pod", "v1"},
+	{"DeviceClass", resourcev1.SchemeGroupVersion.String()},
+	{"PodGroup", "scheduling.x-k8s.io/v1alpha1"},
+	{"PriorityClass", "scheduling.k8s.io/v1"},
+	{"PodDisruptionBudget", "policy/v1"},
+}
+
+func apiVersionOf(kind string) string {
+	for _, k := range kinds {
+		if k.kind == kind {
+			return k.apiVersion
+		}
+	}
+	return ""
+}
+
+// allowed is the end of every error about something that is not allowed in a stream.
+func allowed() string {
+	var all []string
+	for _, k := range kinds {
+		all = append(all, k.kind+" ("+k.apiVersion+")")
+	}
+	return strings.Join(all, ", ") + " and Lists of them"
+}
+
+// header is what every object has, and all that errors need to name it.
+type header struct {
+	Kind, APIVersion string
+	Namespace, Name  string
+}
+
+func (h header) String() string {
+	if h.Namespace != "" {
+		return h.Kind + " " + h.Namespace + "/" + h.Name
+	}
+	return h.Kind + " " + h.Name
+}
+
+// headerOf fails only where the text is no object, or its kind no string.
+func headerOf(raw []byte) (header, error) {
+	var top struct {
+		Kind       string          `json:"kind"`
+		APIVersion string          `json:"apiVersion"`
+		Metadata   json.RawMessage `json:"metadata"`
+	}
+	if len(raw) == 0 || raw[0] != '{' {
+		return header{}, fmt.Errorf("%.40s is not an object; allowed are %s", raw, allowed())
+	}
+	if err := utiljson.Unmarshal(raw, &top); err != nil {
+		return header{}, err
+	}
+	h := header{Kind: top.Kind, APIVersion: top.APIVersion}
+	metadata := map[string]json.RawMessage{}
+	if json.Unmarshal(top.Metadata, &metadata) == nil { // else the object has no name, which is found later
+		_ = json.Unmarshal(metadata["name"], &h.Name)
+		_ = json.Unmarshal(metadata["namespace"], &h.Namespace)
+	}
+	return h, nil
+}
+
+func isList(h header) bool { return strings.HasSuffix(h.Kind, "List") }
+
+// known returns an error for a kind that a stream may not hold.
+func (h header) known() error {
+	switch want := apiVersionOf(h.Kind); {
+	case h.Kind == "":
+		return fmt.Errorf("an object without a kind; allowed are %s", allowed())
+	case want == "":
+		return fmt.Errorf("%v: kind %s of apiVersion %q is unknown; allowed are %s", h, h.Kind, h.APIVersion, allowed())
+	case h.APIVersion != want:
+		return fmt.Errorf("%v: apiVersion is %q; allowed is %s", h, h.APIVersion, want)
+	}
+	return nil
+}
+
+// guessed takes in raw if it is a pod, as nearly all objects of a large stream are: to look for the kind first would be to read each twice.
+// of is the kind of the List that leaves out the kinds of its items.
+func (r *reader) guessed(raw []byte, of string) bool {
+	if r.guess != "Pod" {
+		return false
+	}
+	p := &corev1.Pod{}
+	if utiljson.Unmarshal(raw, p) != nil || p.Name == "" {
+		return false
+	}
+	if (p.Kind != "Pod" || p.APIVersion != "v1") && (p.Kind != "" || of != "Pod") {
+		return false
+	}
+	return r.pod(p) == nil // else the long way finds the same error, and says where
+}
+
+// object takes in one object that is no List.
+func (r *reader) object(h header, raw []byte) error {
+	if err := h.known(); err != nil {
+		return r.at(err)
+	}
+	if h.Name == "" {
+		return r.at(fmt.Errorf("%s without a name: metadata.name must be a string that is not empty", h.Kind))
+	}
+	r.guess = h.Kind
+	if err := r.decode(h.Kind, raw); err != nil {
+		return r.at(fmt.Errorf("%v: %w", h, err))
+	}
+	return nil
+}
+
+func (r *reader) decode(kind string, raw []byte) error {
+	switch s := r.set; kind {
+	case "Queue":
+		u := &unstructured.Unstructured{}
+		if err := utiljson.Unmarshal(raw, &u.Object); err != nil {
+			return err
+		}
+		return keep(r, &s.Queues, kind, u)
+	case "Node":
+		n := &corev1.Node{}
+		if err := utiljson.Unmarshal(raw, n); err != nil {
+			return err
+		}
+		if err := checkNode(n); err != nil {
+			return err
+		}
+		n.TypeMeta = metav1.TypeMeta{}
+		return keep(r, &s.Nodes, kind, n)
+	case "Pod":
+		p := &corev1.Pod{}
+		if err := utiljson.Unmarshal(raw, p); err != nil {
+			return err
+		}
+		return r.pod(p)
+	case "DeviceClass":
+		c := &resourcev1.DeviceClass{}
+		if err := utiljson.Unmarshal(raw, c); err != nil {
+			return err
+		}
+		c.TypeMeta = metav1.TypeMeta{}
+		return keep(r, &s.DeviceClasses, kind, c)
+	}
+	if !slices.Contains(r.set.others, kind) {
+		r.set.others = append(r.set.others, kind)
+	}
+	return nil
+}
+
+func (r *reader) pod(p *corev1.Pod) error {
+	if err := checkPod(p); err != nil {
+		return err
+	}
+	if p.Namespace == "" {
+		p.Namespace = metav1.NamespaceDefault
+	}
+	p.TypeMeta = metav1.TypeMeta{}
+	return keep(r, &r.set.Pods, "Pod", p)
+}
+
+type key struct{ kind, namespace, name string }
+
+// stand-in for the UID that the API server would have given. No real one has a slash.
+func (k key) uid() types.UID { return types.UID(k.kind + "/" + k.namespace + "/" + k.name) }
+
+// keep puts o into list, unless an older or newer state of it is there already: then the newer one counts.
+func keep[T metav1.Object](r *reader, list *[]T, kind string, o T) error {
+	o.SetManagedFields(nil) // a third of a pod, and of no use
+	k := key{kind, o.GetNamespace(), o.GetName()}
+	if o.GetUID() == "" {
+		o.SetUID(k.uid())
+	}
+	i, again := r.seen[k]
+	if !again {
+		r.seen[k] = len(*list)
+		*list = append(*list, o)
+		return nil
+	}
+	before := (*list)[i]
+	if o.GetUID() == k.uid() {
+		o.SetUID(before.GetUID())
+	}
+	if a, b := before.GetUID(), o.GetUID(); a != b && a != k.uid() {
+		return fmt.Errorf("uid is %s here and %s before: the stream holds two clusters, or one at two times; allowed is one picture of one cluster", b, a)
+	}
+	if !older(o, before) {
+		(*list)[i] = o
+	}
+	return nil
+}
+
+// older compares resource versions where both objects have one; else what comes later in the stream is newer.
+func older(o, than metav1.Object) bool {
+	a, errA := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
+	b, errB := strconv.ParseUint(than.GetResourceVersion(), 10, 64)
+	return errA == nil && errB == nil && a < b
+}
+
+// checkNode refuses what no API server would let in, and a sketch that would silently offer nothing: the scheduler counts nodes that say
+// they are Ready, and no other.
+func checkNode(n *corev1.Node) error {
+	if n.UID == "" && len(n.Status.Conditions) == 0 && len(n.Status.Allocatable) > 0 {
+		return errors.New(`has no status.conditions, so that no scheduler would use it; write {type: Ready, status: "True"} there, or False`)
+	}
+	if err := checkAmounts("status.allocatable", n.Status.Allocatable); err != nil {
+		return err
+	}
+	return checkTime(n.CreationTimestamp)
+}
+
+func checkPod(p *corev1.Pod) error {
+	if err := checkTime(p.CreationTimestamp); err != nil {
+		return err
+	}
+	if err := checkAmounts("spec.overhead", p.Spec.Overhead); err != nil {
+		return err
+	}
+	if p.Spec.Resources != nil {
+		if err := checkAmounts("spec.resources.requests", p.Spec.Resources.Requests); err != nil {
+			return err
+		}
+	}
+	for _, of := range []struct {
+		field string
+		all   []corev1.Container
+	}{{"spec.initContainers", p.Spec.InitContainers}, {"spec.containers", p.Spec.Containers}} {
+		for i := range of.all {
+			if err := checkAmounts("resources.requests", of.all[i].Resources.Requests); err != nil {
+				return fmt.Errorf("%s[%d].%w", of.field, i, err)
+			}
+		}
+	}
+	return nil
+}
+
+// checkAmounts names the first wrong amount in name order.
+func checkAmounts(field string, amounts corev1.ResourceList) error {
+	var wrong []corev1.ResourceName
+	for name, q := range amounts {
+		if q.Sign() < 0 {
+			wrong = append(wrong, name)
+		}
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	name := slices.Min(wrong)
+	q := amounts[name]
+	return fmt.Errorf("%s: %s is %s; allowed is 0 or more", field, name, q.String())
+}
+
+func checkTime(created metav1.Time) error {
+	if created.IsZero() || !created.Time.Before(earliest) && created.Time.Before(latest) {
+		return nil
+	}
+	return fmt.Errorf("metadata.creationTimestamp is %s; allowed are times from %d to %d", created.UTC().Format("2006-01-02"), earliest.UTC().Year(), latest.Year()-1)
+}

@@ -1,0 +1,86 @@
+package objects
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
+)
+
+// With returns the set as it would be once the Queues of overlay were applied: a Queue of a name that is there has the overlay's spec and
+// stays what it was otherwise, and one of a new name is created by then (see feed.Rebuild on objects without a time). Overlays hold Queues
+// only, and none that a scheduler could not read: there is nothing to see in a Queue that would never be in force.
+func (s *Set) With(overlay *Set) (*Set, error) {
+	if err := overlay.onlyQueues(); err != nil {
+		return nil, overlay.says(err)
+	}
+	after := *s
+	after.Queues = slices.Clone(s.Queues)
+	place := map[string]int{}
+	for i, q := range s.Queues {
+		place[q.GetName()] = i
+	}
+	for _, q := range overlay.Queues {
+		decoded, err := convert.DecodeQueue(q)
+		if err == nil {
+			_, err = convert.Declaration(decoded)
+		}
+		if err != nil {
+			return nil, overlay.says(err)
+		}
+		if i, ok := place[q.GetName()]; ok {
+			after.Queues[i] = respecified(s.Queues[i], q)
+		} else {
+			after.Queues = append(after.Queues, created(q))
+		}
+	}
+	return &after, nil
+}
+
+// onlyQueues names the first of the kinds that have no place in an overlay.
+func (s *Set) onlyQueues() error {
+	var other metav1.Object
+	kind := ""
+	switch {
+	case len(s.Pods) > 0:
+		kind, other = "Pod", s.Pods[0]
+	case len(s.Nodes) > 0:
+		kind, other = "Node", s.Nodes[0]
+	case len(s.DeviceClasses) > 0:
+		kind, other = "DeviceClass", s.DeviceClasses[0]
+	case len(s.others) > 0:
+		return fmt.Errorf("%s: only Queues are allowed here", s.others[0])
+	default:
+		return nil
+	}
+	return fmt.Errorf("%v: only Queues are allowed here", header{Kind: kind, Namespace: other.GetNamespace(), Name: other.GetName()})
+}
+
+func (s *Set) says(err error) error {
+	if s.stream == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", s.stream, err)
+}
+
+// respecified is the Queue with the spec of another.
+func respecified(q, by *unstructured.Unstructured) *unstructured.Unstructured {
+	object := maps.Clone(q.Object)
+	delete(object, "spec")
+	if spec, ok := by.Object["spec"]; ok {
+		object["spec"] = spec
+	}
+	return &unstructured.Unstructured{Object: object}
+}
+
+// created is the Queue as if it were made now: what an older one of its name had come to is not its own.
+func created(q *unstructured.Unstructured) *unstructured.Unstructured {
+	fresh := &unstructured.Unstructured{Object: map[string]any{"apiVersion": q.GetAPIVersion(), "kind": q.GetKind()}}
+	fresh.SetName(q.GetName())
+	fresh.SetUID(key{q.GetKind(), "", q.GetName()}.uid())
+	return respecified(fresh, q)
+}
