@@ -54,7 +54,10 @@ type header struct {
 }
 
 func (h header) String() string {
-	if h.Namespace != "" {
+	switch {
+	case h.Name == "":
+		return h.Kind + " without a name"
+	case h.Namespace != "":
 		return h.Kind + " " + h.Namespace + "/" + h.Name
 	}
 	return h.Kind + " " + h.Name
@@ -90,7 +93,7 @@ func (h header) known() error {
 	case h.Kind == "":
 		return fmt.Errorf("an object without a kind; allowed are %s", allowed())
 	case want == "":
-		return fmt.Errorf("%v: kind %s of apiVersion %q is unknown; allowed are %s", h, h.Kind, h.APIVersion, allowed())
+		return fmt.Errorf("%v: the kind, of apiVersion %q, is unknown; allowed are %s", h, h.APIVersion, allowed())
 	case h.APIVersion != want:
 		return fmt.Errorf("%v: apiVersion is %q; allowed is %s", h, h.APIVersion, want)
 	}
@@ -119,7 +122,7 @@ func (r *reader) object(h header, raw []byte) error {
 		return r.at(err)
 	}
 	if h.Name == "" {
-		return r.at(fmt.Errorf("%s without a name: metadata.name must be a string that is not empty", h.Kind))
+		return r.at(fmt.Errorf("%v: allowed as metadata.name is any text that is not empty", h))
 	}
 	r.guess = h.Kind
 	if err := r.decode(h.Kind, raw); err != nil {
@@ -219,7 +222,7 @@ func older(o, than metav1.Object) bool {
 // they are Ready, and no other.
 func checkNode(n *corev1.Node) error {
 	if n.UID == "" && len(n.Status.Conditions) == 0 && len(n.Status.Allocatable) > 0 {
-		return errors.New(`has no status.conditions, so that no scheduler would use it; write {type: Ready, status: "True"} there, or False`)
+		return errors.New(`status.conditions are missing, so no scheduler would use it; allowed is a list with {type: Ready, status: "True"}, or "False"`)
 	}
 	if err := checkAmounts("status.allocatable", n.Status.Allocatable); err != nil {
 		return err

@@ -55,6 +55,9 @@ func nextLine(from *bufio.Reader, to []byte) ([]byte, error) {
 func separator(line []byte) (content []byte, begins bool) {
 	for _, mark := range []string{"---", "..."} {
 		if after, ok := bytes.CutPrefix(line, []byte(mark)); ok && (len(after) == 0 || bytes.IndexByte([]byte(" \t\r\n"), after[0]) >= 0) {
+			if isBlank(after) { // lines are counted from the next
+				return nil, true
+			}
 			return after, true
 		}
 	}
@@ -66,11 +69,9 @@ func separator(line []byte) (content []byte, begins bool) {
 // by a dash in one column and by nothing else. All that is inside an entry must be indented deeper, also the lines of texts, whatever
 // they hold. What does not look like that is parsed as a whole, whatever memory it takes.
 type yamlDocument struct {
-	r *reader
-	// text is the document, or, once it is taken apart, all but its items.
-	text         []byte
-	begun        bool // some line holds something
-	apart, never bool
+	r     *reader
+	text  []byte // the document, or, once it is taken apart, all but its items
+	shape shape
 
 	list  list
 	below bool   // the line belongs to the items
@@ -79,19 +80,18 @@ type yamlDocument struct {
 }
 
 func (d *yamlDocument) add(line []byte) error {
-	if d.apart {
+	if d.shape == apart {
 		return d.part(line)
 	}
 	d.text = append(d.text, line...)
-	d.begun = d.begun || !isBlank(line) && line[0] != '%'
-	if len(d.text) <= d.r.whole || d.never {
+	if isBlank(line) || d.shape == empty && line[0] == '%' {
 		return nil
 	}
-	if isJSON(d.text) || !hasItems(d.text) {
-		d.never = true
+	d.shape = d.shape.with(line)
+	if d.shape != entries || len(d.text) <= d.r.whole {
 		return nil
 	}
-	d.apart = true
+	d.shape = apart
 	d.r.document++
 	text := d.text
 	d.text = nil
@@ -103,31 +103,41 @@ func (d *yamlDocument) add(line []byte) error {
 	return nil
 }
 
+// shape is what the lines so far look like.
+type shape uint8
+
+const (
+	empty   shape = iota
+	mapping       // begins with a key at the left margin
+	items         // and has the line `items:`
+	entries       // and below it an entry
+	apart         // and is taken apart
+	other         // anything else; it may have anything at the left margin
+)
+
+func (s shape) with(line []byte) shape {
+	_, dash := dashIn(line)
+	switch {
+	case s == empty && !isKey(line):
+		return other
+	case (s == empty || s == mapping) && isItems(line):
+		return items
+	case s == empty:
+		return mapping
+	case s == items && dash:
+		return entries
+	case s == items:
+		return other
+	}
+	return s
+}
+
 func isBlank(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	return len(line) == 0 || line[0] == '#'
 }
 
 func isItems(line []byte) bool { return string(bytes.TrimRight(line, " \r\n")) == "items:" }
-
-// hasItems reports whether the text is a mapping at the left margin, where the first thing below a line `items:` is the dash of an entry. A
-// mapping or a text that begins otherwise may have anything at the left margin.
-func hasItems(text []byte) bool {
-	begun, found := false, false
-	for line := range bytes.Lines(text) {
-		switch {
-		case isBlank(line):
-		case found:
-			_, ok := dashIn(line)
-			return ok
-		case !begun && !isKey(line):
-			return false
-		default:
-			begun, found = true, isItems(line)
-		}
-	}
-	return false
-}
 
 // isKey reports whether the line begins with a word and a colon.
 func isKey(line []byte) bool {
@@ -190,16 +200,16 @@ func (d *yamlDocument) flush() error {
 	raw, err := yaml.YAMLToJSONStrict(d.entry)
 	if err != nil {
 		d.r.items = append(d.r.items, d.list.count+1)
-		return d.r.at(fmt.Errorf("%w (lines of the item; in a document of more than %d bytes, items are read one by one)", err, d.r.whole))
+		return d.r.at(fmt.Errorf("%w (counted from the first line of the item; in documents of more than %d bytes, items are read one by one)", err, d.r.whole))
 	}
 	return d.r.item(&d.list, raw)
 }
 
 func (d *yamlDocument) finish() error {
 	switch {
-	case !d.begun:
+	case d.shape == empty:
 		return nil
-	case !d.apart:
+	case d.shape != apart:
 		return d.r.yamlWhole(d.text)
 	}
 	if d.below {
@@ -225,7 +235,7 @@ func (r *reader) yamlWhole(text []byte) error {
 	r.document++
 	raw, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
-		return r.at(fmt.Errorf("%w (lines of the document)", err))
+		return r.at(fmt.Errorf("%w (counted from the first line of the document)", err))
 	}
 	if string(raw) == "null" {
 		return nil
