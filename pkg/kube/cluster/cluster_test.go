@@ -1,0 +1,171 @@
+package cluster
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fairway-scheduler/fairway/pkg/kube/objects"
+)
+
+const (
+	queues  = "/apis/scheduling.fairway.dev/v1alpha1/queues"
+	nodes   = "/api/v1/nodes"
+	pods    = "/api/v1/pods"
+	classes = "/apis/resource.k8s.io/v1/deviceclasses"
+)
+
+// server is an API server with some objects of each kind.
+type server struct {
+	count   map[string]int // by path
+	refusal map[string]int // codes instead of an answer
+	expires string         // path whose second page is forgotten
+	asked   []string
+}
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path, q := r.URL.Path, r.URL.Query()
+	s.asked = append(s.asked, fmt.Sprintf("%s limit=%s from=%s", path, q.Get("limit"), q.Get("continue")))
+	if code := s.refusal[path]; code != 0 {
+		refuse(w, code)
+		return
+	}
+	from, _ := strconv.Atoi(q.Get("continue"))
+	limit, _ := strconv.Atoi(q.Get("limit"))
+	if from > 0 && s.expires == path {
+		refuse(w, http.StatusGone)
+		return
+	}
+	end := s.count[path]
+	next := ""
+	if limit > 0 && from+limit < end {
+		end, next = from+limit, strconv.Itoa(from+limit)
+	}
+	items := []any{}
+	for i := from; i < end; i++ {
+		items = append(items, map[string]any{
+			"apiVersion": "v1", "kind": "X",
+			"metadata": map[string]any{"name": "x-" + strconv.Itoa(i), "managedFields": []any{map[string]any{"manager": "m"}}},
+		})
+	}
+	kind := map[string]string{queues: "QueueList", nodes: "NodeList", pods: "PodList", classes: "DeviceClassList"}[path]
+	group := strings.TrimPrefix(strings.TrimPrefix(path[:strings.LastIndex(path, "/")], "/apis/"), "/api/")
+	answer(w, http.StatusOK, map[string]any{"apiVersion": group, "kind": kind, "metadata": map[string]any{"continue": next}, "items": items})
+}
+
+func refuse(w http.ResponseWriter, code int) {
+	reason := map[int]metav1.StatusReason{
+		http.StatusForbidden: metav1.StatusReasonForbidden, http.StatusNotFound: metav1.StatusReasonNotFound, http.StatusGone: metav1.StatusReasonExpired,
+	}[code]
+	answer(w, code, metav1.Status{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: "so it is",
+	})
+}
+
+func answer(w http.ResponseWriter, code int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(body) // the client would complain
+}
+
+func (s *server) read(t *testing.T) (*objects.Set, error) {
+	t.Helper()
+	front := httptest.NewServer(s)
+	defer front.Close()
+	return Read(t.Context(), flagsFor(t, front.URL))
+}
+
+func flagsFor(t *testing.T, url string) *Flags {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := NewFlags()
+	f.APIServer, f.KubeConfig = &url, &path
+	return f
+}
+
+func TestReadListsAllObjectsPageByPage(t *testing.T) {
+	s := &server{count: map[string]int{queues: 1001, nodes: 500, pods: 501, classes: 2}}
+	set, err := s.read(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(set.Queues) != 1001 || len(set.Nodes) != 500 || len(set.Pods) != 501 || len(set.DeviceClasses) != 2 {
+		t.Errorf("%d queues, %d nodes, %d pods, %d classes", len(set.Queues), len(set.Nodes), len(set.Pods), len(set.DeviceClasses))
+	}
+	for i, p := range set.Pods {
+		if p.Name != "x-"+strconv.Itoa(i) || len(p.ManagedFields) > 0 {
+			t.Fatalf("pod %d is %s with %d managed fields", i, p.Name, len(p.ManagedFields))
+		}
+	}
+	if name := set.Queues[1000].GetName(); name != "x-1000" {
+		t.Errorf("the last queue is %s", name)
+	}
+	want := []string{
+		queues + " limit=500 from=", queues + " limit=500 from=500", queues + " limit=500 from=1000",
+		nodes + " limit=500 from=", pods + " limit=500 from=", pods + " limit=500 from=500", classes + " limit=500 from=",
+	}
+	if diff := cmp.Diff(want, s.asked); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWhereAServerForgetsPagesAllAreAskedForAtOnce(t *testing.T) {
+	s := &server{count: map[string]int{pods: 1200}, expires: pods}
+	set, err := s.read(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(set.Pods) != 1200 || set.Pods[0].Name != "x-0" || set.Pods[1199].Name != "x-1199" {
+		t.Errorf("%d pods", len(set.Pods))
+	}
+	if got, want := s.asked[len(s.asked)-2], pods+" limit= from="; got != want {
+		t.Errorf("at last asked for %q, want %q", got, want)
+	}
+}
+
+func TestWhatIsMissingIsSaid(t *testing.T) {
+	const permission = "; it takes list on queues.scheduling.fairway.dev, nodes and pods of all namespaces; see manifests/rbac/cluster-viewer.yaml"
+	for _, tc := range []struct {
+		path       string
+		code       int
+		want, tail string // "": no error
+	}{
+		{queues, http.StatusForbidden, "listing queues: ", permission},
+		{nodes, http.StatusForbidden, "listing nodes: ", permission},
+		{pods, http.StatusForbidden, "listing pods: ", permission},
+		{queues, http.StatusNotFound, "listing queues: this cluster has no queues.scheduling.fairway.dev: is Fairway installed? kubectl apply -k manifests does it", ""},
+		{nodes, http.StatusNotFound, "listing nodes: so it is", ""},
+		{pods, http.StatusUnauthorized, "listing pods: ", ""},
+		{classes, http.StatusForbidden, "", ""},
+		{classes, http.StatusNotFound, "", ""},
+		{classes, http.StatusUnauthorized, "listing deviceclasses: ", ""},
+	} {
+		_, err := (&server{refusal: map[string]int{tc.path: tc.code}}).read(t)
+		switch {
+		case tc.want == "" && err != nil:
+			t.Errorf("%d for %s: %v", tc.code, tc.path, err)
+		case tc.want != "" && (err == nil || !strings.HasPrefix(err.Error(), tc.want) || !strings.HasSuffix(err.Error(), tc.tail)):
+			t.Errorf("%d for %s: %v, want %s ... %s", tc.code, tc.path, err, tc.want, tc.tail)
+		}
+	}
+}
+
+func TestAClusterThatDoesNotAnswerIsSaidToBeSo(t *testing.T) {
+	front := httptest.NewServer(http.NotFoundHandler())
+	front.Close()
+	if _, err := Read(t.Context(), flagsFor(t, front.URL)); err == nil || !strings.HasPrefix(err.Error(), "listing queues: no answer from the cluster: ") {
+		t.Error(err)
+	}
+}
