@@ -1,8 +1,6 @@
 package ledger
 
 import (
-	"sync"
-
 	"github.com/fairway-scheduler/fairway/pkg/core/fairshare"
 	"github.com/fairway-scheduler/fairway/pkg/core/limit"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
@@ -27,13 +25,15 @@ type Options struct {
 	Journal int
 	// Extenders: nodes may have room that only an extender knows of, so no class waits for room.
 	Extenders bool
+	// Clock is monotonic, in nanoseconds, and measures waits for the lock; nil: they are not measured. No decision reads it.
+	Clock func() int64
 }
 
 var none resource.List
 
 // Ledger is the state of the scheduler. All methods are safe for concurrent use.
 type Ledger struct {
-	mu   sync.Mutex
+	mu   lock
 	opts Options
 
 	// Queues.
@@ -117,6 +117,7 @@ func New(o Options) *Ledger {
 		o.Window = DefaultWindow
 	}
 	l := &Ledger{
+		mu:         lock{clock: o.Clock},
 		opts:       o,
 		declared:   map[queue.Path]queue.Declaration{},
 		unreadable: map[queue.Path]string{},

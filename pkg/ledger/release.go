@@ -14,6 +14,9 @@ type Release struct {
 	UID    UID
 	Ticket uint64
 	Queue  queue.Path
+	// Created is the creation of the pod; First: it was never released before.
+	Created int64
+	First   bool
 }
 
 // Choose picks the next pod in fair order, charges it and stamps its ticket. False: nothing may be released now; the next
@@ -31,12 +34,13 @@ func (l *Ledger) Choose(now int64) (Release, bool) {
 	if r == nil {
 		return Release{}, false
 	}
+	first := r.ticket == 0
 	l.ticket++
 	r.ticket, r.alone = l.ticket, r.leaf.driverPods == 0
 	l.step(r, now, r.leaf, Released, reason.Reason{})
 	r.class.lastTry = now
 	l.occupy(r, r.class.witness)
-	return Release{UID: r.UID, Ticket: r.ticket, Queue: r.leaf.path}, true
+	return Release{UID: r.UID, Ticket: r.ticket, Queue: r.leaf.path, Created: r.Created, First: first}, true
 }
 
 // next walks from the root to a leaf, to an application, to its pod: at each step to the competitor that the parent's policy puts
@@ -120,6 +124,13 @@ func (l *Ledger) Ticket(uid UID) uint64 {
 		return r.ticket
 	}
 	return 0
+}
+
+// Releases is how many decisions Choose has made.
+func (l *Ledger) Releases() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ticket
 }
 
 // Admitted tells PreEnqueue whether the pod may be in kube-scheduler's queue. Being asked about a parked pod means that an event
