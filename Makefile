@@ -75,6 +75,7 @@ build: ## build every command of cmd/ into bin/
 
 tools: ## build the control plane (etcd, kube-apiserver, kwok ...) into bin/tools; minutes the first time, cached then
 	@hack/build-tools.sh $(CLUSTER_TOOLS)
+	@hack/build-promql.sh
 
 generate: ## rewrite what is generated: deepcopy and CRDs, go.mod, formatting
 	@for update in hack/update-*.sh; do echo "$$update"; $$update; done

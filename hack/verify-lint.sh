@@ -6,3 +6,4 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export CGO_ENABLED=0
 hack/build-tools.sh golangci-lint
 bin/tools/golangci-lint run ./...
+(cd hack/promql && ../../bin/tools/golangci-lint run --config ../../.golangci.yml ./...)
