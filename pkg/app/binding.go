@@ -9,11 +9,11 @@ import (
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
 // placingClient is the client of kube-scheduler, with one change: a bind carries the queue the pod is charged to, as the annotation
@@ -21,38 +21,42 @@ import (
 // whatever became of its labels, and no second write is needed. (A PreBind plugin that patches the pod would halve the throughput.)
 type placingClient struct {
 	kubernetes.Interface
-	placed func(types.UID) string
+	s *Scheduler
 }
 
 type (
 	placingCore struct {
 		corev1.CoreV1Interface
-		placed func(types.UID) string
+		s *Scheduler
 	}
 	placingPods struct {
 		corev1.PodInterface
-		placed func(types.UID) string
+		s *Scheduler
 	}
 )
 
 func (c placingClient) CoreV1() corev1.CoreV1Interface {
-	return placingCore{c.Interface.CoreV1(), c.placed}
+	return placingCore{c.Interface.CoreV1(), c.s}
 }
 
 func (c placingCore) Pods(namespace string) corev1.PodInterface {
-	return placingPods{c.CoreV1Interface.Pods(namespace), c.placed}
+	return placingPods{c.CoreV1Interface.Pods(namespace), c.s}
 }
 
 func (p placingPods) Bind(ctx context.Context, b *v1.Binding, o metav1.CreateOptions) error {
-	if q := p.placed(b.UID); q != "" {
+	pod, _ := p.s.Ledger.PodState(ledger.UID(b.UID))
+	if pod.Leaf != "" {
 		b = b.DeepCopy()
-		metav1.SetMetaDataAnnotation(&b.ObjectMeta, v1alpha1.KeyPlacedQueue, q)
+		metav1.SetMetaDataAnnotation(&b.ObjectMeta, v1alpha1.KeyPlacedQueue, string(pod.Leaf))
 	}
 	err := p.PodInterface.Bind(ctx, b, o)
-	if err == nil || refused(err) {
-		return err
+	if err != nil && !refused(err) {
+		err = p.settle(ctx, b, err)
 	}
-	return p.settle(ctx, b, err)
+	if err == nil {
+		p.s.metrics.Bound(&pod, now())
+	}
+	return err
 }
 
 // refused: the apiserver has answered, and bound nothing.

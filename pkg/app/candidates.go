@@ -28,6 +28,7 @@ type schedulePodFn = func(context.Context, framework.Framework, fwk.CycleState, 
 // (ports, affinity between pods) never makes a pod wait that fits somewhere.
 func (s *Scheduler) schedulePod(kept schedulePodFn) schedulePodFn {
 	return func(ctx context.Context, f framework.Framework, state fwk.CycleState, info *framework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
+		s.metrics.Attempted()
 		if !s.samples(f, info.Pod) {
 			return kept(ctx, f, state, info)
 		}

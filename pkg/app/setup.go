@@ -20,10 +20,12 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
+	configv1alpha1 "github.com/fairway-scheduler/fairway/pkg/apis/config/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/dispatch"
 	"github.com/fairway-scheduler/fairway/pkg/kube/feed"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
+	"github.com/fairway-scheduler/fairway/pkg/metrics"
 	"github.com/fairway-scheduler/fairway/pkg/plugin"
 	"github.com/fairway-scheduler/fairway/pkg/turnstile"
 )
@@ -39,6 +41,8 @@ type Scheduler struct {
 	Scheduler *scheduler.Scheduler
 	Ledger    *ledger.Ledger
 
+	args       *configv1alpha1.FairwayArgs // of the plugin: no field is nil
+	metrics    *metrics.Recorder
 	feed       *feed.Feed
 	turnstile  *turnstile.Turnstile
 	dispatcher *dispatch.Dispatcher
@@ -66,6 +70,11 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 	if err := checkQueueSort(cc.ComponentConfig.Profiles); err != nil {
 		return nil, err
 	}
+	args, err := shareArgs(cc.ComponentConfig.Profiles)
+	if err != nil {
+		return nil, err
+	}
+	o.Ledger.Clock = monotonic
 	o.Ledger.Extenders = len(cc.ComponentConfig.Extenders) > 0
 	var l *leadership
 	if cc.LeaderElection != nil {
@@ -74,7 +83,8 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 			return nil, err
 		}
 	}
-	s := &Scheduler{leadership: l, Config: &cc, Ledger: ledger.New(o.Ledger), kick: make(chan struct{}, 1)}
+	s := &Scheduler{leadership: l, args: args, Config: &cc, Ledger: ledger.New(o.Ledger), kick: make(chan struct{}, 1)}
+	s.metrics = metrics.New(s.Ledger, metrics.Options{MaxQueues: int(*args.MetricsMaxQueues)})
 	s.feed = &feed.Feed{
 		Ledger: s.Ledger, Now: now, Kick: s.Kick, Ours: s.ours, Gate: s.gate,
 		Classes: &feed.Classes{Single: o.Ledger.Extenders},
@@ -82,7 +92,7 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 	s.feed.IgnoreResources(ignoredResources(cc.ComponentConfig.Profiles))
 	s.turnstile = turnstile.New(s.feed, s.holds)
 	s.feed.Classes.Relabel = func() { go s.turnstile.Reobserve(func(*v1.Pod) bool { return true }) }
-	s.dispatcher = &dispatch.Dispatcher{Ledger: s.Ledger, Port: s.turnstile}
+	s.dispatcher = &dispatch.Dispatcher{Ledger: s.Ledger, Port: s.turnstile, Released: s.metrics.Released}
 	var profiles []config.KubeSchedulerProfile
 	if s.Scheduler, profiles, err = s.build(ctx); err != nil {
 		return nil, err
@@ -97,7 +107,7 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 		return nil, err
 	}
 	s.wrap()
-	theCollector.ledger.Store(s.Ledger)
+	metrics.Show(s.metrics)
 	return s, options.LogOrWriteConfig(klog.FromContext(ctx), opts.WriteConfigTo, &cc.ComponentConfig, profiles)
 }
 
@@ -107,7 +117,7 @@ func (s *Scheduler) build(ctx context.Context) (*scheduler.Scheduler, []config.K
 	registry := frameworkruntime.Registry{plugin.Name: plugin.Factory(s.Ledger, now, s.Kick)}
 	var profiles []config.KubeSchedulerProfile
 	sched, err := scheduler.New(ctx,
-		placingClient{cc.Client, s.placed},
+		placingClient{cc.Client, s},
 		claimFactory{s.turnstile.Factory(cc.InformerFactory), s.claimChanged},
 		cc.DynInformerFactory,
 		func(name string) events.EventRecorderLogger { return cc.EventBroadcaster.NewRecorder(name) },
@@ -159,6 +169,11 @@ func (s *Scheduler) watchDeviceClasses() error {
 
 func now() int64 { return time.Now().UnixNano() }
 
+var started = time.Now()
+
+// monotonic is a clock that nobody sets.
+func monotonic() int64 { return int64(time.Since(started)) }
+
 // Kick asks for a round of the dispatcher. It never blocks.
 func (s *Scheduler) Kick() {
 	select {
@@ -182,12 +197,6 @@ func (s *Scheduler) gate(pod *v1.Pod) string {
 		}
 	}
 	return ""
-}
-
-// placed is the queue a pod is charged to, for its Binding.
-func (s *Scheduler) placed(uid types.UID) string {
-	p, _ := s.Ledger.PodState(ledger.UID(uid))
-	return string(p.Leaf)
 }
 
 // holds reports whether kube-scheduler can still come to a pod by itself: it is queued and not gated, or an attempt of it runs.

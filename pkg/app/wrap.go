@@ -39,7 +39,7 @@ func (s *Scheduler) nextPod(kept nextPodFn) nextPodFn {
 	var lead sync.Once
 	return func(logger klog.Logger) (*framework.QueuedPodInfo, error) {
 		lead.Do(func() { s.lead(logger) })
-		s.dispatcher.Round(now())
+		s.round(now())
 		return kept(logger)
 	}
 }
@@ -83,6 +83,7 @@ func (s *Scheduler) lead(logger klog.Logger) {
 	if !cache.WaitForCacheSync(stop, s.synced...) {
 		return
 	}
+	s.metrics.Lead()
 	logger.Info("Fairway leads: releasing pods", "profiles", len(s.Scheduler.Profiles))
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
 	go func() {
@@ -91,6 +92,11 @@ func (s *Scheduler) lead(logger klog.Logger) {
 	}()
 	go s.dispatch(ctx)
 	s.write(ctx)
+}
+
+func (s *Scheduler) round(at int64) (next int64) {
+	s.metrics.Round()
+	return s.dispatcher.Round(at)
 }
 
 // dispatch runs rounds when something changed or a back-off ends, and sweeps.
@@ -112,7 +118,7 @@ func (s *Scheduler) dispatch(ctx context.Context) {
 		case <-retry.C:
 		}
 		at := now()
-		if next := s.dispatcher.Round(at); next != 0 {
+		if next := s.round(at); next != 0 {
 			retry.Reset(time.Duration(next - at))
 		}
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/controllers/podcondition"
@@ -17,5 +18,8 @@ func (s *Scheduler) write(ctx context.Context) {
 
 	recorder := s.Config.EventBroadcaster.NewRecorder(v1alpha1.SchedulerName)
 	pods := s.Config.InformerFactory.Core().V1().Pods().Lister()
-	go podcondition.New(s.Ledger, s.Config.Client, recorder, podcondition.Options{Pods: pods, ShowUnschedulable: true}).Run(ctx)
+	go podcondition.New(s.Ledger, s.Config.Client, recorder, podcondition.Options{
+		Pods: pods, WritesPerSecond: int(*s.args.PodConditionWritesPerSecond), ShowUnschedulable: *s.args.ShowUnschedulable,
+		UnschedulableAfter: max(time.Duration(*s.args.UnschedulableAfterSeconds)*time.Second, 1), // 0 would be its default
+	}).Run(ctx)
 }

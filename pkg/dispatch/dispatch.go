@@ -26,6 +26,8 @@ type Port interface {
 type Dispatcher struct {
 	Ledger *ledger.Ledger
 	Port   Port
+	// Released, unless nil, hears of each pod that was let in, under the delivery lock.
+	Released func(r ledger.Release, now int64)
 }
 
 // Round fills the window. It is due after every observation, failure or reservation, and at the time it returns: the earliest at
@@ -41,6 +43,9 @@ func (d *Dispatcher) Round(now int64) (next int64) {
 				return
 			}
 			g.Admit(r.UID)
+			if d.Released != nil {
+				d.Released(r, now)
+			}
 		}
 	})
 	next, _ = d.Ledger.NextRetry(now)

@@ -1,0 +1,23 @@
+package v1alpha1
+
+// What is in force where nothing is stated.
+const (
+	DefaultPodConditionWritesPerSecond int32 = 20
+	DefaultShowUnschedulable                 = true
+	DefaultUnschedulableAfterSeconds   int32 = 5
+	DefaultMetricsMaxQueues            int32 = 1000
+)
+
+// SetDefaults states what is not stated: afterwards no field is nil.
+func SetDefaults(a *FairwayArgs) {
+	setDefault(&a.PodConditionWritesPerSecond, DefaultPodConditionWritesPerSecond)
+	setDefault(&a.ShowUnschedulable, DefaultShowUnschedulable)
+	setDefault(&a.UnschedulableAfterSeconds, DefaultUnschedulableAfterSeconds)
+	setDefault(&a.MetricsMaxQueues, DefaultMetricsMaxQueues)
+}
+
+func setDefault[T any](field **T, value T) {
+	if *field == nil {
+		*field = &value
+	}
+}

@@ -1,0 +1,28 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// GroupVersion and Kind may be stated in the arguments, as in those of upstream's plugins; they need not be.
+const (
+	GroupVersion = "config.fairway.dev/v1alpha1"
+	Kind         = "FairwayArgs"
+)
+
+// FairwayArgs are the arguments of plugin Fairway. All profiles share one ledger, so all that state arguments must state the same.
+type FairwayArgs struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// PodConditionWritesPerSecond bounds the writes of pod conditions over the whole scheduler. From 1 to 1000; default 20.
+	PodConditionWritesPerSecond *int32 `json:"podConditionWritesPerSecond,omitempty"`
+
+	// ShowUnschedulable: pods that wait for room within their limits say PodScheduled=False with reason Unschedulable, which is what
+	// cluster autoscalers act on. Default true.
+	ShowUnschedulable *bool `json:"showUnschedulable,omitempty"`
+
+	// UnschedulableAfterSeconds is how long a pod waits for room before it says so. From 0 to 3600; default 5.
+	UnschedulableAfterSeconds *int32 `json:"unschedulableAfterSeconds,omitempty"`
+
+	// MetricsMaxQueues bounds the queues that get metric series of their own: of a tree with more, the upper levels that fit as a
+	// whole. What lies below them is counted in their nearest shown ancestor. 0: no queue gets any. From 0 to 100000; default 1000.
+	MetricsMaxQueues *int32 `json:"metricsMaxQueues,omitempty"`
+}

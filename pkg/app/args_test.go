@@ -1,0 +1,92 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	configv1 "k8s.io/kube-scheduler/config/v1"
+	configscheme "k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
+)
+
+// profile is one with the arguments given, as YAML in one line; "" states none.
+func profileWith(name, args string) string {
+	if args != "" {
+		args = ", pluginConfig: [{name: Fairway, args: " + args + "}]"
+	}
+	return "{schedulerName: " + name + ", plugins: " + fairwayPlugins + args + "}"
+}
+
+func TestArgsAreThoseOfAnyProfile(t *testing.T) {
+	for _, c := range []struct{ first, second, want string }{
+		{"", "", "20 true 5 1000"},
+		{"{}", "", "20 true 5 1000"},
+		{"{podConditionWritesPerSecond: 7, showUnschedulable: false, unschedulableAfterSeconds: 0, metricsMaxQueues: 3}", "", "7 false 0 3"},
+		{"", "{metricsMaxQueues: 3}", "20 true 5 3"},
+		{"{metricsMaxQueues: 3}", "{metricsMaxQueues: 3, unschedulableAfterSeconds: 5}", "20 true 5 3"}, // the same, once defaults are filled in
+		{"{apiVersion: config.fairway.dev/v1alpha1, kind: FairwayArgs}", "{}", "20 true 5 1000"},
+	} {
+		s, err := setup(t, "profiles: ["+profileWith("fairway", c.first)+", "+profileWith("fairway-packed", c.second)+"]")
+		if err != nil {
+			t.Errorf("%q, %q: %v", c.first, c.second, err)
+			continue
+		}
+		a := s.args
+		got := fmt.Sprint(*a.PodConditionWritesPerSecond, *a.ShowUnschedulable, *a.UnschedulableAfterSeconds, *a.MetricsMaxQueues)
+		if got != c.want {
+			t.Errorf("%q, %q: %s, want %s", c.first, c.second, got, c.want)
+		}
+	}
+	if s, err := setup(t, ""); err != nil || *s.args.MetricsMaxQueues != 1000 {
+		t.Errorf("without --config: %v, %v", s, err)
+	}
+}
+
+// What is in force is what --write-config-to writes, in a form that can be read again.
+func TestArgsInForceAreWritten(t *testing.T) {
+	s, err := setup(t, "profiles: ["+profileWith("fairway", "{metricsMaxQueues: 3}")+", "+profileWith("fairway-packed", "")+"]")
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, _ := runtime.SerializerInfoForMediaType(configscheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeYAML)
+	text, err := runtime.Encode(configscheme.Codecs.EncoderForVersion(info.Serializer, configv1.SchemeGroupVersion), &s.Config.ComponentConfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"kind: FairwayArgs", "metricsMaxQueues: 3", "podConditionWritesPerSecond: 20", "showUnschedulable: true"} {
+		if n := strings.Count(string(text), want); n != 2 {
+			t.Errorf("%q stands there %d times, want once for each profile:\n%s", want, n, text)
+		}
+	}
+	_, profiles, _ := strings.Cut(string(text), "\nprofiles:")
+	again, err := setup(t, "profiles:"+profiles)
+	if err != nil || *again.args.MetricsMaxQueues != 3 {
+		t.Errorf("read again: %v", err)
+	}
+}
+
+func TestWrongArgsAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		first, second string
+		want          []string
+	}{
+		{"{metricsMaxQueue: 3}", "", []string{`profile "fairway": profiles[0].pluginConfig[0].args`, `unknown field "metricsMaxQueue"`, "allowed are podConditionWritesPerSecond, showUnschedulable, unschedulableAfterSeconds, metricsMaxQueues"}},
+		{"{podConditionWritesPerSecond: many}", "", []string{`profile "fairway": profiles[0].pluginConfig[0].args`, "podConditionWritesPerSecond"}},
+		{"", "{podConditionWritesPerSecond: 0}", []string{`profile "fairway-packed": profiles[1].pluginConfig[0].args.podConditionWritesPerSecond`, "must be from 1 to 1000"}},
+		{"{kind: Args}", "", []string{"args.kind", "FairwayArgs"}},
+		{"{metricsMaxQueues: 3}", "{metricsMaxQueues: 4}", []string{`profiles "fairway" and "fairway-packed" state different args`, "the same in all"}},
+		{"{}", "{showUnschedulable: false}", []string{"state different args"}},
+	} {
+		_, err := setup(t, "profiles: ["+profileWith("fairway", c.first)+", "+profileWith("fairway-packed", c.second)+"]")
+		if err == nil {
+			t.Errorf("%q, %q: accepted", c.first, c.second)
+			continue
+		}
+		for _, part := range c.want {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%q is missing in: %v", part, err)
+			}
+		}
+	}
+}

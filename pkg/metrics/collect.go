@@ -1,0 +1,132 @@
+package metrics
+
+import (
+	"slices"
+
+	"k8s.io/component-base/metrics"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// sink takes the series of one scrape. A metric that a flag disables comes out as nil, which the registry leaves out.
+type sink chan<- metrics.Metric
+
+func (s sink) gauge(d *metrics.Desc, value float64, labels ...string) {
+	s <- metrics.NewLazyConstMetric(d, metrics.GaugeValue, value, labels...)
+}
+
+func (s sink) counter(d *metrics.Desc, value float64) {
+	s <- metrics.NewLazyConstMetric(d, metrics.CounterValue, value)
+}
+
+func (r *Recorder) collect(out sink) {
+	waits, ns := r.ledger.LockWaits()
+	out.counter(lockWaits, float64(waits))
+	out.counter(lockSeconds, float64(ns)/1e9)
+	if !r.leading.Load() {
+		out.gauge(leading, 0)
+		return
+	}
+	out.gauge(leading, 1)
+	out.counter(releases, float64(r.ledger.Releases()))
+	out.counter(dispatchRounds, float64(r.rounds.Load()))
+	out.counter(attempts, float64(r.attempts.Load()))
+	out.counter(binds, float64(r.binds.Load()))
+	out.counter(sweeperRepairs, float64(r.ledger.Repairs()))
+	out.waiting(r.ledger.WaitingPods())
+
+	snapshot := r.ledger.Snapshot()
+	seen := shownOf(snapshot.Queues, r.options.MaxQueues)
+	out.gauge(windowPods, float64(snapshot.InWindow))
+	out.gauge(queues, float64(len(snapshot.Queues)))
+	out.gauge(queuesShown, float64(len(seen.paths)))
+	for i := range snapshot.Queues {
+		if q := &snapshot.Queues[i]; q.InTree && seen.paths[q.Path] {
+			out.queue(q, snapshot.Total)
+		}
+	}
+	out.problems(snapshot.Queues, seen)
+	r.durations.show(seen)
+	r.durations.collect(out)
+}
+
+// waiting shows the pods by what they wait for.
+func (s sink) waiting(pods map[reason.Code]int) {
+	for _, code := range reason.Codes() {
+		if n, some := pods[code]; some || slices.Contains(alwaysShown, code) {
+			s.gauge(waitingPods, float64(n), string(code))
+		}
+	}
+}
+
+// alwaysShown are the reasons of limits and of the turn: a dashboard must be able to tell none from unknown.
+var alwaysShown = []reason.Code{
+	reason.MaxResources, reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.MaxDriverShare,
+	reason.WaitingTurn,
+}
+
+func (s sink) queue(q *ledger.QueueState, total resource.List) {
+	path := string(q.Path)
+	s.gauge(applications, float64(q.ApplicationsPending), path, "pending")
+	s.gauge(applications, float64(q.ApplicationsRunning), path, "running")
+	s.gauge(pods, float64(q.PodsPending), path, "pending")
+	s.gauge(pods, float64(q.PodsRunning), path, "running")
+	// A queue that has nothing of what there is has 0 of it: what is absent from a page compares with nothing, and a queue that gets
+	// nothing at all is the one to be told of.
+	s.amounts(steadyFairShare, path, q.SteadyFairShare.Max(zeros(total)))
+	s.amounts(fairShare, path, q.FairShare.Max(zeros(total)))
+	s.amounts(allocated, path, q.Allocated.Max(zeros(total)))
+	s.amounts(demand, path, q.Demand.Max(zeros(total)))
+	s.amounts(guaranteed, path, q.Spec.Guaranteed)
+	s.amounts(maximum, path, q.Spec.Max)
+}
+
+func zeros(of resource.List) resource.List { return of.Sub(of) }
+
+func (s sink) amounts(d *metrics.Desc, path string, amounts resource.List) {
+	for i := range amounts.Len() {
+		e := amounts.At(i)
+		value := float64(e.Value)
+		switch {
+		case e.Value == resource.Unlimited:
+			continue
+		case e.Name == resource.CPU:
+			value /= 1000
+		}
+		s.gauge(d, value, path, string(e.Name))
+	}
+}
+
+// problems shows what is wrong with queues, each under its nearest queue that has series: a problem is never out of sight.
+func (s sink) problems(all []ledger.QueueState, seen shown) {
+	type key struct {
+		path string
+		code reason.Code
+	}
+	count := map[key]int{}
+	var order []key
+	for i := range all {
+		q := &all[i]
+		path, ok := seen.nearest(q.Path)
+		if !ok {
+			continue
+		}
+		var codes []reason.Code // one queue may have one problem twice, of two resources
+		for _, p := range q.Problems {
+			if slices.Contains(codes, p.Code) {
+				continue
+			}
+			codes = append(codes, p.Code)
+			k := key{string(path), p.Code}
+			if count[k] == 0 {
+				order = append(order, k)
+			}
+			count[k]++
+		}
+	}
+	for _, k := range order {
+		s.gauge(problems, float64(count[k]), k.path, string(k.code))
+	}
+}

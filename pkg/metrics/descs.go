@@ -1,0 +1,50 @@
+package metrics
+
+import "k8s.io/component-base/metrics"
+
+// units end the help of what comes in amounts of resources.
+const units = " cpu in cores, memory and other storage in bytes, everything else in pieces."
+
+func desc(name, help string, labels ...string) *metrics.Desc {
+	return metrics.NewDesc("fairway_"+name, help, labels, nil, metrics.ALPHA, "")
+}
+
+// The metrics that are const at a scrape. Names end as Prometheus asks: in the unit where there is one, in total where they only grow.
+var (
+	leading = desc("leading", "1 while this process leads: it releases, binds and writes. Only a leader shows the queues.")
+
+	steadyFairShare = desc("queue_steady_fair_share", "What the queue is entitled to while every queue asks for its share:"+units, "queue", "resource")
+	fairShare       = desc("queue_fair_share", "What the queue is entitled to now, among the queues with an application that may run:"+units, "queue", "resource")
+	allocated       = desc("queue_allocated", "What the charged pods of the queue and everything below it ask for:"+units, "queue", "resource")
+	demand          = desc("queue_demand", "What the queue and everything below it would use if there were room for every pod that no rule holds, within max:"+units,
+		"queue", "resource")
+	guaranteed = desc("queue_guaranteed", "What the queue is guaranteed, for the resources of which it is guaranteed some:"+units, "queue", "resource")
+	maximum    = desc("queue_max", "What the queue and everything below it may use at most, for the resources that are limited:"+units, "queue", "resource")
+
+	applications = desc("queue_applications", "Applications in the queue and everything below it: pending (no pod bound) or running.", "queue", "state")
+	pods         = desc("queue_pods", "Pods in the queue and everything below it: pending (not bound) or running.", "queue", "state")
+	problems     = desc("queue_problems",
+		"Queues of which the reason keeps something from being in force as written: the queue itself, and those below it that have no series of their own.",
+		"queue", "reason")
+
+	queues      = desc("queues", "Queues there are, with those that are declared and not in force.")
+	queuesShown = desc("queues_shown", "Queues that have series of their own; see metricsMaxQueues in the arguments of plugin Fairway.")
+
+	waitingPods = desc("waiting_pods", "Pods of this scheduler that are neither released to kube-scheduler nor parked there, by what they wait for.", "reason")
+	windowPods  = desc("window_pods", "Pods that are released and not yet bound.")
+
+	releases       = desc("releases_total", "Decisions of the dispatcher: pods let through to kube-scheduler, one that is let through again counted again.")
+	dispatchRounds = desc("dispatch_rounds_total", "Rounds of the dispatcher: looks at whether something may be released.")
+	attempts       = desc("attempts_total", "Attempts of kube-scheduler to find a node for a pod.")
+	binds          = desc("binds_total", "Pods bound to a node.")
+	sweeperRepairs = desc("sweeper_repairs_total", "Released pods that kube-scheduler lost and that were put right. It should stay at 0.")
+	lockWaits      = desc("ledger_lock_waits_total", "Times that somebody had to wait for the lock of the ledger.")
+	lockSeconds    = desc("ledger_lock_wait_seconds_total", "Seconds that all who had to wait for the lock of the ledger have waited.")
+)
+
+func descs() []*metrics.Desc {
+	return []*metrics.Desc{
+		leading, steadyFairShare, fairShare, allocated, demand, guaranteed, maximum, applications, pods, problems, queues, queuesShown,
+		waitingPods, windowPods, releases, dispatchRounds, attempts, binds, sweeperRepairs, lockWaits, lockSeconds,
+	}
+}

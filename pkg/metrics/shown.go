@@ -1,0 +1,63 @@
+package metrics
+
+import (
+	"math"
+	"strings"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// shown says which queues have series of their own: of a tree that is larger than the bound, whole levels from the root down, so that
+// the children of a queue are all there or none is, and always sum up.
+type shown struct {
+	paths map[queue.Path]bool
+	depth int // the lowest level shown; all levels: more than there can be
+}
+
+func shownOf(all []ledger.QueueState, most int) shown {
+	var onLevel []int // from 1; a Queue of a name that is no path is on no level
+	for i := range all {
+		if p := all[i].Path; queue.Root.Contains(p) {
+			d := p.Depth()
+			onLevel = append(onLevel, make([]int, max(0, d+1-len(onLevel)))...)
+			onLevel[d]++
+		}
+	}
+	s := shown{paths: map[queue.Path]bool{}, depth: math.MaxInt}
+	for d, n := 1, 0; d < len(onLevel); d++ {
+		if n += onLevel[d]; n > most {
+			s.depth = d - 1
+			break
+		}
+	}
+	for i := range all {
+		if p := all[i].Path; queue.Root.Contains(p) && p.Depth() <= s.depth {
+			s.paths[p] = true
+		}
+	}
+	return s
+}
+
+// nearest is the queue itself or its nearest ancestor that is shown; what is below no queue counts at the root. False: none is shown.
+func (s shown) nearest(p queue.Path) (queue.Path, bool) {
+	for p = cut(p, s.depth); p != ""; p = p.Parent() {
+		if s.paths[p] {
+			return p, true
+		}
+	}
+	return queue.Root, s.paths[queue.Root]
+}
+
+// cut returns the ancestor on the level, the path itself where it is not deeper.
+func cut(p queue.Path, level int) queue.Path {
+	at := 0
+	for range level {
+		dot := strings.IndexByte(string(p[at:]), '.')
+		if dot < 0 {
+			return p
+		}
+		at += dot + 1
+	}
+	return p[:max(at-1, 0)]
+}
