@@ -6,10 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
@@ -18,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	configv1alpha1 "github.com/fairway-scheduler/fairway/pkg/apis/config/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 )
 
@@ -78,6 +81,20 @@ func TestInstallingAgainChangesNothing(t *testing.T) {
 	}
 }
 
+// What monitoring needs is applied by itself: an installation is complete without it.
+func TestMonitoringApplies(t *testing.T) {
+	ctx := needCluster(t)
+	out, err := kubectl(ctx, "apply", "--dry-run=server", "--validate=strict", "-k", filepath.Join(root, "manifests", "monitoring"))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{"service/fairway-scheduler-metrics", "clusterrole.rbac.authorization.k8s.io/fairway-metrics-reader", "configmap/fairway-prometheus-rules", "configmap/fairway-grafana-dashboard"} {
+		if !strings.Contains(out, want+" created") {
+			t.Errorf("no %s in\n%s", want, out)
+		}
+	}
+}
+
 // The configuration is read as the scheduler reads it: strictly, and validated.
 func TestSchedulerConfiguration(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "manifests", "scheduler", "configuration.yaml"))
@@ -113,6 +130,25 @@ func TestSchedulerConfiguration(t *testing.T) {
 		if plugins[name] != want {
 			t.Errorf("plugin %s is enabled: %v, want %v", name, plugins[name], want)
 		}
+	}
+	checkStatedArgs(t, &configuration.Profiles[0])
+}
+
+// checkStatedArgs: the file states every argument of plugin Fairway, so that users see what there is, and states the defaults.
+func checkStatedArgs(t *testing.T, profile *config.KubeSchedulerProfile) {
+	t.Helper()
+	var stated configv1alpha1.FairwayArgs
+	for _, c := range profile.PluginConfig {
+		if raw, ok := c.Args.(*runtime.Unknown); ok && c.Name == "Fairway" {
+			if err := yaml.UnmarshalStrict(raw.Raw, &stated); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var defaults configv1alpha1.FairwayArgs
+	configv1alpha1.SetDefaults(&defaults)
+	if diff := cmp.Diff(defaults, stated); diff != "" {
+		t.Errorf("the arguments are not the defaults, each stated (-default +stated):\n%s", diff)
 	}
 }
 

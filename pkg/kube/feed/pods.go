@@ -54,7 +54,9 @@ func (f *Feed) ObservePod(pod *v1.Pod) (ours bool) {
 	return ours
 }
 
-func ended(pod *v1.Pod) bool { return pod.Status.Phase == v1.PodSucceeded || pod.Status.Phase == v1.PodFailed }
+func ended(pod *v1.Pod) bool {
+	return pod.Status.Phase == v1.PodSucceeded || pod.Status.Phase == v1.PodFailed
+}
 
 func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) {
 	p.Queue = convert.QueueRequest(pod)
