@@ -8,9 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/fairway-scheduler/fairway/pkg/report"
+	"github.com/fairway-scheduler/fairway/pkg/tty"
 )
 
 // screen shows lines that stay and a block that is always the present one.
@@ -53,29 +52,11 @@ func (l *lockedScreen) freeze() {
 
 // openScreen chooses how to show things by what the file is.
 func openScreen(file *os.File, environment func(string) string) screen {
-	if !term.IsTerminal(int(file.Fd())) || environment("TERM") == "dumb" {
+	s := tty.Of(file, environment)
+	if !s.Redraw {
 		return &plainScreen{out: file}
 	}
-	return &terminal{out: file, style: styleFor(environment), size: func() (int, int) {
-		width, height, err := term.GetSize(int(file.Fd()))
-		if err != nil || width <= 0 || height <= 0 {
-			return 80, 24
-		}
-		return width, height
-	}}
-}
-
-// styleFor respects NO_COLOR (any value but the empty one) and the locale's character set.
-func styleFor(environment func(string) string) report.Style {
-	locale := ""
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} { // the first that is set decides
-		if locale = environment(name); locale != "" {
-			break
-		}
-	}
-	locale = strings.ToLower(locale)
-	utf8 := strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
-	return report.Style{Color: environment("NO_COLOR") == "", ASCII: !utf8}
+	return &terminal{Block: tty.Block{Out: s.Out, Size: s.Size}, style: s.Style}
 }
 
 // plainScreen prints the block anew when something changed, and not too often. Hints are printed once, when there are any.
@@ -104,54 +85,17 @@ func (p *plainScreen) show(now time.Time, v view) {
 
 func (p *plainScreen) freeze() {}
 
-// ANSI sequences. Cursor moves are relative to where the block begins, so nothing needs to know what stands above it.
-const (
-	clearLine = "\x1b[K" // to its end
-	clearDown = "\x1b[J" // from the cursor to the end of the screen
-	wrapOff   = "\x1b[?7l"
-	wrapOn    = "\x1b[?7h"
-)
-
-// terminal redraws the block in place, at the bottom. Each redraw is one write, so that nothing flickers.
+// terminal redraws the block in place, at the bottom.
 type terminal struct {
-	out   io.Writer
+	tty.Block
 	style report.Style
-	size  func() (width, height int)
-	block []string // what stands there now
 }
 
-func (t *terminal) say(line string) {
-	t.write(t.up() + clearDown + line + "\n" + t.draw())
-}
+func (t *terminal) say(line string) { t.Say(line) }
 
-func (t *terminal) freeze() { t.block = nil }
+func (t *terminal) freeze() { t.Freeze() }
 
 func (t *terminal) show(_ time.Time, v view) {
-	width, height := t.size()
-	up := t.up()
-	t.block = v.lines(width, t.style)
-	if most := max(height-1, 1); len(t.block) > most { // what scrolled away cannot be redrawn
-		t.block = t.block[:most]
-	}
-	t.write(up + t.draw() + clearDown)
+	width, _ := t.Size()
+	t.Show(v.lines(width, t.style))
 }
-
-// up moves to where the block begins; the cursor rests on the line below it.
-func (t *terminal) up() string {
-	if len(t.block) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("\r\x1b[%dA", len(t.block))
-}
-
-func (t *terminal) draw() string {
-	var text strings.Builder
-	text.WriteString(wrapOff) // a terminal that became narrower must not turn one line into two
-	for _, line := range t.block {
-		text.WriteString(clearLine + line + "\n") // cleared after it, a line as wide as the terminal would lose its last character
-	}
-	text.WriteString(wrapOn)
-	return text.String()
-}
-
-func (t *terminal) write(text string) { _, _ = io.WriteString(t.out, text) }

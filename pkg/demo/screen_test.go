@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fairway-scheduler/fairway/pkg/report"
+	"github.com/fairway-scheduler/fairway/pkg/tty"
 )
 
 // paper is a terminal without a bottom, which knows the sequences that we use and no others.
@@ -115,7 +116,7 @@ func aView(allocated int) view {
 
 func TestTheTableIsRedrawnInPlace(t *testing.T) {
 	p := &paper{t: t, width: 80}
-	screen := &terminal{out: p, style: report.Style{Color: true}, size: func() (int, int) { return p.width, 40 }}
+	screen := &terminal{Block: tty.Block{Out: p, Size: func() (int, int) { return p.width, 40 }}, style: report.Style{Color: true}}
 	screen.say("one")
 	screen.show(time.Time{}, aView(90))
 	screen.say("two")
@@ -136,7 +137,7 @@ func TestTheTableIsRedrawnInPlace(t *testing.T) {
 
 func TestATerminalThatBecomesNarrower(t *testing.T) {
 	p := &paper{t: t, width: 80}
-	screen := &terminal{out: p, size: func() (int, int) { return 100, 40 }} // the size is of a moment ago
+	screen := &terminal{Block: tty.Block{Out: p, Size: func() (int, int) { return 100, 40 }}} // the size is of a moment ago
 	screen.show(time.Time{}, aView(90))
 	screen.show(time.Time{}, aView(25))
 	if got := p.text(); strings.Count(got, "NAME") != 1 || strings.Count(got, "\n") != len(aView(25).lines(100, report.Style{}))-2 {
@@ -146,7 +147,7 @@ func TestATerminalThatBecomesNarrower(t *testing.T) {
 
 func TestALowTerminalShowsTheBeginning(t *testing.T) {
 	p := &paper{t: t, width: 80}
-	screen := &terminal{out: p, size: func() (int, int) { return 80, 6 }}
+	screen := &terminal{Block: tty.Block{Out: p, Size: func() (int, int) { return 80, 6 }}}
 	screen.show(time.Time{}, aView(90))
 	screen.show(time.Time{}, aView(25))
 	if got := p.text(); strings.Count(got, "\n") > 4 || !strings.Contains(got, "the burst") {
@@ -203,22 +204,6 @@ func TestPlainLinesAreFew(t *testing.T) {
 	}
 	if strings.Contains(out.String(), "\x1b") {
 		t.Error("escape sequences in a file")
-	}
-}
-
-func TestStyleFollowsTheEnvironment(t *testing.T) {
-	for _, c := range []struct {
-		environment map[string]string
-		want        report.Style
-	}{
-		{map[string]string{"LANG": "en_US.UTF-8"}, report.Style{Color: true}},
-		{map[string]string{"LANG": "de_DE.utf8", "NO_COLOR": "1"}, report.Style{}},
-		{map[string]string{"LANG": "en_US.UTF-8", "LC_ALL": "C"}, report.Style{Color: true, ASCII: true}},
-		{nil, report.Style{Color: true, ASCII: true}},
-	} {
-		if got := styleFor(func(name string) string { return c.environment[name] }); got != c.want {
-			t.Errorf("%v: got %+v", c.environment, got)
-		}
 	}
 }
 
