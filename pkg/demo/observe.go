@@ -122,15 +122,15 @@ func row(u *unstructured.Unstructured) (report.Queue, error) {
 		return report.Queue{Name: u.GetName()}, err
 	}
 	return report.Queue{
-		Name:            q.Name,
-		Weight:          declaration.Spec.Weight,
+		Name: q.Name, Weight: declaration.Spec.Weight,
 		SteadyFairShare: convert.Amounts(q.Status.SteadyFairShare),
 		FairShare:       convert.Amounts(q.Status.FairShare),
 		Allocated:       convert.Amounts(q.Status.Allocated),
 		Demand:          convert.Amounts(q.Status.Demand),
 		Pending:         int64(q.Status.Pods.Pending),
 		Running:         int64(q.Status.Pods.Running),
-		Applications:    int64(q.Status.Applications.Pending) + int64(q.Status.Applications.Running),
+
+		ApplicationsPending: int64(q.Status.Applications.Pending), ApplicationsRunning: int64(q.Status.Applications.Running),
 	}, nil
 }
 

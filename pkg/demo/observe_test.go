@@ -77,7 +77,7 @@ func TestObservedQueues(t *testing.T) {
 		t.Fatalf("got %+v, %v", w.queues, err)
 	}
 	q := w.queue(busy)
-	if !q.FairShare.Equal(podSize(25)) || !q.Allocated.Equal(podSize(90)) || q.Pending != 60 || q.Running != 90 || q.Applications != 5 {
+	if !q.FairShare.Equal(podSize(25)) || !q.Allocated.Equal(podSize(90)) || q.Pending != 60 || q.Running != 90 || q.ApplicationsPending+q.ApplicationsRunning != 5 {
 		t.Errorf("got %+v", q)
 	}
 	if err := o.queues.Add(object(t, `{"metadata":{"name":"root.odd"},"spec":{"weight":{}}}`)); err != nil {

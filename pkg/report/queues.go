@@ -1,8 +1,11 @@
 package report
 
 import (
+	"encoding/json"
 	"strconv"
+	"strings"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -10,34 +13,114 @@ import (
 type Queue struct {
 	Name            string // the path
 	Weight          int64  // in milli
+	Policy          string // "" while none is in force
+	State           string
+	Active          bool
 	SteadyFairShare resource.List
 	FairShare       resource.List
+	Guaranteed      resource.List
+	Max             resource.List
 	Allocated       resource.List
 	Demand          resource.List
 	Pending         int64 // pods that wait
 	Running         int64 // pods that hold resources
-	Applications    int64 // pending and running
+
+	ApplicationsPending, ApplicationsStarting, ApplicationsRunning int64
+
+	Problems []reason.Reason
 }
 
-// Queues is a table of queues, in the order given. Titles are those of `kubectl get queues`; the columns fit 80 characters with the names
-// of the demo, and a wider screen shows more.
-func Queues(queues []Queue) Table {
-	t := Table{Columns: []Column{
-		{Title: "NAME"},
-		{Title: "WEIGHT", Right: true, Rank: 3},
-		{Title: "STEADY-SHARE", Rank: 4},
-		{Title: "FAIR-SHARE", Rank: 1},
-		{Title: "ALLOCATED"},
-		{Title: "DEMAND", Rank: 5},
-		{Title: "APPLICATIONS", Right: true, Rank: 7},
-		{Title: "RUNNING", Right: true, Rank: 6},
-		{Title: "PENDING", Right: true, Rank: 2},
-	}}
+// The states of a queue.
+const (
+	StateRunning    = "Running"
+	StateDraining   = "Draining"   // being deleted
+	StateNotReady   = "NotReady"   // declared and not in force
+	StateUndeclared = "Undeclared" // its pods alone keep it
+)
+
+// MarshalJSON gives the shape that tools rely on: keys may be added, none is renamed or left out.
+func (q Queue) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Name            string            `json:"name"`
+		Weight          string            `json:"weight"`
+		Capacity        string            `json:"capacity"`
+		Policy          string            `json:"policy"`
+		State           string            `json:"state"`
+		Active          bool              `json:"active"`
+		SteadyFairShare map[string]string `json:"steadyFairShare"`
+		FairShare       map[string]string `json:"fairShare"`
+		Guaranteed      map[string]string `json:"guaranteed"`
+		Max             map[string]string `json:"max"`
+		Allocated       map[string]string `json:"allocated"`
+		Demand          map[string]string `json:"demand"`
+		Applications    applicationCounts `json:"applications"`
+		Pods            podCounts         `json:"pods"`
+		Problems        []problem         `json:"problems"`
+	}{
+		q.Name, resource.Format(resource.CPU, q.Weight), "", q.Policy, q.State, q.Active,
+		quantities(q.SteadyFairShare), quantities(q.FairShare), quantities(q.Guaranteed), quantities(q.Max),
+		quantities(q.Allocated), quantities(q.Demand),
+		applicationCounts{q.ApplicationsPending, q.ApplicationsStarting, q.ApplicationsRunning},
+		podCounts{q.Pending, q.Running}, problems(q.Problems),
+	})
+}
+
+// queueColumn is a column with what it says of a queue.
+type queueColumn struct {
+	Column
+	full bool // for the full table only
+	cell func(Queue, Layout) string
+}
+
+// queueColumns in their order. Titles are those of `kubectl get queues`.
+var queueColumns = []queueColumn{
+	{Column{Title: "NAME"}, false, func(q Queue, _ Layout) string { return q.Name }},
+	{Column{Title: "WEIGHT", Right: true, Rank: 3}, false, func(q Queue, _ Layout) string { return Weight(q.Weight) }},
+	{Column{Title: "POLICY", Rank: 9, Usual: "DominantResourceFairness"}, true, func(q Queue, _ Layout) string { return q.Policy }},
+	{Column{Title: "STEADY-SHARE", Rank: 4}, false, func(q Queue, l Layout) string { return l.amounts(q.SteadyFairShare) }},
+	{Column{Title: "FAIR-SHARE", Rank: 1}, false, func(q Queue, l Layout) string { return l.amounts(q.FairShare) }},
+	{Column{Title: "GUARANTEED", Rank: 6, Usual: nothing}, true, func(q Queue, l Layout) string { return l.stated(q.Guaranteed) }},
+	{Column{Title: "MAX", Rank: 6, Usual: nothing}, true, func(q Queue, l Layout) string { return l.stated(q.Max) }},
+	{Column{Title: "ALLOCATED"}, false, func(q Queue, l Layout) string { return l.amounts(q.Allocated) }},
+	{Column{Title: "DEMAND", Rank: 5}, false, func(q Queue, l Layout) string { return l.amounts(q.Demand) }},
+	{Column{Title: "APPLICATIONS", Right: true, Rank: 7}, false, func(q Queue, _ Layout) string {
+		return strconv.FormatInt(q.ApplicationsPending+q.ApplicationsStarting+q.ApplicationsRunning, 10)
+	}},
+	{Column{Title: "RUNNING", Right: true, Rank: 6}, false, func(q Queue, _ Layout) string { return strconv.FormatInt(q.Running, 10) }},
+	{Column{Title: "PENDING", Right: true, Rank: 2}, false, func(q Queue, _ Layout) string { return strconv.FormatInt(q.Pending, 10) }},
+	{Column{Title: "STATE", Rank: 2, Usual: StateRunning}, true, func(q Queue, _ Layout) string { return q.State }},
+	{Column{Title: "PROBLEMS", Rank: 8, Usual: nothing}, true, func(q Queue, _ Layout) string { return codes(q.Problems) }},
+}
+
+// Queues is a table of queues, in the order given. The columns fit 80 characters with the names of the demo, and a wider screen shows more.
+func Queues(queues []Queue) Table { return queueTable(queues, Layout{}, false) }
+
+func queueTable(queues []Queue, l Layout, full bool) Table {
+	var t Table
+	for _, c := range queueColumns {
+		if full || !c.full {
+			t.Columns = append(t.Columns, c.Column)
+		}
+	}
 	for _, q := range queues {
-		t.Rows = append(t.Rows, []string{
-			q.Name, Weight(q.Weight), Amounts(q.SteadyFairShare), Amounts(q.FairShare), Amounts(q.Allocated), Amounts(q.Demand),
-			strconv.FormatInt(q.Applications, 10), strconv.FormatInt(q.Running, 10), strconv.FormatInt(q.Pending, 10),
-		})
+		row := make([]string, 0, len(t.Columns))
+		for _, c := range queueColumns {
+			if full || !c.full {
+				row = append(row, c.cell(q, l))
+			}
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+func codes(problems []reason.Reason) string {
+	if len(problems) == 0 {
+		return nothing
+	}
+	words := make([]string, len(problems))
+	for i, p := range problems {
+		words[i] = string(p.Code)
+	}
+	return strings.Join(words, ",")
 }

@@ -21,19 +21,19 @@ func of(cores, gib int64) resource.List {
 // The worlds that the golden files show.
 var worlds = map[string][]Queue{
 	"scenario-a": {
-		{Name: "root", Weight: 1000, SteadyFairShare: of(200, 800), FairShare: of(200, 800), Allocated: of(200, 800), Demand: of(320, 1280), Pending: 60, Running: 100, Applications: 16},
-		{Name: "root.busy", Weight: 1000, SteadyFairShare: of(50, 200), FairShare: of(50, 200), Allocated: of(180, 720), Demand: of(300, 1200), Pending: 60, Running: 90, Applications: 11},
+		{Name: "root", Weight: 1000, SteadyFairShare: of(200, 800), FairShare: of(200, 800), Allocated: of(200, 800), Demand: of(320, 1280), Pending: 60, Running: 100, ApplicationsRunning: 16},
+		{Name: "root.busy", Weight: 1000, SteadyFairShare: of(50, 200), FairShare: of(50, 200), Allocated: of(180, 720), Demand: of(300, 1200), Pending: 60, Running: 90, ApplicationsRunning: 11},
 		{Name: "root.default"},
-		{Name: "root.sometimes-busy", Weight: 3000, SteadyFairShare: of(150, 600), FairShare: of(150, 600), Allocated: of(20, 80), Demand: of(20, 80), Running: 10, Applications: 5},
+		{Name: "root.sometimes-busy", Weight: 3000, SteadyFairShare: of(150, 600), FairShare: of(150, 600), Allocated: of(20, 80), Demand: of(20, 80), Running: 10, ApplicationsRunning: 5},
 	},
 	"scenario-b": {
-		{Name: "root", Weight: 1000, SteadyFairShare: of(200, 800), FairShare: of(200, 800), Allocated: of(200, 800), Demand: of(520, 2080), Pending: 160, Running: 100, Applications: 20},
-		{Name: "root.busy", Weight: 1000, SteadyFairShare: of(50, 200), FairShare: of(50, 200), Allocated: of(50, 200), Demand: of(170, 680), Pending: 60, Running: 25, Applications: 6},
+		{Name: "root", Weight: 1000, SteadyFairShare: of(200, 800), FairShare: of(200, 800), Allocated: of(200, 800), Demand: of(520, 2080), Pending: 160, Running: 100, ApplicationsRunning: 20},
+		{Name: "root.busy", Weight: 1000, SteadyFairShare: of(50, 200), FairShare: of(50, 200), Allocated: of(50, 200), Demand: of(170, 680), Pending: 60, Running: 25, ApplicationsRunning: 6},
 		{Name: "root.default"},
-		{Name: "root.sometimes-busy", Weight: 3000, SteadyFairShare: of(150, 600), FairShare: of(150, 600), Allocated: of(150, 600), Demand: of(350, 1400), Pending: 100, Running: 75, Applications: 14},
+		{Name: "root.sometimes-busy", Weight: 3000, SteadyFairShare: of(150, 600), FairShare: of(150, 600), Allocated: of(150, 600), Demand: of(350, 1400), Pending: 100, Running: 75, ApplicationsRunning: 14},
 	},
 	"large": {
-		{Name: "root", Weight: 1000, SteadyFairShare: of(96000, 786432), FairShare: of(96000, 786432), Allocated: of(12345, 100000), Demand: of(12345, 100000), Pending: 123456, Running: 98765, Applications: 4321},
+		{Name: "root", Weight: 1000, SteadyFairShare: of(96000, 786432), FairShare: of(96000, 786432), Allocated: of(12345, 100000), Demand: of(12345, 100000), Pending: 123456, Running: 98765, ApplicationsRunning: 4321},
 		{Name: "root.analytics.adhoc.marketing-and-sales.quarterly-reports", Weight: 125, SteadyFairShare: of(1, 2), Allocated: resource.Of(resource.Entry{Name: resource.CPU, Value: 1500}, resource.Entry{Name: resource.Memory, Value: 3 * gi / 2}, resource.Entry{Name: "example.com/gpu", Value: 8})},
 	},
 }

@@ -17,7 +17,7 @@ const (
 )
 
 func (s Style) paint(code, text string) string {
-	if !s.Color || text == "" {
+	if !s.Color || text == "" || code == "" {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
@@ -32,6 +32,14 @@ func (s Style) ellipsis() string {
 		return "~"
 	}
 	return "…"
+}
+
+// arrow stands between what was and what would be.
+func (s Style) arrow() string {
+	if s.ASCII {
+		return " -> "
+	}
+	return " → "
 }
 
 func (s Style) barCells() (full, empty, mark string) {

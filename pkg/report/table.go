@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -12,12 +13,30 @@ type Column struct {
 	Right bool
 	// Rank orders the columns by what a narrow screen can do without: the highest rank goes first. Columns of rank 0 stay.
 	Rank int
+	// Usual is what a cell says that says nothing of note. A column of nothing else is left out where people read.
+	Usual string
 }
 
 // Table is a header and rows of text, one cell for each column. Its first column names what the row is about.
 type Table struct {
 	Columns []Column
 	Rows    [][]string
+	// Keys identify the rows, where that takes more than the first cell. Needed to compare.
+	Keys []string
+	// Bars, if any, has one for each row, drawn at its end where there is room.
+	Bars []Bar
+	// Full tables keep the columns in which nothing is of note.
+	Full bool
+
+	colors map[int]string // by row
+}
+
+// emphasise has a row stand out in a color.
+func (t *Table) emphasise(row int, color string) {
+	if t.colors == nil {
+		t.colors = map[int]string{}
+	}
+	t.colors[row] = color
 }
 
 const (
@@ -29,6 +48,9 @@ const (
 	// fairNamePercent of the width. Else one deep path would take all columns off the screen.
 	fairName        = 24
 	fairNamePercent = 40
+	// mostBarCells is how long the bar at the end of a row gets at most.
+	mostBarCells = 40
+	barTitle     = "USAGE"
 )
 
 // Lines lays the table out in lines of at most width characters, the header first. A width of 0 or less is unlimited.
@@ -41,40 +63,61 @@ func (t Table) Lines(width int, style Style) []string {
 	for i, column := range kept {
 		widths[i] = t.width(column)
 	}
-	if excess := sum(widths) + gap*(len(kept)-1) - width; width > 0 && excess > 0 {
-		widths[0] = max(widths[0]-excess, min(widths[0], leastName))
+	used := sum(widths) + gap*(len(kept)-1)
+	if width > 0 && used > width {
+		widths[0] = max(widths[0]-(used-width), min(widths[0], leastName))
+	}
+	bars := min(width-used-gap, mostBarCells)
+	if len(t.Bars) == 0 || bars < leastCells {
+		bars = 0
 	}
 	lines := make([]string, 0, len(t.Rows)+1)
 	header := make([]string, len(t.Columns))
 	for i, column := range t.Columns {
 		header[i] = column.Title
 	}
-	for _, row := range append([][]string{header}, t.Rows...) {
+	space := strings.Repeat(" ", gap)
+	for i, row := range append([][]string{header}, t.Rows...) {
 		var line strings.Builder
 		for i, column := range kept {
-			cell := row[column]
-			if i == 0 {
-				cell = cutFront(cell, widths[0], style)
-			} else {
-				line.WriteString(strings.Repeat(" ", gap))
+			if i > 0 {
+				line.WriteString(space)
 			}
-			space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if t.Columns[column].Right {
-				cell = space + cell
-			} else {
-				cell += space
-			}
-			line.WriteString(cell)
+			line.WriteString(t.cell(row[column], t.Columns[column].Right, widths[i], i == 0, style))
 		}
-		lines = append(lines, Clip(line.String(), width))
+		switch {
+		case i == 0 && bars > 0:
+			lines = append(lines, line.String()+space+barTitle)
+		case bars > 0: // never cut: there is room
+			lines = append(lines, style.paint(t.colors[i-1], line.String())+space+t.Bars[i-1].draw(int64(bars), style))
+		default:
+			lines = append(lines, style.paint(t.colors[i-1], Clip(line.String(), width)))
+		}
 	}
 	return lines
+}
+
+func (t Table) cell(text string, right bool, width int, name bool, style Style) string {
+	if name {
+		text = cutFront(text, width, style)
+	}
+	space := strings.Repeat(" ", width-utf8.RuneCountInString(text))
+	if right {
+		return space + text
+	}
+	return text + space
 }
 
 // fit chooses the columns to show, by index, and the space between them.
 func (t Table) fit(width int) (kept []int, gap int) {
 	total := 0
+	if len(t.Bars) > 0 {
+		total = narrowGap + leastCells
+	}
 	for i := range t.Columns {
+		if i > 0 && !t.Full && t.usual(i) {
+			continue
+		}
 		kept = append(kept, i)
 		if i == 0 {
 			total = min(t.width(0), max(fairName, width*fairNamePercent/100))
@@ -100,6 +143,12 @@ func (t Table) fit(width int) (kept []int, gap int) {
 		total -= t.width(kept[last])
 		kept = append(kept[:last], kept[last+1:]...)
 	}
+}
+
+// usual reports whether no cell of the column says anything of note.
+func (t Table) usual(column int) bool {
+	usual := t.Columns[column].Usual
+	return usual != "" && !slices.ContainsFunc(t.Rows, func(row []string) bool { return row[column] != usual && row[column] != "" })
 }
 
 func (t Table) width(column int) int {

@@ -1,0 +1,72 @@
+package report
+
+import (
+	"slices"
+	"strconv"
+)
+
+// Compare joins two states of one table. Rows are matched by key; where a cell differs it shows both, and a second column says which rows
+// are changed, new or gone.
+func Compare(before, after Table, style Style) Table {
+	out := Table{Columns: slices.Insert(slices.Clone(after.Columns), 1, Column{Title: "CHANGE"}), Full: after.Full}
+	rows := func(t Table) map[string]int {
+		at := make(map[string]int, len(t.Keys))
+		for i, key := range t.Keys {
+			at[key] = i
+		}
+		return at
+	}
+	was, is := rows(before), rows(after)
+	add := func(key string, row []string, change string) {
+		if change != "" {
+			out.emphasise(len(out.Rows), bold)
+		}
+		out.Keys = append(out.Keys, key)
+		out.Rows = append(out.Rows, slices.Insert(slices.Clone(row), 1, change))
+	}
+	gone, last := map[string][]int{}, "" // rows that went stand behind the one they stood behind
+	for i, key := range before.Keys {
+		if _, stays := is[key]; stays {
+			last = key
+		} else {
+			gone[last] = append(gone[last], i)
+		}
+	}
+	addGone := func(behind string) {
+		for _, i := range gone[behind] {
+			add(before.Keys[i], before.Rows[i], "gone")
+		}
+	}
+	addGone("")
+	for i, row := range after.Rows {
+		old, existed := was[after.Keys[i]]
+		if !existed {
+			add(after.Keys[i], row, "new")
+			continue
+		}
+		joined, changed := slices.Clone(row), ""
+		for c := range joined[1:] {
+			if b := before.Rows[old][c+1]; b != row[c+1] {
+				joined[c+1], changed = orNothing(b)+style.arrow()+orNothing(row[c+1]), "changed"
+			}
+		}
+		add(after.Keys[i], joined, changed)
+		addGone(after.Keys[i])
+	}
+	return out
+}
+
+func orNothing(text string) string {
+	if text == "" {
+		return nothing
+	}
+	return text
+}
+
+// counted spells a number of things.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}

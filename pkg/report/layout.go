@@ -1,0 +1,191 @@
+package report
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// Document is something that can be shown: as lines, or as JSON by its MarshalJSON.
+type Document interface {
+	json.Marshaler
+	Lines(Layout) []string
+}
+
+// Compared is a document that can be shown beside an earlier state of itself.
+type Compared interface {
+	Document
+	// Since lays out both; before is of the same type.
+	Since(before Document, l Layout) []string
+}
+
+// Layout says for whom a document is laid out.
+type Layout struct {
+	// Width is what lines may have; 0 is unlimited.
+	Width int
+	Style Style
+	// Terminal: somebody reads it from a screen. Trees are indented, there are bars, and columns that say nothing are left out. Else every
+	// line stands for itself.
+	Terminal bool
+	// Wide shows every column, and amounts exactly and of all resources.
+	Wide bool
+	// Now is what ages are counted to, in nanoseconds since the epoch.
+	Now int64
+}
+
+// amounts spells amounts for the layout.
+func (l Layout) amounts(list resource.List) string {
+	if !l.Wide {
+		return Amounts(list)
+	}
+	if list.Len() == 0 {
+		return "0"
+	}
+	return list.String()
+}
+
+// stated spells amounts in which an absent resource is not 0 but not stated.
+func (l Layout) stated(list resource.List) string {
+	if list.Len() == 0 {
+		return nothing
+	}
+	if l.Wide {
+		return list.String()
+	}
+	words := make([]string, list.Len())
+	for i := range words {
+		switch e := list.At(i); e.Name {
+		case resource.CPU:
+			words[i] = shortCPU(e.Value) + "c"
+		case resource.Memory:
+			words[i] = shortBytes(e.Value)
+		default:
+			words[i] = resource.Format(e.Name, e.Value) + string(e.Name[strings.LastIndexByte(string(e.Name), '/')+1:])
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// age spells how long ago a time was, in its two largest units; a time of 0 never was.
+func (l Layout) age(since int64) string {
+	if since == 0 {
+		return nothing
+	}
+	const day = 24 * time.Hour
+	d := max(time.Duration(l.Now-since), 0)
+	spell := func(large, small time.Duration, names string) string {
+		text := strconv.FormatInt(int64(d/large), 10) + names[:1]
+		if rest := int64(d % large / small); rest > 0 {
+			text += strconv.FormatInt(rest, 10) + names[1:]
+		}
+		return text
+	}
+	switch {
+	case d < time.Minute:
+		return strconv.FormatInt(int64(d/time.Second), 10) + "s"
+	case d < time.Hour:
+		return spell(time.Minute, time.Second, "ms")
+	case d < day:
+		return spell(time.Hour, time.Minute, "hm")
+	}
+	return spell(day, time.Hour, "dh")
+}
+
+// nothing is what a cell shows that has nothing to say.
+const nothing = "-"
+
+// section is a heading and what belongs to it, each item in as many lines as it takes. Without items it is nothing.
+func section(heading string, items []string, l Layout) []string {
+	if len(items) == 0 {
+		return nil
+	}
+	lines := []string{"", l.Style.Bold(Clip(heading, l.Width))}
+	for _, item := range items {
+		lines = append(lines, Wrap(item, l.Width, "  ")...)
+	}
+	return lines
+}
+
+// Wrap breaks a text between words into lines of at most width characters, each indented, all but the first twice. Only a word that
+// fits no line is cut.
+func Wrap(text string, width int, indent string) []string {
+	if width <= 0 {
+		return []string{indent + text}
+	}
+	var lines []string
+	line, empty := indent, true
+	for word := range strings.FieldsSeq(text) {
+		if !empty && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			lines = append(lines, Clip(line, width))
+			line, empty = indent+indent, true
+		}
+		if !empty {
+			line += " "
+		}
+		line, empty = line+word, false
+	}
+	return append(lines, Clip(line, width))
+}
+
+// What the JSON of all documents has in common. Keys are always there: {} and [] where there is nothing.
+
+// quantities spells amounts as canonical Kubernetes quantities, as the status of a Queue does.
+func quantities(l resource.List) map[string]string {
+	out := make(map[string]string, l.Len())
+	for i := range l.Len() {
+		e := l.At(i)
+		out[string(e.Name)] = quantity(e.Name, e.Value)
+	}
+	return out
+}
+
+func quantity(n resource.Name, v int64) string {
+	switch {
+	case v != resource.Unlimited:
+		return resource.Format(n, v)
+	case n == resource.CPU:
+		return strconv.FormatInt(v, 10) + "m"
+	}
+	return strconv.FormatInt(v, 10)
+}
+
+// timestamp is RFC 3339 in UTC; "" for a time that never was.
+func timestamp(ns int64) string {
+	if ns == 0 {
+		return ""
+	}
+	return time.Unix(0, ns).UTC().Format(time.RFC3339)
+}
+
+type problem struct {
+	Reason  reason.Code `json:"reason"`
+	Message string      `json:"message"`
+}
+
+func problems(rs []reason.Reason) []problem {
+	out := make([]problem, len(rs))
+	for i, r := range rs {
+		out[i] = problem{r.Code, r.Text()}
+	}
+	return out
+}
+
+type podCounts struct {
+	Pending int64 `json:"pending"`
+	Running int64 `json:"running"`
+}
+
+type applicationCounts struct {
+	Pending  int64 `json:"pending"`
+	Starting int64 `json:"starting"`
+	Running  int64 `json:"running"`
+}
+
+// list makes an empty list of none.
+func list[T any](items []T) []T { return append(make([]T, 0, len(items)), slices.Clip(items)...) }

@@ -1,0 +1,148 @@
+package report
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// Tree is all queues, or one with those below it.
+type Tree struct {
+	Cluster  resource.List
+	Queues   []Queue // in path order
+	Unplaced []ledger.Unplaced
+}
+
+// NewTree takes the queues from top down out of a snapshot.
+func NewTree(s ledger.Snapshot, unplaced []ledger.Unplaced, top queue.Path) Tree {
+	t := Tree{Cluster: s.Total}
+	for _, q := range s.Queues {
+		if top.Contains(q.Path) {
+			t.Queues = append(t.Queues, queueOf(q))
+		}
+	}
+	for _, u := range unplaced {
+		if top == queue.Root || top.Contains(u.Queue) {
+			t.Unplaced = append(t.Unplaced, u)
+		}
+	}
+	return t
+}
+
+func queueOf(q ledger.QueueState) Queue {
+	out := Queue{
+		Name: string(q.Path), Weight: q.Spec.Weight, State: stateOf(q), Active: q.Active,
+		SteadyFairShare: q.SteadyFairShare, FairShare: q.FairShare, Guaranteed: q.Spec.Guaranteed, Max: q.Spec.Max,
+		Allocated: q.Allocated, Demand: q.Demand, Pending: int64(q.PodsPending), Running: int64(q.PodsRunning),
+		ApplicationsPending: int64(q.ApplicationsPending), ApplicationsRunning: int64(q.ApplicationsRunning),
+		Problems: q.Problems,
+	}
+	if q.InTree {
+		out.Policy = q.Spec.Policy.String()
+	} else if len(q.Problems) == 0 { // as its condition Ready says
+		out.Problems = []reason.Reason{{Code: reason.QueueNotReady, Queue: string(q.Path)}}
+	}
+	return out
+}
+
+func stateOf(q ledger.QueueState) string {
+	unreadable := false
+	for _, p := range q.Problems {
+		if p.Code == reason.Deleting {
+			return StateDraining
+		}
+		unreadable = unreadable || p.Code == reason.SpecInvalid
+	}
+	switch {
+	case !q.InTree, !q.Declared && unreadable:
+		return StateNotReady
+	case !q.Declared && q.Path != queue.Root:
+		return StateUndeclared
+	}
+	return StateRunning
+}
+
+// MarshalJSON gives the shape that tools rely on; see Queue.
+func (t Tree) MarshalJSON() ([]byte, error) {
+	type unplaced struct {
+		Queue   string      `json:"queue"`
+		Reason  reason.Code `json:"reason"`
+		Message string      `json:"message"`
+		Pods    int         `json:"pods"`
+	}
+	outside := make([]unplaced, len(t.Unplaced))
+	for i, u := range t.Unplaced {
+		outside[i] = unplaced{string(u.Queue), u.Reason.Code, u.Reason.Text(), u.Pods}
+	}
+	return json.Marshal(struct {
+		Cluster  map[string]string `json:"cluster"`
+		Queues   []Queue           `json:"queues"`
+		Unplaced []unplaced        `json:"unplaced"`
+	}{quantities(t.Cluster), list(t.Queues), outside})
+}
+
+// Lines is a row for each queue, then what is wrong in sentences.
+func (t Tree) Lines(l Layout) []string {
+	table := t.table(l)
+	if l.Terminal && !l.Wide {
+		table.Bars = t.bars()
+	}
+	return append(table.Lines(l.Width, l.Style), t.notes(l)...)
+}
+
+// Since shows the rows of both, and what is wrong in the later one.
+func (t Tree) Since(before Document, l Layout) []string {
+	b, _ := before.(Tree)
+	table := Compare(b.table(l), t.table(l), l.Style)
+	return append(table.Lines(l.Width, l.Style), t.notes(l)...)
+}
+
+func (t Tree) table(l Layout) Table {
+	table := queueTable(t.Queues, l, true)
+	table.Full = l.Wide || !l.Terminal
+	top := 0
+	for i, q := range t.Queues {
+		table.Keys = append(table.Keys, q.Name)
+		if len(q.Problems) > 0 {
+			table.emphasise(i, yellow)
+		}
+		depth := strings.Count(q.Name, ".")
+		if i == 0 {
+			top = depth
+		}
+		if name := q.Name[strings.LastIndexByte(q.Name, '.')+1:]; l.Terminal && i > 0 {
+			table.Rows[i][0] = strings.Repeat("  ", depth-top) + name
+		}
+	}
+	return table
+}
+
+// bars show parts of what the top queue has: of the cluster, if that is root.
+func (t Tree) bars() []Bar {
+	bars := make([]Bar, len(t.Queues))
+	whole := t.Cluster
+	if len(t.Queues) > 0 && t.Queues[0].Name != string(queue.Root) {
+		whole = t.Queues[0].SteadyFairShare.Max(t.Queues[0].FairShare).Max(t.Queues[0].Allocated)
+	}
+	for i, q := range t.Queues {
+		bars[i] = QueueBar(q, whole)
+	}
+	return bars
+}
+
+func (t Tree) notes(l Layout) []string {
+	var wrong, outside []string
+	for _, q := range t.Queues {
+		for _, p := range q.Problems {
+			wrong = append(wrong, string(p.Code)+": "+p.Text())
+		}
+	}
+	for _, u := range t.Unplaced {
+		outside = append(outside, counted(u.Pods, "pod waits", "pods wait")+": "+u.Reason.Text())
+	}
+	return append(section("Problems:", wrong, l), section("In no queue:", outside, l)...)
+}
