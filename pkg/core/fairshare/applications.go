@@ -1,0 +1,17 @@
+package fairshare
+
+import (
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// Applications divides the share of a queue without children among the n of its
+// applications that may run, in order of submission: all have weight 1 and no limit of
+// their own. Under FIFO the first has all of it.
+func Applications(rule queue.Rule, share resource.List, n int) []resource.List {
+	all := make([]Child, n)
+	for i := range all {
+		all[i] = Child{Weight: queue.DefaultWeight, Active: rule.Policy != queue.FIFO || i == 0}
+	}
+	return Level(rule, share, all)
+}

@@ -1,0 +1,201 @@
+package report
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// Application is what a row says about an application.
+type Application struct {
+	Name, Queue, User string
+	State             string
+	// Reason is what its oldest waiting pod waits for; zero if none waits.
+	Reason    reason.Reason
+	FairShare resource.List
+	Allocated resource.List
+	Demand    resource.List
+	Pending   int64 // pods that wait
+	Running   int64 // pods that hold resources
+	// Submitted and WaitingSince are creations of pods: the oldest, and the oldest that waits (0: none does).
+	Submitted, WaitingSince int64
+}
+
+// The states of an application or of a user's.
+const (
+	ApplicationRunning = "Running" // a pod of it runs
+	ApplicationPending = "Pending" // it may run, and no pod of it does yet
+	ApplicationHeld    = "Held"    // it may not run now, for a reason
+)
+
+// Applications are those of a queue and below it.
+type Applications []Application
+
+// MarshalJSON gives the shape that tools rely on: keys may be added, none is renamed or left out.
+func (as Applications) MarshalJSON() ([]byte, error) {
+	type application struct {
+		Application  string            `json:"application"`
+		Queue        string            `json:"queue"`
+		User         string            `json:"user"`
+		State        string            `json:"state"`
+		Reason       reason.Code       `json:"reason"`
+		Message      string            `json:"message"`
+		FairShare    map[string]string `json:"fairShare"`
+		Allocated    map[string]string `json:"allocated"`
+		Demand       map[string]string `json:"demand"`
+		Pods         podCounts         `json:"pods"`
+		Submitted    string            `json:"submitted"`
+		WaitingSince string            `json:"waitingSince"`
+	}
+	rows := make([]application, len(as))
+	for i, a := range as {
+		rows[i] = application{a.Name, a.Queue, a.User, a.State, a.Reason.Code, message(a.Reason), quantities(a.FairShare),
+			quantities(a.Allocated), quantities(a.Demand), podCounts{a.Pending, a.Running}, timestamp(a.Submitted), timestamp(a.WaitingSince)}
+	}
+	return json.Marshal(struct {
+		Applications []application `json:"applications"`
+	}{rows})
+}
+
+func message(r reason.Reason) string {
+	if r.Code == "" {
+		return ""
+	}
+	return r.Text()
+}
+
+// Lines is a row for each application.
+func (as Applications) Lines(l Layout) []string {
+	return orNone(as.table(l), "no applications", l)
+}
+
+// Since shows the rows of both.
+func (as Applications) Since(before Document, l Layout) []string {
+	b, _ := before.(Applications)
+	return orNone(Compare(b.table(l), as.table(l), l.Style), "no applications", l)
+}
+
+func orNone(t Table, none string, l Layout) []string {
+	if len(t.Rows) == 0 {
+		return []string{"(" + none + ")"}
+	}
+	return t.Lines(l.Width, l.Style)
+}
+
+func (as Applications) table(l Layout) Table {
+	t := Table{Full: l.Wide || !l.Terminal, Columns: []Column{
+		{Title: "APPLICATION"},
+		{Title: "QUEUE", Rank: 1},
+		{Title: "USER", Rank: 8},
+		{Title: "STATE"},
+		{Title: "FAIR-SHARE", Rank: 5},
+		{Title: "ALLOCATED", Rank: 2},
+		{Title: "DEMAND", Rank: 9},
+		{Title: "RUNNING", Right: true, Rank: 7},
+		{Title: "PENDING", Right: true, Rank: 4},
+		{Title: "WAITING", Rank: 3, Usual: nothing},
+		{Title: "REASON", Rank: 6, Usual: nothing},
+	}}
+	if l.Wide {
+		t.Columns = append(t.Columns, Column{Title: "SUBMITTED"}, Column{Title: "MESSAGE"})
+	}
+	for i, a := range as {
+		if a.State == ApplicationHeld {
+			t.emphasise(i, yellow)
+		}
+		row := []string{a.Name, a.Queue, a.User, a.State, l.amounts(a.FairShare), l.amounts(a.Allocated), l.amounts(a.Demand),
+			strconv.FormatInt(a.Running, 10), strconv.FormatInt(a.Pending, 10), l.age(a.WaitingSince), orNothing(string(a.Reason.Code))}
+		if l.Wide {
+			row = append(row, timestamp(a.Submitted), orNothing(message(a.Reason)))
+		}
+		t.Keys = append(t.Keys, a.Queue+" "+a.Name)
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// User is what a row says about a user: sums over their applications.
+type User struct {
+	Name      string
+	Queues    []string // in path order
+	State     string
+	FairShare resource.List
+	Allocated resource.List
+	Demand    resource.List
+	Pending   int64
+	Running   int64
+
+	ApplicationsHeld, ApplicationsPending, ApplicationsStarting, ApplicationsRunning int64
+
+	WaitingSince int64
+}
+
+// Users are those with applications in a queue and below it.
+type Users []User
+
+// MarshalJSON gives the shape that tools rely on: keys may be added, none is renamed or left out.
+func (us Users) MarshalJSON() ([]byte, error) {
+	type counts struct {
+		applicationCounts
+		Held int64 `json:"held"`
+	}
+	type user struct {
+		User         string            `json:"user"`
+		State        string            `json:"state"`
+		FairShare    map[string]string `json:"fairShare"`
+		Allocated    map[string]string `json:"allocated"`
+		Demand       map[string]string `json:"demand"`
+		Applications counts            `json:"applications"`
+		Pods         podCounts         `json:"pods"`
+		WaitingSince string            `json:"waitingSince"`
+		Queues       []string          `json:"queues"`
+	}
+	rows := make([]user, len(us))
+	for i, u := range us {
+		rows[i] = user{u.Name, u.State, quantities(u.FairShare), quantities(u.Allocated), quantities(u.Demand),
+			counts{applicationCounts{u.ApplicationsPending, u.ApplicationsStarting, u.ApplicationsRunning}, u.ApplicationsHeld},
+			podCounts{u.Pending, u.Running}, timestamp(u.WaitingSince), list(u.Queues)}
+	}
+	return json.Marshal(struct {
+		Users []user `json:"users"`
+	}{rows})
+}
+
+// Lines is a row for each user.
+func (us Users) Lines(l Layout) []string { return orNone(us.table(l), "no users", l) }
+
+// Since shows the rows of both.
+func (us Users) Since(before Document, l Layout) []string {
+	b, _ := before.(Users)
+	return orNone(Compare(b.table(l), us.table(l), l.Style), "no users", l)
+}
+
+func (us Users) table(l Layout) Table {
+	t := Table{Full: l.Wide || !l.Terminal, Columns: []Column{
+		{Title: "USER"},
+		{Title: "STATE", Rank: 3},
+		{Title: "FAIR-SHARE", Rank: 4},
+		{Title: "ALLOCATED"},
+		{Title: "DEMAND", Rank: 6},
+		{Title: "APPLICATIONS", Right: true, Rank: 5},
+		{Title: "HELD", Right: true, Rank: 3, Usual: "0"},
+		{Title: "RUNNING", Right: true, Rank: 2},
+		{Title: "PENDING", Right: true, Rank: 1},
+		{Title: "WAITING", Rank: 2, Usual: nothing},
+		{Title: "QUEUES", Rank: 7},
+	}}
+	for i, u := range us {
+		if u.State == ApplicationHeld {
+			t.emphasise(i, yellow)
+		}
+		t.Keys = append(t.Keys, u.Name)
+		t.Rows = append(t.Rows, []string{u.Name, u.State, l.amounts(u.FairShare), l.amounts(u.Allocated), l.amounts(u.Demand),
+			strconv.FormatInt(u.ApplicationsHeld+u.ApplicationsPending+u.ApplicationsStarting+u.ApplicationsRunning, 10),
+			strconv.FormatInt(u.ApplicationsHeld, 10), strconv.FormatInt(u.Running, 10), strconv.FormatInt(u.Pending, 10),
+			l.age(u.WaitingSince), strings.Join(u.Queues, ",")})
+	}
+	return t
+}

@@ -1,0 +1,155 @@
+package report
+
+import (
+	"encoding/json"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// Changes are what a change of Queues would lead to.
+type Changes struct {
+	Queues []QueueChange
+	// WouldStart are waiting applications of which pods would be released now and are not so far; WouldNotStart the other way round.
+	WouldStart, WouldNotStart []Application
+	BelowGuarantee            []Shortfall
+	// Problems are those that queues would have in addition.
+	Problems []reason.Reason
+}
+
+// QueueChange names what is different about a queue.
+type QueueChange struct {
+	Name   string
+	Change string // new, gone or changed
+	Fields []string
+}
+
+// Shortfall is a guarantee that would not be had any more.
+type Shortfall struct {
+	Queue      string
+	Resource   resource.Name
+	Guaranteed int64
+	Has        int64
+	// Covered: the queue may have its guarantee and has less than it asks for, so it comes first from now on. Else those above it do not
+	// have what the guarantees below them sum to.
+	Covered bool
+}
+
+func (s Shortfall) text() string {
+	guaranteed := resource.Format(s.Resource, s.Guaranteed) + " " + string(s.Resource)
+	has := resource.Format(s.Resource, s.Has)
+	if s.Covered {
+		return "queue " + s.Queue + " has " + has + " of the " + guaranteed + " that it is guaranteed and asks for; it comes first until it has them"
+	}
+	return "queue " + s.Queue + " is guaranteed " + guaranteed + ", but its parent's share is only " + has + " for all guarantees in it"
+}
+
+// MarshalJSON gives the shape that tools rely on: keys may be added, none is renamed or left out.
+func (c Changes) MarshalJSON() ([]byte, error) {
+	type queueChange struct {
+		Name   string   `json:"name"`
+		Change string   `json:"change"`
+		Fields []string `json:"fields"`
+	}
+	type application struct {
+		Application string `json:"application"`
+		Queue       string `json:"queue"`
+		User        string `json:"user"`
+	}
+	type shortfall struct {
+		Queue      string        `json:"queue"`
+		Resource   resource.Name `json:"resource"`
+		Guaranteed string        `json:"guaranteed"`
+		Has        string        `json:"has"`
+		Covered    bool          `json:"covered"`
+		Message    string        `json:"message"`
+	}
+	type queueProblem struct {
+		Queue string `json:"queue"`
+		problem
+	}
+	applications := func(as []Application) []application {
+		out := make([]application, len(as))
+		for i, a := range as {
+			out[i] = application{a.Name, a.Queue, a.User}
+		}
+		return out
+	}
+	queues := make([]queueChange, len(c.Queues))
+	for i, q := range c.Queues {
+		queues[i] = queueChange{q.Name, q.Change, list(q.Fields)}
+	}
+	below := make([]shortfall, len(c.BelowGuarantee))
+	for i, s := range c.BelowGuarantee {
+		below[i] = shortfall{s.Queue, s.Resource, quantity(s.Resource, s.Guaranteed), quantity(s.Resource, s.Has), s.Covered, s.text()}
+	}
+	found := make([]queueProblem, len(c.Problems))
+	for i, p := range c.Problems {
+		found[i] = queueProblem{p.Queue, problem{p.Code, p.Text()}}
+	}
+	return json.Marshal(struct {
+		Queues         []queueChange  `json:"queues"`
+		WouldStart     []application  `json:"wouldStart"`
+		WouldNotStart  []application  `json:"wouldNotStart"`
+		BelowGuarantee []shortfall    `json:"belowGuarantee"`
+		Problems       []queueProblem `json:"problems"`
+	}{queues, applications(c.WouldStart), applications(c.WouldNotStart), below, found})
+}
+
+// Lines says the consequences in sentences. What changed in queues stands in the tables.
+func (c Changes) Lines(l Layout) []string {
+	names := func(as []Application) []string {
+		out := make([]string, len(as))
+		for i, a := range as {
+			out[i] = a.Name + " in " + a.Queue
+		}
+		return out
+	}
+	var below, found []string
+	for _, s := range c.BelowGuarantee {
+		below = append(below, s.text())
+	}
+	for _, p := range c.Problems {
+		found = append(found, string(p.Code)+": "+p.Text())
+	}
+	var lines []string
+	for _, s := range []struct {
+		heading string
+		items   []string
+	}{
+		{"Applications that would start now:", names(c.WouldStart)},
+		{"Applications that would no longer start now:", names(c.WouldNotStart)},
+		{"Queues that would fall under their guarantee:", below},
+		{"New problems:", found},
+	} {
+		lines = append(lines, section(s.heading, s.items, l)...)
+	}
+	if len(lines) == 0 {
+		text := "Nothing would start or stop waiting, and no guarantee would break."
+		if len(c.Queues) == 0 {
+			text = "Nothing would change."
+		}
+		lines = append([]string{""}, Wrap(text, l.Width, "")...)
+	}
+	return lines
+}
+
+// Comparison is a document before and after a change, with what the change leads to.
+type Comparison struct {
+	Before, After Compared
+	Changes       Changes
+}
+
+// MarshalJSON has all three.
+func (c Comparison) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Before  Document `json:"before"`
+		After   Document `json:"after"`
+		Changes Changes  `json:"changes"`
+	}{c.Before, c.After, c.Changes})
+}
+
+// Lines shows both side by side, then the consequences.
+func (c Comparison) Lines(l Layout) []string {
+	return append(c.After.Since(c.Before, l), c.Changes.Lines(l)...)
+}
