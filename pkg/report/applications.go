@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -55,7 +54,7 @@ func (as Applications) MarshalJSON() ([]byte, error) {
 		rows[i] = application{a.Name, a.Queue, a.User, a.State, a.Reason.Code, message(a.Reason), quantities(a.FairShare),
 			quantities(a.Allocated), quantities(a.Demand), podCounts{a.Pending, a.Running}, timestamp(a.Submitted), timestamp(a.WaitingSince)}
 	}
-	return json.Marshal(struct {
+	return marshal(struct {
 		Applications []application `json:"applications"`
 	}{rows})
 }
@@ -159,7 +158,7 @@ func (us Users) MarshalJSON() ([]byte, error) {
 			counts{applicationCounts{u.ApplicationsPending, u.ApplicationsStarting, u.ApplicationsRunning}, u.ApplicationsHeld},
 			podCounts{u.Pending, u.Running}, timestamp(u.WaitingSince), list(u.Queues)}
 	}
-	return json.Marshal(struct {
+	return marshal(struct {
 		Users []user `json:"users"`
 	}{rows})
 }

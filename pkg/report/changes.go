@@ -1,8 +1,6 @@
 package report
 
 import (
-	"encoding/json"
-
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -87,7 +85,7 @@ func (c Changes) MarshalJSON() ([]byte, error) {
 	for i, p := range c.Problems {
 		found[i] = queueProblem{p.Queue, problem{p.Code, p.Text()}}
 	}
-	return json.Marshal(struct {
+	return marshal(struct {
 		Queues         []queueChange  `json:"queues"`
 		WouldStart     []application  `json:"wouldStart"`
 		WouldNotStart  []application  `json:"wouldNotStart"`
@@ -142,7 +140,7 @@ type Comparison struct {
 
 // MarshalJSON has all three.
 func (c Comparison) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
+	return marshal(struct {
 		Before  Document `json:"before"`
 		After   Document `json:"after"`
 		Changes Changes  `json:"changes"`

@@ -5,8 +5,11 @@ import (
 	"strconv"
 )
 
+// sameRank is above all ranks of columns with a difference.
+const sameRank = 100
+
 // Compare joins two states of one table. Rows are matched by key; where a cell differs it shows both, and a second column says which rows
-// are changed, new or gone.
+// are changed, new or gone. Columns without a difference are the first that a narrow screen does without.
 func Compare(before, after Table, style Style) Table {
 	out := Table{Columns: slices.Insert(slices.Clone(after.Columns), 1, Column{Title: "CHANGE"}), Full: after.Full}
 	rows := func(t Table) map[string]int {
@@ -37,6 +40,7 @@ func Compare(before, after Table, style Style) Table {
 			add(before.Keys[i], before.Rows[i], "gone")
 		}
 	}
+	differs := make([]bool, len(after.Columns))
 	addGone("")
 	for i, row := range after.Rows {
 		old, existed := was[after.Keys[i]]
@@ -48,10 +52,16 @@ func Compare(before, after Table, style Style) Table {
 		for c := range joined[1:] {
 			if b := before.Rows[old][c+1]; b != row[c+1] {
 				joined[c+1], changed = orNothing(b)+style.arrow()+orNothing(row[c+1]), "changed"
+				differs[c+1] = true
 			}
 		}
 		add(after.Keys[i], joined, changed)
 		addGone(after.Keys[i])
+	}
+	for i, column := range after.Columns {
+		if column.Rank > 0 && !differs[i] {
+			out.Columns[i+1].Rank += sameRank
+		}
 	}
 	return out
 }

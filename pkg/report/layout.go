@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -185,6 +186,15 @@ type applicationCounts struct {
 	Pending  int64 `json:"pending"`
 	Starting int64 `json:"starting"`
 	Running  int64 `json:"running"`
+}
+
+// marshal is json.Marshal without the escapes that only HTML needs.
+func marshal(v any) ([]byte, error) {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return text.Bytes(), err
 }
 
 // list makes an empty list of none.

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -40,7 +39,7 @@ const (
 
 // MarshalJSON gives the shape that tools rely on: keys may be added, none is renamed or left out.
 func (q Queue) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
+	return marshal(struct {
 		Name            string            `json:"name"`
 		Weight          string            `json:"weight"`
 		Capacity        string            `json:"capacity"`
@@ -75,7 +74,12 @@ type queueColumn struct {
 // queueColumns in their order. Titles are those of `kubectl get queues`.
 var queueColumns = []queueColumn{
 	{Column{Title: "NAME"}, false, func(q Queue, _ Layout) string { return q.Name }},
-	{Column{Title: "WEIGHT", Right: true, Rank: 3}, false, func(q Queue, _ Layout) string { return Weight(q.Weight) }},
+	{Column{Title: "WEIGHT", Right: true, Rank: 3}, false, func(q Queue, _ Layout) string {
+		if q.State == StateNotReady { // what it would weigh is not known
+			return nothing
+		}
+		return Weight(q.Weight)
+	}},
 	{Column{Title: "POLICY", Rank: 9, Usual: "DominantResourceFairness"}, true, func(q Queue, _ Layout) string { return q.Policy }},
 	{Column{Title: "STEADY-SHARE", Rank: 4}, false, func(q Queue, l Layout) string { return l.amounts(q.SteadyFairShare) }},
 	{Column{Title: "FAIR-SHARE", Rank: 1}, false, func(q Queue, l Layout) string { return l.amounts(q.FairShare) }},

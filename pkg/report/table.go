@@ -111,9 +111,6 @@ func (t Table) cell(text string, right bool, width int, name bool, style Style) 
 // fit chooses the columns to show, by index, and the space between them.
 func (t Table) fit(width int) (kept []int, gap int) {
 	total := 0
-	if len(t.Bars) > 0 {
-		total = narrowGap + leastCells
-	}
 	for i := range t.Columns {
 		if i > 0 && !t.Full && t.usual(i) {
 			continue
@@ -121,6 +118,9 @@ func (t Table) fit(width int) (kept []int, gap int) {
 		kept = append(kept, i)
 		if i == 0 {
 			total = min(t.width(0), max(fairName, width*fairNamePercent/100))
+			if len(t.Bars) > 0 {
+				total += narrowGap + leastCells
+			}
 			continue
 		}
 		total += t.width(i)

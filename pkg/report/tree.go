@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
@@ -78,7 +77,7 @@ func (t Tree) MarshalJSON() ([]byte, error) {
 	for i, u := range t.Unplaced {
 		outside[i] = unplaced{string(u.Queue), u.Reason.Code, u.Reason.Text(), u.Pods}
 	}
-	return json.Marshal(struct {
+	return marshal(struct {
 		Cluster  map[string]string `json:"cluster"`
 		Queues   []Queue           `json:"queues"`
 		Unplaced []unplaced        `json:"unplaced"`
@@ -94,28 +93,31 @@ func (t Tree) Lines(l Layout) []string {
 	return append(table.Lines(l.Width, l.Style), t.notes(l)...)
 }
 
-// Since shows the rows of both, and what is wrong in the later one.
+// Since shows the rows of both. New problems are among the Changes.
 func (t Tree) Since(before Document, l Layout) []string {
 	b, _ := before.(Tree)
 	table := Compare(b.table(l), t.table(l), l.Style)
-	return append(table.Lines(l.Width, l.Style), t.notes(l)...)
+	return append(table.Lines(l.Width, l.Style), t.outside(l)...)
 }
 
 func (t Tree) table(l Layout) Table {
 	table := queueTable(t.Queues, l, true)
 	table.Full = l.Wide || !l.Terminal
-	top := 0
+	depth := make(map[queue.Path]int, len(t.Queues)) // of what is shown so far
 	for i, q := range t.Queues {
 		table.Keys = append(table.Keys, q.Name)
 		if len(q.Problems) > 0 {
 			table.emphasise(i, yellow)
 		}
-		depth := strings.Count(q.Name, ".")
-		if i == 0 {
-			top = depth
-		}
-		if name := q.Name[strings.LastIndexByte(q.Name, '.')+1:]; l.Terminal && i > 0 {
-			table.Rows[i][0] = strings.Repeat("  ", depth-top) + name
+		path := queue.Path(q.Name)
+		// A queue whose parent is missing would seem to be in another.
+		if above, shown := depth[path.Parent()]; shown {
+			depth[path] = above + 1
+			if l.Terminal {
+				table.Rows[i][0] = strings.Repeat("  ", above+1) + path.Leaf()
+			}
+		} else {
+			depth[path] = 0
 		}
 	}
 	return table
@@ -135,14 +137,19 @@ func (t Tree) bars() []Bar {
 }
 
 func (t Tree) notes(l Layout) []string {
-	var wrong, outside []string
+	var wrong []string
 	for _, q := range t.Queues {
 		for _, p := range q.Problems {
 			wrong = append(wrong, string(p.Code)+": "+p.Text())
 		}
 	}
+	return append(section("Problems:", wrong, l), t.outside(l)...)
+}
+
+func (t Tree) outside(l Layout) []string {
+	var items []string
 	for _, u := range t.Unplaced {
-		outside = append(outside, counted(u.Pods, "pod waits", "pods wait")+": "+u.Reason.Text())
+		items = append(items, counted(u.Pods, "pod waits", "pods wait")+": "+u.Reason.Text())
 	}
-	return append(section("Problems:", wrong, l), section("In no queue:", outside, l)...)
+	return section("In no queue:", items, l)
 }

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// completeWithin bounds how long a shell waits for names.
+const completeWithin = 3 * time.Second
+
+// complete offers the names of a world that begin as what is typed does.
+func (o *options) complete(c *cobra.Command, typed string, names func(*world) []string) ([]string, cobra.ShellCompDirective) {
+	if slices.Contains(o.files, "-") {
+		return nil, cobra.ShellCompDirectiveNoFileComp // the shell's own input
+	}
+	ctx := c.Context()
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	ctx, cancel := context.WithTimeout(ctx, completeWithin)
+	defer cancel()
+	set, err := o.readObjects(ctx)
+	if err != nil {
+		cobra.CompErrorln(err.Error())
+		return nil, cobra.ShellCompDirectiveError
+	}
+	all := slices.DeleteFunc(names(o.newWorld(set, o.Now())), func(name string) bool { return !strings.HasPrefix(name, typed) })
+	return all, cobra.ShellCompDirectiveNoFileComp
+}
+
+func (o *options) completeQueue(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return o.complete(c, typed, (*world).queueNames)
+}
+
+// completePod offers the pods that take part, of the namespace if one is given.
+func (o *options) completePod(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return o.complete(c, typed, func(w *world) []string {
+		w.details()
+		var names []string
+		for _, p := range w.pods {
+			if namespace := o.namespace(); namespace == "" || p.Namespace == namespace {
+				names = append(names, p.Name)
+			}
+		}
+		slices.Sort(names)
+		return slices.Compact(names)
+	})
+}
+
+// namespace is what -n says, else of a cluster what the kubeconfig says, and of a file any ("").
+func (o *options) namespace() string {
+	if o.cluster.Namespace != nil && *o.cluster.Namespace != "" {
+		return *o.cluster.Namespace
+	}
+	if len(o.files) > 0 {
+		return ""
+	}
+	namespace, _, err := o.cluster.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return ""
+	}
+	return namespace
+}

@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/report"
+	"github.com/fairway-scheduler/fairway/pkg/tty"
+)
+
+// viewer makes of a world what a command shows of it.
+type viewer func(w *world) (report.Compared, error)
+
+// queueViewer is the viewer of a command about a queue and those below it.
+type queueViewer func(w *world, top queue.Path) (report.Compared, error)
+
+// aboutQueue is what commands do that take a queue or none.
+func (o *options) aboutQueue(view queueViewer) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		return o.show(c.Context(), func(before, after *world) (viewer, error) {
+			top, err := o.top(args, before, after)
+			return func(w *world) (report.Compared, error) { return view(w, top) }, err
+		})
+	}
+}
+
+// show looks once, or again and again, and writes what there is to see.
+func (o *options) show(ctx context.Context, choose func(before, after *world) (viewer, error)) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	look := func() (report.Document, time.Time, error) {
+		before, after, err := o.worlds(ctx)
+		if err != nil {
+			return nil, time.Time{}, err
+		}
+		view, err := choose(before, after)
+		if err != nil {
+			return nil, time.Time{}, err
+		}
+		d, err := compared(view, before, after)
+		return d, before.now, err
+	}
+	d, now, err := look()
+	if err != nil {
+		if o.watch && ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	if !o.watch {
+		return o.print(d, now)
+	}
+	block := tty.Block{Out: o.Out.Out, Size: o.Out.Size}
+	for {
+		if err = o.printAgain(&block, d, now); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil // Ctrl-C is how a watch ends
+		case <-time.After(o.interval):
+		}
+		switch next, at, err := look(); {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil: // the cluster may come back; until then the last picture stands
+			if o.Out.Redraw {
+				d = stale{d, err}
+				break
+			}
+			fmt.Fprintf(o.Err, "%s: %s\n", program, oneLine(err.Error()))
+		default:
+			d, now = next, at
+		}
+	}
+}
+
+// compared views one world, or two side by side.
+func compared(view viewer, before, after *world) (report.Document, error) {
+	if after == nil {
+		return view(before)
+	}
+	is, err := view(before)
+	if err != nil {
+		return nil, err
+	}
+	would, err := view(after)
+	return report.Comparison{Before: is, After: would, Changes: changes(before, after)}, err
+}
+
+// stale is the last picture, when there is no newer one.
+type stale struct {
+	report.Document
+	why error
+}
+
+func (s stale) Lines(l report.Layout) []string {
+	if older, ok := s.Document.(stale); ok {
+		s.Document = older.Document
+	}
+	lines := report.Wrap("no newer picture: "+oneLine(s.why.Error()), l.Width, "")
+	return append(append(lines, ""), s.Document.Lines(l)...)
+}
+
+func (o *options) print(d report.Document, now time.Time) error {
+	text, err := o.render(d, now)
+	if err == nil {
+		_, err = o.Out.Out.Write(text)
+	}
+	return err
+}
+
+// printAgain redraws in place where that is possible, and else appends.
+func (o *options) printAgain(block *tty.Block, d report.Document, now time.Time) error {
+	text, err := o.render(d, now)
+	if err != nil {
+		return err
+	}
+	if !o.Out.Redraw {
+		separator := "\n"
+		if o.output.value == "yaml" {
+			separator = "---\n"
+		}
+		_, err = o.Out.Out.Write(append(text, separator...))
+		return err
+	}
+	heading := fmt.Sprintf("%s, every %s", now.Local().Format("15:04:05"), o.interval)
+	lines := append([]string{heading, ""}, strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")...)
+	if _, height := block.Size(); len(lines) >= height && height > 2 {
+		left := len(lines) - height + 2
+		lines = append(lines[:height-2], fmt.Sprintf("(%d more lines; a taller terminal shows them, or a queue as argument fewer)", left))
+	}
+	block.Show(lines)
+	return nil
+}
+
+func (o *options) render(d report.Document, now time.Time) ([]byte, error) {
+	if o.output.value != "json" && o.output.value != "yaml" {
+		return []byte(strings.Join(d.Lines(o.layout(now)), "\n") + "\n"), nil
+	}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "    ")
+	if err := e.Encode(d); err != nil || o.output.value == "json" {
+		return text.Bytes(), err
+	}
+	return yaml.JSONToYAML(text.Bytes())
+}

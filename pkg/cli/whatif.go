@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+	"github.com/fairway-scheduler/fairway/pkg/report"
+)
+
+// changes are what leads from one world to the other.
+func changes(before, after *world) report.Changes {
+	c := report.Changes{Queues: queueChanges(before, after)}
+	c.WouldStart, c.WouldNotStart = startChanges(before, after)
+	had := shortfalls(before.snapshot)
+	for _, s := range shortfalls(after.snapshot) {
+		if !slices.ContainsFunc(had, func(h report.Shortfall) bool {
+			return h.Queue == s.Queue && h.Resource == s.Resource && h.Covered == s.Covered
+		}) {
+			c.BelowGuarantee = append(c.BelowGuarantee, s)
+		}
+	}
+	was := byPath(before.snapshot)
+	for _, q := range after.snapshot.Queues {
+		for _, p := range q.Problems {
+			if !slices.Contains(was[q.Path].Problems, p) {
+				c.Problems = append(c.Problems, p)
+			}
+		}
+	}
+	return c
+}
+
+func byPath(s ledger.Snapshot) map[queue.Path]ledger.QueueState {
+	all := make(map[queue.Path]ledger.QueueState, len(s.Queues))
+	for _, q := range s.Queues {
+		all[q.Path] = q
+	}
+	return all
+}
+
+func queueChanges(before, after *world) []report.QueueChange {
+	var all []report.QueueChange
+	was, is := report.NewTree(before.snapshot, nil, queue.Root).Queues, report.NewTree(after.snapshot, nil, queue.Root).Queues
+	for len(was)+len(is) > 0 { // both in path order
+		switch {
+		case len(is) == 0 || len(was) > 0 && queue.ComparePaths(queue.Path(was[0].Name), queue.Path(is[0].Name)) < 0:
+			all = append(all, report.QueueChange{Name: was[0].Name, Change: "gone"})
+			was = was[1:]
+		case len(was) == 0 || was[0].Name != is[0].Name:
+			all = append(all, report.QueueChange{Name: is[0].Name, Change: "new"})
+			is = is[1:]
+		default:
+			if fields := different(was[0], is[0]); len(fields) > 0 {
+				all = append(all, report.QueueChange{Name: is[0].Name, Change: "changed", Fields: fields})
+			}
+			was, is = was[1:], is[1:]
+		}
+	}
+	return all
+}
+
+// different names what two rows about one queue differ in, as their JSON does.
+func different(a, b report.Queue) []string {
+	var fields []string
+	for _, f := range []struct {
+		name string
+		same bool
+	}{
+		{"weight", a.Weight == b.Weight},
+		{"policy", a.Policy == b.Policy},
+		{"state", a.State == b.State},
+		{"active", a.Active == b.Active},
+		{"steadyFairShare", a.SteadyFairShare.Equal(b.SteadyFairShare)},
+		{"fairShare", a.FairShare.Equal(b.FairShare)},
+		{"guaranteed", a.Guaranteed.Equal(b.Guaranteed)},
+		{"max", queue.SameLimits(a.Max, b.Max)},
+		{"allocated", a.Allocated.Equal(b.Allocated)},
+		{"demand", a.Demand.Equal(b.Demand)},
+		{"applications", a.ApplicationsPending == b.ApplicationsPending && a.ApplicationsRunning == b.ApplicationsRunning},
+		{"pods", a.Pending == b.Pending && a.Running == b.Running},
+		{"problems", slices.Equal(a.Problems, b.Problems)},
+	} {
+		if !f.same {
+			fields = append(fields, f.name)
+		}
+	}
+	return fields
+}
+
+// startChanges: which applications that run nothing would be released a pod of, in one world and not in the other.
+func startChanges(before, after *world) (would, wouldNot []report.Application) {
+	only := func(as report.Applications, in, out map[applicationKey]bool) []report.Application {
+		var found []report.Application
+		for _, a := range as {
+			if key := (applicationKey{queue.Path(a.Queue), a.Name}); a.Running == 0 && in[key] && !out[key] {
+				found = append(found, a)
+			}
+		}
+		return found
+	}
+	was, is := before.starting(), after.starting()
+	return only(after.allApplications(), is, was), only(before.allApplications(), was, is)
+}
+
+// starting are the applications of which a pod would be released now.
+func (w *world) starting() map[applicationKey]bool {
+	w.details()
+	all := map[applicationKey]bool{}
+	for _, a := range w.states {
+		all[applicationKey{a.Queue, a.Name}] = a.Admitted
+	}
+	return all
+}
+
+// shortfalls are the guarantees that are not had: a queue has less than it is guaranteed and asks for, or is guaranteed a part of more
+// than its parent's steady share. The first resource of each is named.
+func shortfalls(s ledger.Snapshot) []report.Shortfall {
+	var all []report.Shortfall
+	promised := map[queue.Path]*resource.Sum{}
+	for _, q := range s.Queues {
+		if promised[q.Path.Parent()] == nil {
+			promised[q.Path.Parent()] = &resource.Sum{}
+		}
+		promised[q.Path.Parent()].Add(q.Spec.Guaranteed)
+	}
+	states := byPath(s)
+	for _, q := range s.Queues {
+		above, hasParent := states[q.Path.Parent()]
+		for i := range q.Spec.Guaranteed.Len() {
+			e := q.Spec.Guaranteed.At(i)
+			short := report.Shortfall{Queue: string(q.Path), Resource: e.Name, Guaranteed: e.Value}
+			if hasParent && e.Value > 0 && promised[q.Path.Parent()].Get(e.Name) > above.SteadyFairShare.Get(e.Name) {
+				short.Has = above.SteadyFairShare.Get(e.Name)
+				all = append(all, short)
+				break
+			}
+			if short.Has = q.Allocated.Get(e.Name); short.Has < min(e.Value, q.Demand.Get(e.Name)) {
+				short.Covered = true
+				all = append(all, short)
+				break
+			}
+		}
+	}
+	return all
+}

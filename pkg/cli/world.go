@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/kube/cluster"
+	"github.com/fairway-scheduler/fairway/pkg/kube/feed"
+	"github.com/fairway-scheduler/fairway/pkg/kube/objects"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+	"github.com/fairway-scheduler/fairway/pkg/report"
+)
+
+// world is all that is known at a moment: the objects, and the picture that the ledger makes of them.
+type world struct {
+	objects  *objects.Set
+	now      time.Time
+	ledger   *ledger.Ledger
+	snapshot ledger.Snapshot
+	unplaced []ledger.Unplaced
+
+	// See details.
+	detailed bool
+	states   []ledger.ApplicationState
+	pods     []ledger.PodState
+	apps     report.Applications
+}
+
+// worlds reads the objects once. after is nil without --with.
+func (o *options) worlds(ctx context.Context) (before, after *world, err error) {
+	set, err := o.readObjects(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	now := o.now.Time
+	if now.IsZero() && len(o.files) > 0 {
+		now = set.Newest()
+	}
+	if now.IsZero() {
+		now = o.Now()
+	}
+	before = o.newWorld(set, now)
+	if len(o.with) == 0 {
+		return before, nil, nil
+	}
+	overlay, err := o.readFiles(o.with)
+	if err != nil {
+		return nil, nil, err
+	}
+	if set, err = set.With(overlay); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", strings.Join(o.with, ", "), err)
+	}
+	return before, o.newWorld(set, now), nil
+}
+
+func (o *options) newWorld(set *objects.Set, now time.Time) *world {
+	l := feed.Rebuild(set, o.schedulers, now, ledger.Options{})
+	return &world{objects: set, now: now, ledger: l, snapshot: l.Snapshot(), unplaced: l.Unplaced()}
+}
+
+// details takes applications and pods out of the ledger, which not every command needs.
+func (w *world) details() {
+	if !w.detailed {
+		w.detailed, w.states, w.pods = true, w.ledger.Applications(), w.ledger.Pods()
+		w.apps = w.applications()
+	}
+}
+
+func (o *options) readObjects(ctx context.Context) (*objects.Set, error) {
+	if len(o.files) == 0 {
+		return cluster.Read(ctx, o.cluster)
+	}
+	return o.readFiles(o.files)
+}
+
+// readFiles reads files as one stream, so that what they hold twice is found.
+func (o *options) readFiles(names []string) (*objects.Set, error) {
+	var all []io.Reader
+	for _, name := range names {
+		if name == "-" {
+			all = append(all, o.In, strings.NewReader("\n---\n"))
+			continue
+		}
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		all = append(all, file, strings.NewReader("\n---\n"))
+	}
+	label := strings.Join(names, ", ")
+	if label == "-" {
+		label = "standard input"
+	}
+	return objects.Read(label, io.MultiReader(all[:len(all)-1]...))
+}
+
+// queueNames are all that the picture shows.
+func (w *world) queueNames() []string {
+	names := make([]string, len(w.snapshot.Queues))
+	for i, q := range w.snapshot.Queues {
+		names[i] = string(q.Path)
+	}
+	return names
+}
+
+func (w *world) hasQueue(p queue.Path) bool {
+	for _, q := range w.snapshot.Queues {
+		if q.Path == p {
+			return true
+		}
+	}
+	return false
+}
+
+// top is the queue that the arguments name, root if none. It exists in one of the worlds.
+func (o *options) top(args []string, worlds ...*world) (queue.Path, error) {
+	if len(args) == 0 {
+		return queue.Root, nil
+	}
+	p, err := queue.ParseRequest(args[0])
+	if err != nil {
+		return "", fmt.Errorf("queue %q: %w", args[0], err)
+	}
+	var names []string
+	for _, w := range worlds {
+		if w == nil {
+			continue
+		}
+		if w.hasQueue(p) {
+			return p, nil
+		}
+		names = append(names, w.queueNames()...)
+	}
+	return "", fmt.Errorf("queue %s does not exist in %s%s", p, o.place(), orNear(string(p), names))
+}
