@@ -57,6 +57,21 @@ func (s *scheduler) pod(uid ledger.UID, q, class string, cpu int64) {
 	}, sec)
 }
 
+func TestWhoAsksHearsOfEachReleaseAndWhetherItIsThePodsFirst(t *testing.T) {
+	s := newScheduler(t, 1)
+	s.Released = func(r ledger.Release, now int64) {
+		if !s.exclusive {
+			t.Error("told outside the delivery lock")
+		}
+		s.say(fmt.Sprintf("released %s of %s at %d, first: %v", r.UID, r.Queue, now/sec, r.First))
+	}
+	s.pod("p", "root.a", "c", 1)
+	s.Round(2 * sec)
+	s.Ledger.Fail("p", ledger.Refused, 3*sec)
+	s.Round(4 * sec)
+	s.want("admit p", "released p of root.a at 2, first: true", "admit p", "released p of root.a at 4, first: false")
+}
+
 func (s *scheduler) want(said ...string) {
 	s.t.Helper()
 	if !slices.Equal(s.said, said) {

@@ -10,7 +10,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// sink takes the series of one scrape. A metric that a flag disables comes out as nil, which the registry leaves out.
+// sink takes the series of one scrape.
 type sink chan<- metrics.Metric
 
 func (s sink) gauge(d *metrics.Desc, value float64, labels ...string) {

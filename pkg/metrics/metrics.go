@@ -62,9 +62,13 @@ func (r *Recorder) Released(release ledger.Release, now int64) {
 	}
 }
 
-// Bound counts a bind that the API server has confirmed, and how long the pod took from its creation to there.
+// Bound counts a bind that the API server has confirmed, and how long the pod took from its creation to there. A pod that the ledger does
+// not know any more, deleted meanwhile, has no creation.
 func (r *Recorder) Bound(p *ledger.PodState, now int64) {
 	r.binds.Add(1)
+	if p.Leaf == "" {
+		return
+	}
 	r.durations.of(p.Leaf).bind.Observe(seconds(now - p.Created))
 }
 
@@ -83,7 +87,7 @@ var (
 	register sync.Once
 )
 
-// Show puts the recorder on the page of this process. It is called once flags are read: they may disable metrics.
+// Show puts the recorder on the page of this process.
 func Show(r *Recorder) {
 	register.Do(func() { legacyregistry.CustomMustRegister(&thePage) })
 	thePage.recorder.Store(r)

@@ -70,11 +70,12 @@ func TestDeeperQueuesCountForTheirNearestShownAncestor(t *testing.T) {
 	for _, p := range []queue.Path{"root.a.x", "root.a.y", "root.b.z", "root.b"} {
 		r.Bound(&ledger.PodState{Leaf: p}, sec)
 	}
-	r.Bound(&ledger.PodState{}, sec) // of a pod whose queue is not known
+	r.Bound(&ledger.PodState{}, sec) // of a pod that is not known any more
+	r.Bound(&ledger.PodState{Leaf: "root"}, sec)
 	_, got := scrape(t, r)
 	wantSeries(t, got, map[string]float64{
 		`fairway_pod_bind_duration_seconds_count{queue="root.a"}`: 2, `fairway_pod_bind_duration_seconds_count{queue="root.b"}`: 2,
-		`fairway_pod_bind_duration_seconds_count{queue="root"}`: 1,
+		`fairway_pod_bind_duration_seconds_count{queue="root"}`: 1, `fairway_binds_total`: 6,
 	})
 }
 

@@ -118,7 +118,8 @@ func twoScrapes(t *testing.T) []promScrape {
 		for _, line := range []string{
 			`fairway_waiting_pods{reason="MaxResources"} 2`, `fairway_queue_pods{queue="root.a",state="running"} 2`,
 			`fairway_queue_pods{queue="root.b",state="running"} 2`, `fairway_queue_pods{queue="root.b",state="pending"} 2`,
-			`fairway_binds_total 4`, `fairway_queue_problems{queue="root.lost.child",reason="ParentMissing"} 1`,
+			`fairway_binds_total 4`, `fairway_pod_bind_duration_seconds_count{queue="root.a"} 2`,
+			`fairway_pod_release_duration_seconds_count{queue="root.a"} 2`, `fairway_queue_problems{queue="root.lost.child",reason="ParentMissing"} 1`,
 		} {
 			if !strings.Contains(second, line+"\n") {
 				return false, "no " + line
