@@ -244,6 +244,30 @@ func TestWhatSaysNothingOfItsCreationIsCreatedNow(t *testing.T) {
 	}
 }
 
+func TestARebuildKnowsWhatNodesNeedNotList(t *testing.T) {
+	wants := pod("p", func(p *v1.Pod) {
+		p.Labels["fairway.dev/queue"] = "root.a"
+		p.Spec.Containers[0].Resources.Requests["example.com/gpu"] = resource.MustParse("1")
+	})
+	extended := "example.com/gpu"
+	class := &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: "gpus"}, Spec: resourcev1.DeviceClassSpec{ExtendedResourceName: &extended}}
+	for _, tc := range []struct {
+		classes []*resourcev1.DeviceClass
+		want    []string
+	}{{nil, []string{}}, {[]*resourcev1.DeviceClass{class}, []string{"n"}}} {
+		l := Rebuild(&objects.Set{
+			Queues: []*unstructured.Unstructured{queueOf("root.a", "1", "1")}, Nodes: []*v1.Node{readyNode("n", "4")},
+			Pods: []*v1.Pod{wants}, DeviceClasses: tc.classes,
+		}, ours, now, ledger.Options{})
+		if _, ok := l.Choose(now.UnixNano()); !ok {
+			t.Fatal("the pod is never tried")
+		}
+		if got := l.Candidates("p", 5, 0); !cmp.Equal(got, tc.want) {
+			t.Errorf("with %d classes, there is room on %v, want %v", len(tc.classes), got, tc.want)
+		}
+	}
+}
+
 func TestEndedPodsTakeNoPart(t *testing.T) {
 	for phase, want := range map[v1.PodPhase]bool{"": true, v1.PodPending: true, v1.PodRunning: true, v1.PodUnknown: true, v1.PodSucceeded: false, v1.PodFailed: false} {
 		shy := pod("p", func(p *v1.Pod) {
