@@ -11,6 +11,10 @@ import (
 // dispatch, let them run together. It shows as Unschedulable, which cluster autoscalers act on. A pod beyond it must not show that, whoever
 // wrote it: the node that comes for it would stay empty.
 
+// reviewed is how many of the pods that show it a look goes through, those first that it has not gone through for longest. There are more
+// only where thousands of classes were tried for nothing.
+const reviewed = 4000
+
 // Backlogged is a pod of which the PodScheduled condition is to change.
 type Backlogged struct {
 	UID       UID
@@ -24,7 +28,7 @@ func (r *record) backlogged() Backlogged {
 	return Backlogged{UID: r.UID, Namespace: r.Namespace, Name: r.Name}
 }
 
-// Backlog takes a look at up to n pods in the order of the dispatch. show: those that have waited for room for as long as after, in
+// Backlog takes a look at up to n pods in the order of the dispatch, probes counted twice. show: those that have waited for room for as long as after, in
 // nanoseconds, in every look, and do not say so. unshow: those that say so although a rule holds them, or although limits would not let them
 // run together with those before them; of the pods beyond n that is not known, so they are left as they are unless something holds them now.
 //
@@ -32,14 +36,10 @@ func (r *record) backlogged() Backlogged {
 func (l *Ledger) Backlog(n int, after, now int64) (show, unshow []Backlogged) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t := l.try(true)
+	l.begin()
 	l.looks++
-	more := true
-	for more && len(t.charged) < n {
-		more = t.next() != nil
-	}
-	t.end()
-	for _, r := range t.charged {
+	together, more := l.together(n)
+	for _, r := range together {
 		r.inTogether = l.looks
 		if r.held() || !l.waitsForRoom(r.class, now) {
 			continue // to be tried within seconds
@@ -60,12 +60,29 @@ func (l *Ledger) Backlog(n int, after, now int64) (show, unshow []Backlogged) {
 			show = append(show, b)
 		}
 	}
-	for _, r := range l.showing {
-		if l.mustNotShow(r, more) {
+	for range min(len(l.showing), reviewed) {
+		l.review = (l.review + 1) % len(l.showing)
+		if r := l.showing[l.review]; l.mustNotShow(r, more) {
 			unshow = append(unshow, r.backlogged())
 		}
 	}
 	return show, unshow
+}
+
+// together returns the first pods that limits would let run together, in the order of the dispatch. more: there may be others. n bounds what is
+// moved for that, probes included. Where there are more probes than that it returns none: they show upstream's own condition, and are backlog
+// enough.
+func (l *Ledger) together(n int) (pods []*record, more bool) {
+	if len(l.parked)+len(l.timers) > n {
+		return nil, true
+	}
+	t := l.try(true)
+	more = true
+	for more && len(t.before) < n {
+		more = t.next() != nil
+	}
+	t.end()
+	return t.charged, more
 }
 
 // mustNotShow reports whether a pod that shows Unschedulable is not of the backlog. more: there are pods at which nobody looked.

@@ -92,7 +92,26 @@ func TestBacklogIsWhatLimitsLetRunTogether(t *testing.T) {
 	f.wantLook(1000)
 	f.now += 5 * sec
 	f.wantLook(1000, "p1", "p2", "p3", "p4")
-	f.wantLook(3, "p1", "p2")
+	f.wantLook(4, "p1", "p2")
+}
+
+// Each of many classes has its probe, which shows what upstream wrote; a look has no place for others then.
+func TestALookIsBoundedWhereManyClassesAreParked(t *testing.T) {
+	f := fullCluster(t, amounts(50, 400))
+	for i := range 5 {
+		f.pod(UID(fmt.Sprint("p", i)), "m", ofClass(fmt.Sprint(i)), at(int64(i)))
+		f.probe(UID(fmt.Sprint("p", i)))
+	}
+	f.pod("q", "m", ofClass("0"), at(9))
+	f.look(4)
+	f.now += 5 * sec
+	f.wantLook(4)
+	f.declare("root.m", maximum(amounts(0, 0)))
+	f.wantLook(4, "-p0", "-p1", "-p2", "-p3", "-p4")
+	f.declare("root.m", maximum(amounts(6, 100)))
+	f.wantLook(11)
+	f.now += 5 * sec
+	f.wantLook(11, "q")
 }
 
 // The parked pod itself keeps what upstream wrote only while limits would let it run.
@@ -122,7 +141,7 @@ func TestBacklogIsChargedInTheOrderOfTheDispatch(t *testing.T) {
 	f.look(1000)
 	f.now += 5 * sec
 	f.wantLook(1000, "b0", "b1", "b2")
-	f.wantLook(2, "b0")
+	f.wantLook(3, "b0")
 }
 
 func TestPodsBeyondALookKeepWhatTheyShowUnlessSomethingHoldsThem(t *testing.T) {
@@ -130,14 +149,14 @@ func TestPodsBeyondALookKeepWhatTheyShowUnlessSomethingHoldsThem(t *testing.T) {
 	f.waiting("p", "m", 8)
 	f.probe("p0")
 	f.shows(misfit, "p4", "p6")
-	f.wantLook(2)
+	f.wantLook(3)
 	f.wantLook(1000, "-p6")
 	f.edit("p4", relabelled("nowhere"))
-	f.wantLook(2, "-p4")
+	f.wantLook(3, "-p4")
 	f.shows("", "p4")
 	f.pod("other", "m", asks(6, 4), ofClass("d"), at(-1)) // larger than all that the queue may use
 	f.shows(misfit, "other")
-	f.wantLook(1, "-other")
+	f.wantLook(2, "-other")
 }
 
 func TestPodsThatARuleHoldsAreNoBacklog(t *testing.T) {

@@ -104,6 +104,8 @@ type Ledger struct {
 	showing  []*record // those of them that show Unschedulable, in no order that means anything
 	surveyed int       // where Survey goes on
 	looks    uint64    // of Backlog
+	review   int       // where Backlog goes on
+	before   []before  // memory of trials that have ended
 	trying   bool      // a trial is under way: nobody is told, and the tree stays as it is
 	repairs  uint64
 

@@ -34,7 +34,7 @@ func (l *Ledger) try(roomy bool) *trial {
 	l.begin()
 	l.recheckDrivers()
 	l.trying = true
-	t := &trial{ledger: l, version: l.version, roomy: roomy}
+	t := &trial{ledger: l, version: l.version, roomy: roomy, before: l.before[:0]}
 	if !roomy {
 		return t
 	}
@@ -104,6 +104,7 @@ func (t *trial) end() {
 		l.set(b.record, b.leaf, b.state, b.hold)
 		b.record.limited = b.limited
 	}
-	l.version = t.version
+	clear(t.before)
+	l.before, l.version = t.before, t.version
 	l.trying = false
 }
