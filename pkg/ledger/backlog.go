@@ -76,7 +76,7 @@ func (l *Ledger) together(n int) (pods []*record, more bool) {
 	if len(l.parked)+len(l.timers) > n {
 		return nil, true
 	}
-	t := l.try(true)
+	t := l.try()
 	more = true
 	for more && len(t.before) < n {
 		more = t.next() != nil
@@ -101,18 +101,22 @@ func (l *Ledger) mustNotShow(r *record, more bool) bool {
 	return limited
 }
 
-// waitsForRoom reports whether the class waits behind a pod that fitted no node, or for a node that has room for it (see mayTry). It changes
-// nothing, unlike roomFor: how often somebody looks must not decide which node a release takes.
+// waitsForRoom is lacksRoom, found out once in each look.
 func (l *Ledger) waitsForRoom(c *class, now int64) bool {
-	if c.lookedAt == l.looks {
-		return c.lacksRoom
+	if c.lookedAt != l.looks {
+		c.lookedAt, c.lackedRoom = l.looks, l.lacksRoom(c, now)
 	}
-	c.lookedAt, c.lacksRoom = l.looks, c.closed
-	if !c.closed && c.failed && c.closedUntil <= now && !l.opts.Extenders {
-		holds := func(e *node) bool { return l.holds(e, c) }
-		c.lacksRoom = !slices.ContainsFunc(c.room.candidates, holds) && !slices.ContainsFunc(l.nodeList[c.room.next:], holds)
+	return c.lackedRoom
+}
+
+// lacksRoom reports whether the class waits behind a pod that fitted no node, or for a node that has room for it (see mayTry). It changes
+// nothing, unlike roomFor: how often somebody looks must not decide which node a release takes.
+func (l *Ledger) lacksRoom(c *class, now int64) bool {
+	if c.closed || !c.failed || c.closedUntil > now || l.opts.Extenders {
+		return c.closed
 	}
-	return c.lacksRoom
+	holds := func(e *node) bool { return l.holds(e, c) }
+	return !slices.ContainsFunc(c.room.candidates, holds) && !slices.ContainsFunc(l.nodeList[c.room.next:], holds)
 }
 
 // says is what the pod that failed last shows, or what one of the class showed last.

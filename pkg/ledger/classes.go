@@ -36,9 +36,9 @@ type class struct {
 	witness *node // a node with room, as of the last look
 	failed  bool  // an attempt has failed: from then on, room is asked for
 	lastTry int64
-	// lacksRoom holds for the look of Backlog that is noted beside it.
-	lacksRoom bool
-	lookedAt  uint64
+	// lackedRoom holds for the look of Backlog that is noted beside it.
+	lackedRoom bool
+	lookedAt   uint64
 
 	mark uint64 // Choose: the walk in which the class may be released
 }

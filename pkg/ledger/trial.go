@@ -6,18 +6,17 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
-// A trial charges waiting pods in the order in which they would be released, to see how far limits and room carry, and takes all of it back
+// A trial charges waiting pods in the order in which they would be released, to see how far limits alone carry, as if there were room for all, and takes all of it back
 // before the lock is given up. It leaves nothing behind: no ticket, no step in the journal, no version, nobody who is to be told. Charging for
 // real and taking back is the only way to ask that cannot differ from what a release would do; a second arithmetic beside it could.
 
 // trial is a trial under way.
 type trial struct {
 	ledger  *Ledger
-	roomy   bool // room is no matter: what would limits alone let run together?
 	charged []*record
 	before  []before // of every pod that was moved, in the order of the moves
 	version uint64
-	open    lanes // where room is no matter: those in which something waits
+	open    lanes // in which something waits
 }
 
 // before is how a pod was before it was moved.
@@ -28,16 +27,13 @@ type before struct {
 	limited reason.Reason
 }
 
-// try begins a trial. It must be ended before the lock is given up. Where room is no matter, parked pods and those that back off take their
-// turns with the others: what keeps them is no limit.
-func (l *Ledger) try(roomy bool) *trial {
+// try begins a trial. It must be ended before the lock is given up. Parked pods and those that back off take their turns with the others: what
+// keeps them is no limit.
+func (l *Ledger) try() *trial {
 	l.begin()
 	l.recheckDrivers()
 	l.trying = true
-	t := &trial{ledger: l, version: l.version, roomy: roomy, before: l.before[:0]}
-	if !roomy {
-		return t
-	}
+	t := &trial{ledger: l, version: l.version, before: l.before[:0]}
 	for _, r := range slices.Clone(l.parked) { // each for itself: order does not matter
 		if r.leaf == nil {
 			continue // something holds it by now, and it is about to be taken out of kube-scheduler's queue
@@ -65,9 +61,6 @@ func (t *trial) move(r *record, s State) {
 // next charges the next pod and returns it, nil if there is none.
 func (t *trial) next() *record {
 	l := t.ledger
-	if !t.roomy {
-		t.look()
-	}
 	r := l.walk(l.root, t.open&l.lanesOf(l.root))
 	if leaf := l.stale; leaf != nil {
 		l.stale = nil
@@ -77,24 +70,8 @@ func (t *trial) next() *record {
 		return nil
 	}
 	t.move(r, Released)
-	if !t.roomy {
-		l.occupy(r, l.roomFor(r.class))
-	}
 	t.charged = append(t.charged, r)
 	return r
-}
-
-// look marks the classes that find room.
-func (t *trial) look() {
-	l := t.ledger
-	l.mark++
-	t.open = 0
-	for _, c := range l.offered { // each for itself: order does not matter
-		if l.roomFor(c) != nil {
-			c.mark = l.mark
-			t.open |= c.lane()
-		}
-	}
 }
 
 // end takes all back, the last move first: so every list is again as it was.

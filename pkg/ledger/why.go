@@ -21,7 +21,7 @@ func (l *Ledger) Why(uid UID) (reason.Reason, bool) {
 	return l.why(r), true
 }
 
-// why is the dominant reason: a hold, then a hard limit, the nearest first, then the turn.
+// why is the dominant reason: a hold, then a hard limit, the nearest first, then room, then the turn.
 func (l *Ledger) why(r *record) reason.Reason {
 	if r.keptOut() { // what it was told may be of older numbers
 		why, _ := l.slotFor(r.leaf, r.app.user)
@@ -32,6 +32,9 @@ func (l *Ledger) why(r *record) reason.Reason {
 	}
 	if why, limited := l.limitOn(r.app, r.class); limited {
 		return why
+	}
+	if l.lacksRoom(r.class, l.now) {
+		return l.noRoom(r)
 	}
 	return reason.Reason{Code: reason.WaitingTurn, Queue: string(r.leaf.path)}
 }
@@ -93,11 +96,18 @@ func (l *Ledger) WaitingPods() map[reason.Code]int {
 			held[r.hold.Code]++
 		}
 	}
+	turn := map[*class]reason.Code{}
+	for _, c := range l.offered { // each for itself: order does not matter
+		turn[c] = reason.WaitingTurn
+		if l.lacksRoom(c, l.now) {
+			turn[c] = reason.WaitingForRoom
+		}
+	}
 	for _, leaf := range l.accounts {
 		for _, app := range leaf.apps {
 			for i := range app.lines { // all pods of a line wait for the same
 				n := &app.lines[i]
-				code := reason.WaitingTurn
+				code := turn[n.class]
 				if why, limited := l.limitOn(app, n.class); limited {
 					code = why.Code
 				}

@@ -61,10 +61,10 @@ func (s sink) waiting(pods map[reason.Code]int) {
 	}
 }
 
-// alwaysShown are the reasons of limits and of the turn: a dashboard must be able to tell none from unknown.
+// alwaysShown are the reasons of limits, of room and of the turn: a dashboard must be able to tell none from unknown.
 var alwaysShown = []reason.Code{
 	reason.MaxResources, reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.MaxDriverShare,
-	reason.WaitingTurn,
+	reason.WaitingForRoom, reason.WaitingTurn,
 }
 
 func (s sink) queue(q *ledger.QueueState, total resource.List) {
