@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/textparse"
@@ -46,7 +47,7 @@ func (c collection) add(s *Scrape) error {
 	if s.Down {
 		up = 0
 	}
-	if err := c.note(s, labels.FromStrings(labels.MetricName, "up"), up); err != nil || s.Down {
+	if err := c.note(s, labels.FromStrings(model.MetricNameLabel, "up"), up); err != nil || s.Down {
 		return err
 	}
 	p := textparse.NewPromParser([]byte(s.Text), labels.NewSymbolTable(), false)

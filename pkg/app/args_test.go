@@ -2,12 +2,15 @@ package app
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	configv1 "k8s.io/kube-scheduler/config/v1"
 	configscheme "k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
+	"sigs.k8s.io/yaml"
 )
 
 // profile is one with the arguments given, as YAML in one line; "" states none.
@@ -40,6 +43,24 @@ func TestArgsAreThoseOfAnyProfile(t *testing.T) {
 	}
 	if s, err := setup(t, ""); err != nil || *s.args.MetricsMaxQueues != 1000 {
 		t.Errorf("without --config: %v, %v", s, err)
+	}
+}
+
+func TestTheInstalledConfigurationIsAccepted(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "manifests", "scheduler", "configuration.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Data map[string]string }
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	_, profiles, found := strings.Cut(file.Data["config.yaml"], "\nprofiles:")
+	if !found {
+		t.Fatal("it has no profiles")
+	}
+	if _, err := setup(t, "profiles:"+profiles); err != nil {
+		t.Error(err)
 	}
 }
 

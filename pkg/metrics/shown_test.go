@@ -90,13 +90,13 @@ func TestSeriesOfRemovedQueuesEnd(t *testing.T) {
 	}
 	scrape(t, r)
 	l.ForgetQueue("root.b")
-	page, got := scrape(t, r)
+	page, _ := scrape(t, r)
 	if strings.Contains(page, "root.b") {
 		t.Error("root.b is gone and still on the page")
 	}
 	declare(l, "root.b")
 	r.Bound(&ledger.PodState{Leaf: "root.b"}, sec)
-	_, got = scrape(t, r)
+	_, got := scrape(t, r)
 	wantSeries(t, got, map[string]float64{
 		`fairway_pod_bind_duration_seconds_count{queue="root.a"}`: 1, `fairway_pod_bind_duration_seconds_count{queue="root.b"}`: 1,
 	})
