@@ -217,6 +217,9 @@ var doctored = []struct {
 	queue       string // that the fired alert names
 }{
 	{"", "nothing", func(func(int, string, string), []promScrape) {}, ""},
+	{"", "a queue that drains", func(_ func(int, string, string), scrapes []promScrape) {
+		scrapes[1].Text += "fairway_queue_problems{queue=\"root.old\",reason=\"Deleting\"} 1\n"
+	}, ""},
 	{"FairwayNoLeader", "the only replica does not lead", func(set func(int, string, string), _ []promScrape) { set(1, "fairway_leading", "0") }, ""},
 	{"FairwayNoLeader", "nothing answers", func(_ func(int, string, string), scrapes []promScrape) {
 		scrapes[0].Down, scrapes[1].Down = true, true
