@@ -305,7 +305,7 @@ func TestAQueueThatCannotBeReadIsAProblemOfThePicture(t *testing.T) {
 // program disturbs.
 func TestAPictureCostsAtMostThreeTimesItsDecoding(t *testing.T) {
 	for _, format := range []dump.Format{dump.JSON, dump.YAML} {
-		path := writeDump(t, dump.Size{Queues: 200, Nodes: 20, Pods: 2000}, format)
+		path := writeDump(t, dump.Size{Queues: 50, Nodes: 5, Pods: 500}, format)
 		decode := costOf(t, func() (any, error) { return fromFile(path, readDump) })
 		tree := costOf(t, func() (any, error) { return fromFile(path, picture) })
 		if tree.allocated > 3*decode.allocated || tree.kept > 3*decode.kept {

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -252,6 +253,25 @@ func checkPod(p *corev1.Pod) error {
 			}
 		}
 	}
+	return checkStatuses(p)
+}
+
+// checkStatuses looks at what counts while a pod is resized in place.
+func checkStatuses(p *corev1.Pod) error {
+	for _, of := range []struct {
+		field string
+		all   []corev1.ContainerStatus
+	}{{"status.initContainerStatuses", p.Status.InitContainerStatuses}, {"status.containerStatuses", p.Status.ContainerStatuses}} {
+		for i := range of.all {
+			err := checkAmounts("allocatedResources", of.all[i].AllocatedResources)
+			if r := of.all[i].Resources; err == nil && r != nil {
+				err = checkAmounts("resources.requests", r.Requests)
+			}
+			if err != nil {
+				return fmt.Errorf("%s[%d].%w", of.field, i, err)
+			}
+		}
+	}
 	return nil
 }
 
@@ -259,7 +279,7 @@ func checkPod(p *corev1.Pod) error {
 func checkAmounts(field string, amounts corev1.ResourceList) error {
 	var wrong []corev1.ResourceName
 	for name, q := range amounts {
-		if q.Sign() < 0 {
+		if q.Sign() < 0 || q.Format == resource.DecimalExponent && isHuge(q) {
 			wrong = append(wrong, name)
 		}
 	}
@@ -268,8 +288,13 @@ func checkAmounts(field string, amounts corev1.ResourceList) error {
 	}
 	name := slices.Min(wrong)
 	q := amounts[name]
-	return fmt.Errorf("%s: %s is %s; allowed is 0 or more", field, name, q.String())
+	return fmt.Errorf("%s: %s is %s; allowed is 0 or more, with an exponent of at most %d", field, name, q.String(), maxExponent)
 }
+
+// maxExponent bounds amounts like 1e999999999, for whose sum with another there is no memory. Amounts saturate long before.
+const maxExponent = 99
+
+func isHuge(q resource.Quantity) bool { return -q.AsDec().Scale() > maxExponent }
 
 func checkTime(created metav1.Time) error {
 	if created.IsZero() || !created.Time.Before(earliest) && created.Time.Before(latest) {

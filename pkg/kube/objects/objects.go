@@ -26,7 +26,7 @@ type Set struct {
 	others []string // what else the stream held, for errors: kinds without an effect
 }
 
-// latest is the end of what nanoseconds since the epoch can say; what lies beyond is no time of a cluster.
+// What lies outside is no time of a cluster, nor can nanoseconds since the epoch say it.
 var earliest, latest = time.Unix(0, 0), time.Date(2262, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Newest is the newest time at which something is known to have happened: creations, conditions, starts and ends of containers. It is zero

@@ -12,8 +12,11 @@ import (
 
 // Read reads a stream of YAML documents or JSON objects, single ones or Lists, as kubectl writes them. name is what errors call the stream.
 //
-// A List is read item by item, since that of a large cluster is as large as all the rest of the memory that a command needs. An empty stream
-// is an empty set.
+// A List is read item by item, since that of a large cluster is larger than all that a command keeps of it. An empty stream is an empty set.
+//
+// Objects may be written by hand: a uid is made up of kind, namespace and name, a missing namespace is "default", and what says nothing of its
+// creation is created when the picture is looked at (see feed.Rebuild). Nothing else is filled in: objects are read as an API server stores
+// them.
 func Read(name string, from io.Reader) (*Set, error) { return read(name, from, wholeUpTo) }
 
 func read(name string, from io.Reader, whole int) (*Set, error) {
