@@ -91,10 +91,12 @@ type record struct {
 	listing  uint32 // grows whenever it enters or leaves a line
 	inRoster int    // place among the released or parked pods
 
-	inTimer int           // place among the back-off timers
-	told    string        // the sentence the pod object shows, as far as we know
-	limited reason.Reason // of a listed pod: the limit it was told of, if any
-	hold    reason.Reason // why a Waiting pod takes no part; zero: it is in its line
+	inTimer int    // place among the back-off timers
+	told    string // the sentence the pod object shows, as far as we know
+	// inherited: another process wrote that.
+	inherited bool
+	limited   reason.Reason // of a listed pod: the limit it was told of, if any
+	hold      reason.Reason // why a Waiting pod takes no part; zero: it is in its line
 
 	Pod
 	asked     queue.Path // the parsed request, "" if it cannot be parsed

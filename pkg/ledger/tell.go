@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
@@ -39,21 +40,44 @@ func (l *Ledger) TakeTellings(n int) []Telling {
 		if l.pods[r.UID] != r || r.state == Gone {
 			continue
 		}
-		hold, text := r.limited, ""
-		if tellable(r.hold) {
-			hold = r.hold
-		}
+		hold, text := l.told(r), ""
 		if hold.Code != "" {
 			text = hold.Text()
 		}
-		if text == r.told {
+		if text == r.told || r.inherited && sentenceOf(hold, r.told) {
 			continue
 		}
-		r.told = text
+		r.told, r.inherited = text, false
 		ts = append(ts, Telling{UID: r.UID, Namespace: r.Namespace, Name: r.Name, Reason: hold})
 	}
 	l.toTell = slices.Delete(l.toTell, 0, looked)
 	return ts
+}
+
+// told is what the pod should be told of. A sentence that another process wrote may be of a limit that nobody has looked at here.
+func (l *Ledger) told(r *record) reason.Reason {
+	if tellable(r.hold) {
+		return r.hold
+	}
+	if r.inherited && r.limited.Code == "" && r.state == Waiting && !r.held() && r.leaf != nil {
+		r.limited, _ = l.limitOn(r.app, r.class)
+	}
+	return r.limited
+}
+
+// sentenceOf reports whether a text is the sentence of this limit, at some time: everything before the first number that moves is the same
+// (see sameLimit). Without this, whoever leads next would say all such sentences anew, each with an event.
+func sentenceOf(limit reason.Reason, text string) bool {
+	other := limit
+	if other.Used = -1; limit.Code == reason.MaxDriverShare {
+		other.Limit = -1
+	}
+	is, moved := limit.Text(), other.Text()
+	n := 0
+	for n < min(len(is), len(moved)) && is[n] == moved[n] {
+		n++
+	}
+	return n > 0 && strings.HasPrefix(text, is[:n])
 }
 
 // tell puts the pod on the list of those whose condition may have to change.

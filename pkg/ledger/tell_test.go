@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
@@ -59,6 +60,61 @@ func TestPodThatShowsASentenceAlreadyIsNotToldAgain(t *testing.T) {
 	}
 	f.declare("root.a")
 	if got := f.tellings(); !slices.Equal(got, []string{"p", "q"}) {
+		t.Errorf("told %q", got)
+	}
+}
+
+// What a limit stops says so when another leads, too: it is neither taken back nor said again because numbers moved meanwhile.
+func TestAnotherLeaderDoesNotRepeatTheSentenceOfALimit(t *testing.T) {
+	before := newFixture(t, Options{})
+	set := func(f *fixture, running int64) {
+		f.declare("root.a", maximum(amounts(4, 400)))
+		f.declare("root.b", func(d *queue.Declaration) { d.Spec.MaxRunningApplications = queue.AtMost(1) })
+		f.pod("ran", "a", asks(running, 4), placedIn("root.a"), boundTo("node"))
+		f.pod("app", "b", placedIn("root.b"), boundTo("node"))
+	}
+	pods := func(f *fixture, shown map[UID]string) {
+		for uid, q := range map[UID]string{"p": "a", "q": "b", "r": "a"} {
+			f.pod(uid, q, asks(3, 4), func(p *Pod) { p.Shown = shown[uid] })
+		}
+	}
+	set(before, 2)
+	pods(before, nil)
+	before.now += tellAfter
+	before.Survey(10, before.now)
+	shown := map[UID]string{}
+	for _, s := range before.TakeTellings(10) {
+		shown[s.UID] = s.Reason.Text()
+	}
+	if len(shown) != 3 {
+		t.Fatalf("told %v", shown)
+	}
+	shown["r"] = "what another limit says"
+
+	f := newFixture(t, Options{})
+	pods(f, shown)
+	set(f, 3)
+	if got := f.tellings(); !slices.Equal(got, []string{"r MaxResources"}) {
+		t.Errorf("told %q", got)
+	}
+	f.now += tellAfter
+	f.Survey(10, f.now)
+	if got := f.tellings(); len(got) != 0 {
+		t.Errorf("told %q", got)
+	}
+	f.declare("root.a", maximum(amounts(5, 400)))
+	f.Survey(10, f.now)
+	if got := f.tellings(); !slices.Equal(slices.Sorted(slices.Values(got)), []string{"p MaxResources", "r MaxResources"}) {
+		t.Errorf("told %q", got)
+	}
+	// A replica that stands by sees what the leader writes, and goes on with that.
+	f.edit("p", func(p *Pod) { p.Shown = shown["p"] })
+	f.declare("root.a", maximum(amounts(4, 400)))
+	if got := f.tellings(); len(got) != 0 {
+		t.Errorf("told %q", got)
+	}
+	f.declare("root.a")
+	if got := f.tellings(); !slices.Equal(got, nil) {
 		t.Errorf("told %q", got)
 	}
 }
