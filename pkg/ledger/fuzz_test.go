@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -190,7 +191,7 @@ func fuzzSize(b byte) resource.List {
 func (p *player) decode(uid UID, b byte) Pod {
 	o, known := p.pods[uid]
 	if !known {
-		o = Pod{UID: uid, Name: string(uid), Created: int64(b % 8), Application: fmt.Sprint(b % 3), Foreign: b == 254}
+		o = Pod{UID: uid, Name: string(uid), Created: int64(b % 8), Application: fmt.Sprint(b % 3), Role: application.Role(b / 3 % 3), Foreign: b == 254}
 	}
 	switch b >> 4 {
 	case 14:

@@ -31,12 +31,12 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 	}
 	r := l.pods[p.UID]
 	if r == nil {
-		r = &record{Pod: p, state: Gone, since: now, inApp: out, inTimer: out, inAsker: out, inShowing: out, told: p.Shown, inherited: true}
+		r = &record{Pod: p, state: Gone, since: now, inApp: out, inTimer: out, inAsker: out, inShowing: out, told: p.Shown, inherited: p.Shown != ""}
 		l.pods[p.UID] = r
 		l.ask(r)
 	} else {
 		if r.Shown != p.Shown { // somebody wrote it: this process before, or another that led
-			r.inherited = r.inherited || r.told != p.Shown
+			r.inherited = p.Shown != "" && (r.inherited || r.told != p.Shown)
 			r.Shown, r.told = p.Shown, p.Shown
 			l.tell(r)
 		}

@@ -94,3 +94,27 @@ func TestSameSeedGivesTheSameRun(t *testing.T) {
 		t.Errorf("%s\n%s", a, b)
 	}
 }
+
+// Looking at the backlog charges pods and takes that back. A run in which somebody does so all the time is the run in which nobody does.
+func TestLooksAtTheBacklogChangeNoRun(t *testing.T) {
+	seeds(t, 60, func(seed uint64, o Options) error {
+		run := func(blind bool) (string, error) {
+			o.Every, o.Blind = 3, blind
+			w := New(seed, o)
+			err := w.Run(300)
+			if err == nil {
+				err = w.Close(20000)
+			}
+			return fmt.Sprint(w.Steps, w.now, w.Shown, w.Unshown, w.Reserved), err
+		}
+		looked, err := run(false)
+		if err != nil {
+			return err
+		}
+		blind, err := run(true)
+		if err == nil && looked != blind {
+			err = fmt.Errorf("seed %d: with looks\n%s\nwithout\n%s", seed, looked, blind)
+		}
+		return err
+	})
+}

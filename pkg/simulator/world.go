@@ -24,6 +24,8 @@ type Options struct {
 	// Every is the number of steps from one audit of the books to the next; 0 is 1. A negative number audits only quiet moments, of
 	// those one in 8 times as many steps.
 	Every int
+	// Blind audits do not look at the backlog. It must make no difference.
+	Blind bool
 	// Limits: queues may also limit running applications, those of a user, drivers and the size of pods, and state amounts in percent.
 	Limits bool
 }
