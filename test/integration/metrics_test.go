@@ -224,11 +224,10 @@ var doctored = []struct {
 	{"FairwayNoLeader", "nothing answers", func(_ func(int, string, string), scrapes []promScrape) {
 		scrapes[0].Down, scrapes[1].Down = true, true
 	}, ""},
-	{"FairwayNothingReleased", "pods wait for their turn beside free room", func(set func(int, string, string), _ []promScrape) {
+	{"FairwayNothingReleased", "pods wait for their turn and none is let through", func(set func(int, string, string), _ []promScrape) {
 		set(0, "fairway_releases_total", "4")
 		set(1, "fairway_releases_total", "4")
 		set(1, `fairway_waiting_pods{reason="WaitingTurn"}`, "3")
-		set(1, `fairway_queue_allocated{queue="root",resource="cpu"}`, "6.3")
 	}, ""},
 	{"FairwayQueueBelowGuarantee", "root.b at 7.5 of 8", func(set func(int, string, string), _ []promScrape) {
 		set(1, `fairway_queue_allocated{queue="root.b",resource="cpu"}`, "7.5")
