@@ -68,9 +68,9 @@ func plainly(r io.Reader) (kept []any, err error) {
 // cost is what a piece of work takes.
 type cost struct {
 	took      time.Duration // of the processors, which what else runs on a machine disturbs least
-	allocated uint64 // bytes
-	peak      uint64 // of the heap
-	kept      uint64 // bytes that its result holds
+	allocated uint64        // bytes
+	peak      uint64        // of the heap
+	kept      uint64        // bytes that its result holds
 }
 
 func costOf(tb testing.TB, work func() (any, error)) cost {

@@ -192,7 +192,7 @@ type list struct {
 func (r *reader) item(l *list, raw []byte) error {
 	l.count++
 	if len(r.items) == maxLevels {
-		return r.at(fmt.Errorf("Lists in Lists are %d levels deep; allowed are %d", maxLevels+1, maxLevels))
+		return r.at(fmt.Errorf("there are %d levels of Lists in Lists; allowed are %d", maxLevels+1, maxLevels))
 	}
 	r.items = append(r.items, l.count)
 	defer func() { r.items = r.items[:len(r.items)-1] }()

@@ -138,7 +138,7 @@ func TestListsInListsAreBounded(t *testing.T) {
 		t.Errorf("%d levels: %v", maxLevels, err)
 	}
 	_, err := Read("dump", strings.NewReader(nested(maxLevels+1)))
-	if err == nil || !strings.Contains(err.Error(), "9 levels deep; allowed are 8") {
+	if err == nil || !strings.Contains(err.Error(), "there are 9 levels of Lists in Lists; allowed are 8") {
 		t.Errorf("%d levels: %v", maxLevels+1, err)
 	}
 }
