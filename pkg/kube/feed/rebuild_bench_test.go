@@ -84,7 +84,7 @@ func costOf(tb testing.TB, work func() (any, error)) cost {
 	result, err := work()
 	c := cost{took: processorTime(tb) - start}
 	close(stop)
-	c.peak = <-peak - before.HeapAlloc
+	c.peak = max(<-peak, before.HeapAlloc) - before.HeapAlloc
 	if err != nil {
 		tb.Fatal(err)
 	}

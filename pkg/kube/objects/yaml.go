@@ -22,7 +22,7 @@ func (r *reader) yamlStream(from *bufio.Reader) error {
 	for {
 		var ended error
 		if line, ended = nextLine(from, line[:0]); ended != nil && !errors.Is(ended, io.EOF) {
-			return r.at(ended)
+			return ended
 		}
 		content, begins := separator(line)
 		if begins {
