@@ -50,42 +50,59 @@ func (w *World) lookAtBacklog(n int) (show, unshow []ledger.Backlogged) {
 	return show, unshow
 }
 
+// sums are amounts of queues, subtrees included.
+type sums map[queue.Path]size
+
+func (s sums) add(leaf queue.Path, p *ledger.Pod) {
+	for q := leaf; q != ""; q = q.Parent() {
+		s[q] = s[q].plus(sizeOf(p.Request))
+	}
+}
+
 // auditBacklog: who is to show Unschedulable waits, nothing holds it, and every max on its path has place for all that are charged and all
 // that will show it. all: the look went through all pods. Then who is to lose it is held, or is one too many for some limit.
 func (w *World) auditBacklog(show, unshow []ledger.Backlogged, all bool) {
-	total := w.total()
-	leaves := map[ledger.UID]bool{}
+	loses := map[ledger.UID]bool{}
 	for _, b := range unshow {
-		leaves[b.UID] = true
+		loses[b.UID] = true
 		if w.known.pods[b.UID].Unschedulable == "" {
 			w.fail("pod %s is to lose a condition that it does not show", b.UID)
 		}
 	}
-	used, waiting := map[queue.Path]size{}, map[queue.Path]size{}
-	add := func(m map[queue.Path]size, leaf queue.Path, uid ledger.UID) {
-		for q := leaf; q != ""; q = q.Parent() {
-			m[q] = m[q].plus(sizeOf(w.known.pods[uid].Request))
-		}
-	}
+	shown, waiting := sums{}, sums{}
 	for _, uid := range sorted(w.known.pods) {
 		now := w.known.pods[uid]
-		switch state, ours := w.Ledger.PodState(uid); {
+		state, ours := w.Ledger.PodState(uid)
+		shows := now.Unschedulable != "" && !loses[uid]
+		switch {
 		case w.pods[uid].charged != "":
-			add(used, w.pods[uid].charged, uid)
-			add(waiting, w.pods[uid].charged, uid)
-		case !ours || state.Leaf == "" || now.Terminating || now.Node != "":
-		default:
-			add(waiting, home(&now), uid)
-			if now.Unschedulable != "" && !leaves[uid] {
-				add(used, home(&now), uid)
+			shown.add(w.pods[uid].charged, &now)
+			waiting.add(w.pods[uid].charged, &now)
+		case ours && state.Leaf != "" && !now.Terminating && now.Node == "":
+			waiting.add(home(&now), &now)
+			if shows {
+				shown.add(home(&now), &now)
 			}
 		}
-		state, _ := w.Ledger.PodState(uid)
-		holds := state.Leaf == "" || state.Hold.Code != "" && state.Hold.Code != reason.BackOff
-		if now.Unschedulable != "" && state.State == ledger.Waiting && holds && !leaves[uid] {
+		if shows && state.State == ledger.Waiting && isHeld(state) {
 			w.fail("pod %s goes on to show Unschedulable, although %s holds it", uid, state.Hold.Code)
 		}
 	}
+	w.auditShown(show, shown, all)
+	for _, b := range unshow {
+		if now := w.known.pods[b.UID]; w.mayRunWithAll(&now, waiting) {
+			w.fail("pod %s is to lose the condition Unschedulable, and nothing holds it", b.UID)
+		}
+	}
+}
+
+func isHeld(s ledger.PodState) bool {
+	return s.Leaf == "" || s.Hold.Code != "" && s.Hold.Code != reason.BackOff
+}
+
+// auditShown takes what is charged and what shows it already.
+func (w *World) auditShown(show []ledger.Backlogged, used sums, all bool) {
+	total := w.total()
 	for _, b := range show {
 		now := w.known.pods[b.UID]
 		state, _ := w.Ledger.PodState(b.UID)
@@ -93,7 +110,7 @@ func (w *World) auditBacklog(show, unshow []ledger.Backlogged, all bool) {
 			w.tooLarge(home(&now), sizeOf(now.Request), total) {
 			w.fail("pod %s is to show Unschedulable: %s %s, shows %q", b.UID, state.State, state.Hold.Code, now.Unschedulable)
 		}
-		add(used, home(&now), b.UID)
+		used.add(home(&now), &now)
 	}
 	for _, b := range show {
 		now := w.known.pods[b.UID]
@@ -103,15 +120,10 @@ func (w *World) auditBacklog(show, unshow []ledger.Backlogged, all bool) {
 			}
 		}
 	}
-	for _, b := range unshow {
-		if now := w.known.pods[b.UID]; w.mayRunWithAll(&now, waiting) {
-			w.fail("pod %s is to lose the condition Unschedulable, and nothing holds it", b.UID)
-		}
-	}
 }
 
 // mayRunWithAll: nothing holds the pod, and its limits have place for all that wait. Of drivers that is not known here.
-func (w *World) mayRunWithAll(p *ledger.Pod, waiting map[queue.Path]size) bool {
+func (w *World) mayRunWithAll(p *ledger.Pod, waiting sums) bool {
 	state, _ := w.Ledger.PodState(p.UID)
 	if state.Hold.Code != "" || state.Leaf == "" || w.opts.Limits {
 		return false
