@@ -68,6 +68,7 @@ build: ## build every command of cmd/ into bin/
 	@for command in $(COMMANDS); do \
 		case $$command in \
 		fairway-scheduler) $(GO_BUILD) -ldflags '$(SCHEDULER_LDFLAGS)' -o bin/$$command ./cmd/$$command ;; \
+		kubectl-fairway) $(GO_BUILD) -ldflags '-X main.version=$(VERSION)' -o bin/$$command ./cmd/$$command ;; \
 		*) $(GO_BUILD) -o bin/$$command ./cmd/$$command ;; \
 		esac; \
 		echo "built bin/$$command"; \

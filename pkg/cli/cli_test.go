@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -210,6 +211,41 @@ func TestApplicationsAndUsersHaveAllKeys(t *testing.T) {
 	}
 }
 
+func TestAnswersHaveAllKeys(t *testing.T) {
+	t.Chdir(filepath.Join("testdata", "worlds"))
+	pod := func(more map[string]any) map[string]any {
+		all := map[string]any{"pod": texts, "namespace": texts, "queue": texts, "application": texts}
+		maps.Copy(all, more)
+		return all
+	}
+	answer := pod(map[string]any{
+		"user": texts, "verdict": texts, "reason": texts, "message": texts, "ahead": number, "aheadPods": []any{pod(nil)}, "waitingSince": texts,
+		"blockers": []any{map[string]any{"reason": texts, "message": texts, "holders": []any{map[string]any{
+			"queue": texts, "application": texts, "user": texts, "resource": texts, "amount": texts, "pods": number,
+		}}}},
+		"wouldStartIf": []any{map[string]any{"kind": texts, "message": texts, "nodes": number, "nodeSize": amounts, "edits": []any{map[string]any{
+			"queue": texts, "field": texts, "resource": texts, "from": texts, "to": texts,
+		}}}},
+	})
+	for name, verdict := range map[string]string{"x-1": "running", "d-1": "next", "y-2": "waiting", "x-3": "held", "late": "refused"} {
+		got := decoded(t, "why", name, "-f", "weights.yaml", "-o", "json")
+		keeps(t, name, answer, got)
+		if got["pod"] != name || got["verdict"] != verdict {
+			t.Errorf("%s: pod %v is %v, want %s", name, got["pod"], got["verdict"], verdict)
+		}
+	}
+	out, failed, _ := run(t, pipe, "", "why", "-l", "fairway.dev/application in (xray, zinc)", "-f", "weights.yaml", "-o", "json")
+	var list []any
+	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list) != 4 {
+		t.Errorf("no list of four answers: %v\n%s%s", err, out, failed)
+	}
+	keeps(t, "why -l", []any{answer}, list)
+	keeps(t, "order", map[string]any{"order": []any{pod(map[string]any{
+		"position": number, "room": "bool",
+		"decisions": []any{map[string]any{"at": texts, "chosen": texts, "over": texts, "by": texts, "message": texts}},
+	})}}, decoded(t, "order", "-f", "weights.yaml", "-o", "json"))
+}
+
 // hook calls do with the number of writes so far.
 type hook struct {
 	text   bytes.Buffer
@@ -295,6 +331,8 @@ func TestCompletionOffersNames(t *testing.T) {
 		"users -f weights.yaml root.l":        "root.lost.child",
 		"tree -f missing.yaml ":               "",
 		"tree -f - ":                          "",
+		"why -f weights.yaml -n team x":       "x-1 x-2 x-3",
+		"why -f weights.yaml -n other ":       "",
 	} {
 		out, _, code := run(t, pipe, "", append([]string{"__complete"}, strings.Split(args, " ")...)...)
 		if code != 0 {

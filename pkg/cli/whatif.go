@@ -107,9 +107,13 @@ func startChanges(before, after *world) (would, wouldNot []report.Application) {
 // starting are the applications of which a pod would be released now.
 func (w *world) starting() map[applicationKey]bool {
 	w.details()
+	pods := make(map[ledger.UID]ledger.PodState, len(w.pods))
+	for _, p := range w.pods {
+		pods[p.UID] = p
+	}
 	all := map[applicationKey]bool{}
-	for _, a := range w.states {
-		all[applicationKey{a.Queue, a.Name}] = a.Admitted
+	for _, uid := range w.picture().Released() {
+		all[applicationKey{pods[uid].Leaf, pods[uid].Application}] = true
 	}
 	return all
 }

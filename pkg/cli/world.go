@@ -13,6 +13,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/kube/feed"
 	"github.com/fairway-scheduler/fairway/pkg/kube/objects"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
+	"github.com/fairway-scheduler/fairway/pkg/picture"
 	"github.com/fairway-scheduler/fairway/pkg/report"
 )
 
@@ -29,6 +30,7 @@ type world struct {
 	states   []ledger.ApplicationState
 	pods     []ledger.PodState
 	apps     report.Applications
+	answers  *picture.Picture
 }
 
 // worlds reads the objects once. after is nil without --with.
@@ -53,7 +55,7 @@ func (o *options) worlds(ctx context.Context) (before, after *world, err error) 
 		return nil, nil, err
 	}
 	if set, err = set.With(overlay); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", strings.Join(o.with, ", "), err)
+		return nil, nil, err
 	}
 	return before, o.newWorld(set, now), nil
 }
@@ -61,6 +63,15 @@ func (o *options) worlds(ctx context.Context) (before, after *world, err error) 
 func (o *options) newWorld(set *objects.Set, now time.Time) *world {
 	l := feed.Rebuild(set, o.schedulers, now, ledger.Options{})
 	return &world{objects: set, now: now, ledger: l, snapshot: l.Snapshot(), unplaced: l.Unplaced()}
+}
+
+// picture takes the ledger over, so what is wanted of it is taken out before.
+func (w *world) picture() *picture.Picture {
+	if w.answers == nil {
+		w.details()
+		w.answers = picture.New(w.ledger)
+	}
+	return w.answers
 }
 
 // details takes applications and pods out of the ledger, which not every command needs.

@@ -113,8 +113,8 @@ func section(heading string, items []string, l Layout) []string {
 	return lines
 }
 
-// Wrap breaks a text between words into lines of at most width characters, each indented, all but the first twice. Only a word that
-// fits no line is cut.
+// Wrap breaks a text between words into lines of at most width characters, each indented, all but the first by two more. Only a
+// word that fits no line is cut.
 func Wrap(text string, width int, indent string) []string {
 	if width <= 0 {
 		return []string{indent + text}
@@ -124,7 +124,7 @@ func Wrap(text string, width int, indent string) []string {
 	for word := range strings.FieldsSeq(text) {
 		if !empty && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
 			lines = append(lines, Clip(line, width))
-			line, empty = indent+indent, true
+			line, empty = indent+"  ", true
 		}
 		if !empty {
 			line += " "

@@ -1,0 +1,372 @@
+package report
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+	"github.com/fairway-scheduler/fairway/pkg/picture"
+)
+
+// Why are answers about pods.
+type Why struct {
+	Answers []picture.Answer
+	// One: it was asked for one pod by name, and its JSON is no list.
+	One bool
+}
+
+type podName struct {
+	Pod         string `json:"pod"`
+	Namespace   string `json:"namespace"`
+	Queue       string `json:"queue"`
+	Application string `json:"application"`
+}
+
+func nameOf(p ledger.PodState) podName {
+	return podName{p.Name, p.Namespace, string(queueOfPod(p)), p.Application}
+}
+
+// queueOfPod is where the pod is, or what it asks for.
+func queueOfPod(p ledger.PodState) queue.Path {
+	if p.Leaf != "" {
+		return p.Leaf
+	}
+	if asked, err := queue.ParseRequest(p.Queue); err == nil {
+		return asked
+	}
+	return queue.Path(p.Queue)
+}
+
+type wireHolder struct {
+	Queue       string        `json:"queue"`
+	Application string        `json:"application"`
+	User        string        `json:"user"`
+	Resource    resource.Name `json:"resource"`
+	Amount      string        `json:"amount"`
+	Pods        int           `json:"pods"`
+}
+
+type wireBlocker struct {
+	problem
+	Holders []wireHolder `json:"holders"`
+}
+
+type wireEdit struct {
+	Queue    string        `json:"queue"`
+	Field    string        `json:"field"`
+	Resource resource.Name `json:"resource"`
+	From     string        `json:"from"`
+	To       string        `json:"to"`
+}
+
+type wireChange struct {
+	Kind     picture.Kind      `json:"kind"`
+	Message  string            `json:"message"`
+	Edits    []wireEdit        `json:"edits"`
+	Nodes    int               `json:"nodes"`
+	NodeSize map[string]string `json:"nodeSize"`
+}
+
+type wireAnswer struct {
+	podName
+	User         string          `json:"user"`
+	Verdict      picture.Verdict `json:"verdict"`
+	Reason       reason.Code     `json:"reason"`
+	Message      string          `json:"message"`
+	Ahead        int             `json:"ahead"`
+	AheadPods    []podName       `json:"aheadPods"`
+	Blockers     []wireBlocker   `json:"blockers"`
+	WouldStartIf []wireChange    `json:"wouldStartIf"`
+	WaitingSince string          `json:"waitingSince"`
+}
+
+// MarshalJSON gives the shape that tools rely on: keys may be added, none is renamed or left out.
+func (w Why) MarshalJSON() ([]byte, error) {
+	all := make([]wireAnswer, len(w.Answers))
+	for i, a := range w.Answers {
+		all[i] = wire(a)
+	}
+	if w.One && len(all) == 1 {
+		return marshal(all[0])
+	}
+	return marshal(all)
+}
+
+func wire(a picture.Answer) wireAnswer {
+	out := wireAnswer{
+		podName: nameOf(a.Pod), User: a.Pod.User, Verdict: a.Verdict, Reason: a.Reason.Code, Message: message(a.Reason), Ahead: a.Ahead,
+		AheadPods: []podName{}, Blockers: []wireBlocker{}, WouldStartIf: []wireChange{},
+	}
+	if a.Verdict != picture.Running {
+		out.WaitingSince = timestamp(a.Pod.Created)
+	}
+	for _, p := range a.First {
+		out.AheadPods = append(out.AheadPods, nameOf(p))
+	}
+	for _, b := range a.Blockers {
+		w := wireBlocker{problem{b.Reason.Code, message(b.Reason)}, []wireHolder{}}
+		for _, h := range b.Holders {
+			w.Holders = append(w.Holders, wireHolder{string(h.Queue), h.Application, h.User, b.Reason.Resource, amountOf(h, b.Reason.Resource), h.Pods})
+		}
+		out.Blockers = append(out.Blockers, w)
+	}
+	for _, c := range a.WouldStartIf {
+		w := wireChange{Kind: c.Kind, Message: c.Message, Edits: []wireEdit{}, Nodes: c.Nodes, NodeSize: quantities(c.Node.Allocatable)}
+		for _, e := range c.Edits {
+			edit := wireEdit{Queue: string(e.Queue), Field: string(e.Field), Resource: e.Resource}
+			if e.Field != picture.FieldExists {
+				edit.From, edit.To = e.Spelled(e.From), e.Spelled(e.To)
+			}
+			w.Edits = append(w.Edits, edit)
+		}
+		out.WouldStartIf = append(out.WouldStartIf, w)
+	}
+	return out
+}
+
+// amountOf is what a holder holds, "" where it holds a place among the applications that run.
+func amountOf(h ledger.Holder, n resource.Name) string {
+	if n == "" {
+		return ""
+	}
+	return quantity(n, h.Amount)
+}
+
+// Lines is a block for each pod.
+func (w Why) Lines(l Layout) []string {
+	var lines []string
+	for i, a := range w.Answers {
+		if i > 0 {
+			lines = append(lines, "")
+		}
+		lines = append(lines, block(a, l, "")...)
+	}
+	return lines
+}
+
+// Since has two blocks for each pod of which the answer differs.
+func (w Why) Since(before Document, l Layout) []string {
+	b, _ := before.(Why)
+	was := make(map[ledger.UID]picture.Answer, len(b.Answers))
+	for _, a := range b.Answers {
+		was[a.Pod.UID] = a
+	}
+	var lines []string
+	for i, a := range w.Answers {
+		if i > 0 {
+			lines = append(lines, "")
+		}
+		old := was[a.Pod.UID]
+		if reflect.DeepEqual(wire(old), wire(a)) {
+			lines = append(lines, block(a, l, "Unchanged: ")...)
+			continue
+		}
+		lines = append(append(lines, block(old, l, "Before: ")...), "")
+		lines = append(lines, block(a, l, "After: ")...)
+	}
+	return lines
+}
+
+var verdicts = map[picture.Verdict]string{
+	picture.Running: "runs",
+	picture.Next:    "is about to be released",
+	picture.Waiting: "waits for its turn",
+	picture.Room:    "waits for room",
+	picture.Held:    "is held",
+	picture.Parked:  "fitted no node",
+	picture.Refused: "is in no queue",
+}
+
+func block(a picture.Answer, l Layout, heading string) []string {
+	color := yellow
+	if a.Verdict == picture.Running || a.Verdict == picture.Next {
+		color = green
+	}
+	text := fmt.Sprintf("%spod %s/%s %s", heading, a.Pod.Namespace, a.Pod.Name, verdicts[a.Verdict])
+	if a.Reason.Code != "" && a.Verdict != picture.Next {
+		text += " (" + string(a.Reason.Code) + ")"
+	}
+	var lines []string
+	for _, line := range Wrap(text, l.Width, "") {
+		lines = append(lines, l.Style.paint(color, line))
+	}
+	about := "in queue " + string(queueOfPod(a.Pod)) + ", application " + a.Pod.Application + ", user " + a.Pod.User
+	if a.Verdict == picture.Running {
+		about += ", on node " + a.Pod.Node
+	} else {
+		about += ", waiting for " + l.age(a.Pod.Created)
+	}
+	add := func(items ...string) {
+		for _, item := range items {
+			lines = append(lines, Wrap(item, l.Width, "  ")...)
+		}
+	}
+	add(about)
+	switch {
+	case a.Verdict == picture.Next && a.Ahead == 0:
+		add("it is the first of the next releases")
+	case a.Verdict == picture.Next:
+		add("it is number " + strconv.Itoa(a.Ahead+1) + " of the next releases")
+	case a.Reason.Code != "":
+		add(message(a.Reason))
+	}
+	for _, b := range a.Blockers {
+		if b.Reason != a.Reason {
+			add("and: " + message(b.Reason))
+		}
+	}
+	for _, c := range a.WouldStartIf {
+		add(c.Message)
+	}
+	lines = append(lines, heldBy(a, l)...)
+	return append(lines, aheadOf(a, l)...)
+}
+
+// heldBy says who holds what the pod needs.
+func heldBy(a picture.Answer, l Layout) []string {
+	var lines []string
+	for _, b := range a.Blockers {
+		if len(b.Holders) == 0 {
+			continue
+		}
+		n, heading := b.Reason.Resource, "what runs in queue "+b.Reason.Queue+":"
+		switch {
+		case b.Reason.Code == reason.WaitingForRoom:
+			heading = "who holds the " + string(n) + " of the cluster:"
+		case n != "":
+			heading = "who holds the " + string(n) + " of queue " + b.Reason.Queue + ":"
+		}
+		lines = append(lines, Clip("  "+heading, l.Width))
+		for _, h := range b.Holders {
+			var words []string
+			if n != "" {
+				words = append(words, resource.Format(n, h.Amount)+" "+string(n))
+			}
+			if h.Pods > 0 {
+				words = append(words, counted(h.Pods, "pod", "pods"))
+			} else {
+				words = append(words, "about to be released")
+			}
+			lines = append(lines, Clip("    "+h.Application+" in "+string(h.Queue)+": "+strings.Join(words, ", "), l.Width))
+		}
+	}
+	return lines
+}
+
+// aheadOf says which pods are released before.
+func aheadOf(a picture.Answer, l Layout) []string {
+	if a.Ahead == 0 {
+		return nil
+	}
+	lines := []string{Clip("  "+counted(a.Ahead, "pod is", "pods are")+" ahead of it:", l.Width)}
+	for i, p := range a.First {
+		lines = append(lines, Clip("    "+strconv.Itoa(i+1)+". "+p.Namespace+"/"+p.Name+" in "+string(p.Leaf), l.Width))
+	}
+	if more := a.Ahead - len(a.First); more > 0 {
+		lines = append(lines, "    and "+strconv.Itoa(more)+" more")
+	}
+	return lines
+}
+
+// Order is the next releases.
+type Order []Release
+
+// Release is one step of an order.
+type Release struct {
+	picture.Step
+	// Texts say what decided, one for each decision.
+	Texts []string
+}
+
+// NewOrder spells what decided.
+func NewOrder(p *picture.Picture, steps []picture.Step) Order {
+	o := make(Order, len(steps))
+	for i, s := range steps {
+		o[i].Step = s
+		for _, d := range s.Decisions {
+			o[i].Texts = append(o[i].Texts, p.Text(d))
+		}
+	}
+	return o
+}
+
+// MarshalJSON gives the shape that tools rely on: keys may be added, none is renamed or left out.
+func (o Order) MarshalJSON() ([]byte, error) {
+	type decision struct {
+		At      string `json:"at"`
+		Chosen  string `json:"chosen"`
+		Over    string `json:"over"`
+		By      string `json:"by"`
+		Message string `json:"message"`
+	}
+	type release struct {
+		Position int `json:"position"`
+		podName
+		Room      bool       `json:"room"`
+		Decisions []decision `json:"decisions"`
+	}
+	rows := make([]release, len(o))
+	for i, r := range o {
+		rows[i] = release{r.Position, nameOf(r.Pod), r.Room, []decision{}}
+		for j, d := range r.Decisions {
+			rows[i].Decisions = append(rows[i].Decisions, decision{string(d.At), d.Chosen.Name, d.Over.Name, string(d.By), r.Texts[j]})
+		}
+	}
+	return marshal(struct {
+		Order []release `json:"order"`
+	}{rows})
+}
+
+// Lines is each release with the comparisons that decided it. Wide names those without a rival too.
+func (o Order) Lines(l Layout) []string { return o.lines(l, nil) }
+
+// Since shows both orders, and in the later one where each pod was.
+func (o Order) Since(before Document, l Layout) []string {
+	b, _ := before.(Order)
+	was := make(map[ledger.UID]int, len(b))
+	for _, r := range b {
+		was[r.Pod.UID] = r.Position
+	}
+	lines := append([]string{l.Style.Bold("Before:")}, b.lines(l, nil)...)
+	return append(append(lines, "", l.Style.Bold("After:")), o.lines(l, was)...)
+}
+
+func (o Order) lines(l Layout, was map[ledger.UID]int) []string {
+	if len(o) == 0 {
+		return []string{"(no pod would be released)"}
+	}
+	var lines []string
+	room := true
+	for _, r := range o {
+		if room && !r.Room {
+			lines = append(lines, Wrap("When nodes have room again:", l.Width, "")...)
+		}
+		room = r.Room
+		text := strconv.Itoa(r.Position) + ". " + r.Pod.Namespace + "/" + r.Pod.Name + " in " + string(r.Pod.Leaf)
+		changed := false
+		if was != nil {
+			switch old := was[r.Pod.UID]; {
+			case old == 0:
+				text, changed = text+" (new)", true
+			case old != r.Position:
+				text, changed = text+" (was "+strconv.Itoa(old)+")", true
+			}
+		}
+		text = Clip(text, l.Width)
+		if changed {
+			text = l.Style.Bold(text)
+		}
+		lines = append(lines, text)
+		for i, d := range r.Decisions {
+			if d.Over.Name != "" || l.Wide {
+				lines = append(lines, Wrap(strings.TrimSpace(r.Texts[i]), l.Width, "     ")...)
+			}
+		}
+	}
+	return lines
+}
