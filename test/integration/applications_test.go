@@ -150,6 +150,7 @@ func TestApplicationsWaitForASlotAndGoInOrderOfSubmission(t *testing.T) {
 	n := c.app("root.solo", "", 1)
 	c.says(n, byUser, userRuns(anybody, 2))
 	c.run(z, y, v, r, p, o)
+	w.agree()
 
 	// team was full, not only its child a; so was bob. x came first, but alice runs 2. Then u: and with it bob runs 2 again, so q waits.
 	c.end(y)
@@ -170,6 +171,7 @@ func TestApplicationsWaitForASlotAndGoInOrderOfSubmission(t *testing.T) {
 		"users.maxRunningApplications of queue root")
 	c.end(p) // above its limit a user frees no slot
 	c.run(o, u, x, q, s)
+	w.agree()
 	w.patch("root", `{"users":null}`)
 	c.run(o, u, x, q, s, n)
 	c.goes(n)

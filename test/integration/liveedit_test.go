@@ -299,6 +299,7 @@ func (e *edited) leftovers() {
 	e.endOne("root.rest") // now rest wants no more
 	e.shows("root.zero", "PENDING=3, RUNNING=4")
 	e.shows("root.rest", "PENDING=0, RUNNING=15")
+	e.agree()
 }
 
 // endOne deletes a pod of the queue that runs.

@@ -2,6 +2,7 @@ package integration
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
@@ -38,6 +39,11 @@ func TestPodsSayWhichLimitStopsThem(t *testing.T) {
 		if got := waitingPods(t)[reason]; got != want {
 			t.Errorf("metric fairway_waiting_pods says %v for %s, want %v", got, reason, want)
 		}
+	}
+
+	w.agree()
+	if why := w.fairway(w.dump("yaml"), "why", "m3", "-f", "-", "-o", "json"); !strings.Contains(why, "starts with spec.max.cpu 3 in Queue root.m (now 2)") {
+		t.Errorf("kubectl fairway why m3 says %s", why)
 	}
 
 	// What others do in the queue changes nothing about why the pod waits, and is not told again.

@@ -169,4 +169,5 @@ func quiet(t *testing.T, w *world, s interface {
 		}
 		return time.Since(since) > 500*time.Millisecond, fmt.Sprintf("%d in the window", snap.InWindow)
 	})
+	w.agree()
 }
