@@ -177,6 +177,7 @@ func (f *failing) deletedParked(edits ...func(*v1.Pod)) {
 	f.remove(probe)
 	f.untilState(probe, "unknown", "Gone -")
 	f.untilUnschedulable(next, f.leaf())
+	f.until("the next one was tried", func() (bool, string) { return f.failedScheduling(next) > 0, "it only shows what the first said" })
 	f.settled()
 	defer f.somewhere("node-1")()
 	f.untilRuns(next, f.leaf())
