@@ -134,9 +134,9 @@ func (w *world) waitsFor() map[applicationKey]reason.Reason {
 			oldest[key] = p
 		}
 	}
-	why := make(map[applicationKey]reason.Reason, len(oldest))
+	why, now := make(map[applicationKey]reason.Reason, len(oldest)), w.ledger.Rehearse()
 	for key, p := range oldest { // each for itself: order does not matter
-		why[key], _ = w.ledger.Why(p.UID)
+		why[key] = now.Stopped(p.UID)
 	}
 	return why
 }

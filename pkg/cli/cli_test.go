@@ -332,6 +332,7 @@ func TestCompletionOffersNames(t *testing.T) {
 		"tree -f missing.yaml ":               "",
 		"tree -f - ":                          "",
 		"why -f weights.yaml -n team x":       "x-1 x-2 x-3",
+		"why -f weights.yaml x-1 x":           "x-2 x-3",
 		"why -f weights.yaml -n other ":       "",
 	} {
 		out, _, code := run(t, pipe, "", append([]string{"__complete"}, strings.Split(args, " ")...)...)

@@ -39,16 +39,13 @@ func (o *options) completeQueue(c *cobra.Command, args []string, typed string) (
 	return o.complete(c, typed, (*world).queueNames)
 }
 
-// completePod offers the pods that take part, of the namespace if one is given.
+// completePod offers the pods that take part, of the namespace if one is given, without those already named.
 func (o *options) completePod(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
 	return o.complete(c, typed, func(w *world) []string {
 		w.details()
 		var names []string
 		for _, p := range w.pods {
-			if namespace := o.namespace(); namespace == "" || p.Namespace == namespace {
+			if namespace := o.namespace(); (namespace == "" || p.Namespace == namespace) && !slices.Contains(args, p.Name) {
 				names = append(names, p.Name)
 			}
 		}
