@@ -49,6 +49,9 @@ func newWhy(o *options) *cobra.Command {
 				return func(w *world) (report.Compared, error) {
 					d := report.Why{One: len(args) == 1}
 					for _, uid := range uids {
+						if err := c.Context().Err(); err != nil { // answers take time where thousands of pods wait
+							return nil, err
+						}
 						if a, ok := w.picture().Why(uid); ok {
 							d.Answers = append(d.Answers, a)
 						}
