@@ -48,6 +48,7 @@ func newWhy(o *options) *cobra.Command {
 				uids, err := o.podsOf(before, namespace, selector, args)
 				return func(w *world) (report.Compared, error) {
 					d := report.Why{One: len(args) == 1}
+					w.picture().Prepare(uids...)
 					for _, uid := range uids {
 						if err := c.Context().Err(); err != nil { // answers take time where thousands of pods wait
 							return nil, err
@@ -77,8 +78,12 @@ func (o *options) podsOf(w *world, namespace, selector string, names []string) (
 		if err != nil {
 			return nil, err
 		}
+		chosen := make(map[ledger.UID]bool, len(selected))
+		for _, uid := range selected {
+			chosen[ledger.UID(uid)] = true
+		}
 		for _, p := range w.pods {
-			if slices.ContainsFunc(selected, func(uid string) bool { return uid == string(p.UID) }) {
+			if chosen[p.UID] {
 				uids = append(uids, p.UID)
 			}
 		}

@@ -20,6 +20,12 @@ type Rehearsal struct {
 	charged []*record
 	parked  map[*class]bool // that have room, as it is, and whose pods show that they fitted no node all the same
 	watch   []*Threshold
+
+	// The classes that may be charged, as far as is known: since charges only take room, a class is asked for its room when its turn
+	// comes, and not again once it had none. fresh: what is known holds.
+	fresh, roomy bool
+	open         lanes
+	kept         map[*class]room // see Keep
 }
 
 // Charge is a release as rehearsed.
@@ -64,8 +70,14 @@ func (l *Ledger) Rehearse() *Rehearsal {
 // Len is the number of charges made and not taken back.
 func (h *Rehearsal) Len() int { return len(h.charged) }
 
-// Queues is the number of queues in the tree.
-func (h *Rehearsal) Queues() int { return len(h.ledger.tree.Nodes) }
+// Size is the number of queues and applications, all of which a change of a Queue looks at.
+func (h *Rehearsal) Size() int {
+	n := len(h.ledger.tree.Nodes)
+	for _, a := range h.ledger.accounts { // a sum: order does not matter
+		n += len(a.apps)
+	}
+	return n
+}
 
 // Total is what the queues share.
 func (h *Rehearsal) Total() resource.List { return h.ledger.total }
@@ -82,8 +94,10 @@ func (h *Rehearsal) Next(roomy, tell bool) (Charge, bool) {
 	for _, t := range h.watch {
 		t.look(l)
 	}
-	open := h.open(roomy)
-	r := l.walk(l.root, open)
+	if !h.fresh || h.roomy != roomy {
+		h.look(roomy)
+	}
+	r := h.turn(l.root, h.open&l.lanesOf(l.root))
 	if leaf := l.stale; leaf != nil {
 		l.stale = nil
 		l.refresh(leaf)
@@ -93,7 +107,7 @@ func (h *Rehearsal) Next(roomy, tell bool) (Charge, bool) {
 	}
 	c := Charge{UID: r.UID}
 	if tell {
-		c.Decisions = l.decisions(r, open)
+		c.Decisions = h.decisions(r)
 	}
 	r.alone = r.leaf.driverPods == 0
 	l.set(r, r.leaf, Released, reason.Reason{})
@@ -104,21 +118,32 @@ func (h *Rehearsal) Next(roomy, tell bool) (Charge, bool) {
 	return c, true
 }
 
-// open marks the classes that may be charged now and returns their lanes.
-func (h *Rehearsal) open(roomy bool) (open lanes) {
+// look marks the classes that may have room.
+func (h *Rehearsal) look(roomy bool) {
 	l := h.ledger
 	l.mark++
+	h.fresh, h.roomy, h.open = true, roomy, 0
 	for _, c := range l.offered { // each for itself: order does not matter
-		if roomy || !h.parked[c] && l.roomFor(c) != nil {
+		if roomy || !h.parked[c] {
 			c.mark = l.mark
-			open |= c.lane()
+			h.open |= c.lane()
 		}
 	}
-	return open & l.lanesOf(l.root)
 }
 
-// Back takes charges back until n are left. Classes look for room from the first node on again, so that the same try always fills the
-// same nodes: one after the other, in the order in which they were observed.
+// turn returns the pod below a whose turn it is, of the classes that have room.
+func (h *Rehearsal) turn(a *account, open lanes) *record {
+	l := h.ledger
+	for {
+		r := l.walk(a, open)
+		if r == nil || h.roomy || l.roomFor(r.class) != nil {
+			return r
+		}
+		r.class.mark = 0
+	}
+}
+
+// Back takes charges back until n are left.
 func (h *Rehearsal) Back(n int) {
 	l := h.ledger
 	l.mu.Lock()
@@ -130,8 +155,29 @@ func (h *Rehearsal) Back(n int) {
 		h.charged = h.charged[:last]
 		l.set(r, r.leaf, Waiting, reason.Reason{})
 	}
-	for _, c := range l.classes { // each for itself: order does not matter
-		c.room = room{}
+	h.lookAnew()
+}
+
+// Keep remembers what classes know of the nodes, for every time that Back returns to this point; with false it forgets that again.
+func (h *Rehearsal) Keep(on bool) {
+	l := h.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h.kept = nil
+	if on {
+		h.kept = make(map[*class]room, len(l.classes))
+		for _, c := range l.classes { // each for itself: order does not matter
+			h.kept[c] = c.room
+		}
+	}
+}
+
+// lookAnew lets classes look for room from the first node on again, or from where they stood, so that the same try always fills the same
+// nodes: one after the other, in the order in which they were observed.
+func (h *Rehearsal) lookAnew() {
+	h.fresh = false
+	for _, c := range h.ledger.classes { // each for itself: order does not matter
+		c.room = h.kept[c]
 	}
 }
 
@@ -142,29 +188,30 @@ func (h *Rehearsal) Readmit() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.settle()
-	l.started = false
+	l.started, h.fresh = false, false
 	l.begin()
 }
 
 // decisions are the steps from the root to the pod, before it is charged.
-func (l *Ledger) decisions(r *record, open lanes) []Decision {
+func (h *Rehearsal) decisions(r *record) []Decision {
 	var path []*account
 	for a := r.app; a.parent != nil; a = a.parent {
 		path = append(path, a)
 	}
 	slices.Reverse(path)
 	ds := make([]Decision, 0, len(path))
+	open := h.open
 	for _, a := range path {
 		d := Decision{At: a.parent.path, Rule: a.parent.spec.Rule(), Chosen: a.competitor()}
 		for c := a.parent.order.first(open, nil); c != nil; c = a.parent.order.first(open, c) {
-			if c.account != a && l.walk(c.account, open&c.own) != nil {
+			if c.account != a && h.turn(c.account, open&c.own) != nil {
 				d.Over = c.account.competitor()
 				_, d.By = ordering.Compare(a.parent.spec.Policy, &a.key, &c.key)
 				break
 			}
 		}
 		ds = append(ds, d)
-		open &= l.lanesOf(a)
+		open &= h.ledger.lanesOf(a)
 	}
 	return ds
 }
@@ -227,16 +274,30 @@ func (h *Rehearsal) Declaration(p queue.Path) (d queue.Declaration, inForce queu
 }
 
 // Declare puts a declaration in force, Undeclare takes it away.
-func (h *Rehearsal) Declare(d queue.Declaration) { h.ledger.ObserveQueue(d) }
+func (h *Rehearsal) Declare(d queue.Declaration) {
+	h.fresh = false
+	h.ledger.ObserveQueue(d)
+}
 
 // Undeclare takes the declaration of a queue away.
-func (h *Rehearsal) Undeclare(p queue.Path) { h.ledger.ForgetQueue(p) }
+func (h *Rehearsal) Undeclare(p queue.Path) {
+	h.fresh = false
+	h.ledger.ForgetQueue(p)
+}
 
 // AddNode adds a node, RemoveNode takes it away.
-func (h *Rehearsal) AddNode(n Node) { h.ledger.ObserveNode(n) }
+func (h *Rehearsal) AddNode(n Node) {
+	h.fresh = false
+	h.ledger.ObserveNode(n)
+}
 
 // RemoveNode takes a node away that AddNode added.
-func (h *Rehearsal) RemoveNode(name string) { h.ledger.ForgetNode(name) }
+func (h *Rehearsal) RemoveNode(name string) {
+	h.ledger.ForgetNode(name)
+	h.ledger.mu.Lock()
+	defer h.ledger.mu.Unlock()
+	h.lookAnew()
+}
 
 // NodeFor returns what a node would have to be like for the pod to fit on it: like the smallest that the pod may use and that would
 // hold it if it were empty; else like the largest that it may use, grown to its size. False: it may use none.

@@ -10,6 +10,7 @@ package picture
 
 import (
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
@@ -17,13 +18,18 @@ import (
 type Picture struct {
 	ledger    *ledger.Ledger
 	rehearsal *ledger.Rehearsal
-	// released is what would be released with the room there is, in order; nil: not gone through yet.
+	size      int
+	// released is what would be released with the room there is, in order, and place where each pod is in it; nil: not gone through yet.
 	released []ledger.UID
 	place    map[ledger.UID]int
+	// stopped is what stops a pod while nothing is released yet.
+	stopped map[ledger.UID]reason.Reason
 }
 
 // New takes over a ledger that nobody else uses.
-func New(l *ledger.Ledger) *Picture { return &Picture{ledger: l, rehearsal: l.Rehearse()} }
+func New(l *ledger.Ledger) *Picture {
+	return &Picture{ledger: l, rehearsal: l.Rehearse(), stopped: map[ledger.UID]reason.Reason{}}
+}
 
 // Step is one release to come.
 type Step struct {
@@ -61,6 +67,7 @@ func (p *Picture) Order(below queue.Path, n int) []Step {
 
 // forget takes all releases back.
 func (p *Picture) forget() {
+	p.rehearsal.Keep(false)
 	p.rehearsal.Back(0)
 	p.released, p.place = nil, nil
 }
@@ -74,5 +81,15 @@ func (p *Picture) run() {
 	for c, ok := p.rehearsal.Next(false, false); ok; c, ok = p.rehearsal.Next(false, false) {
 		p.released = append(p.released, c.UID)
 		p.place[c.UID] = len(p.released)
+	}
+	p.rehearsal.Keep(true)
+	p.size = p.rehearsal.Size()
+}
+
+// Prepare says about which pods Why will be asked: for all of them together, releases need to be gone through only once.
+func (p *Picture) Prepare(uids ...ledger.UID) {
+	p.forget()
+	for _, uid := range uids {
+		p.stopped[uid] = p.rehearsal.Stopped(uid)
 	}
 }

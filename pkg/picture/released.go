@@ -4,7 +4,6 @@ import "github.com/fairway-scheduler/fairway/pkg/ledger"
 
 // Released returns the pods that would be released with the room there is, in order, without anything having to end.
 func (p *Picture) Released() []ledger.UID {
-	p.forget()
 	p.run()
 	return p.released
 }

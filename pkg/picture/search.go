@@ -15,10 +15,11 @@ import (
 // The search for the smallest change tries one after the other, each from the state in which everything that can be released is. A try
 // tells the next value of each limit with which anything would go otherwise, so no value between two tries needs to be tried. After
 // smallSteps tries the steps double, and the way back down ends, too, when mostWork is done: the answer is then one that lets the pod
-// start, but perhaps not the smallest. Work is counted in queues and pods looked at, since there is no clock here; it is some seconds.
+// start, but perhaps not the smallest. Work is counted in what is looked at, since there is no clock here: about a microsecond each.
 const (
-	smallSteps = 100
-	mostWork   = 20_000_000
+	smallSteps     = 100
+	mostWork       = 20_000_000
+	workPerAccount = 10
 )
 
 // search is a search under way.
@@ -71,7 +72,7 @@ func (p *Picture) search(a *Answer) {
 func (s *search) try() (released bool, stopped reason.Reason) {
 	s.tries++
 	h := s.rehearsal
-	s.work += 1 + 20*h.Queues()*btoi(len(s.edits) > 0)
+	s.work += 1 + workPerAccount*s.size*btoi(len(s.edits)+s.nodes > 0)
 	base := h.Len()
 	undo := s.apply()
 	h.Watch(slices.DeleteFunc(slices.Clone(s.thresholds), func(t *ledger.Threshold) bool { return t == nil })...)

@@ -151,23 +151,31 @@ func guaranteeText(c ledger.Competitor) string {
 
 const thousand = 1000
 
-// shareText is the dominant share, to a tenth of a percent: rounded for the eye, compared exactly.
+// shareText is the dominant share: rounded for the eye to three digits, compared exactly.
 func (p *Picture) shareText(rule queue.Rule, c ledger.Competitor) string {
+	const million = 1_000_000
 	total := p.rehearsal.Total()
 	most, name := int64(0), resource.Name("")
 	for i := range c.Usage.Len() {
 		e := c.Usage.At(i)
 		if whole := total.Get(e.Name); rule.Counts(e.Name) && whole > 0 && e.Value > 0 {
-			if part := resource.Part(e.Value, thousand, whole); name == "" || part > most {
+			if part := resource.Part(e.Value, million, whole); name == "" || part > most {
 				most, name = part, e.Name
 			}
 		}
 	}
-	weight := decimal(c.Weight)
 	if name == "" {
-		return "nothing at weight " + weight
+		return "nothing at weight " + decimal(c.Weight)
 	}
-	return strconv.FormatInt(most/10, 10) + "." + strconv.FormatInt(most%10, 10) + "% of the " + string(name) + " at weight " + weight
+	digits := int64(1000) // one after the point
+	for digits > 1 && most < 100*digits {
+		digits /= 10
+	}
+	percent := decimal((most - most%digits) / 10)
+	if digits == 1 && most < 10 {
+		percent = "less than 0.001"
+	}
+	return percent + "% of the " + string(name) + " at weight " + decimal(c.Weight)
 }
 
 // decimal spells thousandths as a Queue's weight or share is mostly written.

@@ -53,7 +53,12 @@ const most = 5
 
 // Why says why a pod waits; false: there is no such pod.
 func (p *Picture) Why(uid ledger.UID) (Answer, bool) {
-	p.forget()
+	stopped, prepared := p.stopped[uid]
+	if !prepared {
+		p.Prepare(uid)
+		stopped = p.stopped[uid]
+	}
+	p.run()
 	pod, ok := p.ledger.PodState(uid)
 	if !ok {
 		return Answer{}, false
@@ -67,9 +72,8 @@ func (p *Picture) Why(uid ledger.UID) (Answer, bool) {
 		a.Verdict, a.Reason = Refused, reason.Reason{Code: reason.Terminating}
 		return a, true
 	}
-	a.Reason = p.rehearsal.Stopped(uid)
+	a.Reason = stopped
 	a.Verdict = verdictOf(a.Reason.Code)
-	p.run()
 	if place := p.place[uid]; place > 0 {
 		a.Verdict = Next
 		p.ahead(&a, p.released[:place-1])

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"strings"
+	"unique"
 
 	corev1 "k8s.io/api/core/v1"
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
@@ -22,9 +23,14 @@ func Amounts(list corev1.ResourceList) resource.List {
 		if name == corev1.ResourcePods {
 			continue
 		}
-		entries = append(entries, resource.Entry{Name: resource.Name(name), Value: amount(name, quantity)})
+		entries = append(entries, resource.Entry{Name: named(name), Value: amount(name, quantity)})
 	}
 	return resource.Of(entries...) // sorts, so the order of the map does not matter
+}
+
+// named makes equal names one string: they are compared for every pod and node, and a comparison of two strings that are the same one ends at once.
+func named(name corev1.ResourceName) resource.Name {
+	return resource.Name(unique.Make(string(name)).Value())
 }
 
 func amount(name corev1.ResourceName, q apiresource.Quantity) int64 {
