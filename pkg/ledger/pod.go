@@ -12,18 +12,27 @@ type UID string
 
 // Pod is what the ledger needs to know of a pod, as its newest API object says it.
 type Pod struct {
-	UID       UID
-	Namespace string
-	Name      string
+	// What a release reads comes first, together, as in record.
+	UID UID
+	// Created is the creation time, in nanoseconds since the epoch.
+	Created int64
+	// Request is the pod's size as kube-scheduler counts it.
+	Request  resource.List
+	Priority int32
+	Role     application.Role
 	// Foreign pods are not ours to schedule: they only take room on their node.
 	Foreign bool
+	// Terminating: deletion was asked for. An unbound one takes no part any more.
+	Terminating bool
+
+	Namespace string
+	Name      string
 	// Queue is the queue asked for, as written (see queue.ParseRequest). Ignored once the pod is charged.
 	Queue string
 	// Placed is the queue a bound pod was charged to when it was bound ("" if unknown): it beats Queue.
 	Placed string
 	// Application names the application, unique over the cluster.
 	Application string
-	Role        application.Role
 	// User is whose application the pod belongs to; an application has the user of its oldest pod.
 	User string
 	// Class is equal for pods that every filter would judge alike.
@@ -31,15 +40,8 @@ type Pod struct {
 	// Eligible reports whether the pod may use a node of these facts (Node.Facts) as far as the node itself decides; nil: any usable
 	// node. Pods of one class have equal ones. It must be pure: it is called under the lock.
 	Eligible func(facts any) bool
-	// Request is the pod's size as kube-scheduler counts it.
-	Request  resource.List
-	Priority int32
-	// Created is the creation time, in nanoseconds since the epoch.
-	Created int64
 	// Node is where the pod is bound, "" while it is not.
 	Node string
-	// Terminating: deletion was asked for. An unbound one takes no part any more.
-	Terminating bool
 	// Gate names the PreEnqueue plugin of another party that holds the pod, "" if none does.
 	Gate string
 	// Shown is the sentence of the pod's Queued condition, "" where it shows none.
@@ -82,23 +84,24 @@ type record struct {
 	app   *account
 	spot  *node // where its room is taken: on a node that had some, then on its own
 
-	ticket   uint64 // of the last release; never changes while kube-scheduler holds the pod
-	since    int64  // when it entered its state
-	state    State
-	listed   bool   // in its line
-	telling  bool   // in the list of pods to tell
-	alone    bool   // no driver ran in its leaf at its last release
-	listing  uint32 // grows whenever it enters or leaves a line
-	inRoster int    // place among the released or parked pods
+	ticket    uint64 // of the last release; never changes while kube-scheduler holds the pod
+	since     int64  // when it entered its state
+	state     State
+	listed    bool   // in its line
+	telling   bool   // in the list of pods to tell
+	alone     bool   // no driver ran in its leaf at its last release
+	inherited bool   // another process wrote what it was told
+	listing   uint32 // grows whenever it enters or leaves a line
+	inRoster  int    // place among the released or parked pods
 
 	inTimer int    // place among the back-off timers
 	told    string // the sentence the pod object shows, as far as we know
-	// inherited: another process wrote that.
-	inherited bool
-	limited   reason.Reason // of a listed pod: the limit it was told of, if any
-	hold      reason.Reason // why a Waiting pod takes no part; zero: it is in its line
 
 	Pod
+
+	hold    reason.Reason // why a Waiting pod takes no part; zero: it is in its line
+	limited reason.Reason // of a listed pod: the limit it was told of, if any
+
 	asked     queue.Path // the parsed request, "" if it cannot be parsed
 	inApp     int        // place among the pods of its application
 	inAsker   int        // place among the pods that ask for the same queue

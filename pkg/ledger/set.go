@@ -50,7 +50,7 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will eff
 			l.timers.remove(timerEntry{r})
 		}
 	}
-	if r.state != Waiting || r.held() {
+	if r.limited.Code != "" && (r.state != Waiting || r.held()) {
 		r.limited = reason.Reason{}
 	}
 	if r.told != "" || r.hold.Code != "" {
