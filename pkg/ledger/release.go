@@ -50,12 +50,18 @@ func (l *Ledger) next(now int64) *record {
 	l.mark++
 	var open lanes
 	for _, c := range l.offered { // each for itself: order does not matter
-		if !c.closed && c.closedUntil <= now && l.mayTry(c, now) {
+		if !c.closed && c.closedUntil <= now && l.mayHaveRoom(c, now) {
 			c.mark = l.mark
 			open |= c.lane()
 		}
 	}
-	r := l.walk(l.root, open&l.lanesOf(l.root))
+	// Only the class whose turn it is looks for room: there may be thousands, and most of them come later.
+	open &= l.lanesOf(l.root)
+	r := l.walk(l.root, open)
+	for r != nil && !l.mayTry(r.class, now) {
+		r.class.mark = 0
+		r = l.walk(l.root, open)
+	}
 	if leaf := l.stale; leaf != nil { // it promised a driver that its share does not allow any more
 		l.stale = nil
 		l.refresh(leaf)

@@ -215,5 +215,19 @@ func (l *Ledger) Candidates(uid UID, n, small int) []string {
 // mayTry reports whether a pod of the class may be released now as far as room goes, and takes note of the node.
 func (l *Ledger) mayTry(c *class, now int64) bool {
 	c.witness = l.roomFor(c)
-	return c.witness != nil || !c.failed || l.opts.Extenders || now-c.lastTry >= roomlessAfter
+	return c.witness != nil || l.mayTryWithout(c, now)
+}
+
+// mayTryWithout reports whether a pod of the class may be released although no node is known to have room for it.
+func (l *Ledger) mayTryWithout(c *class, now int64) bool {
+	return !c.failed || l.opts.Extenders || now-c.lastTry >= roomlessAfter
+}
+
+// mayHaveRoom is mayTry without looking at a node: false where the last look found no room and no node has gained any since.
+func (l *Ledger) mayHaveRoom(c *class, now int64) bool {
+	if len(c.room.candidates) == 0 && c.room.next >= len(l.nodeList) {
+		c.witness = nil
+		return l.mayTryWithout(c, now)
+	}
+	return true
 }

@@ -155,9 +155,14 @@ func TestMaxHoldsAtEveryLevelOfThePath(t *testing.T) {
 }
 
 // quiet waits until nothing is under way: the window is empty and the ledger has not changed for a dispatch round.
-func quiet(t *testing.T, w *world, s interface {
-	Kick()
-}) {
+func quiet(t *testing.T, w *world, s interface{ Kick() }) {
+	t.Helper()
+	rest(t, w, s)
+	w.agree()
+}
+
+// rest waits until the scheduler has nothing to do.
+func rest(t *testing.T, w *world, s interface{ Kick() }) {
 	t.Helper()
 	l := ledgerOf(s)
 	last := uint64(0)
@@ -169,5 +174,4 @@ func quiet(t *testing.T, w *world, s interface {
 		}
 		return time.Since(since) > 500*time.Millisecond, fmt.Sprintf("%d in the window", snap.InWindow)
 	})
-	w.agree()
 }
