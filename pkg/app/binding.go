@@ -59,14 +59,15 @@ func (p placingPods) Bind(ctx context.Context, b *v1.Binding, o metav1.CreateOpt
 	return err
 }
 
-// refused: the apiserver has answered, and bound nothing.
+// refused: the apiserver has answered, and bound nothing. A conflict is no such answer: whatever goes wrong while it writes a binding, also
+// an etcd that dies after it has written, the apiserver calls a conflict.
 func refused(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
 		return errors.Is(err, errNotLeading)
 	}
 	code := status.Status().Code
-	return code >= 400 && code < 500 && code != http.StatusRequestTimeout
+	return code >= 400 && code < 500 && code != http.StatusRequestTimeout && code != http.StatusConflict
 }
 
 const (

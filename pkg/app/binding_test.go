@@ -1,0 +1,52 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+	"github.com/fairway-scheduler/fairway/pkg/metrics"
+)
+
+// What became of a bind is told by the pod wherever the answer does not tell: a pod taken for unbound while it is bound would let others be
+// released into its room in the queue.
+func TestWhatBecameOfABindIsToldByThePodWhereTheAnswerDoesNotTell(t *testing.T) {
+	binding := schema.GroupResource{Resource: "pods/binding"}
+	for name, c := range map[string]struct {
+		answer error
+		node   string // of the pod afterwards
+		bound  bool
+	}{
+		"bound":                                   {nil, "n", true},
+		"etcd died after it had written":          {apierrors.NewConflict(binding, "p", errors.New("rpc error: code = Unavailable")), "n", true},
+		"etcd died before":                        {apierrors.NewConflict(binding, "p", errors.New("rpc error: code = Unavailable")), "", false},
+		"somebody else bound it":                  {apierrors.NewConflict(binding, "p", errors.New("already assigned")), "other", false},
+		"the connection broke after the write":    {errors.New("connection reset by peer"), "n", true},
+		"the server timed out and had written":    {apierrors.NewTimeoutError("slow", 1), "n", true},
+		"refused, whatever the pod says":          {apierrors.NewForbidden(binding, "p", errors.New("no")), "n", false},
+		"this process does not lead, nothing was": {errNotLeading, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := fake.NewClientset(&v1.Pod{
+				ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "default", UID: "u"}, Spec: v1.PodSpec{NodeName: c.node},
+			})
+			client.PrependReactor("create", "pods", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, c.answer })
+			l := ledger.New(ledger.Options{})
+			s := &Scheduler{Ledger: l, metrics: metrics.New(l, metrics.Options{})}
+			b := &v1.Binding{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "default", UID: "u"}, Target: v1.ObjectReference{Name: "n"}}
+			err := placingClient{client, s}.CoreV1().Pods("default").Bind(context.Background(), b, metav1.CreateOptions{})
+			if c.bound != (err == nil) || err != nil && err.Error() != c.answer.Error() {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
