@@ -78,7 +78,7 @@ func (f *failing) start(config string) {
 	f.t.Cleanup(func() { cancel(); <-done })
 }
 
-// scene runs one case in a queue of its own, root.<name>, and looks at the books after it and again when its pods are gone.
+// scene runs one case in a queue of its own, root.<name>, and looks at the books, and at what is shown of them, after it and again when its pods are gone.
 func (f *failing) scene(name string, play func(f *failing)) {
 	f.t.Helper()
 	f.t.Run(name, func(t *testing.T) {
@@ -92,6 +92,7 @@ func (f *failing) scene(name string, play func(f *failing)) {
 		c.queue(c.leaf())
 		play(c)
 		c.settled()
+		c.agree()
 		c.clear()
 		c.settled()
 	})
