@@ -15,7 +15,6 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 	"github.com/fairway-scheduler/fairway/pkg/localcluster"
-	"github.com/fairway-scheduler/fairway/pkg/report"
 )
 
 func TestRunSecondsAreStaggered(t *testing.T) {
@@ -121,7 +120,7 @@ func TestTheDemosQueues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		weights[q.Name] = report.Weight(q.Weight)
+		weights[q.Name] = resource.Decimal(q.Weight)
 	}
 	if len(weights) != 3 || weights[busy] != "1" || weights[sometimesBusy] != "3" || weights["root.default"] != "0" {
 		t.Errorf("got %v", weights)

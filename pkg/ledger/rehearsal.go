@@ -98,10 +98,7 @@ func (h *Rehearsal) Next(roomy, tell bool) (Charge, bool) {
 		h.look(roomy)
 	}
 	r := h.turn(l.root, h.open&l.lanesOf(l.root))
-	if leaf := l.stale; leaf != nil {
-		l.stale = nil
-		l.refresh(leaf)
-	}
+	l.freshen()
 	if r == nil {
 		return Charge{}, false
 	}
@@ -246,19 +243,8 @@ func (h *Rehearsal) Stopped(uid UID) reason.Reason {
 	return why
 }
 
-// Charged reports whether the pod is charged: bound, or released in the rehearsal.
-func (h *Rehearsal) Charged(uid UID) bool {
-	h.ledger.mu.Lock()
-	defer h.ledger.mu.Unlock()
-	r := h.ledger.pods[uid]
-	return r != nil && r.state.charged()
-}
-
-// Pod is the state of a pod.
-func (h *Rehearsal) Pod(uid UID) (PodState, bool) { return h.ledger.PodState(uid) }
-
-// Declaration is what a queue declares, and what it comes to in force. A queue that nobody declares declares nothing.
-func (h *Rehearsal) Declaration(p queue.Path) (d queue.Declaration, inForce queue.Spec, declared bool) {
+// Declaration is what a queue declares. A queue that nobody declares declares nothing.
+func (h *Rehearsal) Declaration(p queue.Path) (d queue.Declaration, declared bool) {
 	l := h.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -267,10 +253,7 @@ func (h *Rehearsal) Declaration(p queue.Path) (d queue.Declaration, inForce queu
 	if !declared {
 		d = queue.Declaration{Path: p, Spec: queue.DefaultSpec(), PolicyInForce: queue.Unstated}
 	}
-	if a := l.accounts[p]; a != nil {
-		inForce = a.spec
-	}
-	return d, inForce, declared
+	return d, declared
 }
 
 // Declare puts a declaration in force, Undeclare takes it away.
@@ -313,7 +296,7 @@ func (h *Rehearsal) NodeFor(uid UID) (n Node, grown, ok bool) {
 	var best *node
 	var bestHolds bool
 	for _, e := range l.nodeList { // the best of all: order does not matter
-		if !e.known || !e.takes(c) {
+		if !e.takes(c) {
 			continue
 		}
 		holds := e.Allocatable.Max(c.request).Equal(e.Allocatable)
@@ -415,21 +398,15 @@ func (t *Threshold) look(l *Ledger) {
 
 // driverShareFor is the driver share in force in a leaf and the smallest with which one more driver of this size might start.
 func (l *Ledger) driverShareFor(leaf *account, request resource.List) (is, needs int64) {
-	is = limit.DefaultDriverShare
-	if leaf.spec.MaxDriverShare.Stated {
-		is = leaf.spec.MaxDriverShare.Most
-	}
-	return is, limit.DriverShareFor(limit.Drivers{
-		FairShare: l.shareOf(leaf), Most: l.total.CapBy(leaf.spec.Max), Usage: &leaf.drivers,
-	}, request)
+	return leaf.driverShare(), limit.DriverShareFor(l.driversOf(leaf), request)
 }
 
 // DriverShare is the driver share in force in a leaf, in milli.
 func (h *Rehearsal) DriverShare(leaf queue.Path) int64 {
 	h.ledger.mu.Lock()
 	defer h.ledger.mu.Unlock()
-	if a := h.ledger.accounts[leaf]; a != nil && a.spec.MaxDriverShare.Stated {
-		return a.spec.MaxDriverShare.Most
+	if a := h.ledger.accounts[leaf]; a != nil {
+		return a.driverShare()
 	}
 	return limit.DefaultDriverShare
 }

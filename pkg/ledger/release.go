@@ -62,16 +62,21 @@ func (l *Ledger) next(now int64) *record {
 		r.class.mark = 0
 		r = l.walk(l.root, open)
 	}
-	if leaf := l.stale; leaf != nil { // it promised a driver that its share does not allow any more
-		l.stale = nil
-		l.refresh(leaf)
-	}
+	l.freshen()
 	// The order's next pod waits for what becomes of the released ones of its class. Stepping past it to another class would
 	// trade the exact order for a few milliseconds.
 	if r == nil || r.class.outstanding >= r.class.allowance {
 		return nil
 	}
 	return r
+}
+
+// freshen looks again at a leaf that promised the last walk a driver which its share does not allow any more.
+func (l *Ledger) freshen() {
+	if leaf := l.stale; leaf != nil {
+		l.stale = nil
+		l.refresh(leaf)
+	}
 }
 
 // walk goes down from a queue or application. What a lane promised may not be there, where classes share it; then the next

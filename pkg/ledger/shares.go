@@ -83,16 +83,28 @@ func (l *Ledger) driversFull(leaf *account, request resource.List) (resource.Nam
 }
 
 func (l *Ledger) driversOver(leaf *account, usage *resource.Sum, idle bool, request resource.List) (resource.Name, int64, bool) {
-	most := limit.DefaultDriverShare
-	if leaf.spec.MaxDriverShare.Stated {
-		most = leaf.spec.MaxDriverShare.Most
-	}
+	most := leaf.driverShare()
 	if most >= limit.WholeShare || idle { // as in the rule itself; this way no share is computed
 		return "", 0, false
 	}
-	return limit.MaxDriverShare(limit.Drivers{
-		Share: most, FairShare: l.shareOf(leaf), Most: l.total.CapBy(leaf.spec.Max), Usage: usage, Idle: idle,
-	}, request)
+	drivers := l.driversOf(leaf)
+	drivers.Share, drivers.Usage, drivers.Idle = most, usage, idle
+	return limit.MaxDriverShare(drivers, request)
+}
+
+// driversOf is the leaf as far as its drivers go, all of those that are charged.
+func (l *Ledger) driversOf(leaf *account) limit.Drivers {
+	return limit.Drivers{
+		Share: leaf.driverShare(), FairShare: l.shareOf(leaf), Most: l.total.CapBy(leaf.spec.Max), Usage: &leaf.drivers, Idle: leaf.driverPods == 0,
+	}
+}
+
+// driverShare is the part of the leaf's share that drivers may use, in milli.
+func (a *account) driverShare() int64 {
+	if a.spec.MaxDriverShare.Stated {
+		return a.spec.MaxDriverShare.Most
+	}
+	return limit.DefaultDriverShare
 }
 
 // driverTooMany says whether a charged driver is one too many by now. One that was released where no driver ran is not, whatever was

@@ -62,10 +62,7 @@ func (t *trial) move(r *record, s State) {
 func (t *trial) next() *record {
 	l := t.ledger
 	r := l.walk(l.root, t.open&l.lanesOf(l.root))
-	if leaf := l.stale; leaf != nil {
-		l.stale = nil
-		l.refresh(leaf)
-	}
+	l.freshen()
 	if r == nil {
 		return nil
 	}

@@ -31,13 +31,9 @@ type Change struct {
 	Kind  Kind
 	Edits []Edit
 	// Nodes are the nodes to add, all like Node.
-	Nodes int
-	Node  ledger.Node
-	// Queue, Resource and Amount say what is to end: applications without a Resource.
-	Queue    queue.Path
-	Resource resource.Name
-	Amount   int64
-	Message  string
+	Nodes   int
+	Node    ledger.Node
+	Message string
 }
 
 // Field is a field of a Queue.
@@ -68,7 +64,7 @@ func (e Edit) Spelled(v int64) string {
 	case FieldMax, FieldMaxPodResources:
 		return resource.Format(e.Resource, v)
 	case FieldMaxDriverShare:
-		return decimal(v)
+		return resource.Decimal(v)
 	}
 	return strconv.FormatInt(v, 10)
 }

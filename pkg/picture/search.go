@@ -102,7 +102,7 @@ func (s *search) apply() (undo func()) {
 	for _, e := range s.edits { // nothing is declared before all has been read: reading brings the ledger up to date
 		d, known := edited[e.Queue]
 		if !known {
-			before, _, declared := h.Declaration(e.Queue)
+			before, declared := h.Declaration(e.Queue)
 			d = before
 			undos = append(undos, func() {
 				if declared {
@@ -211,7 +211,7 @@ func (s *search) raise(i int) bool {
 func (s *search) create(path queue.Path, why reason.Reason) bool {
 	grown := false
 	for _, p := range append(path.Ancestors(), path) {
-		if _, _, declared := s.rehearsal.Declaration(p); declared || p == queue.Root {
+		if _, declared := s.rehearsal.Declaration(p); declared || p == queue.Root {
 			continue
 		}
 		e := Edit{Queue: p, Field: FieldExists}

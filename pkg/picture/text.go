@@ -35,7 +35,7 @@ func (s *search) changes(pod ledger.PodState) []Change {
 	}
 	if len(s.edits) == 0 && s.nodes > 0 && len(s.ahead) == 0 && !s.grown {
 		all = append(all, Change{
-			Kind: ChangeEnd, Queue: queue.Root, Message: "starts when " + sizeText(pod.Request) + " are free on one node that it may use",
+			Kind: ChangeEnd, Message: "starts when " + sizeText(pod.Request) + " are free on one node that it may use",
 		})
 	}
 	return all
@@ -54,12 +54,12 @@ func (e Edit) text() string {
 
 // end is what has to end instead of the edit.
 func (e Edit) end() []Change {
-	c := Change{Kind: ChangeEnd, Queue: e.Queue, Resource: e.Resource, Amount: e.To - e.From}
+	c, amount := Change{Kind: ChangeEnd}, e.To-e.From
 	switch e.Field {
 	case FieldMax:
-		c.Message = "starts when " + e.Spelled(c.Amount) + " more " + string(e.Resource) + " end in queue " + string(e.Queue)
+		c.Message = "starts when " + e.Spelled(amount) + " more " + string(e.Resource) + " end in queue " + string(e.Queue)
 	case FieldMaxRunningApplications, FieldUserApplications:
-		n := int(c.Amount)
+		n := int(amount)
 		c.Message = "starts when " + strconv.Itoa(n) + " more " + plural(n, "application") + " end in queue " + string(e.Queue)
 		if n == 1 {
 			c.Message = "starts when 1 more application ends in queue " + string(e.Queue)
@@ -165,26 +165,17 @@ func (p *Picture) shareText(rule queue.Rule, c ledger.Competitor) string {
 		}
 	}
 	if name == "" {
-		return "nothing at weight " + decimal(c.Weight)
+		return "nothing at weight " + resource.Decimal(c.Weight)
 	}
 	digits := int64(1000) // one after the point
 	for digits > 1 && most < 100*digits {
 		digits /= 10
 	}
-	percent := decimal((most - most%digits) / 10)
+	percent := resource.Decimal((most - most%digits) / 10)
 	if digits == 1 && most < 10 {
 		percent = "less than 0.001"
 	}
-	return percent + "% of the " + string(name) + " at weight " + decimal(c.Weight)
-}
-
-// decimal spells thousandths as a Queue's weight or share is mostly written.
-func decimal(milli int64) string {
-	text := strconv.FormatInt(milli/thousand, 10)
-	if rest := milli % thousand; rest != 0 {
-		text += strings.TrimRight("."+strconv.FormatInt(thousand+rest, 10)[1:], "0")
-	}
-	return text
+	return percent + "% of the " + string(name) + " at weight " + resource.Decimal(c.Weight)
 }
 
 func timeText(ns int64) string { return time.Unix(0, ns).UTC().Format(time.RFC3339Nano) }

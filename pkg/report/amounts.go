@@ -29,15 +29,6 @@ func Amounts(l resource.List) string {
 	return strings.Join(words, " ")
 }
 
-// Weight spells a weight given in milli: "1", "0.25".
-func Weight(milli int64) string {
-	text := strconv.FormatInt(milli/1000, 10)
-	if rest := milli % 1000; rest != 0 {
-		text += "." + strings.TrimRight(padded(rest, 3), "0")
-	}
-	return text
-}
-
 // shortCPU spells milli-cores in at most four characters: "0.5", "12.5", "1200", "25k".
 func shortCPU(milli int64) string {
 	cores, rest := max(milli, 0)/1000, max(milli, 0)%1000

@@ -78,7 +78,7 @@ var queueColumns = []queueColumn{
 		if q.State == StateNotReady { // what it would weigh is not known
 			return nothing
 		}
-		return Weight(q.Weight)
+		return resource.Decimal(q.Weight)
 	}},
 	{Column{Title: "POLICY", Rank: 9, Usual: "DominantResourceFairness"}, true, func(q Queue, _ Layout) string { return q.Policy }},
 	{Column{Title: "STEADY-SHARE", Rank: 4}, false, func(q Queue, l Layout) string { return l.amounts(q.SteadyFairShare) }},

@@ -138,14 +138,6 @@ func TestAmounts(t *testing.T) {
 	}
 }
 
-func TestWeight(t *testing.T) {
-	for milli, want := range map[int64]string{0: "0", 1000: "1", 250: "0.25", 1: "0.001", 3500: "3.5", 1_000_000_000: "1000000"} {
-		if got := Weight(milli); got != want {
-			t.Errorf("Weight(%d) = %q, want %q", milli, got, want)
-		}
-	}
-}
-
 func TestThousandths(t *testing.T) {
 	for _, c := range []struct {
 		about    string

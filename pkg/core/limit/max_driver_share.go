@@ -30,10 +30,7 @@ func MaxDriverShare(d Drivers, request resource.List) (n resource.Name, part int
 	}
 	for i := range request.Len() {
 		e := request.At(i)
-		base := d.FairShare.Get(e.Name)
-		if base == 0 {
-			base = d.Most.Get(e.Name)
-		}
+		base := d.base(e.Name)
 		part := resource.PartUp(base, d.Share, WholeShare)
 		if e.Value > 0 && resource.SatAdd(d.Usage.Get(e.Name), e.Value) > part {
 			return e.Name, part, true
@@ -48,10 +45,7 @@ func DriverShareFor(d Drivers, request resource.List) int64 {
 	most := int64(0)
 	for i := range request.Len() {
 		e := request.At(i)
-		base := d.FairShare.Get(e.Name)
-		if base == 0 {
-			base = d.Most.Get(e.Name)
-		}
+		base := d.base(e.Name)
 		need := resource.SatAdd(d.Usage.Get(e.Name), e.Value)
 		switch {
 		case e.Value <= 0:
@@ -63,4 +57,12 @@ func DriverShareFor(d Drivers, request resource.List) int64 {
 		}
 	}
 	return min(most, WholeShare)
+}
+
+// base is what the share is a part of.
+func (d Drivers) base(n resource.Name) int64 {
+	if share := d.FairShare.Get(n); share != 0 {
+		return share
+	}
+	return d.Most.Get(n)
 }

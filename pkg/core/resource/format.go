@@ -51,3 +51,12 @@ func withSuffix(v, factor uint64, suffixes []string) string {
 func countsBytes(n Name) bool {
 	return n == Memory || n == EphemeralStorage || strings.HasPrefix(string(n), "hugepages-")
 }
+
+// Decimal spells thousandths as people write weights and shares: "1", "0.25".
+func Decimal(milli int64) string {
+	text := strconv.FormatInt(milli/1000, 10)
+	if rest := milli % 1000; rest != 0 {
+		text += "." + strings.TrimRight(strconv.FormatInt(1000+rest, 10)[1:], "0")
+	}
+	return text
+}

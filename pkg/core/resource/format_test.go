@@ -57,3 +57,11 @@ func TestAListIsSpelledInNameOrder(t *testing.T) {
 		t.Errorf("an empty list is spelled %q", got)
 	}
 }
+
+func TestDecimal(t *testing.T) {
+	for milli, want := range map[int64]string{0: "0", 1000: "1", 250: "0.25", 1: "0.001", 3500: "3.5", 1_000_000_000: "1000000"} {
+		if got := resource.Decimal(milli); got != want {
+			t.Errorf("Decimal(%d) = %q, want %q", milli, got, want)
+		}
+	}
+}
