@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -15,6 +16,7 @@ type ApplicationState struct {
 	Name      string
 	User      string
 	Submitted int64 // creation of its oldest pod, in nanoseconds since the epoch
+	State     application.State
 	// Admitted: it counts as one that may run. Else Hold says what keeps it out.
 	Admitted  bool
 	Hold      reason.Reason

@@ -24,6 +24,8 @@ type Pod struct {
 	Foreign bool
 	// Terminating: deletion was asked for. An unbound one takes no part any more.
 	Terminating bool
+	// Single: the application is known to be this one pod. It is not believed where there are more.
+	Single bool
 
 	Namespace string
 	Name      string
@@ -35,6 +37,8 @@ type Pod struct {
 	Application string
 	// User is whose application the pod belongs to; an application has the user of its oldest pod.
 	User string
+	// Gang is the Key of the pod group without which the pod does not start, "" for none.
+	Gang string
 	// Class is equal for pods that every filter would judge alike.
 	Class string
 	// Eligible reports whether the pod may use a node of these facts (Node.Facts) as far as the node itself decides; nil: any usable
@@ -42,6 +46,8 @@ type Pod struct {
 	Eligible func(facts any) bool
 	// Node is where the pod is bound, "" while it is not.
 	Node string
+	// Bound is when it got its node, in nanoseconds since the epoch, as the pod says; 0 where it does not.
+	Bound int64
 	// Gate names the PreEnqueue plugin of another party that holds the pod, "" if none does.
 	Gate string
 	// Shown is the sentence of the pod's Queued condition, "" where it shows none.

@@ -35,8 +35,12 @@ type QueueState struct {
 	Allocated       resource.List
 	Demand          resource.List
 
-	ApplicationsPending, ApplicationsRunning int
-	PodsPending, PodsRunning                 int
+	// ApplicationsPending are Accepted, ApplicationsRunning Running or Completing.
+	ApplicationsPending, ApplicationsStarting, ApplicationsRunning int
+	PodsPending, PodsRunning                                       int
+
+	// Starts is the gate of a StateAware leaf; nil elsewhere.
+	Starts *Starts
 
 	Problems []reason.Reason
 }

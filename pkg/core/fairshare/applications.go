@@ -7,11 +7,11 @@ import (
 
 // Applications divides the share of a queue without children among the n of its
 // applications that may run, in order of submission: all have weight 1 and no limit of
-// their own. Under FIFO the first has all of it.
+// their own. Under FIFO and StateAware the first has all of it.
 func Applications(rule queue.Rule, share resource.List, n int) []resource.List {
 	all := make([]Child, n)
 	for i := range all {
-		all[i] = Child{Weight: queue.DefaultWeight, Active: rule.Policy != queue.FIFO || i == 0}
+		all[i] = Child{Weight: queue.DefaultWeight, Active: !rule.Policy.ByAge() || i == 0}
 	}
 	return Level(rule, share, all)
 }

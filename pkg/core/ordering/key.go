@@ -66,7 +66,7 @@ func (k *Key) Set(rule queue.Rule, s Standing, total resource.List) {
 	k.weight = uint64(max(s.Weight, 0))
 	k.shares = k.shares[:0]
 	k.needy, k.dominant, k.owed = false, fraction{0, 1}, fraction{0, 1}
-	if rule.Policy != queue.FIFO {
+	if !rule.Policy.ByAge() {
 		k.setShares(rule, s, total)
 	}
 	k.rank = k.ranked(rule.Policy)

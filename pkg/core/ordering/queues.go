@@ -32,7 +32,7 @@ const (
 // It compares a tuple position by position, which is what makes it transitive; YARN's
 // judged one side by the other's dominant resource and was not (YARN-11482).
 func Compare(policy queue.Policy, a, b *Key) (int, Criterion) {
-	if policy != queue.FIFO {
+	if !policy.ByAge() {
 		if c := compareGuarantee(a, b); c != 0 {
 			return c, CriterionGuarantee
 		}

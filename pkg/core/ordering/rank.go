@@ -43,7 +43,7 @@ func (k *Key) Rank() Rank { return k.rank }
 
 func (k *Key) ranked(policy queue.Policy) Rank {
 	switch {
-	case policy == queue.FIFO:
+	case policy.ByAge():
 		return Rank{major: k.age()}
 	case k.needy:
 		return Rank{major: tierNeedy << tierShift} // comparing parts takes more than one number

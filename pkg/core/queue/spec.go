@@ -20,6 +20,9 @@ const (
 	// FIFO serves applications in order of priority and submission. It is for queues
 	// without children.
 	FIFO
+	// StateAware is FIFO over the applications that its gate lets pass: few may be
+	// starting at a time (see Spec.MaxStarting). It is for queues without children.
+	StateAware
 	// Unstated is the policy of a declaration that names none: below Fair it is Fair, else
 	// the default. No queue in the tree has it.
 	Unstated
@@ -29,6 +32,7 @@ var policyNames = [...]string{
 	DominantResourceFairness: "DominantResourceFairness",
 	Fair:                     "Fair",
 	FIFO:                     "FIFO",
+	StateAware:               "StateAware",
 	Unstated:                 "",
 }
 
@@ -39,6 +43,10 @@ func (p Policy) String() string {
 	}
 	return fmt.Sprintf("Policy(%d)", uint8(p))
 }
+
+// ByAge reports whether the policy serves applications by priority and submission, and
+// so goes with no children.
+func (p Policy) ByAge() bool { return p == FIFO || p == StateAware }
 
 // ParsePolicy returns the policy of this name, in any case (as in YARN). An empty
 // name states none.
@@ -80,6 +88,11 @@ type Spec struct {
 	MaxRunningApplications Limit
 	// MaxDriverShare caps what the drivers in a leaf use, in milli of its fair share.
 	MaxDriverShare Limit
+	// MaxStarting caps the applications of a StateAware leaf that are starting at a time;
+	// see Starters.
+	MaxStarting Limit
+	// StartingTimeout bounds how long one of them counts as starting.
+	StartingTimeout StartingTimeout
 	// MaxRunningApplicationsPerUser caps the applications of one user that may run,
 	// over all queues. It is read from the root alone.
 	MaxRunningApplicationsPerUser Limit
@@ -154,6 +167,26 @@ func (r Rule) Counts(n resource.Name) bool {
 	return r.Policy != Fair || n == r.Resource
 }
 
+// StartingTimeout is how long an application may count as starting. The zero value is the
+// default.
+type StartingTimeout struct {
+	// Adaptive: learnt from the last starts.
+	Adaptive bool
+	// Nanoseconds, 0 for the default; not read where it is learnt.
+	Nanoseconds int64
+}
+
+// DefaultMaxStarting is how many applications may be starting where nothing is stated.
+const DefaultMaxStarting int64 = 1
+
+// Starters is how many applications may be starting at a time.
+func (s Spec) Starters() int64 {
+	if s.MaxStarting.Stated {
+		return s.MaxStarting.Most
+	}
+	return DefaultMaxStarting
+}
+
 // DefaultSpec is the spec of a queue that states nothing.
 func DefaultSpec() Spec {
 	return Spec{Weight: DefaultWeight, Policy: Unstated}
@@ -163,6 +196,7 @@ func DefaultSpec() Spec {
 func (s Spec) Equal(o Spec) bool {
 	return s.Weight == o.Weight && s.Rule() == o.Rule() &&
 		s.Guaranteed.Equal(o.Guaranteed) && SameLimits(s.Max, o.Max) && SameLimits(s.MaxPod, o.MaxPod) &&
+		s.MaxStarting == o.MaxStarting && s.StartingTimeout == o.StartingTimeout &&
 		s.MaxRunningApplications == o.MaxRunningApplications && s.MaxDriverShare == o.MaxDriverShare &&
 		s.MaxRunningApplicationsPerUser == o.MaxRunningApplicationsPerUser
 }

@@ -33,7 +33,7 @@ func TestPolicyNames(t *testing.T) {
 		}
 	}
 	_, err := queue.ParsePolicy("drf")
-	if want := `policy "drf" is not one of DominantResourceFairness, Fair, FIFO`; err == nil || err.Error() != want {
+	if want := `policy "drf" is not one of DominantResourceFairness, Fair, FIFO, StateAware`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	if got := queue.Policy(9).String(); got != "Policy(9)" {

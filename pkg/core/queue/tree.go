@@ -19,6 +19,22 @@ type Declaration struct {
 	PolicyInForce Policy
 	Created       int64 // unix nanoseconds
 	Deleting      bool
+	// Memory is what no pod tells after a restart.
+	Memory Memory
+}
+
+// Memory is what the status of a StateAware queue keeps over a restart of the scheduler.
+type Memory struct {
+	// Started are applications that have left Starting although their pods alone do not
+	// say so.
+	Started []string
+	// Starts are how long the last starts took, in nanoseconds, the newest last.
+	Starts []int64
+}
+
+// Equal reports whether both remember the same.
+func (m Memory) Equal(o Memory) bool {
+	return slices.Equal(m.Started, o.Started) && slices.Equal(m.Starts, o.Starts)
 }
 
 // Occupancy tells where pods are.

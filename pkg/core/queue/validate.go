@@ -6,7 +6,7 @@ import (
 )
 
 // rulePolicies is rule 5: which policy may stand where (YARN: isChildPolicyAllowed).
-// FIFO is for queues without children, and below Fair, which divides one resource,
+// FIFO and StateAware are for queues without children, and below Fair, which divides one resource,
 // nothing divides all of them. The last good policy stays in force, or what the place
 // asks for where that is not allowed either.
 func (b *builder) rulePolicies() {
@@ -43,7 +43,7 @@ func (b *builder) above(n *Node) Rule {
 // notAllowed says why a policy may not stand at a node, "" if it may.
 func notAllowed(p Policy, n *Node, above Rule) reason.Code {
 	switch {
-	case p == FIFO && len(n.Children) > 0:
+	case p.ByAge() && len(n.Children) > 0:
 		return reason.PolicyNotAllowed
 	case p == DominantResourceFairness && above.Policy == Fair:
 		return reason.PolicyBelowFair

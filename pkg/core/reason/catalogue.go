@@ -31,7 +31,8 @@ const (
 	Terminating Code = "Terminating"
 	// QueueDeleted: the queue is being deleted, or is gone while its pods still run.
 	QueueDeleted Code = "QueueDeleted"
-	// MaxResources: with this pod the usage of Queue would exceed its max.
+	// MaxResources: with this pod the usage of Queue would exceed its max. Other is the
+	// pod group where the pod can only start together with it.
 	// Limit, Used and Asked are amounts of Resource.
 	MaxResources Code = "MaxResources"
 	// MaxPodResources: the pod is larger than Queue allows a single pod to be.
@@ -46,9 +47,26 @@ const (
 	// MaxDriverShare: with this driver, the drivers in Queue would use more than its part
 	// for drivers. Limit, Used and Asked are amounts of Resource.
 	MaxDriverShare Code = "MaxDriverShare"
+	// StateAware: as many applications of Queue are starting as may be at a time (Limit). Other is the
+	// one to leave that state next, starting since Since, until Until at the latest; Asked is the
+	// place in line of the one that waits, from 1. Detail says what the queue learnt of its starts.
+	StateAware Code = "StateAware"
+	// PodGroupNotFound: the pod names the pod group Other, and there is none of that name.
+	PodGroupNotFound Code = "PodGroupNotFound"
+	// GangIncomplete: Used of the Limit pods exist without which the pod group Other does not start.
+	GangIncomplete Code = "GangIncomplete"
+	// GangTooLarge: the nodes could not hold the pod group Other even if they were empty. It starts with Limit
+	// pods, and Used of them fit. With Resource, its pods ask for Asked together. Detail says of how many nodes.
+	GangTooLarge Code = "GangTooLarge"
+	// GangWaitsForRoom: of the Limit pods that the pod group Other needs at once, Used fit now.
+	GangWaitsForRoom Code = "GangWaitsForRoom"
+	// BehindGang: the pod group Other of Queue waits for room since Since, and what came after it waits until it
+	// has room, or until Until at the latest.
+	BehindGang Code = "BehindGang"
 	// Parked: no node fits this pod or one like it. Detail is the scheduler's answer.
 	Parked Code = "Parked"
-	// BackOff: the last attempt ended in an error, given in Detail.
+	// BackOff: the last attempt ended in an error, given in Detail, or the pod group Other did not get
+	// all its places in time.
 	BackOff Code = "BackOff"
 	// SchedulingGate: another PreEnqueue plugin, named in Other, holds the pod.
 	SchedulingGate Code = "SchedulingGate"
@@ -91,7 +109,8 @@ const (
 func Codes() []Code {
 	return []Code{
 		QueueNameInvalid, QueueNotFound, QueueNotLeaf, QueueNotReady, Terminating, QueueDeleted, MaxResources,
-		MaxPodResources, MaxRunningApplications, UserMaxRunningApplications, MaxDriverShare, Parked, BackOff, SchedulingGate,
+		MaxPodResources, MaxRunningApplications, UserMaxRunningApplications, MaxDriverShare,
+		StateAware, PodGroupNotFound, GangIncomplete, GangTooLarge, GangWaitsForRoom, BehindGang, Parked, BackOff, SchedulingGate,
 		WaitingForRoom, WaitingTurn,
 		ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, Overcommitted, OverLimit, SpecInvalid,
 	}
@@ -109,4 +128,6 @@ type Reason struct {
 	Used     int64
 	Asked    int64
 	Detail   string // words of someone else: an error, an answer of the scheduler
+	Since    int64  // unix nanoseconds
+	Until    int64
 }

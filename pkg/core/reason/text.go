@@ -45,9 +45,16 @@ func (r Reason) podText() string {
 	case MaxDriverShare:
 		return "the drivers in queue " + r.Queue + " may use at most " + r.amount(r.Limit) + ": they use " + r.amount(r.Used) +
 			" and this driver asks for " + r.amount(r.Asked) + "; it waits until a driver ends, for a larger fair share, or for a higher maxDriverShare"
+	case StateAware:
+		return r.stateAwareText()
+	case PodGroupNotFound, GangIncomplete, GangTooLarge, GangWaitsForRoom, BehindGang:
+		return r.gangText()
 	case Parked:
 		return "no node fits this pod" + after(": ", r.Detail) + "; it is tried again when a node gains room"
 	case BackOff:
+		if r.Other != "" {
+			return "pod group " + r.Other + " did not get all its places in time" + after(": ", r.Detail) + "; it is tried again shortly"
+		}
 		return "the last attempt to schedule this pod failed" + after(": ", r.Detail) + "; it is tried again shortly"
 	case SchedulingGate:
 		return "held by " + orElse(r.Other, "another plugin") + after(": ", r.Detail) +
@@ -118,13 +125,17 @@ func (r Reason) waitingForRoomText() string {
 
 func (r Reason) maxResourcesText() string {
 	head := "queue " + r.Queue + " may use at most " + r.amount(r.Limit)
+	who := "this pod"
+	if r.Other != "" {
+		who = "pod group " + r.Other
+	}
 	if r.Asked > r.Limit { // waiting alone will not help
-		return head + ", and this pod alone asks for " + r.amount(r.Asked) + "; raise max or ask for less"
+		return head + ", and " + who + " alone asks for " + r.amount(r.Asked) + "; raise max or ask for less"
 	}
 	// Asked is 0 where the pod does not ask for the resource at all: a queue above any
 	// of its maxima starts nothing.
 	excess := resource.SatSub(resource.SatAdd(r.Used, r.Asked), r.Limit)
-	return head + ": it uses " + r.amount(r.Used) + " and this pod asks for " + r.amount(r.Asked) +
+	return head + ": it uses " + r.amount(r.Used) + " and " + who + " asks for " + r.amount(r.Asked) +
 		"; the pod waits for another " + r.amount(excess) + " below that max, or for a higher max"
 }
 

@@ -1,0 +1,29 @@
+package application
+
+import "slices"
+
+// Bounds of what a queue learns of its starts, in nanoseconds.
+const (
+	// DefaultStartingTimeout holds where nothing is stated, and nothing was learnt yet. What is learnt never exceeds it.
+	// YuniKorn StateAware: five minutes.
+	DefaultStartingTimeout int64 = 5 * 60 * 1e9
+	// LeastStartingTimeout: below it, what is learnt would say more about this scheduler than about the applications.
+	LeastStartingTimeout int64 = 5 * 1e9
+	// RememberedStarts is how many of the last starts count, LeastStarts how many it takes to learn anything.
+	RememberedStarts = 20
+	LeastStarts      = 5
+	// startsMultiple of the 95th percentile is what is learnt: a start that takes three times as long as nearly all others hardly will be
+	// one.
+	startsMultiple = 3
+)
+
+// LearntTimeout returns how long an application may be starting, by the durations of the last starts in any order, and their 95th
+// percentile (the smallest duration that at least 95 in 100 do not exceed). false: too few to learn from.
+func LearntTimeout(starts []int64) (timeout, percentile int64, learnt bool) {
+	if len(starts) < LeastStarts {
+		return DefaultStartingTimeout, 0, false
+	}
+	sorted := slices.Sorted(slices.Values(starts))
+	percentile = min(max(sorted[(len(sorted)*95+99)/100-1], 0), DefaultStartingTimeout)
+	return min(max(startsMultiple*percentile, LeastStartingTimeout), DefaultStartingTimeout), percentile, true
+}

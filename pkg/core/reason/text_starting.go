@@ -1,0 +1,65 @@
+package reason
+
+import (
+	"strconv"
+	"time"
+)
+
+// stateAwareText: behind whom, since when, until when at the latest, at which place.
+func (r Reason) stateAwareText() string {
+	return "queue " + r.Queue + " lets " + applications(r.Limit) + " start at a time, and " + orElse(r.Other, "another one") + " is starting" +
+		after(" since ", clock(r.Since)) + after(", until ", clock(r.Until), " at the latest") + after(" (", r.Detail, ")") +
+		"; this one is " + ordinal(r.Asked) + " in line, and goes when that one has a second pod placed or has ended, or with a higher maxStarting"
+}
+
+// gangText holds the sentences about pod groups, whose pods start together.
+func (r Reason) gangText() string {
+	needed := counted(r.Limit, "1 pod", "pods")
+	switch r.Code {
+	case PodGroupNotFound:
+		return "pod group " + r.Other + " does not exist; create it, or take the pod out of it"
+	case GangIncomplete:
+		return "pod group " + r.Other + " starts with " + needed + " at once, and " + strconv.FormatInt(r.Used, 10) +
+			" exist; it waits for the others, or for a lower minMember"
+	case GangTooLarge:
+		return "pod group " + r.Other + " starts with " + needed + " at once" + r.together() + ", and the nodes could hold only " +
+			strconv.FormatInt(r.Used, 10) + " of them if they were empty" + after(" (", r.Detail, ")") + "; it waits for more or larger nodes, or for a lower minMember"
+	case GangWaitsForRoom:
+		return "pod group " + r.Other + " needs room for " + needed + " at once, and now " + strconv.FormatInt(r.Used, 10) + " fit" +
+			after("; nodes are kept free for it until ", clock(r.Until))
+	default:
+		return "pod group " + r.Other + " came before and waits for room" + after(" since ", clock(r.Since)) +
+			": what came after it in queue " + r.Queue + " waits" + after(", until ", clock(r.Until), " at the latest")
+	}
+}
+
+func (r Reason) together() string {
+	if r.Resource == "" {
+		return ""
+	}
+	return ", " + r.amount(r.Asked) + " together"
+}
+
+// clock spells a time to the second, "" where there is none.
+func clock(nanoseconds int64) string {
+	if nanoseconds == 0 {
+		return ""
+	}
+	return time.Unix(0, nanoseconds).UTC().Format(time.RFC3339)
+}
+
+// ordinal spells a place in line.
+func ordinal(n int64) string {
+	suffix := "th"
+	if n%100 < 11 || n%100 > 13 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return strconv.FormatInt(n, 10) + suffix
+}
