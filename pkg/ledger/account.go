@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/limit"
 	"github.com/fairway-scheduler/fairway/pkg/core/ordering"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
@@ -20,6 +21,7 @@ type account struct {
 	key   ordering.Key
 	usage resource.Sum // charges: released, reserved and bound pods, of the whole subtree
 	spec  queue.Spec
+	gate  order // of a StateAware leaf: those of its applications that are at its gate; order has the others
 	// priority and submitted are those of an application's oldest pod.
 	priority  int32
 	submitted int64
@@ -51,9 +53,12 @@ type account struct {
 	// ancestor holds pods itself.
 	forced bool
 
-	pending, running         int // pods of the subtree that are entered here: not bound, bound
-	appsPending, appsRunning int // applications of the subtree without and with a bound pod
-	direct                   int // charged pods entered in this very queue
+	pending, running int                             // pods of the subtree that are entered here: not bound, bound
+	direct           int                             // charged pods entered in this very queue
+	states           [application.Completing + 1]int // applications of the subtree
+
+	stage // of an application: see gate.go
+	gates // of a leaf
 }
 
 func (a *account) isApplication() bool { return a.apps == nil }
@@ -83,6 +88,26 @@ func (a *account) addDemand(d resource.List, sign int) {
 		before := a.cappedDemand()
 		addSigned(&a.demand, d, sign)
 		d, sign = a.cappedDemand().Sub(before), 1
+	}
+}
+
+// addDemandSum is addDemand for what may be more than a list holds.
+func (a *account) addDemandSum(s *resource.Sum, sign int) {
+	apply := a.demand.AddSum
+	if sign < 0 {
+		apply = a.demand.SubSum
+	}
+	if a.spec.Max.Len() > 0 {
+		before := a.cappedDemand()
+		apply(s)
+		if a.parent != nil {
+			a.parent.addDemand(a.cappedDemand().Sub(before), 1)
+		}
+		return
+	}
+	apply(s)
+	if a.parent != nil {
+		a.parent.addDemandSum(s, sign)
 	}
 }
 
@@ -118,7 +143,7 @@ func (a *account) rekey(total resource.List) {
 func (l *Ledger) refresh(a *account) {
 	for ; a.parent != nil; a = a.parent {
 		a.rekey(l.total)
-		a.parent.order.offer(a, l.lanesOf(a))
+		a.book().offer(a, l.lanesOf(a))
 	}
 }
 
@@ -128,6 +153,9 @@ func (l *Ledger) lanesOf(a *account) lanes {
 		return a.lanes
 	}
 	below := a.order.lanes()
+	if len(a.gate) > 0 && a.opens() {
+		below |= a.gate.lanes()
+	}
 	return below &^ l.barred(a, below)
 }
 

@@ -227,6 +227,7 @@ func (l *Ledger) explain() {
 func (l *Ledger) begin() {
 	l.settle()
 	if l.started {
+		l.endStarts(l.now)
 		return
 	}
 	l.started, l.moving = true, true
@@ -238,6 +239,7 @@ func (l *Ledger) begin() {
 	}
 	l.moving = false
 	l.reexamine()
+	l.remember()
 }
 
 // suspend keeps out an application that was let in before all was seen.
@@ -310,6 +312,8 @@ func (l *Ledger) revised() {
 	if len(app.members) == 0 {
 		delete(app.parent.apps, app.name)
 	}
+	l.restate(app)
+	l.refresh(app)
 	l.follow(app)
 	l.even()
 }

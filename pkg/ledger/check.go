@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -60,7 +61,9 @@ func (l *Ledger) Check() (wrong []string) {
 		a := l.accounts[n.Path]
 		for _, name := range sortedKeys(a.apps) {
 			app := a.apps[name]
-			of(a).demand.AddSum(&of(app).demand)
+			if app.counted {
+				of(a).demand.AddSum(&of(app).demand)
+			}
 			wrong = append(wrong, app.check(of(app))...)
 		}
 		wrong = append(wrong, a.check(of(a))...)
@@ -73,6 +76,7 @@ func (l *Ledger) Check() (wrong []string) {
 		}
 	}
 	wrong = append(wrong, l.checkApplications()...)
+	wrong = append(wrong, l.checkGates()...)
 	wrong = append(wrong, l.checkLanes()...)
 	wrong = append(wrong, l.checkRosters()...)
 	return append(wrong, l.checkRoom()...)
@@ -119,12 +123,15 @@ func (l *Ledger) checkLanes() (wrong []string) {
 		}
 		for a := r.app; a.parent != nil && !l.stops(a, r.class) && !(again && a.driversWait && r.class.driver); a = a.parent {
 			want[a] |= r.class.lane()
+			if a.atGate && !a.parent.opens() {
+				break
+			}
 		}
 	}
 	look := func(a *account) {
 		var has lanes
 		if a.inParent != out {
-			has = a.parent.order[a.inParent].own
+			has = (*a.book())[a.inParent].own
 		}
 		if want[a]&^has != 0 || !l.lanes.shared && want[a]&^l.lanes.drivers != has&^l.lanes.drivers {
 			wrong = append(wrong, fmt.Sprintf("%s %s: the order book knows of lanes %b, its pods are in %b", a.path, a.name, has, want[a]))
@@ -212,11 +219,22 @@ func (a *account) check(s *sums) (wrong []string) {
 // checkOrder looks at the order book, and at whether the account is where it should be in its parent's.
 func (a *account) checkOrder(name string) (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, name+": "+fmt.Sprintf(format, args...)) }
-	for i := range a.order {
-		c := &a.order[i]
+	wrong = append(a.order.check(name), a.gate.check(name)...)
+	for i := range a.lines {
+		if fault := a.lines[i].check(); fault != "" {
+			say("a line %s", fault)
+		}
+	}
+	return wrong
+}
+
+func (o order) check(name string) (wrong []string) {
+	say := func(format string, args ...any) { wrong = append(wrong, name+": "+fmt.Sprintf(format, args...)) }
+	for i := range o {
+		c := &o[i]
 		below := c.own
-		for j := 2*i + 1; j <= 2*i+2 && j < len(a.order); j++ {
-			below |= a.order[j].below
+		for j := 2*i + 1; j <= 2*i+2 && j < len(o); j++ {
+			below |= o[j].below
 		}
 		switch {
 		case c.inParent != i:
@@ -227,13 +245,8 @@ func (a *account) checkOrder(name string) (wrong []string) {
 			say("%s has an old rank in the order book", c.path)
 		case c.below != below:
 			say("lanes under %s are %b, they add up to %b", c.path, c.below, below)
-		case i > 0 && c.before(&a.order[(i-1)/2]):
+		case i > 0 && c.before(&o[(i-1)/2]):
 			say("the order book is out of order at %s", c.path)
-		}
-	}
-	for i := range a.lines {
-		if fault := a.lines[i].check(); fault != "" {
-			say("a line %s", fault)
 		}
 	}
 	return wrong
@@ -273,8 +286,8 @@ func (l *Ledger) Fingerprint() string {
 	fmt.Fprintf(&text, "total %v\n", l.total)
 	for _, n := range l.tree.Nodes {
 		a := l.accounts[n.Path]
-		fmt.Fprintf(&text, "queue %s accepting %v usage %v demand %v pods %d/%d applications %d/%d\n", n.Path, a.accepting,
-			a.usage.List(), a.demand.List(), a.pending, a.running, a.appsPending, a.appsRunning)
+		fmt.Fprintf(&text, "queue %s accepting %v usage %v demand %v pods %d/%d applications accepted %d starting %d\n", n.Path, a.accepting,
+			a.usage.List(), a.demand.List(), a.pending, a.running, a.states[application.Accepted], len(a.starting))
 	}
 	for _, uid := range sortedKeys(l.pods) {
 		r := l.pods[uid]

@@ -50,7 +50,10 @@ func (p *player) play(op, a, b byte) {
 	path, uid, node := fuzzPaths[a%8], UID(fmt.Sprint("pod-", a%8)), fmt.Sprint("node-", a%3)
 	switch op {
 	case 0:
-		d := queue.Declaration{Path: path, Spec: queue.Spec{Weight: int64(b%4) * 1000, Policy: queue.Policy(b >> 6 % 3)}, Created: int64(b % 8), Deleting: b == 255}
+		d := queue.Declaration{Path: path, Spec: queue.Spec{Weight: int64(b%4) * 1000, Policy: queue.Policy(b >> 6)}, Created: int64(b % 8), Deleting: b == 255}
+		if b%3 == 0 {
+			d.Spec.MaxStarting, d.Spec.StartingTimeout.Adaptive = queue.AtMost(int64(a>>5)%3+1), b%2 == 0
+		}
 		if b&16 != 0 {
 			d.Spec.Max = fuzzSize(b >> 1)
 		}
@@ -79,7 +82,7 @@ func (p *player) play(op, a, b byte) {
 		}
 	case 7: // bound, perhaps by somebody else
 		if o, ok := p.pods[uid]; ok && o.Node == "" {
-			o.Node = fmt.Sprint("node-", b%3)
+			o.Node, o.Bound = fmt.Sprint("node-", b%3), p.now-int64(b>>4)*sec
 			if s, _ := p.PodState(uid); s.State.charged() {
 				o.Placed = string(s.Leaf)
 			}
@@ -178,7 +181,7 @@ func TestALookAtTheBacklogLeavesNoTrace(t *testing.T) {
 }
 
 func newPlayer(t *testing.T, looks bool) *player {
-	return &player{Ledger: New(Options{Window: 3, Journal: 2}), t: t, now: 1, nodes: map[string]Node{},
+	return &player{Ledger: New(Options{Window: 3, Journal: 2}), t: t, now: 1e6 * sec, nodes: map[string]Node{},
 		queues: map[queue.Path]queue.Declaration{}, pods: map[UID]Pod{}, looks: looks}
 }
 
@@ -191,7 +194,7 @@ func fuzzSize(b byte) resource.List {
 func (p *player) decode(uid UID, b byte) Pod {
 	o, known := p.pods[uid]
 	if !known {
-		o = Pod{UID: uid, Name: string(uid), Created: int64(b % 8), Application: fmt.Sprint(b % 3), Role: application.Role(b / 3 % 3), Foreign: b == 254}
+		o = Pod{UID: uid, Name: string(uid), Created: int64(b % 8), Application: fmt.Sprint(b % 3), Role: application.Role(b / 3 % 3), Single: b%7 == 0, Foreign: b == 254}
 	}
 	switch b >> 4 {
 	case 14:
@@ -268,7 +271,14 @@ func (p *player) compare() {
 	for _, n := range p.nodes {
 		twin.ObserveNode(n)
 	}
-	for _, d := range p.queues {
+	remembered := map[queue.Path]queue.Memory{}
+	for _, q := range p.Snapshot().Queues {
+		if q.Starts != nil {
+			remembered[q.Path] = q.Starts.Memory
+		}
+	}
+	for path, d := range p.queues {
+		d.Memory = remembered[path]
 		twin.ObserveQueue(d)
 	}
 	if got, want := p.Fingerprint(), twin.Fingerprint(); got != want {

@@ -1,15 +1,432 @@
 package ledger
 
 import (
+	"cmp"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
+
+// The gate of a StateAware leaf: of its applications that are Accepted, nothing is released while as many are Starting as may be. An open
+// gate lets any of them pass, in their order; the first that holds something closes it. So the gate never waits for an application that
+// cannot start. Applications at the gate have an order book of their own, so that it opens and closes at no cost.
+
+// stage is how far an application has come, and what that follows from.
+type stage struct {
+	state   application.State
+	stated  bool // counted in the states of its queues
+	tells   application.Pods
+	singles int // pods that are said to be the only one
+	asking  int // pods that count as demand
+
+	// Since the application held nothing last: it has left Starting, a start was learnt from it, a driver of it had a node.
+	started, learnt, driven bool
+	firstBound, lastBound   int64 // when its first pod got a node, and the last
+	began                   int64 // when it began to be Starting
+	turn                    uint64
+	until                   int64 // when it ceases to be Starting at the latest
+	inStarts                int   // place among the timers
+
+	atGate, inLine bool
+	counted        bool   // its demand counts in that of its leaf
+	passing        uint64 // the last time it was among those that an open gate lets pass
+}
+
+// gates is the gate of a leaf.
+type gates struct {
+	starting []*account // in the order in which they began
+	accepted []*account // those at the gate that ask for something, in their order
+	passed   []*account // those of accepted that would be let pass, were there room
+	starts   []int64    // durations of the last starts, the newest last
+}
+
+type startEntry struct{ *account }
+
+func (e startEntry) before(o startEntry) bool {
+	if e.until != o.until {
+		return e.until < o.until
+	}
+	return e.turn < o.turn
+}
+func (e startEntry) place() *int { return &e.inStarts }
+
+// gated: the queue has a gate.
+func (a *account) gated() bool { return a.spec.Policy == queue.StateAware && len(a.kids) == 0 }
+
+// opens: one more application of the leaf may start.
+func (a *account) opens() bool { return int64(len(a.starting)) < a.spec.Starters() }
+
+// book is where the account competes.
+func (a *account) book() *order {
+	if a.atGate {
+		return &a.parent.gate
+	}
+	return &a.parent.order
+}
+
+// first returns the first competitor below a queue after the given one (nil: of all) that has one of the lanes.
+func (a *account) first(open lanes, after *competitor) *competitor {
+	c := a.order.first(open, after)
+	if len(a.gate) == 0 || !a.opens() {
+		return c
+	}
+	if g := a.gate.first(open, after); g != nil && (c == nil || g.before(c)) {
+		return g
+	}
+	return c
+}
+
+// ask puts the demand of one pod on the application, or takes it off.
+func (a *account) ask(d resource.List, sign int) {
+	a.asking += sign
+	addSigned(&a.demand, d, sign)
+	if a.counted {
+		a.parent.addDemand(d, sign)
+	}
+}
+
+// tally puts a pod on what tells the state of its application, or takes it off.
+func (l *Ledger) tally(r *record, s State, sign int) {
+	a := r.app
+	a.singles += sign * btoi(r.Single)
+	p := &a.tells
+	p.Drivers += sign * btoi(r.Role == application.Driver)
+	switch {
+	case !s.charged():
+		p.Waiting += sign
+	case r.Terminating:
+		p.Leaving += sign
+	default:
+		p.Holding += sign
+	}
+	if s != Bound || r.Terminating {
+		return
+	}
+	p.Bound += sign
+	p.BoundDrivers += sign * btoi(r.Role == application.Driver)
+	p.BoundExecutors += sign * btoi(r.Role == application.Executor)
+	if sign > 0 {
+		a.bound(r, l.now)
+	}
+}
+
+// bound notes when a pod of the application got its node. A time in the future would keep the gate closed until then.
+func (a *account) bound(r *record, now int64) {
+	at := now
+	if r.Bound > 0 {
+		at = min(r.Bound, now)
+	}
+	if a.firstBound == 0 || at < a.firstBound {
+		a.firstBound = at
+	}
+	a.lastBound = max(a.lastBound, at)
+}
+
+// restate brings the state of an application up to date with its pods, and with it the gate. The caller refreshes the application.
+func (l *Ledger) restate(a *account) {
+	if a == nil || a == l.inRevision {
+		return
+	}
+	leaf, exists := a.parent, len(a.members) > 0
+	l.lookAtStart(a)
+	is := application.StateOf(a.tells, application.Start{Gated: leaf.gated(), Single: a.single(), Started: a.started})
+	if is != a.state || exists != a.stated {
+		l.moveState(a, is, exists)
+	}
+	if a.state == application.Starting && exists {
+		l.time(a)
+	}
+	if at := exists && leaf.gated() && is == application.Accepted && !a.single(); at != a.atGate {
+		if a.inParent != out {
+			a.book().remove(a.inParent)
+		}
+		a.atGate = at
+	}
+	if in := a.atGate && a.asking > 0; in != a.inLine {
+		l.outOfLine(a)
+		if in {
+			i, _ := slices.BinarySearchFunc(leaf.accepted, a, startingOrder)
+			leaf.accepted, a.inLine = slices.Insert(leaf.accepted, i, a), true
+		}
+	}
+	l.regate(leaf)
+	a.count(!a.atGate || slices.Contains(leaf.passed, a))
+}
+
+// single: the application is known to be one pod, and is.
+func (a *account) single() bool { return a.singles == 1 && len(a.members) == 1 }
+
+// count has the application's demand count in its leaf, or not.
+func (a *account) count(counts bool) {
+	if a.counted == counts {
+		return
+	}
+	a.counted = counts
+	a.parent.addDemandSum(&a.demand, step(counts))
+}
+
+// lookAtStart notes what an application's pods show only once.
+func (l *Ledger) lookAtStart(a *account) {
+	if a.tells.Holding == 0 {
+		a.started, a.learnt, a.driven, a.firstBound, a.lastBound = false, false, false, 0, 0
+		return
+	}
+	switch {
+	case a.tells.GetsOn():
+		a.started = true
+		if !a.learnt && l.started && a.parent.gated() {
+			l.learn(a.parent, a.lastBound-a.firstBound)
+		}
+		a.learnt = true
+	case a.single():
+		a.started = true // whatever comes after it
+	case a.tells.BoundDrivers > 0:
+		a.driven = true
+	case a.driven:
+		a.started = true // its driver has ended, failed, or is being deleted
+	}
+}
+
+// learn takes a start into account.
+func (l *Ledger) learn(leaf *account, took int64) {
+	leaf.starts = append(leaf.starts, took)
+	if n := len(leaf.starts) - application.RememberedStarts; n > 0 {
+		leaf.starts = slices.Delete(leaf.starts, 0, n)
+	}
+	if leaf.spec.StartingTimeout.Adaptive {
+		for _, a := range leaf.starting {
+			l.time(a)
+		}
+	}
+	l.version++
+}
+
+// moveState counts the application where it is now.
+func (l *Ledger) moveState(a *account, is application.State, exists bool) {
+	if a.stated {
+		for up := a.parent; up != nil; up = up.parent {
+			up.states[a.state]--
+		}
+		if a.state == application.Starting {
+			l.leaveStarting(a)
+		}
+	}
+	a.state, a.stated = is, exists
+	if !exists {
+		return
+	}
+	for up := a.parent; up != nil; up = up.parent {
+		up.states[a.state]++
+	}
+	if is == application.Starting {
+		l.turns++
+		a.turn, a.began = l.turns, l.now
+		a.parent.starting = append(a.parent.starting, a)
+	}
+}
+
+func (l *Ledger) leaveStarting(a *account) {
+	i := slices.Index(a.parent.starting, a)
+	a.parent.starting = slices.Delete(a.parent.starting, i, i+1)
+	if a.inStarts != out {
+		l.startTimers.remove(startEntry{a})
+	}
+}
+
+// time sets when the application ceases to be Starting at the latest.
+func (l *Ledger) time(a *account) {
+	timeout, _ := a.parent.startingTimeout()
+	until := resource.SatAdd(a.since(), timeout)
+	if a.inStarts != out {
+		if until == a.until {
+			return
+		}
+		l.startTimers.remove(startEntry{a})
+	}
+	a.until = until
+	l.startTimers.push(startEntry{a})
+}
+
+// since is when the application began to start: when its first pod got a node, as far as one has.
+func (a *account) since() int64 {
+	if a.firstBound != 0 {
+		return a.firstBound
+	}
+	return a.began
+}
+
+// startingTimeout is how long an application of the leaf may be Starting, and the percentile from which that was learnt, if it was.
+func (a *account) startingTimeout() (timeout, percentile int64) {
+	switch t := a.spec.StartingTimeout; {
+	case t.Adaptive:
+		timeout, percentile, _ = application.LearntTimeout(a.starts)
+		return timeout, percentile
+	case t.Nanoseconds > 0:
+		return t.Nanoseconds, 0
+	}
+	return application.DefaultStartingTimeout, 0
+}
+
+// endStarts has the applications leave Starting that have been so for long enough.
+func (l *Ledger) endStarts(now int64) {
+	for len(l.startTimers) > 0 && l.startTimers[0].until <= now {
+		a := l.startTimers[0].account
+		a.started = true
+		l.restate(a)
+		l.refresh(a)
+		l.version++
+	}
+}
+
+// outOfLine takes the application out of the line at its gate.
+func (l *Ledger) outOfLine(a *account) {
+	if a.inLine {
+		i, _ := slices.BinarySearchFunc(a.parent.accepted, a, startingOrder)
+		a.parent.accepted, a.inLine = slices.Delete(a.parent.accepted, i, i+1), false
+	}
+}
+
+// startingOrder is FIFO.
+func startingOrder(a, b *account) int {
+	return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(a.submitted, b.submitted), queue.ComparePaths(queue.Path(a.name), queue.Path(b.name)))
+}
+
+// regate counts as demand what the gate would let pass were there room: of those in line, as many as may start now.
+func (l *Ledger) regate(leaf *account) {
+	n := 0
+	if leaf.gated() && leaf.opens() {
+		n = int(min(leaf.spec.Starters()-int64(len(leaf.starting)), int64(len(leaf.accepted))))
+	}
+	if slices.Equal(leaf.accepted[:n], leaf.passed) {
+		return
+	}
+	l.passes++
+	for _, a := range leaf.accepted[:n] {
+		a.passing = l.passes
+		a.count(true)
+	}
+	for _, a := range leaf.passed {
+		if a.passing != l.passes && a.atGate {
+			a.count(false)
+		}
+	}
+	leaf.passed = append(leaf.passed[:0], leaf.accepted[:n]...)
+}
+
+// resetGates applies what the specs of leaves say now.
+func (l *Ledger) resetGates() {
+	leaves := l.regated
+	l.regated = nil
+	for _, leaf := range leaves {
+		for _, name := range sortedKeys(leaf.apps) {
+			app := leaf.apps[name]
+			l.restate(app)
+			app.book().offer(app, l.lanesOf(app))
+		}
+		l.regate(leaf)
+	}
+}
+
+// remember takes from the queues' statuses what no pod tells, when this process begins.
+func (l *Ledger) remember() {
+	for _, p := range sortedKeys(l.accounts) {
+		leaf, memory := l.accounts[p], l.declared[p].Memory
+		if !leaf.gated() {
+			continue
+		}
+		leaf.starts = slices.Clone(memory.Starts[max(0, len(memory.Starts)-application.RememberedStarts):])
+		for _, name := range memory.Started {
+			if app := leaf.apps[name]; app != nil && app.tells.Holding > 0 {
+				app.started = true
+				l.restate(app)
+				l.refresh(app)
+			}
+		}
+		for _, app := range leaf.starting {
+			l.time(app)
+		}
+	}
+	l.endStarts(l.now)
+}
+
+// behind says behind whom an application waits at the gate.
+func (l *Ledger) behind(a *account) reason.Reason {
+	leaf := a.parent
+	why := reason.Reason{Code: reason.StateAware, Queue: string(leaf.path), Limit: leaf.spec.Starters()}
+	_, why.Used = leaf.startingTimeout()
+	var next *account
+	for _, o := range leaf.starting {
+		if o != a && (next == nil || startEntry{o}.before(startEntry{next})) {
+			next = o
+		}
+	}
+	if next != nil {
+		why.Other, why.Since, why.Until = next.name, next.since(), next.until
+	}
+	i, _ := slices.BinarySearchFunc(leaf.accepted, a, startingOrder)
+	why.Asked = int64(i) + 1
+	return why
+}
+
+// startsTooMany says whether the application of a pod without a node is one too many that is starting by now: another one had its pod
+// bound by somebody else, or the queue was set to fewer.
+func (l *Ledger) startsTooMany(r *record) (reason.Reason, bool) {
+	a := r.app
+	if a.state != application.Starting || a.tells.Bound > 0 {
+		return reason.Reason{}, false
+	}
+	others := int64(0)
+	for _, o := range a.parent.starting {
+		others += int64(btoi(o != a && (o.tells.Bound > 0 || o.turn < a.turn)))
+	}
+	if others < a.parent.spec.Starters() {
+		return reason.Reason{}, false
+	}
+	return l.behind(a), true
+}
+
+// firstInLine are told anew whenever somebody else is ahead of them.
+const firstInLine = 10
+
+// saysEnough reports whether what a pod at a gate was told is true, and as much as it needs to know. To tell all of a long line each time
+// that an application has started would be a flood of writes.
+func (l *Ledger) saysEnough(told, is reason.Reason, now int64) bool {
+	return is.Code == reason.StateAware && told.Code == is.Code && told.Queue == is.Queue && told.Limit == is.Limit && is.Asked > firstInLine && told.Until > now
+}
+
+// startsOf is the gate of a leaf for its status, nil where it has none.
+func (l *Ledger) startsOf(leaf *account) *Starts {
+	if !leaf.gated() {
+		return nil
+	}
+	s := &Starts{Memory: queue.Memory{Starts: slices.Clone(leaf.starts)}}
+	s.Timeout, s.Percentile = leaf.startingTimeout()
+	for _, a := range leaf.starting {
+		if a.firstBound != 0 {
+			s.Starting = append(s.Starting, Start{Application: a.name, Since: a.since(), Until: a.until})
+		}
+	}
+	slices.SortFunc(s.Starting, func(a, b Start) int {
+		return cmp.Or(cmp.Compare(a.Until, b.Until), cmp.Compare(a.Application, b.Application))
+	})
+	for _, name := range sortedKeys(leaf.apps) {
+		a := leaf.apps[name]
+		if a.started && !a.tells.GetsOn() && !a.single() && resource.SatAdd(a.firstBound, s.Timeout) > l.now {
+			s.Memory.Started = append(s.Memory.Started, name)
+		}
+	}
+	return s
+}
 
 // Starts is the gate of a StateAware leaf, as its status shows it and a restart needs it.
 type Starts struct {
 	// Timeout is how long an application may be starting, in nanoseconds. Percentile is that of the last starts (see
 	// application.LearntTimeout) from which it was learnt; 0 where it was not.
 	Timeout, Percentile int64
-	// Starting are the applications that are starting, in the order in which they leave that state at the latest.
+	// Starting are the applications that are starting and have a node, in the order in which they leave that state at the latest.
 	Starting []Start
 	Memory   queue.Memory
 }

@@ -74,6 +74,12 @@ type Ledger struct {
 	inRevision  *account
 	levelBuffer []limit.Level
 
+	// The gates: see gate.go.
+	startTimers heap[startEntry]
+	turns       uint64     // of applications that began to start
+	regated     []*account // leaves of which the gate was set otherwise
+	passes      uint64
+
 	// Shares: see shares.go.
 	flips, recheckedAt uint64
 	driversWait        []*account // leaves whose share keeps drivers from starting
@@ -173,11 +179,14 @@ func (l *Ledger) settle() {
 // rekeyAll recomputes every demand, key, limit and order book after a change of the tree, of a spec or of the cluster total.
 func (l *Ledger) rekeyAll() {
 	l.forgetShares()
+	l.resetGates()
 	for i := len(l.tree.Nodes) - 1; i >= 0; i-- { // children before parents
 		a := l.accounts[l.tree.Nodes[i].Path]
 		a.demand.Reset()
 		for _, app := range a.apps { // order does not matter: sums are exact
-			a.demand.AddSum(&app.demand)
+			if app.counted {
+				a.demand.AddSum(&app.demand)
+			}
 			app.rekey(l.total)
 		}
 		for _, c := range l.tree.Nodes[i].Children {
@@ -190,6 +199,7 @@ func (l *Ledger) rekeyAll() {
 	for i := len(l.tree.Nodes) - 1; i >= 0; i-- {
 		a := l.accounts[l.tree.Nodes[i].Path]
 		a.order.rebuild()
+		a.gate.rebuild()
 		if a.parent != nil {
 			a.parent.order.offer(a, l.lanesOf(a))
 		}

@@ -42,15 +42,15 @@ func (l *Ledger) Applications() []ApplicationState {
 		}
 		slices.SortFunc(own, runningOrder)
 		for _, app := range own {
-			all = append(all, app.state())
+			all = append(all, app.applicationState())
 		}
 	}
 	return all
 }
 
-func (a *account) state() ApplicationState {
+func (a *account) applicationState() ApplicationState {
 	s := ApplicationState{
-		Queue: a.path, Name: a.name, User: a.user, Submitted: a.submitted, Admitted: a.runs,
+		Queue: a.path, Name: a.name, User: a.user, Submitted: a.submitted, State: a.state, Admitted: a.runs,
 		Allocated: a.usage.List(), Demand: a.demand.List(), PodsPending: a.pending, PodsRunning: a.running,
 	}
 	for _, e := range a.members {

@@ -14,8 +14,8 @@ func (l *Ledger) ObserveQueue(d queue.Declaration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if old, ok := l.declared[d.Path]; ok && l.unreadable[d.Path] == "" && old.Spec.Equal(d.Spec) && old.Percent.Equal(d.Percent) && old.PolicyInForce == d.PolicyInForce &&
-		old.Created == d.Created && old.Deleting == d.Deleting {
-		return
+		old.Created == d.Created && old.Deleting == d.Deleting && (l.started || old.Memory.Equal(d.Memory)) {
+		return // what a status remembers is what this ledger knew, once it has begun
 	}
 	l.percent += btoi(!d.Percent.IsZero()) - btoi(!l.declared[d.Path].Percent.IsZero())
 	l.declared[d.Path] = d
@@ -62,6 +62,9 @@ func (l *Ledger) retree() {
 		if a == nil {
 			a = &account{path: n.Path, parent: l.accounts[n.Path.Parent()], apps: map[string]*account{}, inParent: out}
 			l.accounts[n.Path] = a
+		}
+		if a.spec.Policy != n.Spec.Policy || a.spec.MaxStarting != n.Spec.MaxStarting || a.spec.StartingTimeout != n.Spec.StartingTimeout {
+			l.regated = append(l.regated, a)
 		}
 		a.spec, a.ordinal, a.accepting = n.Spec, i+1, n.Accepting
 		a.kids = a.kids[:0]

@@ -200,7 +200,7 @@ func (h *Rehearsal) decisions(r *record) []Decision {
 	open := h.open
 	for _, a := range path {
 		d := Decision{At: a.parent.path, Rule: a.parent.spec.Rule(), Chosen: a.competitor()}
-		for c := a.parent.order.first(open, nil); c != nil; c = a.parent.order.first(open, c) {
+		for c := a.parent.first(open, nil); c != nil; c = a.parent.first(open, c) {
 			if c.account != a && h.turn(c.account, open&c.own) != nil {
 				d.Over = c.account.competitor()
 				_, d.By = ordering.Compare(a.parent.spec.Policy, &a.key, &c.key)

@@ -85,7 +85,7 @@ func (l *Ledger) walk(a *account, open lanes) *record {
 	if a.isApplication() {
 		return l.head(a, open)
 	}
-	for c := a.order.first(open, nil); c != nil; c = a.order.first(open, c) {
+	for c := a.first(open, nil); c != nil; c = a.first(open, c) {
 		if r := l.walk(c.account, open&c.own); r != nil {
 			return r
 		}
@@ -98,6 +98,7 @@ func (l *Ledger) walk(a *account, open lanes) *record {
 
 // expire lets the pods go whose back-off is over.
 func (l *Ledger) expire(now int64) {
+	l.endStarts(now)
 	for len(l.timers) > 0 && l.timers[0].retryAt <= now {
 		r := l.timers[0].record
 		r.retryAt = 0
@@ -114,6 +115,9 @@ func (l *Ledger) NextRetry(now int64) (int64, bool) {
 		if t > now && (at == 0 || t < at) {
 			at = t
 		}
+	}
+	if len(l.startTimers) > 0 {
+		soonest(max(l.startTimers[0].until, now+1))
 	}
 	if len(l.timers) > 0 {
 		soonest(max(l.timers[0].retryAt, now+1))
@@ -215,6 +219,9 @@ func (l *Ledger) recheck(r *record) (reason.Reason, bool) {
 		return why, false
 	}
 	if why, over := l.driverTooMany(r); over {
+		return why, false
+	}
+	if why, over := l.startsTooMany(r); over {
 		return why, false
 	}
 	return reason.Reason{}, true

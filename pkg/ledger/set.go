@@ -24,6 +24,13 @@ func (l *Ledger) set(r *record, leaf *account, s State, hold reason.Reason) {
 		l.recount(r, oldState)
 		l.redo(r, was, will)
 	}
+	l.restate(r.app)
+	if oldApp != nil && oldApp != r.app {
+		l.restate(oldApp)
+		if len(oldApp.members) > 0 {
+			l.refresh(oldApp)
+		}
+	}
 	l.afterSet(r, old, oldState, was, will)
 	if r.app != nil {
 		l.follow(r.app)
@@ -115,7 +122,7 @@ func (l *Ledger) undo(r *record, was, will effects) {
 		r.leaf.addDriver(r, -1)
 	}
 	if was.demands && !will.demands {
-		r.app.addDemand(r.Request, -1)
+		r.app.ask(r.Request, -1)
 	}
 	r.app.wanting -= btoi(was.wants && !will.wants)
 	r.app.kept -= btoi(was.kept && !will.kept)
@@ -131,7 +138,7 @@ func (l *Ledger) redo(r *record, was, will effects) {
 		r.leaf.addDriver(r, 1)
 	}
 	if will.demands && !was.demands {
-		r.app.addDemand(r.Request, 1)
+		r.app.ask(r.Request, 1)
 	}
 	r.app.wanting += btoi(will.wants && !was.wants)
 	r.app.kept += btoi(will.kept && !was.kept)
@@ -155,12 +162,13 @@ func (l *Ledger) enter(r *record, leaf *account) {
 	}
 	r.app = leaf.apps[r.Application]
 	if r.app == nil {
-		r.app = &account{parent: leaf, path: leaf.path, name: r.Application, spec: queue.DefaultSpec(), inParent: out}
+		r.app = &account{parent: leaf, path: leaf.path, name: r.Application, spec: queue.DefaultSpec(), inParent: out, stage: stage{counted: true, inStarts: out}}
 		leaf.apps[r.Application] = r.app
 	}
 	r.app.members.push(appEntry{r})
 	l.seniority(r.app)
-	r.app.count(r.state == Bound, 1)
+	r.app.countPods(r.state == Bound, 1)
+	l.tally(r, r.state, 1)
 }
 
 // seniority notes what an application has from its oldest pod.
@@ -178,6 +186,9 @@ func (l *Ledger) seniority(a *account) {
 		l.unqueue(a)
 		defer l.queue(a)
 	}
+	if a.priority != first.Priority || a.submitted != first.Created {
+		l.outOfLine(a) // until restate puts it where it belongs now
+	}
 	a.user, a.priority, a.submitted = first.User, first.Priority, first.Created
 }
 
@@ -186,9 +197,10 @@ func (l *Ledger) leave(r *record) {
 		return
 	}
 	r.app.members.remove(appEntry{r})
-	r.app.count(r.state == Bound, -1)
+	r.app.countPods(r.state == Bound, -1)
+	l.tally(r, r.state, -1)
 	if len(r.app.members) == 0 {
-		r.leaf.order.offer(r.app, 0)
+		r.app.book().offer(r.app, 0)
 		if r.app != l.inRevision {
 			delete(r.leaf.apps, r.app.name)
 		}
@@ -201,45 +213,23 @@ func (l *Ledger) leave(r *record) {
 
 // recount moves the pod between the counters of pending and running pods.
 func (l *Ledger) recount(r *record, old State) {
-	if r.leaf != nil && (old == Bound) != (r.state == Bound) {
-		r.app.count(old == Bound, -1)
-		r.app.count(r.state == Bound, 1)
+	if r.leaf == nil || old == r.state {
+		return
 	}
+	r.app.countPods(old == Bound, -1)
+	r.app.countPods(r.state == Bound, 1)
+	l.tally(r, old, -1)
+	l.tally(r, r.state, 1)
 }
 
-// count adds n pods to an application and its queues, and moves the application between pending and running there.
-func (a *account) count(running bool, n int) {
-	was := a.phase()
-	for up := a; up != nil; up = up.parent {
+// countPods adds n pods to an application and its queues.
+func (a *account) countPods(running bool, n int) {
+	for ; a != nil; a = a.parent {
 		if running {
-			up.running += n
+			a.running += n
 		} else {
-			up.pending += n
+			a.pending += n
 		}
-	}
-	is := a.phase()
-	for up := a.parent; up != nil && was != is; up = up.parent {
-		up.appsPending += btoi(is == phasePending) - btoi(was == phasePending)
-		up.appsRunning += btoi(is == phaseRunning) - btoi(was == phaseRunning)
-	}
-}
-
-type phase uint8
-
-const (
-	phaseNone phase = iota
-	phasePending
-	phaseRunning
-)
-
-func (a *account) phase() phase {
-	switch {
-	case a.running > 0:
-		return phaseRunning
-	case a.pending > 0:
-		return phasePending
-	default:
-		return phaseNone
 	}
 }
 

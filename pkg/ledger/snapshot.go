@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/fairshare"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
@@ -94,7 +95,8 @@ func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]strin
 		q := QueueState{
 			Path: n.Path, Declared: n.Declared, InTree: true, Leaf: len(n.Children) == 0, Spec: n.Spec, Active: active[i],
 			Allocated: a.usage.List(), Demand: a.cappedDemand(),
-			ApplicationsPending: a.appsPending, ApplicationsRunning: a.appsRunning,
+			ApplicationsPending: a.states[application.Accepted], ApplicationsStarting: a.states[application.Starting],
+			ApplicationsRunning: a.states[application.Running] + a.states[application.Completing], Starts: l.startsOf(a),
 			PodsPending: a.pending, PodsRunning: a.running,
 		}
 		if !q.Allocated.Fits(q.Allocated.CapBy(n.Spec.Max)) {

@@ -69,8 +69,12 @@ func (l *Ledger) told(r *record) reason.Reason {
 // (see sameLimit). Without this, whoever leads next would say all such sentences anew, each with an event.
 func sentenceOf(limit reason.Reason, text string) bool {
 	other := limit
-	if other.Used = -1; limit.Code == reason.MaxDriverShare {
+	other.Used = -1
+	switch limit.Code {
+	case reason.MaxDriverShare:
 		other.Limit = -1
+	case reason.StateAware:
+		other.Other = "-"
 	}
 	is, moved := limit.Text(), other.Text()
 	n := 0

@@ -41,6 +41,9 @@ func (l *Ledger) why(r *record) reason.Reason {
 
 // limitOn returns the first limit on the way up that admits no pod of the class from the application.
 func (l *Ledger) limitOn(app *account, c *class) (reason.Reason, bool) {
+	if app.atGate && !app.parent.opens() {
+		return l.behind(app), true
+	}
 	for a := app.parent; a != nil; a = a.parent {
 		if !l.stops(a, c) {
 			continue
@@ -68,7 +71,7 @@ func (l *Ledger) Survey(n int, now int64) {
 		if r.state != Waiting || r.held() || r.leaf == nil || now-r.since < tellAfter {
 			continue
 		}
-		if why, limited := l.limitOn(r.app, r.class); limited && !sameLimit(why, r.limited) {
+		if why, limited := l.limitOn(r.app, r.class); limited && !sameLimit(why, r.limited) && !l.saysEnough(r.limited, why, now) {
 			r.limited = why
 			l.tell(r)
 		}
@@ -78,8 +81,11 @@ func (l *Ledger) Survey(n int, now int64) {
 // sameLimit compares what does not move with every pod that starts or ends.
 func sameLimit(a, b reason.Reason) bool {
 	a.Used, b.Used = 0, 0
-	if a.Code == reason.MaxDriverShare {
+	switch a.Code {
+	case reason.MaxDriverShare:
 		a.Limit, b.Limit = 0, 0 // part of a share that follows who is active
+	case reason.StateAware:
+		a.Asked, b.Asked = 0, 0 // a place in line
 	}
 	return a == b
 }

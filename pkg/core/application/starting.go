@@ -2,13 +2,15 @@ package application
 
 import "slices"
 
+const second int64 = 1_000_000_000
+
 // Bounds of what a queue learns of its starts, in nanoseconds.
 const (
 	// DefaultStartingTimeout holds where nothing is stated, and nothing was learnt yet. What is learnt never exceeds it.
 	// YuniKorn StateAware: five minutes.
-	DefaultStartingTimeout int64 = 5 * 60 * 1e9
+	DefaultStartingTimeout int64 = 5 * 60 * second
 	// LeastStartingTimeout: below it, what is learnt would say more about this scheduler than about the applications.
-	LeastStartingTimeout int64 = 5 * 1e9
+	LeastStartingTimeout int64 = 5 * second
 	// RememberedStarts is how many of the last starts count, LeastStarts how many it takes to learn anything.
 	RememberedStarts = 20
 	LeastStarts      = 5

@@ -49,7 +49,8 @@ const (
 	MaxDriverShare Code = "MaxDriverShare"
 	// StateAware: as many applications of Queue are starting as may be at a time (Limit). Other is the
 	// one to leave that state next, starting since Since, until Until at the latest; Asked is the
-	// place in line of the one that waits, from 1. Detail says what the queue learnt of its starts.
+	// place in line of the one that waits, from 1. Used is how long nearly all of the last starts took,
+	// in nanoseconds, where Until follows from that.
 	StateAware Code = "StateAware"
 	// PodGroupNotFound: the pod names the pod group Other, and there is none of that name.
 	PodGroupNotFound Code = "PodGroupNotFound"

@@ -8,8 +8,16 @@ import (
 // stateAwareText: behind whom, since when, until when at the latest, at which place.
 func (r Reason) stateAwareText() string {
 	return "queue " + r.Queue + " lets " + applications(r.Limit) + " start at a time, and " + orElse(r.Other, "another one") + " is starting" +
-		after(" since ", clock(r.Since)) + after(", until ", clock(r.Until), " at the latest") + after(" (", r.Detail, ")") +
+		after(" since ", clock(r.Since)) + after(", until ", clock(r.Until), " at the latest") + r.learntText() +
 		"; this one is " + ordinal(r.Asked) + " in line, and goes when that one has a second pod placed or has ended, or with a higher maxStarting"
+}
+
+// learntText says where the time at the latest comes from.
+func (r Reason) learntText() string {
+	if r.Used == 0 {
+		return ""
+	}
+	return " (learnt: of the last starts here, 95% took at most " + time.Duration(r.Used).Round(100*time.Millisecond).String() + ")"
 }
 
 // gangText holds the sentences about pod groups, whose pods start together.

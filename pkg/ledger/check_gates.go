@@ -1,0 +1,102 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
+)
+
+// checkGates derives the state of every application from its pods, and looks at who is at which gate.
+func (l *Ledger) checkGates() (wrong []string) {
+	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	tells, states, timers := l.countTells(), map[*account][application.Completing + 1]int{}, 0
+	for _, n := range l.tree.Nodes {
+		leaf := l.accounts[n.Path]
+		starting, accepted := 0, []*account(nil)
+		for _, name := range sortedKeys(leaf.apps) {
+			app := leaf.apps[name]
+			if app.tells != tells[app] {
+				say("%s %s: its pods tell %+v, counted %+v", n.Path, name, tells[app], app.tells)
+			}
+			is := application.StateOf(app.tells, application.Start{Gated: leaf.gated(), Single: app.single(), Started: app.started})
+			if app.state != is || !app.stated {
+				say("%s %s: is %s, counted %v as %s", n.Path, name, is, app.stated, app.state)
+			}
+			for up := leaf; up != nil; up = up.parent {
+				s := states[up]
+				s[is]++
+				states[up] = s
+			}
+			if is == application.Starting {
+				starting++
+				if !slices.Contains(leaf.starting, app) || app.inStarts == out {
+					say("%s %s: is Starting and not listed so", n.Path, name)
+				}
+			}
+			if at := leaf.gated() && is == application.Accepted && !app.single(); at != app.atGate {
+				say("%s %s: at the gate is %v, should be %v", n.Path, name, app.atGate, at)
+			}
+			if app.atGate && app.asking > 0 {
+				accepted = append(accepted, app)
+			}
+		}
+		if starting != len(leaf.starting) {
+			say("%s: %d applications are Starting, %d are listed", n.Path, starting, len(leaf.starting))
+		}
+		timers += starting
+		slices.SortFunc(accepted, startingOrder)
+		if !slices.Equal(accepted, leaf.accepted) {
+			say("%s: %d applications are in line at the gate, %d should be, or in another order", n.Path, len(leaf.accepted), len(accepted))
+		}
+		wrong = append(wrong, leaf.checkCounted(accepted)...)
+	}
+	for _, n := range l.tree.Nodes {
+		if a := l.accounts[n.Path]; a.states != states[a] {
+			say("%s: applications by state %v, counted %v", n.Path, states[a], a.states)
+		}
+	}
+	if timers != len(l.startTimers) {
+		say("%d applications are Starting, %d are timed", timers, len(l.startTimers))
+	}
+	return wrong
+}
+
+// checkCounted: of those in line, as many count as demand as may start.
+func (a *account) checkCounted(line []*account) (wrong []string) {
+	n := 0
+	if a.gated() {
+		n = int(min(max(a.spec.Starters()-int64(len(a.starting)), 0), int64(len(line))))
+	}
+	for _, name := range sortedKeys(a.apps) {
+		app := a.apps[name]
+		if counts := !app.atGate || slices.Contains(line[:n], app); counts != app.counted {
+			wrong = append(wrong, fmt.Sprintf("%s %s: its demand counts: %v, should be %v", a.path, name, app.counted, counts))
+		}
+	}
+	return wrong
+}
+
+func (l *Ledger) countTells() map[*account]application.Pods {
+	all := map[*account]application.Pods{}
+	for _, r := range l.pods {
+		if r.app == nil {
+			continue
+		}
+		p := all[r.app]
+		p.Drivers += btoi(r.Role == application.Driver)
+		switch bound := r.state == Bound; {
+		case !r.state.charged():
+			p.Waiting++
+		case r.Terminating:
+			p.Leaving++
+		default:
+			p.Holding++
+			p.Bound += btoi(bound)
+			p.BoundDrivers += btoi(bound && r.Role == application.Driver)
+			p.BoundExecutors += btoi(bound && r.Role == application.Executor)
+		}
+		all[r.app] = p
+	}
+	return all
+}
