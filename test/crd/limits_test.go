@@ -10,6 +10,8 @@ const (
 	wantAmount   = "an amount must be a quantity of at least 0, such as 500m, 8 or 64Gi, or a percentage of the cluster from 0% to 100% with at most three decimals"
 	wantPods     = "pods: their number is a limit of each node and is not shared between queues"
 	wantResource = "must be the name of a resource, such as cpu, memory or example.com/gpu"
+	wantStarters = "must be a number of applications from 1 to 1000"
+	wantTimeout  = "must be a duration from 1s to 24h in hours, minutes and seconds, such as 90s, 5m or 1h30m, or the word adaptive"
 	wantShare    = `must be a number from 0 to 1 with at most three decimals, such as "0.3" or 300m`
 )
 
@@ -62,6 +64,12 @@ func TestRefusalsOfLimits(t *testing.T) {
 	resource := func(value string) []string {
 		return []string{fmt.Sprintf("spec.fairResource: Invalid value: %q: %s", value, wantResource)}
 	}
+	starters := func(value string) []string {
+		return []string{fmt.Sprintf("spec.maxStarting: Invalid value: %s: %s", value, wantStarters)}
+	}
+	timeout := func(value string) []string {
+		return []string{fmt.Sprintf("spec.startingTimeout: Invalid value: %q: %s", value, wantTimeout)}
+	}
 	ofRoot := []string{`spec.users.maxRunningApplications: Invalid value: holds over all queues, so it can be stated in the queue root only`}
 	checkRefusals(t, map[string]refusal{
 		"fewer applications than none":      {"root.a", `{maxRunningApplications: -1}`, count("maxRunningApplications", "-1")},
@@ -78,6 +86,22 @@ func TestRefusalsOfLimits(t *testing.T) {
 		"a share too fine":                  {"root.a", `{maxDriverShare: "0.0001"}`, share(`"0.0001"`)},
 		"a share in percent":                {"root.a", `{maxDriverShare: 30%}`, share(`"30%"`)},
 		"a share in words":                  {"root.a", `{maxDriverShare: half}`, share(`"half"`)},
+		"no application may start":          {"root.a", `{policy: StateAware, maxStarting: 0}`, starters("0")},
+		"fewer than none may start":         {"root.a", `{maxStarting: -1}`, starters("-1")},
+		"one starter too many":              {"root.a", `{maxStarting: 1001}`, starters("1001")},
+		"more starters than 32 bits":        {"root.a", `{maxStarting: 2147483648}`, starters("2147483648")},
+		"no time to start":                  {"root.a", `{policy: StateAware, startingTimeout: 0s}`, timeout("0s")},
+		"an empty time to start":            {"root.a", `{startingTimeout: ""}`, timeout("")},
+		"a second more than a day":          {"root.a", `{startingTimeout: 24h1s}`, timeout("24h1s")},
+		"more than a day in minutes":        {"root.a", `{startingTimeout: 1441m}`, timeout("1441m")},
+		"less than a second":                {"root.a", `{startingTimeout: 500ms}`, timeout("500ms")},
+		"negative time":                     {"root.a", `{startingTimeout: -5m}`, timeout("-5m")},
+		"a fraction of an hour":             {"root.a", `{startingTimeout: 1.5h}`, timeout("1.5h")},
+		"seconds before minutes":            {"root.a", `{startingTimeout: 30s5m}`, timeout("30s5m")},
+		"a number without a unit":           {"root.a", `{startingTimeout: "300"}`, timeout("300")},
+		"time in words":                     {"root.a", `{startingTimeout: 5 minutes}`, timeout("5 minutes")},
+		"the word in other letters":         {"root.a", `{startingTimeout: Adaptive}`, timeout("Adaptive")},
+		"a time longer than any":            {"root.a", `{startingTimeout: "` + strings.Repeat("1", 32) + `s"}`, []string{"spec.startingTimeout: Too long: may not be more than 32 bytes", unchecked}},
 		"no resource":                       {"root.a", `{policy: Fair, fairResource: "a b"}`, resource("a b")},
 		"no resource, with a domain":        {"root.a", `{policy: Fair, fairResource: example.com/}`, resource("example.com/")},
 		"the number of pods":                {"root.a", `{policy: Fair, fairResource: pods}`, resource("pods")},

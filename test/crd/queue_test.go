@@ -192,9 +192,11 @@ func TestPrinterColumns(t *testing.T) {
 func TestExplain(t *testing.T) {
 	ctx := needCluster(t)
 	for field, names := range map[string][]string{
-		"queue.spec":       {"weight", "guaranteed", "max", "maxPodResources", "maxRunningApplications", "maxDriverShare", "users", "policy", "fairResource"},
-		"queue.spec.users": {"maxRunningApplications"},
-		"queue.status":     {"fairShare", "steadyFairShare", "policy"},
+		"queue.spec":                {"weight", "guaranteed", "max", "maxPodResources", "maxRunningApplications", "maxDriverShare", "users", "policy", "fairResource", "maxStarting", "startingTimeout"},
+		"queue.spec.users":          {"maxRunningApplications"},
+		"queue.status.applications": {"pending", "starting", "running"},
+		"queue.status.starts":       {"timeout", "percentile95", "applications", "started", "lastStarts"},
+		"queue.status":              {"fairShare", "steadyFairShare", "policy", "starts"},
 	} {
 		out, err := kubectl(ctx, "explain", field)
 		if err != nil {

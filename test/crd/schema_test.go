@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -100,8 +101,8 @@ func TestRefusals(t *testing.T) {
 		"a weight just too large":          {"root.a", `{weight: 1000001}`, []string{"spec.weight: Invalid value: 1000001: must be at most 1000000"}},
 		"a weight too large by a fraction": {"root.a", `{weight: "1000000.001"}`, []string{`spec.weight: Invalid value: "1000000.001": must be at most 1000000`}},
 		"a weight too large by its suffix": {"root.a", `{weight: 2M}`, []string{`spec.weight: Invalid value: "2M": must be at most 1000000`}},
-		"an unknown policy":                {"root.a", `{policy: Best}`, []string{`spec.policy: Unsupported value: "Best": supported values: "DominantResourceFairness", "Fair", "FIFO"`, unchecked}},
-		"a policy in other letters":        {"root.a", `{policy: fifo}`, []string{`spec.policy: Unsupported value: "fifo": supported values: "DominantResourceFairness", "Fair", "FIFO"`, unchecked}},
+		"an unknown policy":                {"root.a", `{policy: Best}`, []string{`spec.policy: Unsupported value: "Best": supported values: "DominantResourceFairness", "Fair", "FIFO", "StateAware"`, unchecked}},
+		"a policy in other letters":        {"root.a", `{policy: fifo}`, []string{`spec.policy: Unsupported value: "fifo": supported values: "DominantResourceFairness", "Fair", "FIFO", "StateAware"`, unchecked}},
 	})
 }
 
@@ -121,6 +122,8 @@ func TestRefusalOfOtherShapes(t *testing.T) {
 		"amounts of both in one text":       {`{max: "2000000 mb, 1000 vcores"}`, `spec.max in body must be of type object: "string"`},
 		"half an application":               {`{maxRunningApplications: 0.5}`, `spec.maxRunningApplications in body must be of type integer: "number"`},
 		"a number of applications in words": {`{maxRunningApplications: "10"}`, `spec.maxRunningApplications in body must be of type integer: "string"`},
+		"half an application that starts":   {`{maxStarting: 0.5}`, `spec.maxStarting in body must be of type integer: "number"`},
+		"a timeout as a number of seconds":  {`{startingTimeout: 300}`, `spec.startingTimeout in body must be of type string: "integer"`},
 		"two resources at a time":           {`{fairResource: [cpu, memory]}`, `spec.fairResource in body must be of type string: "array"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -171,6 +174,14 @@ func TestAccepted(t *testing.T) {
 		"a driver share without its 0":   {"root.a", `{maxDriverShare: ".5"}`, "weight=1000 drivers=500"},
 		"applications of each user":      {"root", `{users: {maxRunningApplications: 5}}`, "weight=1000 of-a-user=5"},
 		"users without a limit":          {"root.a", `{users: {}}`, "weight=1000"},
+		"policy StateAware":              {"root.a", `{policy: StateAware}`, "weight=1000 policy=StateAware"},
+		"few starters, for a while":      {"root.a", `{policy: StateAware, maxStarting: 1, startingTimeout: 1s}`, "weight=1000 policy=StateAware starting=1 for=1s"},
+		"many starters, for long":        {"root.a", `{policy: StateAware, maxStarting: 1000, startingTimeout: 24h}`, "weight=1000 policy=StateAware starting=1000 for=24h0m0s"},
+		"a timeout in seconds":           {"root.a", `{startingTimeout: 90s}`, "weight=1000 for=1m30s"},
+		"a timeout in minutes":           {"root.a", `{startingTimeout: 5m}`, "weight=1000 for=5m0s"},
+		"a timeout in all three":         {"root.a", `{startingTimeout: 1h30m10s}`, "weight=1000 for=1h30m10s"},
+		"a timeout in many seconds":      {"root.a", `{startingTimeout: 86400s}`, "weight=1000 for=24h0m0s"},
+		"a timeout that is learnt":       {"root.a", `{policy: StateAware, startingTimeout: adaptive}`, "weight=1000 policy=StateAware for=adaptive"},
 		"policy FIFO":                    {"root.a", `{policy: FIFO}`, "weight=1000 policy=FIFO"},
 		"policy Fair":                    {"root.a", `{policy: Fair}`, "weight=1000 policy=Fair"},
 		"policy Fair over cpu":           {"root.a", `{policy: Fair, fairResource: cpu}`, "weight=1000 policy=Fair fair=cpu"},
@@ -225,6 +236,14 @@ func spell(d queue.Declaration) string {
 	}
 	if d.Spec.FairResource != "" {
 		out = append(out, "fair="+string(d.Spec.FairResource))
+	}
+	limit("starting", d.Spec.MaxStarting)
+	switch d.Spec.StartingTimeout {
+	case queue.StartingTimeout{}:
+	case queue.StartingTimeout{Adaptive: true}:
+		out = append(out, "for=adaptive")
+	default:
+		out = append(out, "for="+time.Duration(d.Spec.StartingTimeout.Nanoseconds).String())
 	}
 	return strings.Join(out, " ")
 }

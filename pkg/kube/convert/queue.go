@@ -40,6 +40,7 @@ func Declaration(q *v1alpha1.Queue) (queue.Declaration, error) {
 		Spec:          queue.Spec{Weight: weight, Policy: policy, FairResource: resource.Name(q.Spec.FairResource)},
 		PolicyInForce: policyInForce(q, policy),
 		Deleting:      q.DeletionTimestamp != nil,
+		Memory:        memory(q.Status.Starts),
 	}
 	for _, field := range []struct {
 		name              string
@@ -55,6 +56,9 @@ func Declaration(q *v1alpha1.Queue) (queue.Declaration, error) {
 		}
 	}
 	if err := limits(q, &d.Spec); err != nil {
+		return queue.Declaration{}, err
+	}
+	if err := starting(q, &d.Spec); err != nil {
 		return queue.Declaration{}, err
 	}
 	if !q.CreationTimestamp.IsZero() { // the zero time is outside the range of UnixNano
@@ -73,7 +77,7 @@ func DecodeQueue(object *unstructured.Unstructured) (*v1alpha1.Queue, error) {
 	}
 	// The converter does not say where it failed: ask again with one field at a time.
 	spec, _, _ := unstructured.NestedMap(object.Object, "spec")
-	for _, field := range []string{"weight", "guaranteed", "max", "maxPodResources", "maxRunningApplications", "maxDriverShare", "users", "policy", "fairResource"} {
+	for _, field := range []string{"weight", "guaranteed", "max", "maxPodResources", "maxRunningApplications", "maxDriverShare", "users", "policy", "fairResource", "maxStarting", "startingTimeout"} {
 		alone := map[string]any{"spec": map[string]any{field: spec[field]}}
 		if e := runtime.DefaultUnstructuredConverter.FromUnstructured(alone, &v1alpha1.Queue{}); e != nil {
 			return nil, refusal(object.GetName(), "spec."+field, fmt.Errorf("cannot be read: %w", e))

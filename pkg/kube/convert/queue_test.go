@@ -168,7 +168,7 @@ func TestDeclarationNamesObjectAndField(t *testing.T) {
 			q.Spec.Users = &v1alpha1.QueueUsers{MaxRunningApplications: &n}
 		}), "queue root.a: spec.users.maxRunningApplications: it holds over all queues, so it can be stated in the queue root only"},
 		"unknown policy": {makeQueue("root.a", policy("Best", "")),
-			`queue root.a: spec.policy: policy "Best" is not one of DominantResourceFairness, Fair, FIFO`},
+			`queue root.a: spec.policy: policy "Best" is not one of DominantResourceFairness, Fair, FIFO, StateAware`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Declaration(tc.in)

@@ -24,6 +24,7 @@ import (
 // +kubebuilder:printcolumn:name="Steady-Share",type=string,priority=1,JSONPath=`.status.summary.steadyFairShare`,description="What the queue would have if every queue had work"
 // +kubebuilder:printcolumn:name="Demand",type=string,priority=1,JSONPath=`.status.summary.demand`,description="Allocated plus what the waiting pods ask for"
 // +kubebuilder:printcolumn:name="Running",type=integer,priority=1,JSONPath=`.status.pods.running`,description="Pods that hold resources"
+// +kubebuilder:printcolumn:name="Starting",type=integer,priority=1,JSONPath=`.status.applications.starting`,description="Applications that are starting, in queues with policy StateAware"
 // +kubebuilder:printcolumn:name="Policy",type=string,priority=1,JSONPath=`.status.policy`,description="The policy in force"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^root([.]|$)')",message="metadata.name: a queue's name is its path and starts at the root: \"root\", or \"root.\" followed by the names of the queues down to this one, such as root.analytics.adhoc"
 // +kubebuilder:validation:XValidation:rule="!self.metadata.name.matches('[^.]{64}')",message="metadata.name: each name between two dots has at most 63 characters"
@@ -109,7 +110,10 @@ type QueueSpec struct {
 
 	// How the queue divides what it gets among its children, or among the
 	// applications in it if it is a leaf. If not stated it is
-	// DominantResourceFairness, but Fair below a queue whose policy is Fair.
+	// DominantResourceFairness, but Fair below a queue whose policy is Fair. FIFO
+	// and StateAware are for leaves: both serve applications by priority, then in
+	// order of submission, and StateAware lets only a few of them start at a time,
+	// so that drivers leave room for what they drive.
 	//
 	// +optional
 	Policy QueuePolicy `json:"policy,omitempty"`
@@ -121,6 +125,29 @@ type QueueSpec struct {
 	// +kubebuilder:validation:MaxLength=316
 	// +kubebuilder:validation:XValidation:rule="!format.qualifiedName().validate(self).hasValue() && self != 'pods'",message="must be the name of a resource, such as cpu, memory or example.com/gpu"
 	FairResource string `json:"fairResource,omitempty"`
+
+	// For policy StateAware: the most applications that may be starting at a time,
+	// from 1 to 1000; 1 if not stated. An application is starting from the moment
+	// its first pod holds something until a pod has a node that is not its driver
+	// (until its second pod has one, where no driver is known). Further ones wait,
+	// and the next goes when one has got on, has ended, or has been starting for
+	// startingTimeout.
+	//
+	// +optional
+	// +kubebuilder:validation:Format=""
+	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 1000",message="must be a number of applications from 1 to 1000"
+	MaxStarting *int32 `json:"maxStarting,omitempty"`
+
+	// For policy StateAware: how long an application counts as starting at most,
+	// so that one that does not get on holds nobody up for longer: from 1s to 24h
+	// in hours, minutes and seconds, such as 90s, 5m or 1h30m; 5m if not stated.
+	// Or the word adaptive: three times what nearly all of the last starts in the
+	// queue took, between 5s and 5m, and 5m until there were five.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self == 'adaptive' || self != '' && self.matches('^([0-9]{1,5}h)?([0-9]{1,5}m)?([0-9]{1,5}s)?$') && duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="must be a duration from 1s to 24h in hours, minutes and seconds, such as 90s, 5m or 1h30m, or the word adaptive"
+	StartingTimeout string `json:"startingTimeout,omitempty"`
 }
 
 // Amounts are amounts of resources: quantities, or percentages of the cluster such as "12.5%".
@@ -174,7 +201,7 @@ type QueueUsers struct {
 
 // QueuePolicy is a way to order those who ask for resources.
 //
-// +kubebuilder:validation:Enum=DominantResourceFairness;Fair;FIFO
+// +kubebuilder:validation:Enum=DominantResourceFairness;Fair;FIFO;StateAware
 type QueuePolicy string
 
 const (
@@ -186,7 +213,14 @@ const (
 
 	// PolicyFIFO serves applications by priority, then by the time of their submission. It is for leaves only.
 	PolicyFIFO QueuePolicy = "FIFO"
+
+	// PolicyStateAware is FIFO where few applications may be starting at a time (see maxStarting), so that a queue full of drivers leaves room
+	// for what they drive. It is for leaves only.
+	PolicyStateAware QueuePolicy = "StateAware"
 )
+
+// StartingTimeoutAdaptive is the startingTimeout that is learnt from the last starts.
+const StartingTimeoutAdaptive = "adaptive"
 
 // QueueStatus is written by the scheduler that leads, and by nobody else. Amounts count the queue and everything below it.
 type QueueStatus struct {
@@ -251,6 +285,12 @@ type QueueStatus struct {
 	// +optional
 	Pods PodCounts `json:"pods"`
 
+	// Of a queue with policy StateAware: what is starting, and what the scheduler
+	// has to know about earlier starts when it starts anew itself.
+	//
+	// +optional
+	Starts *QueueStarts `json:"starts,omitempty"`
+
 	// The amounts above in a form short enough for the columns of kubectl. For
 	// people only: rounded, and cut to cpu, memory and devices.
 	//
@@ -260,12 +300,19 @@ type QueueStatus struct {
 
 // ApplicationCounts counts applications. Zeros are written out, so that a column shows 0 rather than nothing.
 type ApplicationCounts struct {
-	// Applications of which no pod runs.
+	// Applications of which no pod holds anything: they are Accepted.
 	//
 	// +optional
 	Pending int32 `json:"pending"`
 
-	// Applications of which a pod runs.
+	// Applications that are Starting; only queues with policy StateAware, and
+	// those above them, have any.
+	//
+	// +optional
+	Starting int32 `json:"starting"`
+
+	// Applications of which pods hold something and that are not starting: they
+	// are Running or Completing.
 	//
 	// +optional
 	Running int32 `json:"running"`
@@ -283,6 +330,65 @@ type PodCounts struct {
 	// +optional
 	Running int32 `json:"running"`
 }
+
+// QueueStarts is what a queue with policy StateAware remembers. Lists are cut to what a status can hold.
+type QueueStarts struct {
+	// How long an application may be starting now, such as 5m0s.
+	//
+	// +optional
+	Timeout string `json:"timeout,omitempty"`
+
+	// With startingTimeout adaptive: what 95 in 100 of the last starts did not
+	// exceed. Nothing while there were too few to learn from.
+	//
+	// +optional
+	Percentile95 string `json:"percentile95,omitempty"`
+
+	// The applications that are starting.
+	//
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
+	Applications []StartingApplication `json:"applications,omitempty"`
+
+	// Names of applications that have left Starting although their pods do not
+	// show it, such as one whose time was up.
+	//
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
+	Started []string `json:"started,omitempty"`
+
+	// How long the last starts took, such as 12.5s, the newest last.
+	//
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	LastStarts []string `json:"lastStarts,omitempty"`
+}
+
+// StartingApplication is an application that is starting.
+type StartingApplication struct {
+	// Its name.
+	Name string `json:"name"`
+
+	// Since when.
+	//
+	// +optional
+	Since *metav1.Time `json:"since,omitempty"`
+
+	// Until when at the latest.
+	//
+	// +optional
+	Until *metav1.Time `json:"until,omitempty"`
+}
+
+// Bounds of the lists in QueueStarts, as the schema has them.
+const (
+	MaxStartingShown     = 100
+	MaxStartedRemembered = 100
+	MaxStartsRemembered  = 20
+)
 
 // QueueSummary spells amounts such as "50c 200Gi": 50 cores and 200 GiB of memory. The text is meant for the eye and may change.
 type QueueSummary struct {

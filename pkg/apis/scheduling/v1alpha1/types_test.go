@@ -29,7 +29,7 @@ func TestUnsetFieldsAreNotStated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"metadata":{"name":"root.a"},"spec":{},"status":{"applications":{"pending":0,"running":0},"pods":{"pending":0,"running":0}}}`
+	want := `{"metadata":{"name":"root.a"},"spec":{},"status":{"applications":{"pending":0,"starting":0,"running":0},"pods":{"pending":0,"running":0}}}`
 	if string(text) != want {
 		t.Errorf("got  %s\nwant %s", text, want)
 	}

@@ -1,0 +1,79 @@
+package convert
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+)
+
+// The ranges of maxStarting and startingTimeout, as in the schema of Queue.
+const (
+	maxStarters     = 1000
+	shortestTimeout = time.Second
+	longestTimeout  = 24 * time.Hour
+)
+
+// wholeDuration is the spelling that the schema accepts; Go's has fractions and smaller units, too.
+var wholeDuration = regexp.MustCompile(`^([0-9]{1,5}h)?([0-9]{1,5}m)?([0-9]{1,5}s)?$`)
+
+// starting reads what bounds the starts of a StateAware queue. Stated under another policy it does nothing there.
+func starting(q *v1alpha1.Queue, spec *queue.Spec) error {
+	if n := q.Spec.MaxStarting; n != nil {
+		if *n < 1 || *n > maxStarters {
+			return refusal(q.Name, "spec.maxStarting", fmt.Errorf("%d is not between 1 and %d", *n, maxStarters))
+		}
+		spec.MaxStarting = queue.AtMost(int64(*n))
+	}
+	switch text := q.Spec.StartingTimeout; text {
+	case "":
+	case v1alpha1.StartingTimeoutAdaptive:
+		spec.StartingTimeout = queue.StartingTimeout{Adaptive: true}
+	default:
+		d, err := time.ParseDuration(text)
+		if err != nil || !wholeDuration.MatchString(text) || d < shortestTimeout || d > longestTimeout {
+			return refusal(q.Name, "spec.startingTimeout",
+				fmt.Errorf("%q is neither a duration from 1s to 24h in hours, minutes and seconds, such as 90s, 5m or 1h30m, nor the word %s", text, v1alpha1.StartingTimeoutAdaptive))
+		}
+		spec.StartingTimeout = queue.StartingTimeout{Nanoseconds: d.Nanoseconds()}
+	}
+	return nil
+}
+
+// memory reads what a status keeps over a restart. What cannot be read there is passed over: a queue is what its spec says, and one that
+// remembers less lets applications start a little later.
+func memory(s *v1alpha1.QueueStarts) queue.Memory {
+	if s == nil {
+		return queue.Memory{}
+	}
+	m := queue.Memory{Started: s.Started}
+	for _, text := range s.LastStarts {
+		if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+			m.Starts = append(m.Starts, d.Nanoseconds())
+		}
+	}
+	return m
+}
+
+// QueueStarts is what a status keeps over a restart, cut to what it can hold: names as they come, durations the newest.
+func QueueStarts(m queue.Memory) (started, lastStarts []string) {
+	for _, d := range m.Starts[max(len(m.Starts)-v1alpha1.MaxStartsRemembered, 0):] {
+		lastStarts = append(lastStarts, Duration(max(d, 0)))
+	}
+	return m.Started[:min(len(m.Started), v1alpha1.MaxStartedRemembered)], lastStarts
+}
+
+// Duration spells nanoseconds as a person would, 5m rather than 5m0s, and to the millisecond: finer than that nothing is measured.
+func Duration(nanoseconds int64) string {
+	text := time.Duration(nanoseconds).Round(time.Millisecond).String()
+	if minutes, whole := strings.CutSuffix(text, "m0s"); whole {
+		text = minutes + "m"
+	}
+	if hours, whole := strings.CutSuffix(text, "h0m"); whole {
+		text = hours + "h"
+	}
+	return text
+}
