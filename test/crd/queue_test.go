@@ -2,6 +2,7 @@ package crd
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"regexp"
 	"strings"
@@ -100,6 +101,9 @@ func TestStatusIsASubresource(t *testing.T) {
 	if q.Generation != 1 {
 		t.Errorf("a write of the status made generation %d", q.Generation)
 	}
+	if diff := cmp.Diff(filledStarts(), q.Status.Starts); diff != "" {
+		t.Errorf("the starts came back otherwise (-want +got):\n%s", diff)
+	}
 	if got := convert.Amounts(q.Status.FairShare).String(); got != "cpu=50 memory=200Gi" {
 		t.Errorf("the status came back with fair share %s", got)
 	}
@@ -110,6 +114,47 @@ func TestStatusIsASubresource(t *testing.T) {
 	}
 	if q.Status.Summary.FairShare != "50c 200Gi" || q.Generation != 2 {
 		t.Errorf("after a write of the spec: generation %d, status %+v", q.Generation, q.Status)
+	}
+}
+
+// filledStarts is as much as a status remembers.
+func filledStarts() *v1alpha1.QueueStarts {
+	s := &v1alpha1.QueueStarts{Timeout: "37.5s", Percentile95: "12.5s"}
+	since, until := metav1.Unix(1_700_000_000, 0), metav1.Unix(1_700_000_037, 0)
+	for i := range v1alpha1.MaxStartingShown {
+		s.Applications = append(s.Applications, v1alpha1.StartingApplication{Name: fmt.Sprintf("spark/app-%d", i), Since: &since, Until: &until})
+	}
+	for i := range v1alpha1.MaxStartedRemembered {
+		s.Started = append(s.Started, fmt.Sprintf("spark/old-%d", i))
+	}
+	for range v1alpha1.MaxStartsRemembered {
+		s.LastStarts = append(s.LastStarts, "12.5s")
+	}
+	return s
+}
+
+// The lists of a status are as long as the writer makes them, and no longer: what it cuts them to is what the schema takes.
+func TestListsOfAStatusAreBounded(t *testing.T) {
+	ctx := needCluster(t)
+	if _, err := create(ctx, t, object(t, "root.a", "{policy: StateAware}")); err != nil {
+		t.Fatal(err)
+	}
+	var q v1alpha1.Queue
+	if err := typed.Get(ctx, client.ObjectKey{Name: "root.a"}, &q); err != nil {
+		t.Fatal(err)
+	}
+	for want, grow := range map[string]func(*v1alpha1.QueueStarts){
+		"status.starts.applications: Too many: 101: must have at most 100 items": func(s *v1alpha1.QueueStarts) {
+			s.Applications = append(s.Applications, v1alpha1.StartingApplication{Name: "more"})
+		},
+		"status.starts.started: Too many: 101: must have at most 100 items":  func(s *v1alpha1.QueueStarts) { s.Started = append(s.Started, "more") },
+		"status.starts.lastStarts: Too many: 21: must have at most 20 items": func(s *v1alpha1.QueueStarts) { s.LastStarts = append(s.LastStarts, "1s") },
+	} {
+		q.Status.Starts = filledStarts()
+		grow(q.Status.Starts)
+		if err := typed.Status().Update(ctx, &q); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("refused with\n%v\nwant in it\n%s", err, want)
+		}
 	}
 }
 
@@ -127,6 +172,7 @@ func fillStatus(q *v1alpha1.Queue, shareCPU, shareMemory, usedCPU, usedMemory st
 		Allocated:          convert.ResourceList(used),
 		Demand:             convert.ResourceList(used),
 		Pods:               v1alpha1.PodCounts{Pending: pending, Running: 3},
+		Starts:             filledStarts(),
 		Summary: v1alpha1.QueueSummary{
 			FairShare: report.Amounts(share), SteadyFairShare: report.Amounts(share),
 			Allocated: report.Amounts(used), Demand: report.Amounts(used),

@@ -100,6 +100,18 @@ func (r *record) compute(q ledger.QueueState, generation int64, now metav1.Time,
 	}
 }
 
+// headStart is how many looks older a change is reckoned that a restart depends on. It goes before all that changed since, and still
+// behind what has waited for longer: where such changes alone are more than can be written, the others have their turn, too.
+const headStart = 1000
+
+// turn orders the writes that wait: the smallest goes first.
+func (r *record) turn() uint64 {
+	if forgetful(r.status, r.desired) {
+		return r.since
+	}
+	return r.since + headStart
+}
+
 // due reports whether a write is wanted and may be tried.
 func (r *record) due(now time.Time) bool { return r.computed && r.since != 0 && !now.Before(r.retryAt) }
 
@@ -135,7 +147,8 @@ func sameState(a, b ledger.QueueState) bool {
 	return a.Path == b.Path && a.Declared == b.Declared && a.InTree == b.InTree && a.Spec.Equal(b.Spec) &&
 		a.SteadyFairShare.Equal(b.SteadyFairShare) && a.FairShare.Equal(b.FairShare) &&
 		a.Allocated.Equal(b.Allocated) && a.Demand.Equal(b.Demand) &&
-		a.ApplicationsPending == b.ApplicationsPending && a.ApplicationsRunning == b.ApplicationsRunning &&
+		a.ApplicationsPending == b.ApplicationsPending && a.ApplicationsStarting == b.ApplicationsStarting &&
+		a.ApplicationsRunning == b.ApplicationsRunning && sameStarts(a.Starts, b.Starts) &&
 		a.PodsPending == b.PodsPending && a.PodsRunning == b.PodsRunning && slices.Equal(a.Problems, b.Problems)
 }
 

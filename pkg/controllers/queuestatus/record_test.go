@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -28,6 +29,8 @@ func TestEveryFieldThatTheStatusShowsIsCompared(t *testing.T) {
 			*field = true
 		case *int:
 			*field = 1
+		case **ledger.Starts:
+			*field = &ledger.Starts{}
 		case *[]reason.Reason:
 			*field = []reason.Reason{{Code: reason.OverLimit}}
 		default:
@@ -36,6 +39,54 @@ func TestEveryFieldThatTheStatusShowsIsCompared(t *testing.T) {
 		name := kind.Field(i).Name
 		if same := sameState(ledger.QueueState{}, other); same != slices.Contains(notShown, name) {
 			t.Errorf("%s: states that differ in it are the same: %v", name, same)
+		}
+	}
+}
+
+func TestEveryFieldOfStartsIsCompared(t *testing.T) {
+	full := func() *ledger.Starts {
+		return &ledger.Starts{
+			Timeout: 1, Percentile: 1, Starting: []ledger.Start{{Application: "a", Since: 1, Until: 2}},
+			Memory: queue.Memory{Started: []string{"b"}, Starts: []int64{3}},
+		}
+	}
+	if !sameStarts(full(), full()) || !sameStarts(nil, nil) || sameStarts(full(), nil) || sameStarts(nil, full()) {
+		t.Error("equal ones differ, or one is like none")
+	}
+	for i := range reflect.TypeFor[ledger.Starts]().NumField() {
+		other := full()
+		reflect.ValueOf(other).Elem().Field(i).SetZero()
+		if sameStarts(full(), other) {
+			t.Errorf("%s is not compared", reflect.TypeFor[ledger.Starts]().Field(i).Name)
+		}
+	}
+	later := full()
+	later.Starting[0].Until++
+	if sameStarts(full(), later) {
+		t.Error("times are not compared")
+	}
+}
+
+// What a restart depends on goes before what changed at the same time or a little earlier, and not before everything for ever.
+func TestWhatARestartDependsOnHasAHeadStart(t *testing.T) {
+	with := func(since uint64, stored, desired *v1alpha1.QueueStarts) *record {
+		return &record{since: since, status: v1alpha1.QueueStatus{Starts: stored}, desired: v1alpha1.QueueStatus{Starts: desired}}
+	}
+	none, one := &v1alpha1.QueueStarts{Timeout: "5m"}, &v1alpha1.QueueStarts{Started: []string{"a"}}
+	urgent := with(5000, none, one)
+	for name, tc := range map[string]struct {
+		other *record
+		first bool
+	}{
+		"another change of the same look":    {with(5000, nil, nil), true},
+		"a change that is a little older":    {with(4001, none, nil), true},
+		"a change that has waited for long":  {with(3999, none, none), false},
+		"another of its kind, a look before": {with(4999, nil, one), false},
+		"one that ends what is remembered":   {with(4999, one, nil), false},
+		"what is remembered is written":      {with(4999, one, one), true},
+	} {
+		if first := urgent.turn() < tc.other.turn(); first != tc.first {
+			t.Errorf("%s: the urgent one goes first: %v", name, first)
 		}
 	}
 }

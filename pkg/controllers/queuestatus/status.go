@@ -37,14 +37,21 @@ func Status(q ledger.QueueState, previous v1alpha1.QueueStatus, generation int64
 		Max:                convert.ResourceList(q.Spec.Max),
 		Allocated:          convert.ResourceList(q.Allocated),
 		Demand:             convert.ResourceList(q.Demand),
-		Applications:       v1alpha1.ApplicationCounts{Pending: count(q.ApplicationsPending), Running: count(q.ApplicationsRunning)},
+		Applications:       applicationCounts(q),
 		Pods:               v1alpha1.PodCounts{Pending: count(q.PodsPending), Running: count(q.PodsRunning)},
+		Starts:             starts(q, previous.Starts),
 		Summary: v1alpha1.QueueSummary{
 			FairShare:       report.Amounts(q.FairShare),
 			SteadyFairShare: report.Amounts(q.SteadyFairShare),
 			Allocated:       report.Amounts(q.Allocated),
 			Demand:          report.Amounts(q.Demand),
 		},
+	}
+}
+
+func applicationCounts(q ledger.QueueState) v1alpha1.ApplicationCounts {
+	return v1alpha1.ApplicationCounts{
+		Pending: count(q.ApplicationsPending), Starting: count(q.ApplicationsStarting), Running: count(q.ApplicationsRunning),
 	}
 }
 

@@ -2,14 +2,19 @@ package queuestatus
 
 import (
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
@@ -41,7 +46,7 @@ func TestStatusSpellsEveryAmount(t *testing.T) {
 	q := sound("root.a")
 	q.Spec = queue.Spec{Weight: 2000, Guaranteed: amounts(1, 2), Max: amounts(30, 40), Policy: queue.FIFO}
 	q.SteadyFairShare, q.FairShare, q.Allocated, q.Demand = amounts(3, 4), amounts(5, 6), amounts(7, 8), amounts(9, 10)
-	q.ApplicationsPending, q.ApplicationsRunning, q.PodsPending, q.PodsRunning = 1, 2, 3, math.MaxInt32+1
+	q.ApplicationsPending, q.ApplicationsStarting, q.ApplicationsRunning, q.PodsPending, q.PodsRunning = 1, 4, 2, 3, math.MaxInt32+1
 
 	at := metav1.NewTime(start)
 	want := v1alpha1.QueueStatus{
@@ -55,7 +60,7 @@ func TestStatusSpellsEveryAmount(t *testing.T) {
 		SteadyFairShare: list("3", "4Gi"), FairShare: list("5", "6Gi"),
 		Guaranteed: list("1", "2Gi"), Max: list("30", "40Gi"),
 		Allocated: list("7", "8Gi"), Demand: list("9", "10Gi"),
-		Applications: v1alpha1.ApplicationCounts{Pending: 1, Running: 2},
+		Applications: v1alpha1.ApplicationCounts{Pending: 1, Starting: 4, Running: 2},
 		Pods:         v1alpha1.PodCounts{Pending: 3, Running: math.MaxInt32},
 		Summary:      v1alpha1.QueueSummary{FairShare: "5c 6Gi", SteadyFairShare: "3c 4Gi", Allocated: "7c 8Gi", Demand: "9c 10Gi"},
 	}
@@ -210,5 +215,85 @@ func TestMessagesAreBounded(t *testing.T) {
 		if len(c.Message) > messageLimit {
 			t.Errorf("%s: %d bytes", c.Type, len(c.Message))
 		}
+	}
+}
+
+// atSecond is a moment of the wire, after the start of the test's day.
+func atSecond(n int) *metav1.Time {
+	t := metav1.NewTime(start.Add(time.Duration(n) * time.Second))
+	return &t
+}
+
+func TestStartsAreShownAndRemembered(t *testing.T) {
+	q := sound("root.a")
+	q.Spec.Policy = queue.StateAware
+	q.Starts = &ledger.Starts{
+		Timeout: 37_500_000_000, Percentile: 12_500_000_000,
+		Starting: []ledger.Start{
+			{Application: "one", Since: start.UnixNano() + 999_999_999, Until: start.Add(37*time.Second).UnixNano() + 499_999_999},
+			{Application: "two", Since: start.Add(time.Second).UnixNano(), Until: start.Add(38 * time.Second).UnixNano()},
+		},
+		Memory: queue.Memory{Started: []string{"old"}, Starts: []int64{12_500_000_000, 1_000_400_000}},
+	}
+	got := Status(q, v1alpha1.QueueStatus{}, 1, metav1.NewTime(start))
+	want := &v1alpha1.QueueStarts{
+		Timeout: "37.5s", Percentile95: "12.5s",
+		Applications: []v1alpha1.StartingApplication{
+			{Name: "one", Since: atSecond(0), Until: atSecond(37)}, {Name: "two", Since: atSecond(1), Until: atSecond(38)},
+		},
+		Started: []string{"old"}, LastStarts: []string{"12.5s", "1s"},
+	}
+	if diff := cmp.Diff(want, got.Starts); diff != "" || got.Policy != v1alpha1.PolicyStateAware {
+		t.Errorf("policy %s, -want +got:\n%s", got.Policy, diff)
+	}
+
+	q.Starts = &ledger.Starts{Timeout: 300_000_000_000}
+	if diff := cmp.Diff(&v1alpha1.QueueStarts{Timeout: "5m"}, Status(q, got, 1, metav1.NewTime(start)).Starts); diff != "" {
+		t.Errorf("with nothing starting and nothing learnt, -want +got:\n%s", diff)
+	}
+	if s := Status(ledger.QueueState{Path: "root.a", Declared: true}, got, 1, metav1.NewTime(start)).Starts; s == nil || !slices.Equal(s.Started, want.Started) {
+		t.Errorf("out of the tree it remembers %+v, want what it did", s)
+	}
+	if s := Status(sound("root.a"), got, 1, metav1.NewTime(start)).Starts; s != nil {
+		t.Errorf("under another policy it shows %+v", s)
+	}
+}
+
+// The schema refuses longer lists, and with them the whole status.
+func TestStartsAreBounded(t *testing.T) {
+	q := sound("root.a")
+	q.Starts = &ledger.Starts{}
+	for i := range 200 {
+		q.Starts.Starting = append(q.Starts.Starting, ledger.Start{Application: strconv.Itoa(i)})
+		q.Starts.Memory.Started = append(q.Starts.Memory.Started, strconv.Itoa(i))
+		q.Starts.Memory.Starts = append(q.Starts.Memory.Starts, int64(i)*1e9)
+	}
+	s := Status(q, v1alpha1.QueueStatus{}, 1, metav1.NewTime(start)).Starts
+	if len(s.Applications) != 100 || s.Applications[0].Name != "0" || s.Applications[99].Name != "99" {
+		t.Errorf("%d starting, want the first 100", len(s.Applications))
+	}
+	if len(s.Started) != 100 || s.Started[0] != "0" || s.Started[99] != "99" {
+		t.Errorf("%d started, want the first 100", len(s.Started))
+	}
+	if len(s.LastStarts) != 20 || s.LastStarts[0] != "3m" || s.LastStarts[19] != "3m19s" {
+		t.Errorf("durations %v, want the last 20", s.LastStarts)
+	}
+}
+
+// What was written is read back as it was, else it would be written again and again.
+func TestStartsAreReadBackAsTheyWereWritten(t *testing.T) {
+	q := sound("root.a")
+	q.Starts = &ledger.Starts{
+		Timeout: 1_234_567, Percentile: 7_654_321, Starting: []ledger.Start{{Application: "one", Since: start.UnixNano() + 1, Until: start.UnixNano() - 1}},
+		Memory: queue.Memory{Started: []string{"old"}, Starts: []int64{1, 2_999_999}},
+	}
+	written := Status(q, v1alpha1.QueueStatus{}, 1, metav1.NewTime(start))
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := statusOf(&unstructured.Unstructured{Object: map[string]any{"status": content}})
+	if !equality.Semantic.DeepEqual(read, written) {
+		t.Errorf("-written +read:\n%s", cmp.Diff(written, read))
 	}
 }

@@ -206,7 +206,7 @@ func (w *Writer) storedQueue(name string) *unstructured.Unstructured {
 	return u
 }
 
-// write sends what the pace lets pass, the oldest change first: when more queues change than can be written, each has its turn.
+// write sends what the pace lets pass, the oldest change first (see turn): when more queues change than can be written, each has its turn.
 func (w *Writer) write(ctx context.Context, now time.Time) {
 	var due []*record
 	for _, r := range w.records {
@@ -215,7 +215,7 @@ func (w *Writer) write(ctx context.Context, now time.Time) {
 		}
 	}
 	slices.SortFunc(due, func(a, b *record) int {
-		return cmp.Or(cmp.Compare(a.since, b.since), queue.ComparePaths(queue.Path(a.name), queue.Path(b.name)))
+		return cmp.Or(cmp.Compare(a.turn(), b.turn()), queue.ComparePaths(queue.Path(a.name), queue.Path(b.name)))
 	})
 	n := w.pace.Admit(len(due), w.busy, now)
 	answers, errs := make([]*unstructured.Unstructured, n), make([]error, n)
