@@ -74,6 +74,25 @@ func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) {
 		p.Gate = f.Gate(pod)
 		p.Unschedulable = unschedulable(pod)
 	}
+	if p.Node != "" {
+		p.Bound = bound(pod)
+	}
+}
+
+// bound is when the pod got its node. The API server writes the condition with the node; a pod that was made with one has none at first, and
+// shows when its kubelet took it in.
+func bound(pod *v1.Pod) int64 {
+	at := pod.CreationTimestamp
+	if start := pod.Status.StartTime; !start.IsZero() {
+		at = *start
+	}
+	for i := range pod.Status.Conditions {
+		c := &pod.Status.Conditions[i]
+		if c.Type == v1.PodScheduled && c.Status == v1.ConditionTrue && !c.LastTransitionTime.IsZero() {
+			at = c.LastTransitionTime
+		}
+	}
+	return at.UnixNano()
 }
 
 func shown(pod *v1.Pod) string {

@@ -43,3 +43,41 @@ func TestAPodComesWithWhatItShowsToAutoscalers(t *testing.T) {
 		}
 	}
 }
+
+// When a pod got its node is read from it: whoever leads next, and a picture made of a dump, count from the same moment.
+func TestAPodComesWithWhenItWasBound(t *testing.T) {
+	l := ledger.New(ledger.Options{})
+	f := &Feed{
+		Ledger: l, Classes: &Classes{}, Kick: func() {}, Now: func() int64 { return 1 }, Gate: func(*v1.Pod) string { return "" },
+		Ours: func(string) bool { return true },
+	}
+	at := func(second int64) metav1.Time { return metav1.Unix(second, 0) }
+	scheduled := func(status v1.ConditionStatus, since metav1.Time) func(*v1.Pod) {
+		return func(p *v1.Pod) {
+			p.Status.Conditions = []v1.PodCondition{
+				{Type: v1.PodInitialized, Status: v1.ConditionTrue, LastTransitionTime: at(900)},
+				{Type: v1.PodScheduled, Status: status, LastTransitionTime: since},
+			}
+		}
+	}
+	started := func(p *v1.Pod) { start := at(200); p.Status.StartTime = &start }
+	node := func(p *v1.Pod) { p.Spec.NodeName = "n" }
+	for name, c := range map[string]struct {
+		edits []func(*v1.Pod)
+		want  int64
+	}{
+		"waiting":                 {nil, 0},
+		"waiting-but-scheduled":   {[]func(*v1.Pod){scheduled(v1.ConditionTrue, at(300)), started}, 0},
+		"scheduled":               {[]func(*v1.Pod){node, scheduled(v1.ConditionTrue, at(300)), started}, 300e9},
+		"being-deleted":           {[]func(*v1.Pod){node, scheduled(v1.ConditionTrue, at(300)), func(p *v1.Pod) { p.DeletionTimestamp = &metav1.Time{} }}, 300e9},
+		"still-says-it-waits":     {[]func(*v1.Pod){node, scheduled(v1.ConditionFalse, at(300)), started}, 200e9},
+		"does-not-say-since-when": {[]func(*v1.Pod){node, scheduled(v1.ConditionTrue, metav1.Time{}), started}, 200e9},
+		"started":                 {[]func(*v1.Pod){node, started}, 200e9},
+		"says-nothing":            {[]func(*v1.Pod){node}, 100e9},
+	} {
+		f.ObservePod(pod(name, append(c.edits, func(p *v1.Pod) { p.CreationTimestamp = at(100) })...))
+		if s, known := l.PodState(ledger.UID(name)); !known || s.Bound != c.want {
+			t.Errorf("%s: got %d, want %d", name, s.Bound, c.want)
+		}
+	}
+}
