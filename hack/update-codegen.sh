@@ -34,3 +34,10 @@ done
 for file in "${crds}"/*.yaml; do
   sed -E -i '/^          spec:$/,/^          status:$/ s/^( *)pattern: \^\(\\\+\|-\)\?\(\(\[0-9\].*$/\1maxLength: 32/' "${file}"
 done
+
+# The PodGroup of scheduler-plugins, from the version in go.mod, word for word: a cluster that runs scheduler-plugins too has the same one.
+# Its neighbour in the package, ElasticQuota, is not ours to install.
+theirs="$(mktemp -d)"
+trap 'rm -rf "${theirs}"' EXIT
+"${controller_gen}" crd paths=sigs.k8s.io/scheduler-plugins/apis/scheduling/v1alpha1 output:crd:dir="${theirs}"
+mv "${theirs}/scheduling.x-k8s.io_podgroups.yaml" "${crds}/"
