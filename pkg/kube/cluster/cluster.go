@@ -15,12 +15,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 	"github.com/fairway-scheduler/fairway/pkg/kube/objects"
 )
 
@@ -38,7 +40,8 @@ const needs = "it takes list on queues." + v1alpha1.GroupName + ", nodes and pod
 
 // Read lists what a picture is made of. The lists are of slightly different moments, as any `kubectl get` of several kinds.
 //
-// DeviceClasses only widen what nodes offer: a cluster without them, or a user who may not see them, is no error.
+// DeviceClasses only widen what nodes offer, and PodGroups concern only the pods that name them: a cluster without them, or a user who may
+// not see them, is no error.
 func Read(ctx context.Context, f *Flags) (*objects.Set, error) {
 	config, err := f.ToRESTConfig()
 	if err != nil {
@@ -57,8 +60,7 @@ func Read(ctx context.Context, f *Flags) (*objects.Set, error) {
 		return nil, err
 	}
 	s := &objects.Set{}
-	if err := list(ctx, &s.Queues, untyped.Resource(v1alpha1.GroupVersion.WithResource("queues")).List,
-		func(l *unstructured.UnstructuredList) []unstructured.Unstructured { return l.Items }); err != nil {
+	if err := list(ctx, &s.Queues, untyped.Resource(v1alpha1.GroupVersion.WithResource("queues")).List, itemsOf); err != nil {
 		return nil, explained("queues", err)
 	}
 	if err := list(ctx, &s.Nodes, typed.CoreV1().Nodes().List, func(l *corev1.NodeList) []corev1.Node { return l.Items }); err != nil {
@@ -68,11 +70,21 @@ func Read(ctx context.Context, f *Flags) (*objects.Set, error) {
 		return nil, explained("pods", err)
 	}
 	err = list(ctx, &s.DeviceClasses, typed.ResourceV1().DeviceClasses().List, func(l *resourcev1.DeviceClassList) []resourcev1.DeviceClass { return l.Items })
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsForbidden(err) {
+	if err != nil && !optional(err) {
 		return nil, explained("deviceclasses", err)
+	}
+	for _, kind := range []schema.GroupVersionResource{convert.PodGroups, convert.InTreePodGroups} {
+		if err := list(ctx, &s.PodGroups, untyped.Resource(kind).List, itemsOf); err != nil && !optional(err) {
+			return nil, explained(kind.GroupResource().String(), err)
+		}
 	}
 	return s, nil
 }
+
+func itemsOf(l *unstructured.UnstructuredList) []unstructured.Unstructured { return l.Items }
+
+// optional reports whether an error says that a kind is not there, or not for this user.
+func optional(err error) bool { return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) }
 
 // list appends all objects of a kind to all, page by page. Where paging takes so long that the server forgets where it was, all are asked
 // for at once.

@@ -22,6 +22,8 @@ const (
 	nodes   = "/api/v1/nodes"
 	pods    = "/api/v1/pods"
 	classes = "/apis/resource.k8s.io/v1/deviceclasses"
+	groups  = "/apis/scheduling.x-k8s.io/v1alpha1/podgroups"
+	inTree  = "/apis/scheduling.k8s.io/v1alpha2/podgroups"
 )
 
 // server is an API server with some objects of each kind.
@@ -57,7 +59,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			"metadata": map[string]any{"name": "x-" + strconv.Itoa(i), "managedFields": []any{map[string]any{"manager": "m"}}},
 		})
 	}
-	kind := map[string]string{queues: "QueueList", nodes: "NodeList", pods: "PodList", classes: "DeviceClassList"}[path]
+	kind := map[string]string{queues: "QueueList", nodes: "NodeList", pods: "PodList", classes: "DeviceClassList", groups: "PodGroupList", inTree: "PodGroupList"}[path]
 	group := strings.TrimPrefix(strings.TrimPrefix(path[:strings.LastIndex(path, "/")], "/apis/"), "/api/")
 	answer(w, http.StatusOK, map[string]any{"apiVersion": group, "kind": kind, "metadata": map[string]any{"continue": next}, "items": items})
 }
@@ -96,13 +98,16 @@ func flagsFor(t *testing.T, url string) *Flags {
 }
 
 func TestReadListsAllObjectsPageByPage(t *testing.T) {
-	s := &server{count: map[string]int{queues: 1001, nodes: 500, pods: 501, classes: 2}}
+	s := &server{count: map[string]int{queues: 1001, nodes: 500, pods: 501, classes: 2, groups: 3, inTree: 1}}
 	set, err := s.read(t)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(set.Queues) != 1001 || len(set.Nodes) != 500 || len(set.Pods) != 501 || len(set.DeviceClasses) != 2 {
 		t.Errorf("%d queues, %d nodes, %d pods, %d classes", len(set.Queues), len(set.Nodes), len(set.Pods), len(set.DeviceClasses))
+	}
+	if len(set.PodGroups) != 4 {
+		t.Errorf("%d pod groups", len(set.PodGroups))
 	}
 	for i, p := range set.Pods {
 		if p.Name != "x-"+strconv.Itoa(i) || len(p.ManagedFields) > 0 {
@@ -115,6 +120,7 @@ func TestReadListsAllObjectsPageByPage(t *testing.T) {
 	want := []string{
 		queues + " limit=500 from=", queues + " limit=500 from=500", queues + " limit=500 from=1000",
 		nodes + " limit=500 from=", pods + " limit=500 from=", pods + " limit=500 from=500", classes + " limit=500 from=",
+		groups + " limit=500 from=", inTree + " limit=500 from=",
 	}
 	if diff := cmp.Diff(want, s.asked); diff != "" {
 		t.Error(diff)
@@ -130,7 +136,7 @@ func TestWhereAServerForgetsPagesAllAreAskedForAtOnce(t *testing.T) {
 	if len(set.Pods) != 1200 || set.Pods[0].Name != "x-0" || set.Pods[1199].Name != "x-1199" {
 		t.Errorf("%d pods", len(set.Pods))
 	}
-	if got, want := s.asked[len(s.asked)-2], pods+" limit= from="; got != want {
+	if got, want := s.asked[len(s.asked)-4], pods+" limit= from="; got != want {
 		t.Errorf("at last asked for %q, want %q", got, want)
 	}
 }
@@ -151,6 +157,12 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 		{classes, http.StatusForbidden, "", ""},
 		{classes, http.StatusNotFound, "", ""},
 		{classes, http.StatusUnauthorized, "listing deviceclasses: ", ""},
+		{groups, http.StatusForbidden, "", ""},
+		{groups, http.StatusNotFound, "", ""},
+		{groups, http.StatusUnauthorized, "listing podgroups.scheduling.x-k8s.io: ", ""},
+		{inTree, http.StatusForbidden, "", ""},
+		{inTree, http.StatusNotFound, "", ""},
+		{inTree, http.StatusUnauthorized, "listing podgroups.scheduling.k8s.io: ", ""},
 	} {
 		_, err := (&server{refusal: map[string]int{tc.path: tc.code}}).read(t)
 		switch {

@@ -1,4 +1,4 @@
-// Package feed carries watches into the ledger: pods (through the turnstile), nodes and Queues. In: API objects. Out: observations.
+// Package feed carries watches into the ledger: pods (through the turnstile), nodes, Queues and pod groups. In: API objects. Out: observations.
 //
 // Objects are converted one by one, so one that cannot be decoded is reported and blocks no other. The package keeps no scheduling
 // state; what it remembers is only which labels matter to filters (see

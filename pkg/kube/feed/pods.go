@@ -12,7 +12,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// Feed carries API objects into a ledger. All fields must be set before the first event.
+// Feed carries API objects into a ledger. All fields but the last must be set before the first event.
 type Feed struct {
 	Ledger *ledger.Ledger
 	// Ours tells whether pods with this schedulerName are ours to schedule.
@@ -24,6 +24,8 @@ type Feed struct {
 	// Kick is called after each event: a round of the dispatcher may be due. It must not block.
 	Kick    func()
 	Classes *Classes
+	// Unreadable hears why a pod group is not taken in; nil: nobody does. (A Queue has a status for that.)
+	Unreadable func(error)
 
 	generations sync.Map // of Queues, by name
 	nodeFacts   sync.Map // by name of the node
@@ -63,6 +65,7 @@ func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) {
 	p.Placed = pod.Annotations[v1alpha1.KeyPlacedQueue]
 	p.Application, p.Role = convert.ApplicationOf(pod)
 	p.User = convert.User(pod)
+	p.Gang = convert.GangOf(pod)
 	if pod.Spec.Priority != nil {
 		p.Priority = *pod.Spec.Priority
 	}

@@ -26,7 +26,7 @@ func (f *Feed) Queues() cache.ResourceEventHandler {
 	return h
 }
 
-// another reports whether a Queue was deleted and made anew while the watch was broken. What the first declared is not the second's.
+// another reports whether an object was deleted and made anew while the watch was broken. What the first declared is not the second's.
 func another(before *unstructured.Unstructured, obj any) bool {
 	after, ok := obj.(*unstructured.Unstructured)
 	return ok && before.GetUID() != after.GetUID()

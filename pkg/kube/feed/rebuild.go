@@ -23,6 +23,9 @@ func Rebuild(s *objects.Set, schedulers []string, now time.Time, o ledger.Option
 	for _, q := range s.Queues {
 		f.observeQueue(queueAt(q, at))
 	}
+	for _, g := range s.PodGroups {
+		_ = observePodGroup(f.Ledger, g) // its pods say what that means for them
+	}
 	classes := f.DeviceClasses()
 	for _, c := range s.DeviceClasses {
 		classes.OnAdd(c, true)

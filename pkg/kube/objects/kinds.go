@@ -17,6 +17,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 )
 
 // kinds are those a stream may hold. Those that are not kept have no effect on the picture today, but belong to what people dump.
@@ -25,18 +26,20 @@ var kinds = []struct{ kind, apiVersion string }{
 	{"Node", "v1"},
 	{"Pod", "v1"},
 	{"DeviceClass", resourcev1.SchemeGroupVersion.String()},
-	{"PodGroup", "scheduling.x-k8s.io/v1alpha1"},
+	{convert.PodGroupKind, convert.PodGroups.GroupVersion().String()},
+	{convert.PodGroupKind, convert.InTreePodGroups.GroupVersion().String()},
 	{"PriorityClass", "scheduling.k8s.io/v1"},
 	{"PodDisruptionBudget", "policy/v1"},
 }
 
-func apiVersionOf(kind string) string {
+// versionsOf returns the apiVersions of a kind, none for a kind that is unknown.
+func versionsOf(kind string) (versions []string) {
 	for _, k := range kinds {
 		if k.kind == kind {
-			return k.apiVersion
+			versions = append(versions, k.apiVersion)
 		}
 	}
-	return ""
+	return versions
 }
 
 // allowed is the end of every error about something that is not allowed in a stream.
@@ -90,13 +93,13 @@ func isList(h header) bool { return strings.HasSuffix(h.Kind, "List") }
 
 // known returns an error for a kind that a stream may not hold.
 func (h header) known() error {
-	switch want := apiVersionOf(h.Kind); {
+	switch want := versionsOf(h.Kind); {
 	case h.Kind == "":
 		return fmt.Errorf("an object without a kind; allowed are %s", allowed())
-	case want == "":
+	case want == nil:
 		return fmt.Errorf("%v: the kind, of apiVersion %q, is unknown; allowed are %s", h, h.APIVersion, allowed())
-	case h.APIVersion != want:
-		return fmt.Errorf("%v: apiVersion is %q; allowed is %s", h, h.APIVersion, want)
+	case !slices.Contains(want, h.APIVersion):
+		return fmt.Errorf("%v: apiVersion is %q; allowed is %s", h, h.APIVersion, strings.Join(want, " or "))
 	}
 	return nil
 }
@@ -126,14 +129,14 @@ func (r *reader) object(h header, raw []byte) error {
 		return r.at(fmt.Errorf("%v: allowed as metadata.name is any text that is not empty", h))
 	}
 	r.guess = h.Kind
-	if err := r.decode(h.Kind, raw); err != nil {
+	if err := r.decode(h, raw); err != nil {
 		return r.at(fmt.Errorf("%v: %w", h, err))
 	}
 	return nil
 }
 
-func (r *reader) decode(kind string, raw []byte) error {
-	switch s := r.set; kind {
+func (r *reader) decode(h header, raw []byte) error {
+	switch s, kind := r.set, h.Kind; kind {
 	case "Queue":
 		u := &unstructured.Unstructured{}
 		if err := utiljson.Unmarshal(raw, &u.Object); err != nil {
@@ -163,11 +166,27 @@ func (r *reader) decode(kind string, raw []byte) error {
 		}
 		c.TypeMeta = metav1.TypeMeta{}
 		return keep(r, &s.DeviceClasses, kind, c)
+	case convert.PodGroupKind:
+		return r.podGroup(h, raw)
 	}
-	if !slices.Contains(r.set.others, kind) {
-		r.set.others = append(r.set.others, kind)
+	if !slices.Contains(r.set.others, h.Kind) {
+		r.set.others = append(r.set.others, h.Kind)
 	}
 	return nil
+}
+
+// podGroup takes in a pod group of either kind: the apiVersion, which an item of a list may leave out, tells which.
+func (r *reader) podGroup(h header, raw []byte) error {
+	u := &unstructured.Unstructured{}
+	if err := utiljson.Unmarshal(raw, &u.Object); err != nil {
+		return err
+	}
+	u.SetAPIVersion(h.APIVersion)
+	u.SetKind(h.Kind)
+	if u.GetNamespace() == "" {
+		u.SetNamespace(metav1.NamespaceDefault)
+	}
+	return keep(r, &r.set.PodGroups, h.Kind+" "+u.GroupVersionKind().Group, u)
 }
 
 func (r *reader) pod(p *corev1.Pod) error {

@@ -14,13 +14,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Set is what is known of one cluster at one moment. Queues are undecoded, since one that cannot be read must hide no other. The objects of
+// Set is what is known of one cluster at one moment. Queues and PodGroups are undecoded, since one that cannot be read must hide no other. The objects of
 // a set are shared and never edited.
 type Set struct {
 	Queues        []*unstructured.Unstructured
 	Nodes         []*corev1.Node
 	Pods          []*corev1.Pod
 	DeviceClasses []*resourcev1.DeviceClass
+	PodGroups     []*unstructured.Unstructured // of both kinds: scheduler-plugins' and that of Kubernetes itself
 
 	stream string   // what errors call the stream
 	others []string // what else the stream held, for errors: kinds without an effect
@@ -39,6 +40,9 @@ func (s *Set) Newest() time.Time {
 	}
 	for _, c := range s.DeviceClasses {
 		n.see(c.CreationTimestamp)
+	}
+	for _, g := range s.PodGroups {
+		n.see(g.GetCreationTimestamp())
 	}
 	for _, node := range s.Nodes {
 		n.see(node.CreationTimestamp)

@@ -22,6 +22,7 @@ func TestNewestIsTheNewestThatHappened(t *testing.T) {
 		"a pod's creation":             {podWith(`"x":1`) + `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"b","creationTimestamp":"` + at + `"}}` + podB, at},
 		"a queue's creation":           {strings.Replace(queue, `"uid"`, `"creationTimestamp":"`+at+`","uid"`, 1), at},
 		"a node's creation":            {strings.Replace(node, `"uid"`, `"creationTimestamp":"`+at+`","uid"`, 1), at},
+		"a pod group's creation":       {strings.Replace(podGroup, `"name"`, `"creationTimestamp":"`+at+`","name"`, 1), at},
 		"a class's creation":           {strings.Replace(class, `"uid"`, `"creationTimestamp":"`+at+`","uid"`, 1), at},
 		"a condition of a pod":         {podWith(`"status":{"conditions":[{"lastTransitionTime":"` + at + `"},{"lastTransitionTime":"` + old + `"}]}`), at},
 		"a probe of a pod":             {podWith(`"status":{"conditions":[{"lastProbeTime":"` + at + `"}]}`), at},

@@ -120,8 +120,11 @@ func (r *reader) jsonObject(d *json.Decoder) error {
 		if err := d.Decode(&value); err != nil {
 			return r.at(orCut(err, nil))
 		}
-		if name == "kind" {
-			_ = json.Unmarshal(value, &l.kind) // a kind that is no string is found at the end
+		switch name { // what is no string is found at the end
+		case "kind":
+			_ = json.Unmarshal(value, &l.kind)
+		case "apiVersion":
+			_ = json.Unmarshal(value, &l.apiVersion)
 		}
 		if rest.Len() > 1 {
 			rest.WriteByte(',')
@@ -182,10 +185,11 @@ func orCut(err, other error) error {
 
 // list is an object while it is read: a List, or anything else.
 type list struct {
-	items   bool   // it has a field of that name
-	kind    string // "" until it is known
-	count   int
-	unnamed [][]byte // items that leave out their kind, while that of the List is not known
+	items      bool   // it has a field of that name
+	kind       string // "" until it is known
+	apiVersion string // likewise
+	count      int
+	unnamed    [][]byte // items that leave out their kind, while that of the List is not known
 }
 
 // item reads one item, which is valid only until it returns. The lists that a client of one type writes leave out the kinds of their items.
@@ -205,11 +209,11 @@ func (r *reader) item(l *list, raw []byte) error {
 		return r.at(err)
 	}
 	switch {
-	case h.Kind == "" && l.kind == "":
+	case h.Kind == "" && (l.kind == "" || l.apiVersion == ""):
 		l.unnamed = append(l.unnamed, bytes.Clone(raw))
 		return nil
 	case h.Kind == "" && of != "":
-		h.Kind, h.APIVersion = of, apiVersionOf(of)
+		h.Kind, h.APIVersion = of, l.apiVersion
 	case isList(h):
 		return r.jsonObject(json.NewDecoder(bytes.NewReader(raw)))
 	}
@@ -236,7 +240,7 @@ func (r *reader) end(l *list, rest []byte) error {
 			return r.at(err)
 		}
 	}
-	l.kind = h.Kind
+	l.kind, l.apiVersion = h.Kind, h.APIVersion
 	unnamed := l.unnamed
 	if n := len(unnamed); n > 0 && (of == "" || n < l.count) {
 		return r.at(fmt.Errorf("%d items have no kind; allowed are %s", n, allowed()))

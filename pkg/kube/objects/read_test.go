@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 )
 
 const (
@@ -17,11 +19,13 @@ const (
 	podB  = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"b","namespace":"ns","uid":"ub"}}`
 	queue = `{"apiVersion":"scheduling.fairway.dev/v1alpha1","kind":"Queue","metadata":{"name":"root","uid":"uq"}}`
 	class = `{"apiVersion":"resource.k8s.io/v1","kind":"DeviceClass","metadata":{"name":"gpu","uid":"uc"}}`
+
+	podGroup = `{"apiVersion":"scheduling.x-k8s.io/v1alpha1","kind":"PodGroup","metadata":{"name":"a","namespace":"ns"}}`
+	inTree   = `{"apiVersion":"scheduling.k8s.io/v1alpha2","kind":"PodGroup","metadata":{"name":"a","namespace":"ns"}}`
 )
 
 // without are kinds that are taken and have no effect.
-const without = `{"apiVersion":"scheduling.x-k8s.io/v1alpha1","kind":"PodGroup","metadata":{"name":"a","namespace":"ns"}}` +
-	`{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"a"},"value":-5}` +
+const without = `{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"a"},"value":-5}` +
 	`{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"a","namespace":"ns"}}`
 
 // names of what a set holds, in its order.
@@ -37,6 +41,9 @@ func names(s *Set) (all []string) {
 	}
 	for _, c := range s.DeviceClasses {
 		all = append(all, "DeviceClass "+c.Name)
+	}
+	for _, g := range s.PodGroups {
+		all = append(all, g.GetKind()+" "+convert.GangKey(g))
 	}
 	return all
 }
@@ -101,6 +108,12 @@ func TestEveryWayToWriteObjectsIsRead(t *testing.T) {
 		"the same in YAML":                 {inYAML(listOf("PodList", "v1", typed(podA, podB)...)), both},
 		"nodes, kinds left":                {listOf("NodeList", "v1", typed(node)...), []string{"Node n"}},
 		"queues, kinds left":               {listOf("QueueList", "scheduling.fairway.dev/v1alpha1", typed(queue)...), []string{"Queue root"}},
+		"pod groups of both kinds":         {listOf("List", "v1", inTree, podGroup), []string{"PodGroup ns/a (scheduling.k8s.io)", "PodGroup ns/a"}},
+		"pod groups, kinds left":           {listOf("PodGroupList", "scheduling.x-k8s.io/v1alpha1", typed(podGroup)...), []string{"PodGroup ns/a"}},
+		"in-tree pod groups, kinds left":   {listOf("PodGroupList", "scheduling.k8s.io/v1alpha2", typed(inTree)...), []string{"PodGroup ns/a (scheduling.k8s.io)"}},
+		"the same, and the version last":   {`{"kind":"PodGroupList","items":[` + typed(inTree)[0] + `],"apiVersion":"scheduling.k8s.io/v1alpha2"}`, []string{"PodGroup ns/a (scheduling.k8s.io)"}},
+		"a pod group without a namespace":  {strings.Replace(podGroup, `,"namespace":"ns"`, "", 1), []string{"PodGroup default/a"}},
+		"a pod group that makes no sense":  {strings.Replace(podGroup, `"metadata"`, `"spec":{"minMember":"x"},"metadata"`, 1), []string{"PodGroup ns/a"}},
 		"Lists in Lists":                   {listOf("List", "v1", listOf("List", "v1", podA), listOf("PodList", "v1", typed(podB)...)), both},
 		"Lists in Lists in YAML":           {inYAML(listOf("List", "v1", listOf("List", "v1", podA), listOf("PodList", "v1", typed(podB)...))), both},
 		"JSON, then YAML":                  {podA + "\n---\n" + inYAML(podB), both},
@@ -149,13 +162,14 @@ func podWith(more string) string {
 
 func TestWhatCannotBeReadIsNamed(t *testing.T) {
 	const all = "allowed are Queue (scheduling.fairway.dev/v1alpha1), Node (v1), Pod (v1), DeviceClass (resource.k8s.io/v1), " +
-		"PodGroup (scheduling.x-k8s.io/v1alpha1), PriorityClass (scheduling.k8s.io/v1), PodDisruptionBudget (policy/v1) and Lists of them"
+		"PodGroup (scheduling.x-k8s.io/v1alpha1), PodGroup (scheduling.k8s.io/v1alpha2), PriorityClass (scheduling.k8s.io/v1), PodDisruptionBudget (policy/v1) and Lists of them"
 	for stream, want := range map[string]string{
 		`{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"r","namespace":"ns"}}`: `document 1: ReplicaSet ns/r: the kind, of apiVersion "apps/v1", is unknown; ` + all,
 		podA + `{"apiVersion":"v1","kind":"Queue","metadata":{"name":"root"}}`:                  `document 2: Queue root: apiVersion is "v1"; allowed is scheduling.fairway.dev/v1alpha1`,
 		`{"apiVersion":"v2","kind":"Pod","metadata":{"name":"a"}}`:                              `document 1: Pod a: apiVersion is "v2"; allowed is v1`,
 		listOf("List", "v1", podA, `{"kind":"Node","metadata":{"name":"n"}}`):                   `document 1, item 2: Node n: apiVersion is ""; allowed is v1`,
 		listOf("ReplicaSetList", "apps/v1", typed(podA)...):                                     `document 1: ReplicaSet without a name: the kind, of apiVersion "apps/v1", is unknown; ` + all,
+		listOf("PodGroupList", "v1", typed(podGroup)...):                                        `document 1: PodGroup without a name: apiVersion is "v1"; allowed is scheduling.x-k8s.io/v1alpha1 or scheduling.k8s.io/v1alpha2`,
 		listOf("PodList", "v2", typed(podA)...):                                                 `document 1: Pod without a name: apiVersion is "v2"; allowed is v1`,
 		listOf("List", "v1", typed(podA)...):                                                    `document 1: 1 items have no kind; ` + all,
 		listOf("PodList", "v1", append(typed(podA), podB)...):                                   `document 1: 1 items have no kind; ` + all,

@@ -52,6 +52,8 @@ func (s *Set) onlyQueues() error {
 		kind, other = "Node", s.Nodes[0]
 	case len(s.DeviceClasses) > 0:
 		kind, other = "DeviceClass", s.DeviceClasses[0]
+	case len(s.PodGroups) > 0:
+		kind, other = convert.PodGroupKind, s.PodGroups[0]
 	case len(s.others) > 0:
 		return fmt.Errorf("%s: only Queues are allowed here", s.others[0])
 	default:

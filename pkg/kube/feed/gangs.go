@@ -1,0 +1,50 @@
+package feed
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// gangs is the part of a ledger that hears of pod groups.
+type gangs interface {
+	ObserveGang(g ledger.Gang)
+	ForgetGang(key string)
+}
+
+// PodGroups is the handler for dynamic informers of both kinds of pod groups.
+func (f *Feed) PodGroups() cache.ResourceEventHandler {
+	return podGroups(f.Ledger, f.Kick, f.Unreadable)
+}
+
+func podGroups(to gangs, kick func(), unreadable func(error)) cache.ResourceEventHandler {
+	forget := func(u *unstructured.Unstructured) {
+		to.ForgetGang(convert.GangKey(u))
+		kick()
+	}
+	h := handler(func(u *unstructured.Unstructured) {
+		if err := observePodGroup(to, u); err != nil && unreadable != nil {
+			unreadable(err)
+		}
+		kick()
+	}, forget)
+	h.UpdateFunc = func(old, obj any) {
+		if before, ok := old.(*unstructured.Unstructured); ok && another(before, obj) {
+			forget(before)
+		}
+		h.AddFunc(obj)
+	}
+	return h
+}
+
+// observePodGroup keeps the last good declaration of a group that cannot be read any more. Of one that never could be, the ledger hears
+// nothing, and its pods wait as for a group that does not exist.
+func observePodGroup(to gangs, u *unstructured.Unstructured) error {
+	g, err := convert.Gang(u)
+	if err == nil {
+		to.ObserveGang(g)
+	}
+	return err
+}
