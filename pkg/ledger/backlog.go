@@ -57,6 +57,9 @@ func (l *Ledger) Backlog(n int, after, now int64) (show, unshow []Backlogged) {
 		if r.Unschedulable == "" {
 			b := r.backlogged()
 			b.Message = r.class.says()
+			if why, lacks := l.roomOfGroup(r.group, string(r.leaf.path)); lacks {
+				b.Message = why.Text()
+			}
 			show = append(show, b)
 		}
 	}
@@ -112,6 +115,10 @@ func (l *Ledger) waitsForRoom(c *class, now int64) bool {
 // lacksRoom reports whether the class waits behind a pod that fitted no node, or for a node that has room for it (see mayTry). It changes
 // nothing, unlike roomFor: how often somebody looks must not decide which node a release takes.
 func (l *Ledger) lacksRoom(c *class, now int64) bool {
+	if c.group.open() {
+		_, lacks := l.roomOfGroup(c.group, "")
+		return lacks
+	}
 	if c.closed || !c.failed || c.closedUntil > now || l.opts.Extenders {
 		return c.closed
 	}

@@ -77,6 +77,7 @@ func (l *Ledger) Check() (wrong []string) {
 	}
 	wrong = append(wrong, l.checkApplications()...)
 	wrong = append(wrong, l.checkGates()...)
+	wrong = append(wrong, l.checkGroups()...)
 	wrong = append(wrong, l.checkLanes()...)
 	wrong = append(wrong, l.checkRosters()...)
 	return append(wrong, l.checkRoom()...)

@@ -13,6 +13,7 @@ type class struct {
 	pods     int // records that refer to it
 	bit      int // its lane
 	driver   bool
+	group    *group // of all its pods, nil for none
 
 	listed    int // pods in lines
 	inOffered int // place among the classes with such pods
@@ -49,6 +50,9 @@ func (c *class) reopen() { c.closed, c.probe, c.closedUntil, c.allowance = false
 // carry the same key all the same, they are kept apart here, because a book's limit check speaks for all its pods.
 func (l *Ledger) classOf(p *Pod) *class {
 	key, driver := p.Class, p.Role == application.Driver
+	if p.Gang != "" { // its pods are released together, so nobody else's attempt speaks for them
+		key += "\x00" + p.Gang
+	}
 	c := l.classes[key]
 	if c != nil && (c.driver != driver || !c.request.Equal(p.Request)) {
 		key += "\x00" + p.Role.String() + p.Request.String()
@@ -56,6 +60,9 @@ func (l *Ledger) classOf(p *Pod) *class {
 	}
 	if c == nil {
 		c = &class{key: key, request: p.Request, eligible: p.Eligible, driver: driver, allowance: 1}
+		if p.Gang != "" {
+			c.group = l.groupOf(p.Gang)
+		}
 		l.classes[key] = c
 		l.lanes.enroll(c)
 	}

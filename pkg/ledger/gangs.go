@@ -1,8 +1,24 @@
 package ledger
 
 import (
+	"cmp"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/gang"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
+
+// A pod group is released whole: all pods without which it does not start get their charges and places at once, or none does. Permit then
+// keeps them back until the last one is reserved. Where one of them fails, all go back. One group is on its way at a time, so no two can
+// hold what the other one needs.
+
+// DefaultGangTimeout is how long places are kept for the pods of a group while the others get theirs, where the group does not say.
+// scheduler-plugins Coscheduling: permitWaitingTimeSeconds.
+const DefaultGangTimeout int64 = 60e9
+
+// lastGangBackOff bounds the back-off of a group, which grows as that of a pod does. Its attempts cost more.
+const lastGangBackOff int64 = 60e9
 
 // Gang is a pod group as declared: pods that start together or not at all.
 type Gang struct {
@@ -27,15 +43,303 @@ type GangState struct {
 	Since    int64 // when places were first taken for it, unix nanoseconds; 0: not yet
 }
 
+// group is a pod group and its pods.
+type group struct {
+	Gang
+	gang.Members // counted when one of the pods moves
+	declared     bool
+	pods         []*record
+	looking      bool
+	reserved     int    // of those taken
+	complete     bool   // declared, and enough pods exist, or did
+	tried        uint64 // the last walk in which it was
+
+	since    int64
+	attempts int // failed in a row
+	retryAt  int64
+	partial  bool // in the ledger's list of those
+	wait     wait // see keep.go
+}
+
+// open: its pods start together or not at all.
+func (g *group) open() bool { return g != nil && g.Together() }
+
+func (g *group) timeout() int64 { return cmp.Or(g.Timeout, DefaultGangTimeout) }
+
+// groupOf finds or makes a group.
+func (l *Ledger) groupOf(key string) *group {
+	g := l.gangs[key]
+	if g == nil {
+		g = &group{Gang: Gang{Key: key}}
+		l.gangs[key] = g
+	}
+	return g
+}
+
 // ObserveGang takes in a pod group as declared.
-func (l *Ledger) ObserveGang(g Gang) {
+func (l *Ledger) ObserveGang(d Gang) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	g := l.groupOf(d.Key)
+	whole := g.Members.Whole || d.Whole && !l.started && len(g.pods) > 0
+	if g.declared && g.MinMember == d.MinMember && g.Timeout == d.Timeout && g.MinResources.Equal(d.MinResources) && g.Members.Whole == whole && g.Gang.Whole == d.Whole {
+		return
+	}
+	g.Gang, g.declared = d, true
+	g.Members.Whole = whole
+	l.reviewGroup(g, true)
+	l.version++
 }
 
 // ForgetGang takes out a pod group that is not declared any more.
 func (l *Ledger) ForgetGang(key string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if g := l.gangs[key]; g != nil && g.declared {
+		g.declared, g.Gang = false, Gang{Key: key}
+		l.reviewGroup(g, true)
+		l.version++
+	}
 }
 
 // Gangs returns the declared pod groups in the order of their keys.
 func (l *Ledger) Gangs() []GangState {
-	return nil
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make([]GangState, 0, len(l.gangs))
+	for _, key := range sortedKeys(l.gangs) {
+		if g := l.gangs[key]; g.declared {
+			s := GangState{Gang: g.Gang, Pods: g.Live, Reserved: g.reserved, Bound: g.Bound, Since: g.since}
+			s.Whole = g.Members.Whole
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// join makes the pod a member of the group that it names, quit takes it out. The caller looks at the groups.
+func (l *Ledger) join(r *record) {
+	if r.Gang == "" {
+		return
+	}
+	r.group = l.groupOf(r.Gang)
+	r.inGroup = len(r.group.pods)
+	r.group.pods = append(r.group.pods, r)
+	r.group.wait.roomAt = 0
+	if r.group.Gang.Whole && !l.started {
+		r.group.Members.Whole = true
+	}
+}
+
+func (l *Ledger) quit(r *record) {
+	g := r.group
+	if g == nil {
+		return
+	}
+	last := g.pods[len(g.pods)-1]
+	g.pods[r.inGroup], last.inGroup = last, r.inGroup
+	g.pods[len(g.pods)-1] = nil
+	g.pods = g.pods[:len(g.pods)-1]
+	r.group = nil
+	g.wait.roomAt = 0
+}
+
+func (l *Ledger) dropGroup(g *group) {
+	if len(g.pods) == 0 && !g.declared {
+		l.endWait(g)
+		delete(l.gangs, g.Key)
+	}
+}
+
+// lookAtGroup counts a group's pods anew after one of them moved, and does what follows.
+func (l *Ledger) lookAtGroup(g *group) {
+	if g == nil || g.looking || l.trying || l.seating || l.inRevision != nil {
+		return // whoever does these things looks at the group afterwards
+	}
+	l.reviewGroup(g, false)
+}
+
+// reviewGroup: told: what is declared has changed.
+func (l *Ledger) reviewGroup(g *group, told bool) {
+	g.looking = true
+	defer func() { g.looking = false }()
+	l.countGroup(g)
+	if len(g.pods) == 0 {
+		g.Members.Whole, g.attempts, g.retryAt, g.since = false, 0, 0, 0
+	}
+	if g.declared && g.Together() && g.Bound >= g.Minimum {
+		l.makeWhole(g)
+	}
+	if complete := g.declared && g.Complete() || g.Members.Whole; complete != g.complete || told {
+		g.complete = complete
+		for _, r := range slices.Clone(g.pods) { // each for itself: order does not matter
+			switch r.state {
+			case Waiting:
+				l.wait(r, l.now)
+			case Parked:
+				l.judgeAnew(r)
+			}
+		}
+		l.countGroup(g)
+	}
+	if g.Taken > 0 && (g.Broken() || !g.complete) {
+		l.breakUp(g)
+	}
+	switch on := g.Taken > 0 && g.Together(); {
+	case on:
+		l.onItsWay = g
+	case l.onItsWay == g:
+		l.onItsWay = nil
+	}
+	if partial := g.declared && g.Partial() && g.complete; partial != g.partial {
+		g.partial = partial
+		if partial {
+			l.partial = append(l.partial, g)
+		} else {
+			l.partial = slices.DeleteFunc(l.partial, func(o *group) bool { return o == g })
+		}
+	}
+	if !g.Together() || !g.complete || g.Need() == 0 {
+		l.endWait(g)
+	}
+	l.dropGroup(g)
+}
+
+func (l *Ledger) countGroup(g *group) {
+	g.Members = gang.Members{Minimum: g.MinMember, Whole: g.Members.Whole}
+	g.reserved = 0
+	for _, r := range g.pods { // sums: order does not matter
+		if r.state == Gone || r.Terminating {
+			continue
+		}
+		g.Live++
+		switch r.state {
+		case Released, Reserved:
+			g.Taken++
+			g.reserved += btoi(r.state == Reserved)
+		case Bound:
+			g.Bound++
+		case Waiting:
+			g.Ready += btoi(r.listed)
+		case Parked, Gone:
+		}
+	}
+}
+
+func (l *Ledger) makeWhole(g *group) {
+	g.Members.Whole, g.attempts, g.retryAt = true, 0, 0
+	l.endWait(g)
+	l.version++
+}
+
+// breakUp sends all pods of the group back that are on their way: those that were not tried yet at once, the others when their attempts
+// have been rejected.
+func (l *Ledger) breakUp(g *group) {
+	g.pause(l.now)
+	for _, r := range slices.Clone(g.pods) { // each for itself: order does not matter
+		switch r.state {
+		case Released:
+			l.wait(r, l.now)
+			l.withdrawn = append(l.withdrawn, r.UID)
+		case Reserved:
+			l.rejected = append(l.rejected, r.UID)
+		case Waiting:
+			l.wait(r, l.now)
+		case Parked, Bound, Gone:
+		}
+	}
+	l.countGroup(g)
+}
+
+// holdOfGroup says what holds a pod whose group cannot start as it is.
+func (l *Ledger) holdOfGroup(r *record) reason.Reason {
+	g := r.group
+	switch {
+	case g == nil:
+	case !g.declared:
+		return reason.Reason{Code: reason.PodGroupNotFound, Queue: string(r.asked), Other: g.Key}
+	case g.Together() && !g.complete:
+		return g.incomplete(string(r.asked), g.Live)
+	case g.Together() && g.retryAt > l.now:
+		r.retryAt = max(r.retryAt, g.retryAt)
+	}
+	return reason.Reason{}
+}
+
+func (g *group) incomplete(queue string, there int) reason.Reason {
+	return reason.Reason{Code: reason.GangIncomplete, Queue: queue, Other: g.Key, Limit: int64(g.MinMember), Used: int64(there)}
+}
+
+// pause lets the group back off, once for each time that it is tried.
+func (g *group) pause(now int64) {
+	if g.retryAt <= now {
+		g.attempts++
+		g.retryAt = now + min(firstBackOff<<min(g.attempts-1, 10), lastGangBackOff)
+	}
+}
+
+// failTogether refunds a pod whose group is not whole: all of it goes back.
+func (l *Ledger) failTogether(r *record, now int64) (withdraw []UID) {
+	r.group.pause(now)
+	l.wait(r, now)
+	withdraw = append(l.withdrawn, r.UID)
+	l.withdrawn = nil
+	return withdraw
+}
+
+// rejectAgain is when a pod that should be rejected is rejected again: between Permit and the place where it waits it cannot be found.
+const rejectAgain int64 = 100e6
+
+// Rejected returns the reserved pods whose attempts are to be rejected, since their group cannot be whole. Each is returned until its attempt
+// has failed.
+func (l *Ledger) Rejected() []UID {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rejected = slices.DeleteFunc(l.rejected, func(uid UID) bool {
+		r := l.pods[uid]
+		return r == nil || r.state != Reserved || r.group == nil || r.group.Members.Whole
+	})
+	slices.Sort(l.rejected)
+	l.rejected = slices.Compact(l.rejected)
+	return slices.Clone(l.rejected)
+}
+
+// Permission is what Permit says to a reserved pod.
+type Permission struct {
+	// Wait: at most so long, in nanoseconds, for the others of its group; 0: it may be bound.
+	Wait int64
+	// Allow are the others of its group, which wait and may be bound now.
+	Allow []UID
+}
+
+// Permit says whether a reserved pod may be bound.
+func (l *Ledger) Permit(uid UID, now int64) (Permission, reason.Reason, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = now
+	r := l.pods[uid]
+	why, ok := l.recheck(r)
+	if !ok || r.group == nil {
+		return Permission{}, why, ok
+	}
+	g := r.group
+	switch {
+	case !g.complete || g.Broken():
+		return Permission{}, reason.Reason{Code: reason.WaitingTurn, Queue: string(r.leaf.path)}, false
+	case !g.Together():
+		return Permission{}, reason.Reason{}, true
+	}
+	if g.reserved+g.Bound < g.Minimum {
+		return Permission{Wait: g.timeout()}, reason.Reason{}, true
+	}
+	l.makeWhole(g)
+	l.lookAtGroup(g)
+	var p Permission
+	for _, o := range g.pods {
+		if o != r && o.state == Reserved {
+			p.Allow = append(p.Allow, o.UID)
+		}
+	}
+	slices.Sort(p.Allow)
+	return p, reason.Reason{}, true
 }

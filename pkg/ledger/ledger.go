@@ -80,6 +80,18 @@ type Ledger struct {
 	regated     []*account // leaves of which the gate was set otherwise
 	passes      uint64
 
+	// Pod groups: see gangs.go and keep.go.
+	gangs       map[string]*group
+	partial     []*group  // that have some of their nodes, and not all
+	onItsWay    *group    // that was released, and is not whole yet
+	seated      []Release // charged with the first of their group, and to be released next
+	seating     bool      // pods of a group are being charged
+	withdrawn   []UID     // to be taken out of kube-scheduler's queue
+	rejected    []UID     // to be rejected where they wait for their group
+	keeper      *group    // for which nodes are kept
+	firstToWait *group    // of the last walk, the first group that has no room
+	roomChanges uint64    // grows whenever a node gains room
+
 	// Shares: see shares.go.
 	flips, recheckedAt uint64
 	driversWait        []*account // leaves whose share keeps drivers from starting
@@ -140,6 +152,7 @@ func New(o Options) *Ledger {
 		users:      map[string]int64{},
 		nodes:      map[string]*node{},
 		foreign:    map[UID]Pod{},
+		gangs:      map[string]*group{},
 		journal:    journal{size: o.Journal},
 		treeOld:    true,
 	}

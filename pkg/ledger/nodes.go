@@ -27,6 +27,7 @@ type node struct {
 	used               resource.Sum
 	spots, foreignPods int
 	index              int // in the ledger's list of nodes
+	keptFor            *group
 }
 
 // ObserveNode takes in the newest state of a node.

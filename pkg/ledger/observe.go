@@ -33,8 +33,15 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 	if r == nil {
 		r = &record{Pod: p, state: Gone, since: now, inApp: out, inTimer: out, inAsker: out, inShowing: out, told: p.Shown, inherited: p.Shown != ""}
 		l.pods[p.UID] = r
+		l.join(r)
 		l.ask(r)
 	} else {
+		before := r.group
+		defer func() {
+			if before != r.group {
+				l.lookAtGroup(before)
+			}
+		}()
 		if r.Shown != p.Shown { // somebody wrote it: this process before, or another that led
 			r.inherited = p.Shown != "" && (r.inherited || r.told != p.Shown)
 			r.Shown, r.told = p.Shown, p.Shown
@@ -65,6 +72,7 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 		l.wait(r, now)
 	}
 	l.revised()
+	l.lookAtGroup(r.group)
 }
 
 // judgeAnew has a parked pod taken out of kube-scheduler's queue, since it or the tree changed. Meanwhile it counts where it would wait,
@@ -108,6 +116,9 @@ func (l *Ledger) forget(uid UID) {
 	l.setClass(r, nil)
 	delete(l.pods, uid)
 	delete(l.homeless, uid)
+	g := r.group
+	l.quit(r)
+	l.lookAtGroup(g)
 }
 
 // revise replaces what is known of the pod; false: nothing that counts changed. Charges follow the request; the queue a charge
@@ -124,7 +135,9 @@ func (l *Ledger) revise(r *record, p Pod) bool {
 		l.nodeOf(r.Node).add(l, r.Request, -1, false)
 	}
 	l.unask(r)
+	l.quit(r)
 	r.Pod = p
+	l.join(r)
 	l.ask(r)
 	if s == Bound {
 		l.nodeOf(r.Node).add(l, r.Request, 1, false)
@@ -257,11 +270,18 @@ func (l *Ledger) holdIn(r *record, leaf *account, now int64) reason.Reason {
 	if r.Gate != "" {
 		return reason.Reason{Code: reason.SchedulingGate, Queue: string(r.asked), Other: r.Gate}
 	}
+	if why := l.holdOfGroup(r); why.Code != "" {
+		return why
+	}
 	if why, ok := l.slot(r, leaf); !ok {
 		return why
 	}
 	if r.retryAt > now {
-		return reason.Reason{Code: reason.BackOff, Queue: string(r.asked)}
+		why := reason.Reason{Code: reason.BackOff, Queue: string(r.asked)}
+		if r.group.open() && r.group.attempts > 0 {
+			why.Other = r.group.Key
+		}
+		return why
 	}
 	return reason.Reason{}
 }

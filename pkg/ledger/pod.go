@@ -96,6 +96,7 @@ type record struct {
 	listed    bool   // in its line
 	telling   bool   // in the list of pods to tell
 	alone     bool   // no driver ran in its leaf at its last release
+	again     bool   // it was released before its last release
 	inherited bool   // another process wrote what it was told
 	listing   uint32 // grows whenever it enters or leaves a line
 	inRoster  int    // place among the released or parked pods
@@ -108,6 +109,8 @@ type record struct {
 	hold    reason.Reason // why a Waiting pod takes no part; zero: it is in its line
 	limited reason.Reason // of a listed pod: the limit it was told of, if any
 
+	group     *group     // the pod group that it names
+	inGroup   int        // place among the pods of that
 	asked     queue.Path // the parsed request, "" if it cannot be parsed
 	inApp     int        // place among the pods of its application
 	inAsker   int        // place among the pods that ask for the same queue

@@ -26,6 +26,10 @@ type Rehearsal struct {
 	fresh, roomy bool
 	open         lanes
 	kept         map[*class]room // see Keep
+
+	// The others of a group of which a pod was charged, and where they go.
+	group  []*record
+	places []*node
 }
 
 // Charge is a release as rehearsed.
@@ -97,22 +101,70 @@ func (h *Rehearsal) Next(roomy, tell bool) (Charge, bool) {
 	if !h.fresh || h.roomy != roomy {
 		h.look(roomy)
 	}
-	r := h.turn(l.root, h.open&l.lanesOf(l.root))
-	l.freshen()
+	r, place := h.nextOfGroup()
 	if r == nil {
-		return Charge{}, false
+		r = h.turn(l.root, h.open&l.lanesOf(l.root))
+		l.freshen()
+		if r == nil {
+			return Charge{}, false
+		}
+		if !roomy {
+			place = l.roomFor(r.class)
+		}
+		if len(h.group) > 0 {
+			place = h.places[0]
+			h.group, h.places = h.group[1:], h.places[1:]
+		}
 	}
 	c := Charge{UID: r.UID}
 	if tell {
+		group, places := h.group, h.places
 		c.Decisions = h.decisions(r)
+		h.group, h.places = group, places
 	}
 	r.alone = r.leaf.driverPods == 0
+	l.seating = true
 	l.set(r, r.leaf, Released, reason.Reason{})
-	if !roomy {
-		l.occupy(r, l.roomFor(r.class))
-	}
+	l.seating = false
+	l.occupy(r, place)
 	h.charged = append(h.charged, r)
+	if r.group != nil {
+		l.countGroup(r.group)
+	}
 	return c, true
+}
+
+// nextOfGroup returns the next pod of the group of which the last charge was.
+func (h *Rehearsal) nextOfGroup() (*record, *node) {
+	for len(h.group) > 0 {
+		r, place := h.group[0], h.places[0]
+		h.group, h.places = h.group[1:], h.places[1:]
+		if r.state == Waiting && r.listed {
+			return r, place
+		}
+	}
+	return nil, nil
+}
+
+// seats reports whether all pods that the pod's group needs may be charged, and keeps them for the next charges.
+func (h *Rehearsal) seats(r *record) bool {
+	l, g := h.ledger, r.group
+	l.countGroup(g)
+	pods := g.next(g.Need())
+	if len(pods) < g.Need() || len(pods) == 0 {
+		return len(pods) == g.Need()
+	}
+	if _, over := l.limitOnGroup(g, pods); over || !l.admits(pods) {
+		return false
+	}
+	places := make([]*node, len(pods))
+	if !h.roomy && !l.opts.Extenders {
+		if places, _, _ = l.pack(g, pods, false); places == nil {
+			return false
+		}
+	}
+	h.group, h.places = pods, places
+	return true
 }
 
 // look marks the classes that may have room.
@@ -133,7 +185,18 @@ func (h *Rehearsal) turn(a *account, open lanes) *record {
 	l := h.ledger
 	for {
 		r := l.walk(a, open)
-		if r == nil || h.roomy || l.roomFor(r.class) != nil {
+		switch {
+		case r == nil:
+			return nil
+		case r.group.open():
+			h.group, h.places = nil, nil
+			if h.seats(r) {
+				if len(h.group) > 0 {
+					return h.group[0]
+				}
+				return r
+			}
+		case h.roomy || l.roomFor(r.class) != nil:
 			return r
 		}
 		r.class.mark = 0
@@ -150,8 +213,14 @@ func (h *Rehearsal) Back(n int) {
 		last := len(h.charged) - 1
 		r := h.charged[last]
 		h.charged = h.charged[:last]
+		l.seating = true
 		l.set(r, r.leaf, Waiting, reason.Reason{})
+		l.seating = false
+		if r.group != nil {
+			l.countGroup(r.group)
+		}
 	}
+	h.group, h.places = nil, nil
 	h.lookAnew()
 }
 

@@ -27,6 +27,13 @@ func (l *Ledger) Choose(now int64) (Release, bool) {
 	l.now = now
 	l.begin()
 	l.expire(now)
+	for len(l.seated) > 0 { // also beyond the window: a part of a group is of no use
+		c := l.seated[0]
+		l.seated = l.seated[1:]
+		if r := l.pods[c.UID]; r != nil && r.state == Released && r.ticket == c.Ticket {
+			return c, true
+		}
+	}
 	if l.inWindow >= l.opts.Window {
 		return Release{}, false
 	}
@@ -34,13 +41,26 @@ func (l *Ledger) Choose(now int64) (Release, bool) {
 	if r == nil {
 		return Release{}, false
 	}
-	first := r.ticket == 0
+	if r.state == Released { // the first of its group
+		return r.released(), true
+	}
+	c := l.charge(r, now)
+	l.occupy(r, r.class.witness)
+	return c, true
+}
+
+// charge charges a pod and stamps its ticket.
+func (l *Ledger) charge(r *record, now int64) Release {
+	r.again = r.ticket != 0
 	l.ticket++
 	r.ticket, r.alone = l.ticket, r.leaf.driverPods == 0
 	l.step(r, now, r.leaf, Released, reason.Reason{})
 	r.class.lastTry = now
-	l.occupy(r, r.class.witness)
-	return Release{UID: r.UID, Ticket: r.ticket, Queue: r.leaf.path, Created: r.Created, First: first}, true
+	return r.released()
+}
+
+func (r *record) released() Release {
+	return Release{UID: r.UID, Ticket: r.ticket, Queue: r.leaf.path, Created: r.Created, First: !r.again}
 }
 
 // next walks from the root to a leaf, to an application, to its pod: at each step to the competitor that the parent's policy puts
@@ -57,8 +77,24 @@ func (l *Ledger) next(now int64) *record {
 	}
 	// Only the class whose turn it is looks for room: there may be thousands, and most of them come later.
 	open &= l.lanesOf(l.root)
+	if r := l.completePartial(now); r != nil {
+		return r
+	}
+	l.firstToWait = nil
 	r := l.walk(l.root, open)
-	for r != nil && !l.mayTry(r.class, now) {
+	for r != nil {
+		if r.group.open() {
+			if l.onItsWay != nil && l.onItsWay != r.group {
+				r = nil // its turn is next, and comes when the other group has its places
+				break
+			}
+			if first := l.seat(r.group, now); first != nil {
+				l.freshen()
+				return first
+			}
+		} else if l.mayTry(r.class, now) {
+			break
+		}
 		r.class.mark = 0
 		r = l.walk(l.root, open)
 	}
@@ -86,6 +122,11 @@ func (l *Ledger) walk(a *account, open lanes) *record {
 		return l.head(a, open)
 	}
 	for c := a.first(open, nil); c != nil; c = a.first(open, c) {
+		if l.keeper != nil && c.isApplication() {
+			if _, behind := l.behindGroup(c.account); behind {
+				continue
+			}
+		}
 		if r := l.walk(c.account, open&c.own); r != nil {
 			return r
 		}
@@ -99,6 +140,7 @@ func (l *Ledger) walk(a *account, open lanes) *record {
 // expire lets the pods go whose back-off is over.
 func (l *Ledger) expire(now int64) {
 	l.endStarts(now)
+	l.expireKeeping(now)
 	for len(l.timers) > 0 && l.timers[0].retryAt <= now {
 		r := l.timers[0].record
 		r.retryAt = 0
@@ -115,6 +157,10 @@ func (l *Ledger) NextRetry(now int64) (int64, bool) {
 		if t > now && (at == 0 || t < at) {
 			at = t
 		}
+	}
+	soonest(l.nextKeeping())
+	if len(l.rejected) > 0 {
+		soonest(now + rejectAgain)
 	}
 	if len(l.startTimers) > 0 {
 		soonest(max(l.startTimers[0].until, now+1))
@@ -171,12 +217,11 @@ func (l *Ledger) TakeWoken(now int64) []UID {
 	defer l.mu.Unlock()
 	l.now = now
 	l.settle() // a new tree may move parked pods, and that wakes them
-	if len(l.woken) == 0 {
+	if len(l.woken)+len(l.withdrawn) == 0 {
 		return nil
 	}
-	woken := l.woken
-	l.woken = nil
-	out := woken[:0]
+	woken, out := l.woken, l.withdrawn
+	l.woken, l.withdrawn = nil, nil
 	for _, uid := range woken {
 		switch r := l.pods[uid]; {
 		case r == nil:
@@ -276,6 +321,8 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 	}
 	tried, c := r.state == Released, r.class
 	switch {
+	case r.group.open():
+		return l.failTogether(r, now)
 	case f == Refused:
 		l.wait(r, now)
 		return []UID{uid}
@@ -307,7 +354,7 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 // mayPark: a gate would keep events from it, and one that asks for another queue now, or is too large by now, would not count where it is.
 func (l *Ledger) mayPark(r *record) bool {
 	_, large := r.tooLarge(r.leaf)
-	return r.Gate == "" && !large && l.asking[r.asked].leaf == r.leaf
+	return r.Gate == "" && !large && !r.group.open() && l.asking[r.asked].leaf == r.leaf
 }
 
 // pause lets the pod back off. Also where somebody else's Permit refused it: what a refusal gives back (room, a nominated node) is an
@@ -324,6 +371,9 @@ func (l *Ledger) recall(now int64) []UID {
 	rs := l.inOrderOfRelease()
 	uids := make([]UID, 0, len(rs))
 	for _, r := range rs {
+		if r.group.open() {
+			continue // it was released for what the others of its group are, not for this pod
+		}
 		uids = append(uids, r.UID)
 		l.wait(r, now)
 	}

@@ -50,7 +50,7 @@ func (l *Ledger) roomFor(c *class) *node {
 // holds reports whether the node has room for one more pod of the class. A resource that the node does not list it does not have,
 // unless pods get it elsewhere: else a class that wants a device would have room on every node without devices.
 func (l *Ledger) holds(e *node, c *class) bool {
-	if !e.known || e.full() {
+	if !e.known || e.full() || e.keptFor != nil && e.keptFor != c.group {
 		return false
 	}
 	for i := range c.request.Len() {
@@ -127,6 +127,7 @@ func (l *Ledger) ObserveElsewhere(names map[resource.Name]bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.elsewhere = names
+	l.roomChanges++
 	for _, c := range l.classes { // each for itself: order does not matter
 		c.room = room{}
 	}
@@ -142,6 +143,7 @@ func (l *Ledger) gained(e *node) {
 	if !e.known {
 		return
 	}
+	l.roomChanges++
 	for _, c := range l.classes { // each for itself: order does not matter
 		if e.index >= c.room.next || !l.holds(e, c) {
 			continue
@@ -196,6 +198,9 @@ func (l *Ledger) Candidates(uid UID, n, small int) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.pods[uid]
+	if r != nil && r.state == Released && r.group.open() && r.spot != nil && r.spot.known {
+		return []string{r.spot.Name} // the places of a group were chosen together
+	}
 	if r == nil || r.state != Released || len(l.nodeList) <= small {
 		return nil
 	}

@@ -39,6 +39,7 @@ func (l *Ledger) set(r *record, leaf *account, s State, hold reason.Reason) {
 		l.follow(oldApp)
 	}
 	l.even()
+	l.lookAtGroup(r.group)
 }
 
 // afterSet keeps what is not on an account: window, class, timers, and who must be told.
@@ -57,7 +58,7 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will eff
 			l.timers.remove(timerEntry{r})
 		}
 	}
-	if r.limited.Code != "" && (r.state != Waiting || r.held()) {
+	if r.limited.Code != "" && r.limited.Code != r.hold.Code && (r.state != Waiting || r.held()) {
 		r.limited = reason.Reason{}
 	}
 	if r.told != "" || r.hold.Code != "" {

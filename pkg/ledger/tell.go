@@ -19,7 +19,7 @@ type Telling struct {
 func tellable(h reason.Reason) bool {
 	switch h.Code {
 	case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.QueueDeleted,
-		reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications:
+		reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.PodGroupNotFound:
 		return true
 	}
 	return false

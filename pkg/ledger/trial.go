@@ -62,13 +62,38 @@ func (t *trial) move(r *record, s State) {
 func (t *trial) next() *record {
 	l := t.ledger
 	r := l.walk(l.root, t.open&l.lanesOf(l.root))
+	for r != nil && r.group.open() && r.group.tried != l.mark && !t.all(r.group) {
+		r.class.mark = 0
+		r = l.walk(l.root, t.open&l.lanesOf(l.root))
+	}
 	l.freshen()
 	if r == nil {
 		return nil
 	}
+	if r.state == Released { // with its group
+		return r
+	}
 	t.move(r, Released)
 	t.charged = append(t.charged, r)
 	return r
+}
+
+// all charges all pods that a group needs to start; false: a limit does not admit them all.
+func (t *trial) all(g *group) bool {
+	l, need := t.ledger, g.Need()
+	pods := g.next(need)
+	if len(pods) < need {
+		return false
+	}
+	if _, over := l.limitOnGroup(g, pods); over {
+		return false
+	}
+	g.tried = l.mark
+	for _, r := range pods {
+		t.move(r, Released)
+		t.charged = append(t.charged, r)
+	}
+	return true
 }
 
 // end takes all back, the last move first: so every list is again as it was.

@@ -27,10 +27,16 @@ func (l *Ledger) why(r *record) reason.Reason {
 		why, _ := l.slotFor(r.leaf, r.app.user)
 		return why
 	}
+	if r.hold.Code == reason.GangIncomplete {
+		return r.group.incomplete(r.hold.Queue, r.group.Live)
+	}
 	if r.held() {
 		return r.hold
 	}
 	if why, limited := l.limitOn(r.app, r.class); limited {
+		return why
+	}
+	if why, lacks := l.roomOfGroup(r.group, string(r.leaf.path)); lacks {
 		return why
 	}
 	if l.lacksRoom(r.class, l.now) {
@@ -43,6 +49,12 @@ func (l *Ledger) why(r *record) reason.Reason {
 func (l *Ledger) limitOn(app *account, c *class) (reason.Reason, bool) {
 	if app.atGate && !app.parent.opens() {
 		return l.behind(app), true
+	}
+	if why, behind := l.behindGroup(app); behind {
+		return why, true
+	}
+	if why, stopped := l.stopOfGroup(c.group, string(app.path)); stopped {
+		return why, true
 	}
 	for a := app.parent; a != nil; a = a.parent {
 		if !l.stops(a, c) {
@@ -68,6 +80,11 @@ func (l *Ledger) Survey(n int, now int64) {
 	for range min(n, len(l.unbound)) {
 		l.surveyed = (l.surveyed + 1) % len(l.unbound)
 		r := l.unbound[l.surveyed]
+		if r.state == Waiting && r.hold.Code == reason.GangIncomplete && now-r.since >= tellAfter && r.limited.Code != r.hold.Code {
+			r.limited = l.why(r) // not before: the others are being created, mostly
+			l.tell(r)
+			continue
+		}
 		if r.state != Waiting || r.held() || r.leaf == nil || now-r.since < tellAfter {
 			continue
 		}

@@ -1,0 +1,66 @@
+// Package gang says when the pods of a pod group start: all of those without which the group does not start, or none.
+//
+// Input are counts of a group's pods, and of how many pods fit on nodes; output are verdicts and places. The package takes no place itself,
+// and knows neither nodes nor pods.
+package gang
+
+// Members are the pods of a group that exist and are not being deleted.
+type Members struct {
+	Minimum int // without so many, the group does not start
+	Live    int // all
+	Ready   int // nothing but limits, room and their turn keeps them
+	Taken   int // on their way to a node
+	Bound   int // have one
+	Whole   bool
+}
+
+// Together reports whether the pods that have no node yet start together or not at all. Once the group was whole, or where one pod makes it
+// whole, its pods are pods like any others.
+func (m Members) Together() bool { return m.Minimum > 1 && !m.Whole }
+
+// Complete reports whether enough pods exist for the group to start.
+func (m Members) Complete() bool { return m.Live >= m.Minimum }
+
+// Need is how many pods must get a place at once.
+func (m Members) Need() int { return max(m.Minimum-m.Taken-m.Bound, 0) }
+
+// Partial reports whether the group has some of its nodes, and not all: a binding failed, or a restart came between.
+func (m Members) Partial() bool { return m.Together() && m.Bound > 0 && m.Bound < m.Minimum }
+
+// Broken reports whether pods are on their way although the group cannot be whole with them any more.
+func (m Members) Broken() bool { return m.Together() && m.Taken > 0 && m.Taken+m.Bound < m.Minimum }
+
+// Place is a number of equal pods on one node.
+type Place struct{ Node, Group, Pods int }
+
+// Pack places groups of equal pods, need[i] of the i-th, on nodes, one node after the other, and on each as many of the first group as fit,
+// then of the next. room is how many pods of a group fit on a node where so many of each group have been placed already. placed counts all pods
+// that found a place; they are all of them, or places is of no use.
+//
+// It goes through the nodes once. Where groups differ in shape it may miss a way to place them all that a search would find; it never places
+// what does not fit.
+func Pack(nodes int, need []int, room func(node, group int, taken []int) int) (places []Place, placed int) {
+	left, open := append([]int(nil), need...), 0
+	for _, n := range need {
+		open += n
+	}
+	taken := make([]int, len(need))
+	for node := 0; node < nodes && open > 0; node++ {
+		clear(taken)
+		for g := range left {
+			if left[g] == 0 {
+				continue
+			}
+			n := min(room(node, g, taken), left[g])
+			if n <= 0 {
+				continue
+			}
+			places = append(places, Place{Node: node, Group: g, Pods: n})
+			taken[g] += n
+			left[g] -= n
+			open -= n
+			placed += n
+		}
+	}
+	return places, placed
+}

@@ -1,0 +1,98 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/limit"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// What keeps a pod group from being released: a limit, pods that are not there, or room.
+
+// limitOnGroup returns the first max on the paths that does not admit the pods together.
+func (l *Ledger) limitOnGroup(g *group, pods []*record) (reason.Reason, bool) {
+	for i, r := range pods {
+		if slices.ContainsFunc(pods[:i], func(o *record) bool { return o.leaf == r.leaf }) {
+			continue
+		}
+		for a := r.leaf; a != nil; a = a.parent {
+			if a.spec.Max.Len() == 0 {
+				continue
+			}
+			var sum resource.Sum
+			for _, o := range pods {
+				if o.leaf.isUnder(a) {
+					sum.Add(o.Request)
+				}
+			}
+			together := sum.List()
+			if n, over := limit.MaxResources(&a.usage, together, a.spec.Max); over {
+				return reason.Reason{Code: reason.MaxResources, Queue: string(a.path), Other: g.Key, Resource: n,
+					Limit: a.spec.Max.Get(n), Used: a.usage.Get(n), Asked: together.Get(n)}, true
+			}
+		}
+	}
+	return reason.Reason{}, false
+}
+
+// stopOfGroup says what keeps a group from being released now, besides room and its turn.
+func (l *Ledger) stopOfGroup(g *group, queue string) (reason.Reason, bool) {
+	if !g.open() || g.Taken > 0 {
+		return reason.Reason{}, false
+	}
+	l.countGroup(g)
+	need := g.Need()
+	if g.Ready < need {
+		return g.incomplete(queue, g.Ready+g.Bound), true
+	}
+	return l.limitOnGroup(g, g.next(need))
+}
+
+// roomOfGroup says what room a group lacks; false: none.
+func (l *Ledger) roomOfGroup(g *group, queue string) (reason.Reason, bool) {
+	if !g.open() || g.Taken > 0 || l.opts.Extenders {
+		return reason.Reason{}, false
+	}
+	l.countGroup(g)
+	if g.Ready < g.Need() || g.Need() == 0 {
+		return reason.Reason{}, false
+	}
+	pods := g.next(g.Need())
+	_, placed, lacks := l.pack(g, pods, false)
+	if placed == len(pods) && lacks == "" {
+		return reason.Reason{}, false
+	}
+	why := reason.Reason{Code: reason.GangWaitsForRoom, Queue: queue, Other: g.Key, Limit: int64(len(pods)), Used: int64(placed)}
+	if l.keeper == g {
+		why.Until = g.wait.until
+	}
+	if _, could, lacks := l.pack(g, pods, true); could < len(pods) || lacks != "" {
+		why.Code, why.Used, why.Until, why.Resource = reason.GangTooLarge, int64(could), 0, lacks
+		if lacks == "" {
+			why.Resource = l.dominantOf(pods)
+		}
+		for _, o := range pods {
+			why.Asked = resource.SatAdd(why.Asked, o.Request.Get(why.Resource))
+		}
+		if lacks != "" {
+			why.Asked = max(why.Asked, g.MinResources.Get(lacks))
+		}
+	}
+	return why, true
+}
+
+// dominantOf is the resource of which the pods together ask for the largest part of the cluster.
+func (l *Ledger) dominantOf(pods []*record) (most resource.Name) {
+	var sum resource.Sum
+	for _, r := range pods {
+		sum.Add(r.Request)
+	}
+	for i := range sum.Len() {
+		e := sum.At(i)
+		if most == "" || resource.CompareProducts3(uint64(e.Value), uint64(max(l.total.Get(most), 0)), 1, uint64(sum.Get(most)), uint64(max(l.total.Get(e.Name), 0)), 1) > 0 {
+			most = e.Name
+		}
+	}
+	return most
+}

@@ -1,0 +1,304 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+)
+
+func ofGang(key string) func(*Pod) {
+	return func(p *Pod) { p.Gang, p.Application = "ns/"+key, "ns/podgroup/"+key }
+}
+
+// gang declares a pod group and its pods, of 10 cpu each: g0, g1 ...
+func (f *fixture) gang(key, q string, n int, edits ...func(*Pod)) (uids []UID) {
+	f.t.Helper()
+	f.ObserveGang(Gang{Key: "ns/" + key, MinMember: n})
+	for i := range n {
+		uid := UID(fmt.Sprint(key, i))
+		f.pod(uid, q, append([]func(*Pod){asks(10, 4), ofGang(key), at(int64(len(f.pods)))}, edits...)...)
+		uids = append(uids, uid)
+	}
+	return uids
+}
+
+// permit asks Permit and returns what it says: "wait", "bind" with those that are allowed, or "refused".
+func (f *fixture) permit(uid UID) string {
+	f.t.Helper()
+	p, _, ok := f.Permit(uid, f.now)
+	f.sound()
+	switch {
+	case !ok:
+		return "refused"
+	case p.Wait > 0:
+		return "wait"
+	}
+	return fmt.Sprint("bind", p.Allow)
+}
+
+func (f *fixture) wantPermit(uid UID, want string) {
+	f.t.Helper()
+	if got := f.permit(uid); got != want {
+		f.t.Errorf("Permit says to %s: %s, want %s", uid, got, want)
+	}
+}
+
+func gangs(t *testing.T, edits ...func(*queue.Declaration)) *fixture {
+	f := newFixture(t, Options{})
+	f.declare("root.a", edits...)
+	f.declare("root.b")
+	return f
+}
+
+func TestAGangIsReleasedWholeAndBoundWhole(t *testing.T) {
+	f := gangs(t)
+	f.gang("g", "a", 3)
+	f.pod("late", "a", at(100), asks(1, 1), ofClass("late"))
+	f.wantPods(f.choose(), "g0", "g1", "g2", "late")
+	f.reserve("g0", "g1")
+	f.wantPermit("g0", "wait")
+	f.wantPermit("g1", "wait")
+	f.reserve("g2")
+	f.wantPermit("g2", "bind[g0 g1]")
+	f.bindAll("g0", "g1", "g2")
+	if got := f.Gangs(); len(got) != 1 || !got[0].Whole || got[0].Bound != 3 || got[0].Since != f.now {
+		t.Errorf("got %+v", got)
+	}
+	// What comes later, and what replaces a pod, is a pod like any other.
+	f.pod("g3", "a", asks(10, 4), ofGang("g"), at(101))
+	f.wantPods(f.choose(), "g3")
+	f.reserve("g3")
+	f.wantPermit("g3", "bind[]")
+}
+
+func TestAGangWaitsForAllItsPodsAndHoldsNothing(t *testing.T) {
+	f := gangs(t, runs(1))
+	f.ObserveGang(Gang{Key: "ns/g", MinMember: 3})
+	f.pod("g0", "a", ofGang("g"), at(1))
+	f.pod("g1", "a", ofGang("g"), at(2))
+	f.pod("other", "a", at(3)) // takes the only slot: the group holds none
+	f.pod("lost", "a", ofGang("unknown"), at(4))
+	f.wantPods(f.choose(), "other")
+	f.wantWhy("g0", "GangIncomplete root.a 2/3+0")
+	f.wantWhy("lost", "PodGroupNotFound root.a 0/0+0")
+	f.pod("g2", "a", ofGang("g"), at(5))
+	f.wantPods(f.choose())
+	f.wantWhy("g0", "MaxRunningApplications root.a 1/1+0")
+	f.forget("other")
+	f.wantPods(f.choose(), "g0", "g1", "g2")
+	f.edit("g1", terminating)
+	f.wantPods(f.TakeWoken(f.now), "g0", "g2")
+	f.wantWhy("g2", "GangIncomplete root.a 2/3+0")
+	f.wantUsage("root.a", "")
+}
+
+func TestAGangThatDoesNotFitTakesNothing(t *testing.T) {
+	f := gangs(t)
+	f.pod("first", "b", asks(80, 4), ofClass("first"), at(0))
+	f.run("first")
+	f.gang("g", "a", 3)
+	f.pod("small", "a", at(100), asks(1, 1), ofClass("small"))
+	f.wantPods(f.choose(), "small")
+	f.wantWhy("g0", "GangWaitsForRoom root.a 1/3+0") // 19 cpu are free
+	f.forget("first")
+	f.wantPods(f.choose(), "g0", "g1", "g2")
+}
+
+func TestAGangThatNeverFitsIsToldWithNumbers(t *testing.T) {
+	f := gangs(t)
+	f.gang("g", "a", 12) // of 10 cpu each, on 100
+	f.wantPods(f.choose())
+	why, _ := f.Why("g0")
+	if want := (reason.Reason{Code: reason.GangTooLarge, Queue: "root.a", Other: "ns/g", Limit: 12, Used: 10, Resource: "cpu", Asked: 120_000}); why != want {
+		t.Errorf("got %+v, want %+v", why, want)
+	}
+	f.ObserveNode(Node{Name: "more", Allocatable: amounts(20, 80), Usable: true})
+	if got := len(f.choose()); got != 12 {
+		t.Errorf("%d are released once they fit", got)
+	}
+	f.declare("root.b", maximum(amounts(25, 400)))
+	f.gang("h", "b", 3)
+	f.wantPods(f.choose())
+	f.wantWhy("h0", "MaxResources root.b 0/25000+30000")
+}
+
+// Where one pod fails, all go back: those that wait for it are rejected, those that were not tried are withdrawn.
+func TestAGangGoesBackWhole(t *testing.T) {
+	for name, c := range map[string]struct {
+		break_    func(f *fixture) []UID
+		withdrawn []UID
+	}{
+		"one fits nowhere": {func(f *fixture) []UID { return f.fail("g1", NoFit) }, []UID{"g2", "g1"}},
+		"one has an error": {func(f *fixture) []UID { return f.fail("g1", Errored) }, []UID{"g2", "g1"}},
+		"a rule refuses":   {func(f *fixture) []UID { return f.fail("g1", Refused) }, []UID{"g2", "g1"}},
+		"one is deleted":   {func(f *fixture) []UID { f.forget("g1"); return f.TakeWoken(f.now) }, []UID{"g2"}},
+		"the group is deleted": {func(f *fixture) []UID {
+			f.ForgetGang("ns/g")
+			f.sound()
+			return f.TakeWoken(f.now)
+		}, []UID{"g1", "g2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := gangs(t)
+			f.gang("g", "a", 3)
+			f.choose()
+			f.reserve("g0")
+			f.wantPermit("g0", "wait")
+			withdrawn := c.break_(f)
+			slices.Sort(withdrawn)
+			slices.Sort(c.withdrawn)
+			f.wantPods(withdrawn, c.withdrawn...)
+			f.wantPods(f.Rejected(), "g0")
+			if got := f.permit("g0"); got != "refused" {
+				t.Errorf("Permit says %s to a pod that should be rejected", got)
+			}
+			f.fail("g0", Refused)
+			f.wantPods(f.Rejected())
+			f.wantUsage("root.a", "")
+			f.wantPods(f.choose())
+		})
+	}
+}
+
+func TestAGangThatFailsBacksOffMoreEachTime(t *testing.T) {
+	f := gangs(t)
+	f.gang("g", "a", 2)
+	for _, pause := range []int64{1, 2, 4, 8, 16, 32, 60, 60} {
+		f.wantPods(f.choose(), "g0", "g1")
+		f.reserve("g0")
+		f.fail("g1", NoFit)
+		f.fail("g0", Refused)
+		f.now += pause*sec - 1
+		f.wantPods(f.choose())
+		f.now++
+	}
+	f.wantPods(f.choose(), "g0", "g1")
+	f.reserve("g0", "g1")
+	f.wantPermit("g1", "bind[g0]")
+	if got := f.gangs["ns/g"].attempts; got != 0 {
+		t.Errorf("%d failed attempts are remembered", got)
+	}
+}
+
+// One group is on its way at a time: the next one waits for the places that it has, other pods do not.
+func TestTwoGangsDoNotHoldWhatTheOtherNeeds(t *testing.T) {
+	f := gangs(t)
+	f.gang("g", "a", 3)
+	f.gang("h", "b", 3)
+	f.wantPods(f.choose(), "g0", "g1", "g2")
+	f.reserve("g0", "g1", "g2")
+	f.wantPermit("g2", "bind[g0 g1]")
+	f.wantPods(f.choose(), "h0", "h1", "h2")
+}
+
+// A group that waits is passed by what fits, but not for ever: then what comes after it in its queue waits, and nodes are kept.
+func TestAGangIsNotStarved(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.ObserveNode(Node{Name: "other", Allocatable: amounts(30, 400), Usable: true})
+	f.declare("root.a")
+	f.declare("root.b")
+	f.pod("long", "b", asks(90, 4), ofClass("long"), at(0))
+	f.run("long")
+	f.pod("short", "b", asks(20, 4), ofClass("short"), at(1))
+	f.wantPods(f.choose(), "short")
+	f.each([]UID{"short"}, func(uid UID) { f.Reserve(uid, "other", f.now) })
+	f.edit("short", boundTo("other"))
+	f.gang("g", "a", 3) // 30 cpu: on the other node alone, once it is empty
+	f.wantPods(f.choose())
+	f.pod("newcomer", "a", asks(1, 1), ofClass("n"), at(1000))
+	f.wantPods(f.choose(), "newcomer")
+	f.now += patience
+	f.pod("newest", "a", asks(1, 1), ofClass("n"), at(1001))
+	f.pod("elsewhere", "b", asks(10, 1), ofClass("e"), at(1002))
+	f.choose() // now nodes are kept
+	if f.keeper == nil || f.nodes["other"].keptFor == nil {
+		t.Fatalf("nothing is kept")
+	}
+	want := reason.Reason{Code: reason.BehindGang, Queue: "root.a", Other: "ns/g", Since: f.keeper.wait.since, Until: f.now + keepFor}
+	if why, _ := f.Why("newest"); why != want {
+		t.Errorf("got %+v, want %+v", why, want)
+	}
+	f.forget("short", "long")
+	f.wantPods(f.choose()[:3], "g0", "g1", "g2")
+	if f.keeper != nil {
+		t.Error("nodes are still kept")
+	}
+}
+
+func TestKeptNodesAreGivenBackInTime(t *testing.T) {
+	f := gangs(t)
+	f.pod("long", "b", asks(80, 4), ofClass("long"), at(0))
+	f.run("long")
+	f.gang("g", "a", 3)
+	f.wantPods(f.choose())
+	f.now += patience
+	f.wantPods(f.choose())
+	f.pod("other", "b", asks(1, 1), ofClass("other"))
+	f.wantPods(f.choose(), "other") // the first of its class is tried whatever room there is
+	f.fail("other", NoFit)
+	f.wantPods(f.choose())
+	if next, ok := f.NextRetry(f.now); !ok || next > f.now+keepFor {
+		t.Errorf("next at %d, %v", next, ok)
+	}
+	f.now += keepFor
+	f.choose()
+	f.wantPods(f.TakeWoken(f.now), "other")
+	f.wantPods(f.choose(), "other")
+	if f.keeper != nil {
+		t.Error("nodes are still kept")
+	}
+}
+
+// After a restart, or where a binding failed, a part of the group runs. The rest goes before anybody else.
+func TestAGangInPartIsCompletedFirst(t *testing.T) {
+	f := gangs(t)
+	f.pod("before", "a", at(0), ofClass("before"))
+	f.ObserveGang(Gang{Key: "ns/g", MinMember: 3})
+	f.pod("g0", "b", ofGang("g"), at(1), boundTo("node"))
+	f.pod("g1", "b", ofGang("g"), at(2))
+	f.pod("g2", "b", ofGang("g"), at(3))
+	f.wantPods(f.choose(), "g1", "g2", "before")
+	f.reserve("g1")
+	f.wantPermit("g1", "wait")
+	f.reserve("g2")
+	f.wantPermit("g2", "bind[g1]")
+}
+
+func TestAWholeGangStaysWholeOverARestart(t *testing.T) {
+	f := gangs(t)
+	f.ObserveGang(Gang{Key: "ns/g", MinMember: 3, Whole: true})
+	f.pod("g0", "a", ofGang("g"), at(1)) // two have ended, one is tried again
+	f.wantPods(f.choose(), "g0")
+}
+
+func TestMinResourcesHoldAGangToo(t *testing.T) {
+	f := gangs(t)
+	f.pod("first", "b", asks(50, 4), ofClass("first"), at(0))
+	f.run("first")
+	f.gang("g", "a", 2)
+	f.ObserveGang(Gang{Key: "ns/g", MinMember: 2, MinResources: amounts(60, 0)})
+	f.wantPods(f.choose())
+	f.wantWhy("g0", "GangWaitsForRoom root.a 2/2+0")
+	f.forget("first")
+	f.wantPods(f.choose(), "g0", "g1")
+}
+
+// Pods of several sizes are placed together, the largest first.
+func TestAGangOfSeveralSizesIsPlacedTogether(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.ForgetNode("node")
+	f.ObserveNode(Node{Name: "small", Allocatable: amounts(10, 400), Usable: true})
+	f.ObserveNode(Node{Name: "large", Allocatable: amounts(30, 400), Usable: true})
+	f.declare("root.a")
+	f.ObserveGang(Gang{Key: "ns/g", MinMember: 3})
+	f.pod("driver", "a", ofGang("g"), asks(10, 1), at(1), ofClass("d"), driver)
+	f.pod("g1", "a", ofGang("g"), asks(25, 1), at(2), ofClass("w"))
+	f.pod("g2", "a", ofGang("g"), asks(5, 1), at(3), ofClass("s"))
+	f.wantPods(f.choose(), "driver", "g1", "g2")
+	if got := f.pods["g1"].spot.Name; got != "large" {
+		t.Errorf("the largest goes to %s", got)
+	}
+}

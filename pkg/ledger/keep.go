@@ -1,0 +1,303 @@
+package ledger
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/gang"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// A group that needs many places at once would wait for ever behind small pods, each of which takes the place that has just become free. So the
+// first one that has waited for a while has nodes kept free for it, and stops what came after it in its queue: one group at a time, no more nodes
+// than it has pods, and not for long. Then another one has its turn.
+
+const (
+	// patience is how long a group waits for room before anything is kept for it: most get theirs as pods end.
+	patience int64 = 15e9
+	// keepFor is how long nodes are kept at most.
+	keepFor int64 = 5 * 60e9
+)
+
+// wait is a group's wait for room.
+type wait struct {
+	since   int64  // 0: it does not wait for room
+	until   int64  // of the group for which nodes are kept
+	roomAt  uint64 // the state of the nodes in which it last had none
+	leaf    *account
+	ordered int64 // in leaf, what was submitted later came after the group
+}
+
+// places are where a group's pods would go.
+func (l *Ledger) placesFor(g *group, pods []*record) []*node {
+	if l.opts.Extenders { // nodes may have room that only an extender knows of
+		return make([]*node, len(pods))
+	}
+	if g.wait.since != 0 && g.wait.roomAt == l.roomChanges {
+		return nil // nothing has changed since
+	}
+	places, placed, lacks := l.pack(g, pods, false)
+	if placed < len(pods) || lacks != "" {
+		return nil
+	}
+	return places
+}
+
+// pack places pods on nodes. empty: as if none of our pods ran anywhere, so what does not fit then never will. lacks is a resource of which the
+// group says that it needs more than there is.
+func (l *Ledger) pack(g *group, pods []*record, empty bool) (places []*node, placed int, lacks resource.Name) {
+	classes, of := l.classesOf(pods)
+	need := make([]int, len(classes))
+	for _, c := range of {
+		need[c]++
+	}
+	nodes := l.nodeList
+	if l.keeper == g && !empty { // those that are kept first: what is free elsewhere may be gone next
+		nodes = slices.Clone(nodes)
+		slices.SortStableFunc(nodes, func(a, b *node) int { return btoi(b.keptFor == g) - btoi(a.keptFor == g) })
+	}
+	put, placed := gang.Pack(len(nodes), need, func(node, c int, taken []int) int {
+		return l.spaces(nodes[node], classes, c, taken, empty)
+	})
+	if lacks = l.lacksInAll(g, empty); placed < len(pods) || lacks != "" {
+		return nil, placed, lacks
+	}
+	places = make([]*node, len(pods))
+	for _, p := range put {
+		for i := 0; i < len(pods) && p.Pods > 0; i++ {
+			if of[i] == p.Group && places[i] == nil {
+				places[i], p.Pods = nodes[p.Node], p.Pods-1
+			}
+		}
+	}
+	return places, placed, ""
+}
+
+// classesOf returns the classes of pods, the largest first, and of each pod which it is.
+func (l *Ledger) classesOf(pods []*record) (classes []*class, of []int) {
+	for _, r := range pods {
+		if !slices.Contains(classes, r.class) {
+			classes = append(classes, r.class)
+		}
+	}
+	if len(classes) > 1 {
+		slices.SortStableFunc(classes, func(a, b *class) int {
+			return cmp.Or(cmp.Compare(l.part(b), l.part(a)), cmp.Compare(a.key, b.key))
+		})
+	}
+	of = make([]int, len(pods))
+	for i, r := range pods {
+		of[i] = slices.Index(classes, r.class)
+	}
+	return classes, of
+}
+
+// part is the largest part of the cluster that a pod of the class asks for, in millionths.
+func (l *Ledger) part(c *class) (most int64) {
+	for i := range c.request.Len() {
+		e := c.request.At(i)
+		if total := l.total.Get(e.Name); total > 0 {
+			most = max(most, resource.Part(1_000_000, e.Value, total))
+		}
+	}
+	return most
+}
+
+// spaces is how many pods of a class fit on a node on which so many of each class were placed already.
+func (l *Ledger) spaces(e *node, classes []*class, which int, taken []int, empty bool) int {
+	c := classes[which]
+	if !e.known || e.keptFor != nil && e.keptFor != c.group && !empty {
+		return 0
+	}
+	const many = 1 << 30
+	n := many
+	if e.Pods > 0 {
+		n = e.Pods - e.foreignPods
+		if !empty {
+			n -= e.spots
+		}
+		for _, t := range taken {
+			n -= t
+		}
+	}
+	for i := range c.request.Len() {
+		want := c.request.At(i)
+		has, listed := e.Allocatable.Lookup(want.Name)
+		if want.Value <= 0 || !listed && l.isElsewhere(want.Name) {
+			continue
+		}
+		used := &e.used
+		if empty {
+			used = &e.foreign
+		}
+		left := resource.SatSub(has, used.Get(want.Name))
+		for g, t := range taken {
+			if t > 0 {
+				left = resource.SatSub(left, resource.SatMul(int64(t), classes[g].request.Get(want.Name)))
+			}
+		}
+		n = int(min(int64(n), max(left, 0)/want.Value))
+		if n <= 0 {
+			return 0
+		}
+	}
+	if !e.takes(c) {
+		return 0
+	}
+	return n
+}
+
+// lacksInAll compares what the group says it needs with what is free on all nodes together.
+func (l *Ledger) lacksInAll(g *group, empty bool) resource.Name {
+	if g.MinResources.Len() == 0 || g.Bound > 0 {
+		return ""
+	}
+	var free resource.Sum
+	for _, e := range l.nodeList { // a sum: order does not matter
+		if !e.Usable || e.keptFor != nil && e.keptFor != g && !empty {
+			continue
+		}
+		used := e.used.List()
+		if empty {
+			used = e.foreign.List()
+		}
+		free.Add(e.Allocatable.Sub(used).Max(resource.List{}))
+	}
+	for i := range g.MinResources.Len() {
+		if want := g.MinResources.At(i); want.Value > free.Get(want.Name) && !l.isElsewhere(want.Name) {
+			return want.Name
+		}
+	}
+	return ""
+}
+
+// lacksPlaces notes that the group waits for room, and keeps nodes for it when it has waited for long enough and is the first.
+func (l *Ledger) lacksPlaces(g *group, now int64) {
+	if g.wait.since == 0 {
+		g.wait.since = now
+	}
+	g.wait.roomAt = l.roomChanges
+	if l.firstToWait == nil {
+		l.firstToWait = g
+	}
+	if l.keeper == nil && l.firstToWait == g && now-g.wait.since >= patience {
+		l.keep(g, now)
+	}
+}
+
+// keep keeps nodes free for a group: those on which most of its pods would fit now, as many as would hold all of it once our pods there have
+// ended.
+func (l *Ledger) keep(g *group, now int64) {
+	pods := g.next(g.Need())
+	classes, of := l.classesOf(pods)
+	need := make([]int, len(classes))
+	for _, c := range of {
+		need[c]++
+	}
+	none := make([]int, len(classes))
+	type choice struct {
+		*node
+		fit int
+	}
+	choices := make([]choice, 0, len(l.nodeList))
+	for _, e := range l.nodeList {
+		fit := 0
+		for c := range classes {
+			fit += min(l.spaces(e, classes, c, none, false), need[c])
+		}
+		choices = append(choices, choice{e, fit})
+	}
+	slices.SortFunc(choices, func(a, b choice) int { return cmp.Or(cmp.Compare(b.fit, a.fit), cmp.Compare(a.Name, b.Name)) })
+	places, placed := gang.Pack(len(choices), need, func(node, c int, taken []int) int {
+		return l.spaces(choices[node].node, classes, c, taken, true)
+	})
+	if placed < len(pods) {
+		return // it could not start on empty nodes
+	}
+	l.keeper, g.wait.until = g, now+keepFor
+	g.wait.leaf = pods[0].leaf
+	for _, r := range pods {
+		g.wait.ordered = max(g.wait.ordered, r.app.submitted)
+	}
+	for _, p := range places {
+		choices[p.Node].keptFor = g
+	}
+	l.version++
+}
+
+// endWait: the group does not wait for room any more.
+func (l *Ledger) endWait(g *group) {
+	g.wait = wait{}
+	if l.keeper == g {
+		l.endKeeping()
+	}
+}
+
+// endKeeping gives the kept nodes back to all.
+func (l *Ledger) endKeeping() {
+	l.keeper = nil
+	for _, e := range l.nodeList { // each for itself: order does not matter
+		if e.keptFor != nil {
+			e.keptFor = nil
+			l.gained(e)
+		}
+	}
+	for _, r := range l.parked { // a probe may have been kept off those nodes
+		l.woken = append(l.woken, r.UID)
+	}
+	l.version++
+}
+
+// expireKeeping gives kept nodes back whose time is over. The group goes to the end of those that wait.
+func (l *Ledger) expireKeeping(now int64) {
+	g := l.keeper
+	if g == nil {
+		return
+	}
+	if _, stopped := l.stopOfGroup(g, ""); stopped { // a rule does by now, so that room is of no use to it
+		l.endWait(g)
+		return
+	}
+	if g.wait.until <= now {
+		l.endKeeping()
+		g.wait.since, g.wait.until = now, 0
+	}
+}
+
+// nextKeeping is when waiting alone changes what is kept; 0: never.
+func (l *Ledger) nextKeeping() int64 {
+	switch g := l.firstToWait; {
+	case l.keeper != nil:
+		return l.keeper.wait.until
+	case g != nil && g.wait.since != 0:
+		return g.wait.since + patience
+	}
+	return 0
+}
+
+// behindGroup says whether an application waits since it came after the group for which nodes are kept.
+func (l *Ledger) behindGroup(app *account) (reason.Reason, bool) {
+	g := l.keeper
+	if g == nil || app.parent != g.wait.leaf || app.submitted <= g.wait.ordered {
+		return reason.Reason{}, false
+	}
+	return reason.Reason{Code: reason.BehindGang, Queue: string(app.path), Other: g.Key, Since: g.wait.since, Until: g.wait.until}, true
+}
+
+// KeptFrom returns the nodes that are kept from a pod, for the pod group it is not of.
+func (l *Ledger) KeptFrom(uid UID) map[string]bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.pods[uid]
+	if l.keeper == nil || r != nil && r.group == l.keeper {
+		return nil
+	}
+	kept := map[string]bool{}
+	for _, e := range l.nodeList { // into a set: order does not matter
+		if e.keptFor != nil {
+			kept[e.Name] = true
+		}
+	}
+	return kept
+}

@@ -1,0 +1,97 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+)
+
+// seat charges all pods that a group needs to start, and takes their places; it returns the first, and the others are released next. nil: it
+// cannot start now.
+func (l *Ledger) seat(g *group, now int64) *record {
+	l.countGroup(g)
+	need := g.Need()
+	if g.tried == l.mark || g.Taken > 0 || g.Ready < need || g.retryAt > now {
+		return nil
+	}
+	g.tried = l.mark
+	pods := g.next(need)
+	if _, over := l.limitOnGroup(g, pods); over || !l.admits(pods) {
+		l.endWait(g)
+		return nil
+	}
+	places := l.placesFor(g, pods)
+	if places == nil {
+		l.lacksPlaces(g, now)
+		return nil
+	}
+	l.seating = true
+	for i, r := range pods {
+		c := l.charge(r, now)
+		l.occupy(r, places[i])
+		if i > 0 {
+			l.seated = append(l.seated, c)
+		}
+	}
+	l.seating = false
+	if g.since == 0 {
+		g.since = now
+	}
+	l.lookAtGroup(g)
+	return pods[0]
+}
+
+// admits charges the pods one after the other, to see whether a limit or a gate stops one of them, and takes that back.
+func (l *Ledger) admits(pods []*record) bool {
+	moved, version := l.before[:0], l.version
+	l.trying = true
+	for _, r := range pods {
+		if l.stopsOnPath(r.app, r.class) || r.app.atGate && !r.app.parent.opens() {
+			break
+		}
+		moved = append(moved, before{r, r.state, r.hold, r.limited})
+		l.set(r, r.leaf, Released, reason.Reason{})
+	}
+	for _, b := range slices.Backward(moved) {
+		l.set(b.record, b.leaf, b.state, b.hold)
+		b.record.limited = b.limited
+	}
+	all := len(moved) == len(pods)
+	clear(moved)
+	l.before, l.trying, l.version = moved[:0], false, version
+	return all
+}
+
+// next returns the n pods of the group that go first: in the order inside an application.
+func (g *group) next(n int) []*record {
+	var es []lineEntry
+	for _, r := range g.pods {
+		if r.state == Waiting && r.listed {
+			es = append(es, entryOf(r))
+		}
+	}
+	slices.SortFunc(es, func(a, b lineEntry) int {
+		if a.before(&b) {
+			return -1
+		}
+		return 1
+	})
+	pods := make([]*record, 0, n)
+	for i := range es[:min(n, len(es))] {
+		pods = append(pods, es[i].record)
+	}
+	return pods
+}
+
+// completePartial gives a group the places that it lacks while some of its pods run: before anybody else, since it may be of no use without.
+func (l *Ledger) completePartial(now int64) *record {
+	if l.onItsWay != nil {
+		return nil
+	}
+	for _, g := range l.partial { // few, in the order in which they came to that
+		if r := l.seat(g, now); r != nil {
+			return r
+		}
+	}
+	return nil
+}
