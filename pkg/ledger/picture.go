@@ -51,7 +51,10 @@ func (l *Ledger) Applications() []ApplicationState {
 func (a *account) applicationState() ApplicationState {
 	s := ApplicationState{
 		Queue: a.path, Name: a.name, User: a.user, Submitted: a.submitted, State: a.state, Admitted: a.runs,
-		Allocated: a.usage.List(), Demand: a.demand.List(), PodsPending: a.pending, PodsRunning: a.running,
+		Allocated: a.usage.List(), PodsPending: a.pending, PodsRunning: a.running,
+	}
+	if a.counted { // else it asks for nothing yet, as its queues see it
+		s.Demand = a.demand.List()
 	}
 	for _, e := range a.members {
 		if e.state == Bound {
