@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/fairshare"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
@@ -15,9 +16,10 @@ import (
 
 const appsLong = `Show the applications of QUEUE and below, or all: share, allocation, demand, pods, state, and since when the oldest pod waits.
 
-An application's fair share is its part of its queue's: an even part among those that may run, or, under policy FIFO, all
-of it for the one that was submitted first. It is Running when a pod of it runs, Pending when it may run and no pod of it does
-yet, Held when it may not run now. REASON is what its oldest waiting pod waits for; -o wide has the sentence.`
+An application's fair share is its part of its queue's: an even part among those that may run, or, under policies FIFO and
+StateAware, all of it for the one that was submitted first. It is Accepted while no pod of it holds anything, Running when
+one does, Completing when all that it still has is being deleted. In a queue with policy StateAware it is Starting at first:
+until a pod that is no driver has a node. REASON is what its oldest waiting pod waits for; -o wide has the sentence.`
 
 const appsExample = `  # All applications, or those of one queue
   kubectl fairway apps
@@ -101,16 +103,20 @@ func applicationsOf(q ledger.QueueState, states []ledger.ApplicationState, why m
 	all := make(report.Applications, 0, len(states))
 	for _, a := range states {
 		row := report.Application{
-			Name: a.Name, Queue: string(a.Queue), User: a.User, State: report.ApplicationHeld, Reason: why[applicationKey{a.Queue, a.Name}],
+			Name: a.Name, Queue: string(a.Queue), User: a.User, State: a.State, Reason: why[applicationKey{a.Queue, a.Name}],
 			Allocated: a.Allocated, Demand: a.Demand, Pending: int64(a.PodsPending), Running: int64(a.PodsRunning),
 			Submitted: a.Submitted, WaitingSince: a.WaitingSince,
 		}
 		if a.Admitted {
-			row.State = report.ApplicationPending
 			row.FairShare, shares = shares[0], shares[1:]
 		}
-		if a.PodsRunning > 0 {
-			row.State = report.ApplicationRunning
+		row.Held = a.State == application.Accepted && (!a.Admitted || row.Reason.Code == reason.StateAware)
+		if a.State == application.Starting && q.Starts != nil {
+			for _, s := range q.Starts.Starting {
+				if s.Application == a.Name {
+					row.StartingSince, row.StartingUntil = s.Since, s.Until
+				}
+			}
 		}
 		all = append(all, row)
 	}
@@ -141,6 +147,26 @@ func (w *world) waitsFor() map[applicationKey]reason.Reason {
 	return why
 }
 
+// farther are the states from the one that says least of a user to the one that says most.
+var farther = []application.State{application.Accepted, application.Completing, application.Starting, application.Running}
+
+// count adds an application to its user.
+func count(u *report.User, a report.Application) {
+	switch {
+	case a.State == application.Starting:
+		u.ApplicationsStarting++
+	case a.State != application.Accepted:
+		u.ApplicationsRunning++
+	case a.Held:
+		u.ApplicationsHeld++
+	default:
+		u.ApplicationsPending++
+	}
+	if slices.Index(farther, a.State) > slices.Index(farther, u.State) {
+		u.State = a.State
+	}
+}
+
 // usersOf sums applications up by user, in the order of names.
 func usersOf(as report.Applications) report.Users {
 	var users report.Users
@@ -149,7 +175,7 @@ func usersOf(as report.Applications) report.Users {
 		i, ok := at[a.User]
 		if !ok {
 			i, at[a.User] = len(users), len(users)
-			users = append(users, report.User{Name: a.User, State: report.ApplicationHeld})
+			users = append(users, report.User{Name: a.User})
 		}
 		u := &users[i]
 		if !slices.Contains(u.Queues, a.Queue) {
@@ -158,18 +184,7 @@ func usersOf(as report.Applications) report.Users {
 		u.FairShare, u.Allocated, u.Demand = u.FairShare.Add(a.FairShare), u.Allocated.Add(a.Allocated), u.Demand.Add(a.Demand)
 		u.Pending += a.Pending
 		u.Running += a.Running
-		switch a.State {
-		case report.ApplicationRunning:
-			u.ApplicationsRunning++
-			u.State = report.ApplicationRunning
-		case report.ApplicationPending:
-			u.ApplicationsPending++
-			if u.State == report.ApplicationHeld {
-				u.State = report.ApplicationPending
-			}
-		default:
-			u.ApplicationsHeld++
-		}
+		count(u, a)
 		if a.WaitingSince != 0 && (u.WaitingSince == 0 || a.WaitingSince < u.WaitingSince) {
 			u.WaitingSince = a.WaitingSince
 		}

@@ -105,6 +105,8 @@ var treeContract = map[string]any{
 		"applications": map[string]any{"pending": number, "starting": number, "running": number},
 		"pods":         map[string]any{"pending": number, "running": number},
 		"problems":     []any{map[string]any{"reason": texts, "message": texts}},
+
+		"startingTimeout": texts, "starting": []any{map[string]any{"application": texts, "since": texts, "until": texts}},
 	}},
 	"unplaced": []any{map[string]any{"queue": texts, "reason": texts, "message": texts, "pods": number}},
 }
@@ -180,6 +182,7 @@ func TestTreeKeepsItsContract(t *testing.T) {
 	if got := len(queues[5].(map[string]any)["problems"].([]any)); got != 1 {
 		t.Errorf("%d problems of a queue without a parent", got)
 	}
+	keeps(t, "starting", treeContract, decoded(t, "tree", "-f", "starting.yaml", "-o", "json"))
 	keeps(t, "empty", treeContract, decoded(t, "tree", "-f", os.DevNull, "-o", "json"))
 	both := decoded(t, "tree", "-f", "weights.yaml", "--with", "night-heavy.yaml", "-o", "json")
 	keeps(t, "what-if", map[string]any{"before": treeContract, "after": treeContract, "changes": map[string]any{
@@ -200,12 +203,13 @@ func TestApplicationsAndUsersHaveAllKeys(t *testing.T) {
 	apps := map[string]any{"applications": []any{map[string]any{
 		"application": texts, "queue": texts, "user": texts, "state": texts, "reason": texts, "message": texts, "fairShare": amounts,
 		"allocated": amounts, "demand": amounts, "pods": pods, "submitted": texts, "waitingSince": texts,
+		"held": "bool", "startingSince": texts, "startingUntil": texts,
 	}}}
 	users := map[string]any{"users": []any{map[string]any{
 		"user": texts, "state": texts, "fairShare": amounts, "allocated": amounts, "demand": amounts, "pods": pods, "waitingSince": texts,
 		"applications": map[string]any{"pending": number, "starting": number, "running": number, "held": number}, "queues": []any{texts},
 	}}}
-	for _, file := range []string{"weights.yaml", os.DevNull} {
+	for _, file := range []string{"weights.yaml", "starting.yaml", os.DevNull} {
 		keeps(t, "apps", apps, decoded(t, "apps", "-f", file, "-o", "json"))
 		keeps(t, "users", users, decoded(t, "users", "-f", file, "-o", "json"))
 	}

@@ -78,7 +78,9 @@ func different(a, b report.Queue) []string {
 		{"max", queue.SameLimits(a.Max, b.Max)},
 		{"allocated", a.Allocated.Equal(b.Allocated)},
 		{"demand", a.Demand.Equal(b.Demand)},
-		{"applications", a.ApplicationsPending == b.ApplicationsPending && a.ApplicationsRunning == b.ApplicationsRunning},
+		{"applications", a.ApplicationsPending == b.ApplicationsPending && a.ApplicationsStarting == b.ApplicationsStarting && a.ApplicationsRunning == b.ApplicationsRunning},
+		{"startingTimeout", a.StartingTimeout == b.StartingTimeout},
+		{"starting", slices.Equal(a.Starting, b.Starting)},
 		{"pods", a.Pending == b.Pending && a.Running == b.Running},
 		{"problems", slices.Equal(a.Problems, b.Problems)},
 	} {

@@ -431,6 +431,26 @@ func (h *Rehearsal) Holders(below queue.Path, name resource.Name, n int) []Holde
 	return hs
 }
 
+// Starting returns the applications that are starting in a leaf, at most n, in the order in which they leave that state at the latest.
+func (h *Rehearsal) Starting(leaf queue.Path, n int) []Holder {
+	l := h.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settle()
+	a := l.accounts[leaf]
+	if a == nil {
+		return nil
+	}
+	all := slices.SortedFunc(slices.Values(a.starting), func(a, b *account) int {
+		return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.turn, b.turn))
+	})
+	hs := make([]Holder, 0, min(n, len(all)))
+	for _, app := range all[:min(n, len(all))] {
+		hs = append(hs, Holder{Queue: app.path, Application: app.name, User: app.user, Pods: app.running})
+	}
+	return hs
+}
+
 // Threshold follows one amount of max, or of maxDriverShare, through a rehearsal: Next is the smallest higher value with which anything
 // would have gone otherwise than it went, 0 for none.
 type Threshold struct {

@@ -38,6 +38,7 @@ type QueueState struct {
 
 	// ApplicationsPending are Accepted, ApplicationsRunning Running or Completing.
 	ApplicationsPending, ApplicationsStarting, ApplicationsRunning int
+	ApplicationsCompleting                                         int // of ApplicationsRunning
 	PodsPending, PodsRunning                                       int
 
 	// Starts is the gate of a StateAware leaf; nil elsewhere.
@@ -96,7 +97,8 @@ func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]strin
 			Path: n.Path, Declared: n.Declared, InTree: true, Leaf: len(n.Children) == 0, Spec: n.Spec, Active: active[i],
 			Allocated: a.usage.List(), Demand: a.cappedDemand(),
 			ApplicationsPending: a.states[application.Accepted], ApplicationsStarting: a.states[application.Starting],
-			ApplicationsRunning: a.states[application.Running] + a.states[application.Completing], Starts: l.startsOf(a),
+			ApplicationsRunning:    a.states[application.Running] + a.states[application.Completing],
+			ApplicationsCompleting: a.states[application.Completing], Starts: l.startsOf(a),
 			PodsPending: a.pending, PodsRunning: a.running,
 		}
 		if !q.Allocated.Fits(q.Allocated.CapBy(n.Spec.Max)) {

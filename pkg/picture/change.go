@@ -46,6 +46,7 @@ const (
 	FieldMaxRunningApplications Field = "maxRunningApplications"
 	FieldUserApplications       Field = "users.maxRunningApplications"
 	FieldMaxDriverShare         Field = "maxDriverShare"
+	FieldMaxStarting            Field = "maxStarting"
 	// FieldExists: the Queue is created, with an empty spec.
 	FieldExists Field = ""
 )
@@ -82,6 +83,8 @@ func (e Edit) Apply(d queue.Declaration) queue.Declaration {
 		d.Spec.MaxRunningApplicationsPerUser = queue.AtMost(e.To)
 	case FieldMaxDriverShare:
 		d.Spec.MaxDriverShare = queue.AtMost(e.To)
+	case FieldMaxStarting:
+		d.Spec.MaxStarting = queue.AtMost(e.To)
 	}
 	return d
 }

@@ -113,7 +113,7 @@ func (s *search) apply() (undo func()) {
 			})
 		}
 		edited[e.Queue] = e.Apply(d)
-		readmit = readmit || e.Resource == "" && e.Field != FieldMaxDriverShare
+		readmit = readmit || e.Resource == "" && e.Field != FieldMaxDriverShare && e.Field != FieldMaxStarting
 	}
 	for _, d := range edited { // in force together: order does not matter
 		h.Declare(d)
@@ -150,6 +150,8 @@ func (s *search) extend(why reason.Reason) bool {
 	case reason.MaxDriverShare:
 		share := s.rehearsal.DriverShare(path)
 		e = Edit{Queue: path, Field: FieldMaxDriverShare, From: share, To: share}
+	case reason.StateAware:
+		e = Edit{Queue: path, Field: FieldMaxStarting, From: why.Limit, To: why.Limit + 1}
 	case reason.QueueNotFound, reason.QueueNotReady:
 		return s.create(path, why)
 	case reason.WaitingForRoom:
@@ -178,7 +180,7 @@ func (s *search) add(e Edit) {
 // atLeast is what a max must be at the very least: pods of the same class that come before it in its application go first.
 func (s *search) atLeast(why reason.Reason) int64 {
 	before := int64(0)
-	if s.tries == 1 { // later, some of them are in what is used
+	if s.tries == 1 && why.Other == "" { // later, some of them are in what is used; what a pod group asks for is that of all its pods
 		before = int64(s.rehearsal.Before(s.pod))
 	}
 	return resource.SatAdd(why.Used, resource.SatMul(why.Asked, before+1))
@@ -201,8 +203,11 @@ func (s *search) raise(i int) bool {
 	if s.tries > smallSteps && !s.found {
 		e.To, s.doubled = max(e.To, resource.SatAdd(s.failed[i], s.failed[i]-e.From)), true
 	}
-	if e.Field == FieldMaxDriverShare {
+	switch e.Field {
+	case FieldMaxDriverShare:
 		e.To = min(e.To, limit.WholeShare)
+	case FieldMaxStarting:
+		e.To = min(e.To, queue.MostStarting)
 	}
 	return e.To > s.failed[i]
 }

@@ -64,6 +64,11 @@ func (e Edit) end() []Change {
 		if n == 1 {
 			c.Message = "starts when 1 more application ends in queue " + string(e.Queue)
 		}
+	case FieldMaxStarting:
+		c.Message = "starts when " + strconv.FormatInt(amount, 10) + " more applications of queue " + string(e.Queue) + " have got on or ended"
+		if amount == 1 {
+			c.Message = "starts when 1 more application of queue " + string(e.Queue) + " has got on or ended"
+		}
 	default:
 		return nil
 	}
@@ -76,6 +81,15 @@ func byHand(why reason.Reason) []Change {
 	switch why.Code {
 	case reason.QueueNameInvalid, reason.QueueNotLeaf, reason.QueueDeleted:
 		text = "name another queue in " + queueKey
+	case reason.PodGroupNotFound:
+		text = "a PodGroup " + why.Other
+	case reason.GangIncomplete:
+		missing := int(max(why.Limit-why.Used, 1))
+		text = strconv.Itoa(missing) + " more " + plural(missing, "pod") + " in pod group " + why.Other + ", or a lower minMember of it"
+	case reason.GangTooLarge:
+		text = "more or larger nodes, or a lower minMember of pod group " + why.Other
+	case reason.GangWaitsForRoom:
+		text = "room for " + strconv.FormatInt(why.Limit, 10) + " pods of pod group " + why.Other + " at once"
 	case reason.SchedulingGate:
 		text = why.Other + " lets the pod pass"
 	case reason.Parked:

@@ -90,7 +90,7 @@ func verdictOf(code reason.Code) Verdict {
 	switch code {
 	case reason.WaitingTurn:
 		return Waiting
-	case reason.WaitingForRoom:
+	case reason.WaitingForRoom, reason.GangWaitsForRoom:
 		return Room
 	case reason.Parked:
 		return Parked
@@ -122,6 +122,8 @@ func (p *Picture) blocker(r reason.Reason) Blocker {
 				b.Holders = append(b.Holders, h)
 			}
 		}
+	case reason.StateAware:
+		b.Holders = p.rehearsal.Starting(queue.Path(r.Queue), most)
 	case reason.WaitingForRoom:
 		if r.Resource != "" {
 			b.Holders = p.rehearsal.Holders(queue.Root, r.Resource, most)

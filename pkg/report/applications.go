@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -11,7 +12,9 @@ import (
 // Application is what a row says about an application.
 type Application struct {
 	Name, Queue, User string
-	State             string
+	State             application.State
+	// Held: it may not run now. Reason says why.
+	Held bool
 	// Reason is what its oldest waiting pod waits for; zero if none waits.
 	Reason    reason.Reason
 	FairShare resource.List
@@ -21,21 +24,16 @@ type Application struct {
 	Running   int64 // pods that hold resources
 	// Submitted and WaitingSince are creations of pods: the oldest, and the oldest that waits (0: none does).
 	Submitted, WaitingSince int64
+	// StartingSince and StartingUntil are when it began to be Starting, and when it ceases to be at the latest; 0 for others.
+	StartingSince, StartingUntil int64
 }
-
-// The states of an application or of a user's.
-const (
-	ApplicationRunning = "Running" // a pod of it runs
-	ApplicationPending = "Pending" // it may run, and no pod of it does yet
-	ApplicationHeld    = "Held"    // it may not run now, for a reason
-)
 
 // Applications are those of a queue and below it.
 type Applications []Application
 
 // MarshalJSON gives the shape that tools rely on: keys may be added, none is renamed or left out.
 func (as Applications) MarshalJSON() ([]byte, error) {
-	type application struct {
+	type wireApplication struct {
 		Application  string            `json:"application"`
 		Queue        string            `json:"queue"`
 		User         string            `json:"user"`
@@ -48,14 +46,19 @@ func (as Applications) MarshalJSON() ([]byte, error) {
 		Pods         podCounts         `json:"pods"`
 		Submitted    string            `json:"submitted"`
 		WaitingSince string            `json:"waitingSince"`
+		Held         bool              `json:"held"`
+
+		StartingSince string `json:"startingSince"`
+		StartingUntil string `json:"startingUntil"`
 	}
-	rows := make([]application, len(as))
+	rows := make([]wireApplication, len(as))
 	for i, a := range as {
-		rows[i] = application{a.Name, a.Queue, a.User, a.State, a.Reason.Code, message(a.Reason), quantities(a.FairShare),
-			quantities(a.Allocated), quantities(a.Demand), podCounts{a.Pending, a.Running}, timestamp(a.Submitted), timestamp(a.WaitingSince)}
+		rows[i] = wireApplication{a.Name, a.Queue, a.User, a.State.String(), a.Reason.Code, message(a.Reason), quantities(a.FairShare),
+			quantities(a.Allocated), quantities(a.Demand), podCounts{a.Pending, a.Running}, timestamp(a.Submitted), timestamp(a.WaitingSince),
+			a.Held, timestamp(a.StartingSince), timestamp(a.StartingUntil)}
 	}
 	return marshal(struct {
-		Applications []application `json:"applications"`
+		Applications []wireApplication `json:"applications"`
 	}{rows})
 }
 
@@ -90,25 +93,25 @@ func (as Applications) table(l Layout) Table {
 		{Title: "QUEUE", Rank: 1},
 		{Title: "USER", Rank: 8},
 		{Title: "STATE"},
-		{Title: "FAIR-SHARE", Rank: 5},
+		{Title: "FAIR-SHARE", Rank: 6},
 		{Title: "ALLOCATED", Rank: 2},
 		{Title: "DEMAND", Rank: 9},
 		{Title: "RUNNING", Right: true, Rank: 7},
-		{Title: "PENDING", Right: true, Rank: 4},
-		{Title: "WAITING", Rank: 3, Usual: nothing},
-		{Title: "REASON", Rank: 6, Usual: nothing},
+		{Title: "PENDING", Right: true, Rank: 5},
+		{Title: "WAITING", Rank: 4, Usual: nothing},
+		{Title: "REASON", Rank: 3, Usual: nothing},
 	}}
 	if l.Wide {
-		t.Columns = append(t.Columns, Column{Title: "SUBMITTED"}, Column{Title: "MESSAGE"})
+		t.Columns = append(t.Columns, Column{Title: "SUBMITTED"}, Column{Title: "STARTING-UNTIL"}, Column{Title: "MESSAGE"})
 	}
 	for i, a := range as {
-		if a.State == ApplicationHeld {
+		if a.Held {
 			t.emphasise(i, yellow)
 		}
-		row := []string{a.Name, a.Queue, a.User, a.State, l.amounts(a.FairShare), l.amounts(a.Allocated), l.amounts(a.Demand),
+		row := []string{a.Name, a.Queue, a.User, a.State.String(), l.amounts(a.FairShare), l.amounts(a.Allocated), l.amounts(a.Demand),
 			strconv.FormatInt(a.Running, 10), strconv.FormatInt(a.Pending, 10), l.age(a.WaitingSince), orNothing(string(a.Reason.Code))}
 		if l.Wide {
-			row = append(row, timestamp(a.Submitted), orNothing(message(a.Reason)))
+			row = append(row, timestamp(a.Submitted), orNothing(timestamp(a.StartingUntil)), orNothing(message(a.Reason)))
 		}
 		t.Keys = append(t.Keys, a.Queue+" "+a.Name)
 		t.Rows = append(t.Rows, row)
@@ -120,13 +123,14 @@ func (as Applications) table(l Layout) Table {
 type User struct {
 	Name      string
 	Queues    []string // in path order
-	State     string
+	State     application.State
 	FairShare resource.List
 	Allocated resource.List
 	Demand    resource.List
 	Pending   int64
 	Running   int64
 
+	// ApplicationsHeld and ApplicationsPending are Accepted, ApplicationsRunning Running or Completing.
 	ApplicationsHeld, ApplicationsPending, ApplicationsStarting, ApplicationsRunning int64
 
 	WaitingSince int64
@@ -154,7 +158,7 @@ func (us Users) MarshalJSON() ([]byte, error) {
 	}
 	rows := make([]user, len(us))
 	for i, u := range us {
-		rows[i] = user{u.Name, u.State, quantities(u.FairShare), quantities(u.Allocated), quantities(u.Demand),
+		rows[i] = user{u.Name, u.State.String(), quantities(u.FairShare), quantities(u.Allocated), quantities(u.Demand),
 			counts{applicationCounts{u.ApplicationsPending, u.ApplicationsStarting, u.ApplicationsRunning}, u.ApplicationsHeld},
 			podCounts{u.Pending, u.Running}, timestamp(u.WaitingSince), list(u.Queues)}
 	}
@@ -181,19 +185,20 @@ func (us Users) table(l Layout) Table {
 		{Title: "DEMAND", Rank: 6},
 		{Title: "APPLICATIONS", Right: true, Rank: 5},
 		{Title: "HELD", Right: true, Rank: 3, Usual: "0"},
+		{Title: "STARTING", Right: true, Rank: 6, Usual: "0"},
 		{Title: "RUNNING", Right: true, Rank: 2},
 		{Title: "PENDING", Right: true, Rank: 1},
 		{Title: "WAITING", Rank: 2, Usual: nothing},
 		{Title: "QUEUES", Rank: 7},
 	}}
 	for i, u := range us {
-		if u.State == ApplicationHeld {
+		all := u.ApplicationsHeld + u.ApplicationsPending + u.ApplicationsStarting + u.ApplicationsRunning
+		if u.ApplicationsHeld == all {
 			t.emphasise(i, yellow)
 		}
 		t.Keys = append(t.Keys, u.Name)
-		t.Rows = append(t.Rows, []string{u.Name, u.State, l.amounts(u.FairShare), l.amounts(u.Allocated), l.amounts(u.Demand),
-			strconv.FormatInt(u.ApplicationsHeld+u.ApplicationsPending+u.ApplicationsStarting+u.ApplicationsRunning, 10),
-			strconv.FormatInt(u.ApplicationsHeld, 10), strconv.FormatInt(u.Running, 10), strconv.FormatInt(u.Pending, 10),
+		t.Rows = append(t.Rows, []string{u.Name, u.State.String(), l.amounts(u.FairShare), l.amounts(u.Allocated), l.amounts(u.Demand),
+			strconv.FormatInt(all, 10), strconv.FormatInt(u.ApplicationsHeld, 10), strconv.FormatInt(u.ApplicationsStarting, 10), strconv.FormatInt(u.Running, 10), strconv.FormatInt(u.Pending, 10),
 			l.age(u.WaitingSince), strings.Join(u.Queues, ",")})
 	}
 	return t

@@ -4,8 +4,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
 // Queue is what a row says about a queue. Amounts and counts include the queues below it.
@@ -25,6 +27,11 @@ type Queue struct {
 	Running         int64 // pods that hold resources
 
 	ApplicationsPending, ApplicationsStarting, ApplicationsRunning int64
+
+	// Starting are the applications that are starting in a queue with policy StateAware, and StartingTimeout, in nanoseconds, is how long
+	// they may; 0 in others.
+	Starting        []ledger.Start
+	StartingTimeout int64
 
 	Problems []reason.Reason
 }
@@ -55,13 +62,37 @@ func (q Queue) MarshalJSON() ([]byte, error) {
 		Applications    applicationCounts `json:"applications"`
 		Pods            podCounts         `json:"pods"`
 		Problems        []problem         `json:"problems"`
+		StartingTimeout string            `json:"startingTimeout"`
+		Starting        []start           `json:"starting"`
 	}{
 		q.Name, resource.Format(resource.CPU, q.Weight), "", q.Policy, q.State, q.Active,
 		quantities(q.SteadyFairShare), quantities(q.FairShare), quantities(q.Guaranteed), quantities(q.Max),
 		quantities(q.Allocated), quantities(q.Demand),
 		applicationCounts{q.ApplicationsPending, q.ApplicationsStarting, q.ApplicationsRunning},
-		podCounts{q.Pending, q.Running}, problems(q.Problems),
+		podCounts{q.Pending, q.Running}, problems(q.Problems), startingTimeout(q.StartingTimeout), starts(q.Starting),
 	})
+}
+
+func startingTimeout(ns int64) string {
+	if ns == 0 {
+		return ""
+	}
+	return application.Duration(ns)
+}
+
+// start is an application that is starting.
+type start struct {
+	Application string `json:"application"`
+	Since       string `json:"since"`
+	Until       string `json:"until"`
+}
+
+func starts(as []ledger.Start) []start {
+	all := make([]start, len(as))
+	for i, a := range as {
+		all[i] = start{a.Application, timestamp(a.Since), timestamp(a.Until)}
+	}
+	return all
 }
 
 // queueColumn is a column with what it says of a queue.
@@ -90,6 +121,7 @@ var queueColumns = []queueColumn{
 	{Column{Title: "APPLICATIONS", Right: true, Rank: 7}, false, func(q Queue, _ Layout) string {
 		return strconv.FormatInt(q.ApplicationsPending+q.ApplicationsStarting+q.ApplicationsRunning, 10)
 	}},
+	{Column{Title: "STARTING", Right: true, Rank: 8, Usual: "0"}, true, func(q Queue, _ Layout) string { return strconv.FormatInt(q.ApplicationsStarting, 10) }},
 	{Column{Title: "RUNNING", Right: true, Rank: 6}, false, func(q Queue, _ Layout) string { return strconv.FormatInt(q.Running, 10) }},
 	{Column{Title: "PENDING", Right: true, Rank: 2}, false, func(q Queue, _ Layout) string { return strconv.FormatInt(q.Pending, 10) }},
 	{Column{Title: "STATE", Rank: 2, Usual: StateRunning}, true, func(q Queue, _ Layout) string { return q.State }},

@@ -37,8 +37,12 @@ func queueOf(q ledger.QueueState) Queue {
 		Name: string(q.Path), Weight: q.Spec.Weight, State: stateOf(q), Active: q.Active,
 		SteadyFairShare: q.SteadyFairShare, FairShare: q.FairShare, Guaranteed: q.Spec.Guaranteed, Max: q.Spec.Max,
 		Allocated: q.Allocated, Demand: q.Demand, Pending: int64(q.PodsPending), Running: int64(q.PodsRunning),
-		ApplicationsPending: int64(q.ApplicationsPending), ApplicationsRunning: int64(q.ApplicationsRunning),
-		Problems: q.Problems,
+		ApplicationsPending: int64(q.ApplicationsPending), ApplicationsStarting: int64(q.ApplicationsStarting),
+		ApplicationsRunning: int64(q.ApplicationsRunning),
+		Problems:            q.Problems,
+	}
+	if q.Starts != nil {
+		out.StartingTimeout, out.Starting = q.Starts.Timeout, q.Starts.Starting
 	}
 	if q.InTree {
 		out.Policy = q.Spec.Policy.String()

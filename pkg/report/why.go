@@ -236,6 +236,8 @@ func heldBy(a picture.Answer, l Layout) []string {
 		}
 		n, heading := b.Reason.Resource, "what runs in queue "+b.Reason.Queue+":"
 		switch {
+		case b.Reason.Code == reason.StateAware:
+			heading = "what is starting in queue " + b.Reason.Queue + ":"
 		case b.Reason.Code == reason.WaitingForRoom:
 			heading = "who holds the " + string(n) + " of the cluster:"
 		case n != "":

@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
@@ -19,9 +20,9 @@ func starts(q ledger.QueueState, previous *v1alpha1.QueueStarts) *v1alpha1.Queue
 	case q.Starts == nil:
 		return nil
 	}
-	s := &v1alpha1.QueueStarts{Timeout: convert.Duration(q.Starts.Timeout)}
+	s := &v1alpha1.QueueStarts{Timeout: application.Duration(q.Starts.Timeout)}
 	if q.Starts.Percentile > 0 {
-		s.Percentile95 = convert.Duration(q.Starts.Percentile)
+		s.Percentile95 = application.Duration(q.Starts.Percentile)
 	}
 	for _, a := range q.Starts.Starting[:min(len(q.Starts.Starting), v1alpha1.MaxStartingShown)] {
 		s.Applications = append(s.Applications, v1alpha1.StartingApplication{Name: a.Application, Since: clockTime(a.Since), Until: clockTime(a.Until)})

@@ -1,6 +1,10 @@
 package application
 
-import "slices"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 const second int64 = 1_000_000_000
 
@@ -28,4 +32,17 @@ func LearntTimeout(starts []int64) (timeout, percentile int64, learnt bool) {
 	sorted := slices.Sorted(slices.Values(starts))
 	percentile = min(max(sorted[(len(sorted)*95+99)/100-1], 0), DefaultStartingTimeout)
 	return min(max(startsMultiple*percentile, LeastStartingTimeout), DefaultStartingTimeout), percentile, true
+}
+
+// Duration spells nanoseconds as a person would, 5m rather than 5m0s, and to the
+// millisecond: finer than that nothing is measured.
+func Duration(nanoseconds int64) string {
+	text := time.Duration(nanoseconds).Round(time.Millisecond).String()
+	if minutes, whole := strings.CutSuffix(text, "m0s"); whole {
+		text = minutes + "m"
+	}
+	if hours, whole := strings.CutSuffix(text, "h0m"); whole {
+		text = hours + "h"
+	}
+	return text
 }

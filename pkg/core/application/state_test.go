@@ -70,3 +70,13 @@ func TestLearntTimeout(t *testing.T) {
 		}
 	}
 }
+
+func TestDuration(t *testing.T) {
+	for in, want := range map[int64]string{
+		0: "0s", 12_499_600_000: "12.5s", 300e9: "5m", 310e9: "5m10s", 3600e9: "1h", 5400e9: "1h30m", 3605e9: "1h0m5s", 36_000e9: "10h", 600e9: "10m", 10e9: "10s",
+	} {
+		if got := Duration(in); got != want {
+			t.Errorf("%d: %s, want %s", in, got, want)
+		}
+	}
+}

@@ -176,8 +176,12 @@ type StartingTimeout struct {
 	Nanoseconds int64
 }
 
-// DefaultMaxStarting is how many applications may be starting where nothing is stated.
-const DefaultMaxStarting int64 = 1
+// DefaultMaxStarting is how many applications may be starting where nothing is stated,
+// MostStarting how many may be stated.
+const (
+	DefaultMaxStarting int64 = 1
+	MostStarting       int64 = 1000
+)
 
 // Starters is how many applications may be starting at a time.
 func (s Spec) Starters() int64 {

@@ -3,16 +3,15 @@ package convert
 import (
 	"fmt"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 )
 
-// The ranges of maxStarting and startingTimeout, as in the schema of Queue.
+// The range of startingTimeout, as in the schema of Queue.
 const (
-	maxStarters     = 1000
 	shortestTimeout = time.Second
 	longestTimeout  = 24 * time.Hour
 )
@@ -23,8 +22,8 @@ var wholeDuration = regexp.MustCompile(`^([0-9]{1,5}h)?([0-9]{1,5}m)?([0-9]{1,5}
 // starting reads what bounds the starts of a StateAware queue. Stated under another policy it does nothing there.
 func starting(q *v1alpha1.Queue, spec *queue.Spec) error {
 	if n := q.Spec.MaxStarting; n != nil {
-		if *n < 1 || *n > maxStarters {
-			return refusal(q.Name, "spec.maxStarting", fmt.Errorf("%d is not between 1 and %d", *n, maxStarters))
+		if *n < 1 || int64(*n) > queue.MostStarting {
+			return refusal(q.Name, "spec.maxStarting", fmt.Errorf("%d is not between 1 and %d", *n, queue.MostStarting))
 		}
 		spec.MaxStarting = queue.AtMost(int64(*n))
 	}
@@ -61,19 +60,7 @@ func memory(s *v1alpha1.QueueStarts) queue.Memory {
 // QueueStarts is what a status keeps over a restart, cut to what it can hold: names as they come, durations the newest.
 func QueueStarts(m queue.Memory) (started, lastStarts []string) {
 	for _, d := range m.Starts[max(len(m.Starts)-v1alpha1.MaxStartsRemembered, 0):] {
-		lastStarts = append(lastStarts, Duration(max(d, 0)))
+		lastStarts = append(lastStarts, application.Duration(max(d, 0)))
 	}
 	return m.Started[:min(len(m.Started), v1alpha1.MaxStartedRemembered)], lastStarts
-}
-
-// Duration spells nanoseconds as a person would, 5m rather than 5m0s, and to the millisecond: finer than that nothing is measured.
-func Duration(nanoseconds int64) string {
-	text := time.Duration(nanoseconds).Round(time.Millisecond).String()
-	if minutes, whole := strings.CutSuffix(text, "m0s"); whole {
-		text = minutes + "m"
-	}
-	if hours, whole := strings.CutSuffix(text, "h0m"); whole {
-		text = hours + "h"
-	}
-	return text
 }

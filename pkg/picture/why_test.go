@@ -1,0 +1,52 @@
+package picture
+
+import (
+	"testing"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+)
+
+// Every reason has a verdict that was meant: a code that is new falls to none by chance.
+func TestVerdictOfEveryReason(t *testing.T) {
+	want := map[reason.Code]Verdict{
+		reason.QueueNameInvalid: Refused, reason.QueueNotFound: Refused, reason.QueueNotLeaf: Refused, reason.QueueNotReady: Refused,
+		reason.QueueDeleted: Refused, reason.Terminating: Held,
+		reason.MaxResources: Held, reason.MaxPodResources: Held, reason.MaxRunningApplications: Held, reason.UserMaxRunningApplications: Held,
+		reason.MaxDriverShare: Held, reason.StateAware: Held,
+		reason.PodGroupNotFound: Held, reason.GangIncomplete: Held, reason.GangTooLarge: Held, reason.GangWaitsForRoom: Room, reason.BehindGang: Held,
+		reason.Parked: Parked, reason.BackOff: Held, reason.SchedulingGate: Held, reason.WaitingForRoom: Room, reason.WaitingTurn: Waiting,
+	}
+	ofQueues := []reason.Code{
+		reason.ParentMissing, reason.ParentHasPods, reason.Deleting, reason.PolicyNotAllowed, reason.PolicyBelowFair, reason.FairResourceNotAllowed,
+		reason.Overcommitted, reason.OverLimit, reason.SpecInvalid,
+	}
+	for _, code := range ofQueues { // no pod waits for one of these
+		want[code] = Held
+	}
+	for _, code := range reason.Codes() {
+		if v, known := want[code]; !known || verdictOf(code) != v {
+			t.Errorf("%s is %q, want %q", code, verdictOf(code), v)
+		}
+	}
+}
+
+// What no change of limits and nodes that is tried here lifts, the answer says in words.
+func TestWhatHelpsAPodGroup(t *testing.T) {
+	gang := reason.Reason{Other: "team/ring", Limit: 8, Used: 7}
+	for code, want := range map[reason.Code]string{
+		reason.PodGroupNotFound: "starts with: a PodGroup team/ring",
+		reason.GangIncomplete:   "starts with: 1 more pod in pod group team/ring, or a lower minMember of it",
+		reason.GangTooLarge:     "starts with: more or larger nodes, or a lower minMember of pod group team/ring",
+		reason.GangWaitsForRoom: "starts with: room for 8 pods of pod group team/ring at once",
+		reason.BehindGang:       "",
+	} {
+		gang.Code = code
+		got := ""
+		for _, c := range byHand(gang) {
+			got += c.Message
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", code, got, want)
+		}
+	}
+}
