@@ -61,16 +61,21 @@ func (s sink) waiting(pods map[reason.Code]int) {
 	}
 }
 
-// alwaysShown are the reasons of limits, of room and of the turn: a dashboard must be able to tell none from unknown.
+// alwaysShown are the reasons of limits, of gates, of room and of the turn: a dashboard must be able to tell none from unknown.
 var alwaysShown = []reason.Code{
 	reason.MaxResources, reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.MaxDriverShare,
-	reason.WaitingForRoom, reason.WaitingTurn,
+	reason.StateAware, reason.WaitingForRoom, reason.WaitingTurn,
 }
 
 func (s sink) queue(q *ledger.QueueState, total resource.List) {
 	path := string(q.Path)
 	s.gauge(applications, float64(q.ApplicationsPending), path, "pending")
-	s.gauge(applications, float64(q.ApplicationsRunning), path, "running")
+	s.gauge(applications, float64(q.ApplicationsStarting), path, "starting")
+	s.gauge(applications, float64(q.ApplicationsRunning-q.ApplicationsCompleting), path, "running")
+	s.gauge(applications, float64(q.ApplicationsCompleting), path, "completing")
+	if q.Starts != nil {
+		s.gauge(startingTimeout, float64(q.Starts.Timeout)/1e9, path)
+	}
 	s.gauge(pods, float64(q.PodsPending), path, "pending")
 	s.gauge(pods, float64(q.PodsRunning), path, "running")
 	// A queue that has nothing of what there is has 0 of it: what is absent from a page compares with nothing, and a queue that gets

@@ -21,9 +21,11 @@ var (
 	guaranteed = desc("queue_guaranteed", "What the queue is guaranteed, for the resources of which it is guaranteed some:"+units, "queue", "resource")
 	maximum    = desc("queue_max", "What the queue and everything below it may use at most, for the resources that are limited:"+units, "queue", "resource")
 
-	applications = desc("queue_applications", "Applications in the queue and everything below it: pending (no pod bound) or running.", "queue", "state")
-	pods         = desc("queue_pods", "Pods in the queue and everything below it: pending (not bound) or running.", "queue", "state")
-	problems     = desc("queue_problems",
+	applications    = desc("queue_applications", "Applications in the queue and everything below it: pending (no pod holds anything: Accepted), starting, running or completing.", "queue", "state")
+	pods            = desc("queue_pods", "Pods in the queue and everything below it: pending (not bound) or running.", "queue", "state")
+	startingTimeout = desc("queue_starting_timeout_seconds",
+		"How long an application may be starting in a queue with policy StateAware, stated or learnt.", "queue")
+	problems = desc("queue_problems",
 		"Queues of which the reason keeps something from being in force as written: the queue itself, and those below it that have no series of their own.",
 		"queue", "reason")
 
@@ -44,7 +46,7 @@ var (
 
 func descs() []*metrics.Desc {
 	return []*metrics.Desc{
-		leading, steadyFairShare, fairShare, allocated, demand, guaranteed, maximum, applications, pods, problems, queues, queuesShown,
+		leading, steadyFairShare, fairShare, allocated, demand, guaranteed, maximum, applications, startingTimeout, pods, problems, queues, queuesShown,
 		waitingPods, windowPods, releases, dispatchRounds, attempts, binds, sweeperRepairs, lockWaits, lockSeconds,
 	}
 }

@@ -55,6 +55,7 @@ func TestTheTableOfMetricsIsWhatIsExported(t *testing.T) {
 	l := newLedger()
 	declare(l, "root.a")
 	declare(l, "root.b", func(q *queue.Spec) { q.Guaranteed, q.Max = amounts(2, 2), amounts(1, 1) })
+	declare(l, "root.c", func(q *queue.Spec) { q.Policy = queue.StateAware })
 	pod(l, "p", "root.a", "app")
 	r := New(l, Options{MaxQueues: 10})
 	r.Lead()

@@ -12,6 +12,7 @@ import (
 	"k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
@@ -123,8 +124,8 @@ func TestQueuesAreShownInCoresAndBytes(t *testing.T) {
 		`fairway_queue_demand{queue="root.b",resource="memory"}`:            0,
 		`fairway_queue_guaranteed{queue="root.b",resource="cpu"}`:           0.5,
 		`fairway_queue_max{queue="root.a",resource="cpu"}`:                  3,
-		`fairway_queue_applications{queue="root.a",state="pending"}`:        2,
-		`fairway_queue_applications{queue="root",state="running"}`:          1,
+		`fairway_queue_applications{queue="root.a",state="pending"}`:        1, // that of the pod which is not released
+		`fairway_queue_applications{queue="root",state="running"}`:          2,
 		`fairway_queue_pods{queue="root.a",state="pending"}`:                2,
 		`fairway_queue_pods{queue="root.a",state="running"}`:                1,
 		`fairway_waiting_pods{reason="MaxResources"}`:                       1,
@@ -148,6 +149,51 @@ func TestQueuesAreShownInCoresAndBytes(t *testing.T) {
 	for _, d := range []string{"# TYPE fairway_queue_allocated gauge", "# TYPE fairway_releases_total counter", "# TYPE fairway_pod_bind_duration_seconds histogram"} {
 		if !strings.Contains(page, d) {
 			t.Errorf("no %q", d)
+		}
+	}
+}
+
+// In root.a one waits, one has a driver with a node, two have an executor as well, and of one of those two all pods leave.
+func TestApplicationsAreShownByState(t *testing.T) {
+	l := newLedger()
+	declare(l, "root.a", func(s *queue.Spec) {
+		s.Policy, s.StartingTimeout = queue.StateAware, queue.StartingTimeout{Nanoseconds: 90 * sec}
+	})
+	declare(l, "root.b", func(s *queue.Spec) {
+		s.Policy, s.StartingTimeout = queue.StateAware, queue.StartingTimeout{Adaptive: true}
+	})
+	declare(l, "root.c")
+	observe := func(name, queue, node string, role application.Role, leaves bool) {
+		app, _, _ := strings.Cut(name, "-")
+		l.ObservePod(ledger.Pod{
+			UID: ledger.UID(name), Name: name, Queue: queue, Application: app, Role: role, Class: "c", Node: node, Terminating: leaves,
+			Request: amounts(100, 1<<20), Created: 100 * sec, Bound: 100 * sec,
+		}, 101*sec)
+	}
+	observe("waits-driver", "root.a", "", application.Driver, false)
+	observe("starts-driver", "root.a", "n", application.Driver, false)
+	for _, name := range []string{"runs", "ends"} {
+		observe(name+"-driver", "root.a", "n", application.Driver, name == "ends")
+		observe(name+"-executor", "root.a", "n", application.Executor, name == "ends")
+	}
+	observe("plain-driver", "root.c", "n", application.Driver, false)
+	r := New(l, Options{MaxQueues: 10})
+	r.Lead()
+	_, got := scrape(t, r)
+	series := func(queue, state string) string {
+		return fmt.Sprintf(`fairway_queue_applications{queue=%q,state=%q}`, queue, state)
+	}
+	wantSeries(t, got, map[string]float64{
+		series("root.a", "pending"): 1, series("root.a", "starting"): 1, series("root.a", "running"): 1, series("root.a", "completing"): 1,
+		series("root.c", "pending"): 0, series("root.c", "starting"): 0, series("root.c", "running"): 1, series("root.c", "completing"): 0,
+		series("root", "pending"): 1, series("root", "starting"): 1, series("root", "running"): 2, series("root", "completing"): 1,
+		`fairway_queue_starting_timeout_seconds{queue="root.a"}`: 90,
+		`fairway_queue_starting_timeout_seconds{queue="root.b"}`: 300, // nothing learnt yet
+		`fairway_waiting_pods{reason="StateAware"}`:              1,
+	})
+	for _, path := range []string{"root", "root.c"} {
+		if _, there := got[`fairway_queue_starting_timeout_seconds{queue="`+path+`"}`]; there {
+			t.Errorf("%s has no policy StateAware, and a timeout", path)
 		}
 	}
 }
