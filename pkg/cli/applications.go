@@ -30,7 +30,8 @@ const appsExample = `  # All applications, or those of one queue
 
 const usersLong = `Show the users with applications in QUEUE and below, or all: the sums over their applications.
 
-A user is who the annotation fairway.dev/user of a pod names, else its service account.`
+A user is who the annotation fairway.dev/user of a pod names, else its service account. STATE is that of the application
+that has come farthest. HELD and STARTING count applications, RUNNING and PENDING pods.`
 
 const usersExample = `  # Who uses the cluster?
   kubectl fairway users

@@ -14,6 +14,9 @@ STEADY-SHARE is a queue's part of the cluster if all queues had work, FAIR-SHARE
 how much of the cluster (or of QUEUE) is allocated, with a mark at the fair share. "50c 200Gi" is 50 cores and 200 GiB;
 -o wide, json and yaml have exact amounts of all resources.
 
+APPLICATIONS and STARTING count applications, RUNNING and PENDING pods; only queues with policy StateAware, and those
+above them, have applications that are starting.
+
 With --with, cells that would change show both values, and below stand the applications that would start, those that
 no longer would, and the queues that would fall under their guarantee: they have less than they are guaranteed and ask
 for, or their parent's steady share does not cover the guarantees in it.`
