@@ -35,7 +35,13 @@ type world struct {
 
 // worlds reads the objects once. after is nil without --with.
 func (o *options) worlds(ctx context.Context) (before, after *world, err error) {
-	set, err := o.readObjects(ctx)
+	overlay := &objects.Set{}
+	if len(o.with) > 0 {
+		if overlay, err = o.readFiles(o.with); err != nil {
+			return nil, nil, err
+		}
+	}
+	set, err := o.readObjects(ctx, overlay)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -49,10 +55,6 @@ func (o *options) worlds(ctx context.Context) (before, after *world, err error) 
 	before = o.newWorld(set, now)
 	if len(o.with) == 0 {
 		return before, nil, nil
-	}
-	overlay, err := o.readFiles(o.with)
-	if err != nil {
-		return nil, nil, err
 	}
 	if set, err = set.With(overlay); err != nil {
 		return nil, nil, err
@@ -82,9 +84,9 @@ func (w *world) details() {
 	}
 }
 
-func (o *options) readObjects(ctx context.Context) (*objects.Set, error) {
+func (o *options) readObjects(ctx context.Context, with ...*objects.Set) (*objects.Set, error) {
 	if len(o.files) == 0 {
-		return cluster.Read(ctx, o.cluster)
+		return cluster.Read(ctx, o.cluster, with...)
 	}
 	return o.readFiles(o.files)
 }

@@ -40,6 +40,7 @@ type Turnstile struct {
 	delivery sync.Mutex
 	inner    cache.ResourceEventHandler
 	pods     map[types.UID]*passage
+	owned    map[types.UID]*passage // some pod of each owner
 }
 
 // passage is what the turnstile knows of a pod: the newest object, and the one kube-scheduler was last given (nil: none).
@@ -47,13 +48,17 @@ type passage struct {
 	newest    *v1.Pod
 	delivered *v1.Pod
 	ours      bool
+
+	// The pods of ours that one owner controls are linked in a ring; owner is "" for a pod outside one.
+	owner          types.UID
+	before, behind *passage
 	// admitted once: kube-scheduler may have put the pod back by itself, when an attempt ended that ran while it was withdrawn.
 	admitted bool
 }
 
 // New returns a turnstile without a scheduler behind it; Factory brings one.
 func New(o Observer, inside func(ledger.UID) bool) *Turnstile {
-	return &Turnstile{observer: o, inside: inside, pods: map[types.UID]*passage{}}
+	return &Turnstile{observer: o, inside: inside, pods: map[types.UID]*passage{}, owned: map[types.UID]*passage{}}
 }
 
 // OnAdd implements cache.ResourceEventHandler.
@@ -103,6 +108,7 @@ func (t *Turnstile) upsert(pod *v1.Pod, initial bool) {
 	}
 	p.newest = pod
 	p.ours = t.observer.ObservePod(pod)
+	t.follow(p)
 	switch {
 	case p.delivered != nil:
 		before := p.delivered
@@ -120,6 +126,7 @@ func (t *Turnstile) remove(uid types.UID, last *v1.Pod) {
 		return
 	}
 	delete(t.pods, uid)
+	t.disown(p)
 	if p.delivered != nil {
 		t.inner.OnDelete(p.delivered)
 	} else if p.admitted {

@@ -8,7 +8,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -40,9 +43,11 @@ const needs = "it takes list on queues." + v1alpha1.GroupName + ", nodes and pod
 
 // Read lists what a picture is made of. The lists are of slightly different moments, as any `kubectl get` of several kinds.
 //
-// DeviceClasses only widen what nodes offer, and PodGroups concern only the pods that name them: a cluster without them, or a user who may
-// not see them, is no error.
-func Read(ctx context.Context, f *Flags) (*objects.Set, error) {
+// DeviceClasses only widen what nodes offer, PodGroups concern only the pods that name them, and owners of pods only say of which
+// applications a StateAware queue may expect no more: a cluster without them, or a user who may not see them, is no error. There may be as
+// many Jobs as pods, so owners are listed only where such a queue is among the cluster's, or those of with, by which a picture of the set
+// will be changed (see objects.Set.With).
+func Read(ctx context.Context, f *Flags, with ...*objects.Set) (*objects.Set, error) {
 	config, err := f.ToRESTConfig()
 	if err != nil {
 		return nil, err
@@ -70,21 +75,47 @@ func Read(ctx context.Context, f *Flags) (*objects.Set, error) {
 		return nil, explained("pods", err)
 	}
 	err = list(ctx, &s.DeviceClasses, typed.ResourceV1().DeviceClasses().List, func(l *resourcev1.DeviceClassList) []resourcev1.DeviceClass { return l.Items })
-	if err != nil && !optional(err) {
-		return nil, explained("deviceclasses", err)
+	if err := optional("deviceclasses", err); err != nil {
+		return nil, err
 	}
 	for _, kind := range []schema.GroupVersionResource{convert.PodGroups, convert.InTreePodGroups} {
-		if err := list(ctx, &s.PodGroups, untyped.Resource(kind).List, itemsOf); err != nil && !optional(err) {
-			return nil, explained(kind.GroupResource().String(), err)
+		err := list(ctx, &s.PodGroups, untyped.Resource(kind).List, itemsOf)
+		if err := optional(kind.GroupResource().String(), err); err != nil {
+			return nil, err
 		}
+	}
+	if s.Gated() || slices.ContainsFunc(with, (*objects.Set).Gated) {
+		return s, owners(ctx, s, typed)
 	}
 	return s, nil
 }
 
 func itemsOf(l *unstructured.UnstructuredList) []unstructured.Unstructured { return l.Items }
 
-// optional reports whether an error says that a kind is not there, or not for this user.
-func optional(err error) bool { return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) }
+func owners(ctx context.Context, s *objects.Set, c kubernetes.Interface) error {
+	err := list(ctx, &s.Owners, c.BatchV1().Jobs("").List, func(l *batchv1.JobList) []convert.Owner { return ownersOf(l.Items) })
+	if err := optional("jobs", err); err != nil {
+		return err
+	}
+	err = list(ctx, &s.Owners, c.AppsV1().ReplicaSets("").List, func(l *appsv1.ReplicaSetList) []convert.Owner { return ownersOf(l.Items) })
+	if err := optional("replicasets", err); err != nil {
+		return err
+	}
+	err = list(ctx, &s.Owners, c.AppsV1().StatefulSets("").List, func(l *appsv1.StatefulSetList) []convert.Owner { return ownersOf(l.Items) })
+	if err := optional("statefulsets", err); err != nil {
+		return err
+	}
+	err = list(ctx, &s.Owners, c.CoreV1().ReplicationControllers("").List, func(l *corev1.ReplicationControllerList) []convert.Owner { return ownersOf(l.Items) })
+	return optional("replicationcontrollers", err)
+}
+
+func ownersOf[T any](items []T) []convert.Owner {
+	all := make([]convert.Owner, len(items))
+	for i := range items {
+		all[i] = *convert.OwnerOf(&items[i])
+	}
+	return all
+}
 
 // list appends all objects of a kind to all, page by page. Where paging takes so long that the server forgets where it was, all are asked
 // for at once.
@@ -92,11 +123,11 @@ func list[T any, O interface {
 	*T
 	metav1.Object
 }, L metav1.ListInterface](ctx context.Context, all *[]O, page func(context.Context, metav1.ListOptions) (L, error), items func(L) []T) error {
-	options := metav1.ListOptions{Limit: pageSize}
+	before, options := len(*all), metav1.ListOptions{Limit: pageSize}
 	for {
 		got, err := page(ctx, options)
 		if apierrors.IsResourceExpired(err) && options.Continue != "" {
-			*all, options = nil, metav1.ListOptions{}
+			*all, options = (*all)[:before], metav1.ListOptions{}
 			continue
 		}
 		if err != nil {
@@ -111,6 +142,14 @@ func list[T any, O interface {
 			return nil
 		}
 	}
+}
+
+// optional passes over a kind that a picture can do without.
+func optional(resource string, err error) error {
+	if err == nil || apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
+		return nil
+	}
+	return explained(resource, err)
 }
 
 // explained says what an error of a list means to the user.

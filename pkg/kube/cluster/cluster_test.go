@@ -24,12 +24,17 @@ const (
 	classes = "/apis/resource.k8s.io/v1/deviceclasses"
 	groups  = "/apis/scheduling.x-k8s.io/v1alpha1/podgroups"
 	inTree  = "/apis/scheduling.k8s.io/v1alpha2/podgroups"
+	jobs    = "/apis/batch/v1/jobs"
+	sets    = "/apis/apps/v1/replicasets"
+	states  = "/apis/apps/v1/statefulsets"
+	rcs     = "/api/v1/replicationcontrollers"
 )
 
 // server is an API server with some objects of each kind.
 type server struct {
 	count   map[string]int // by path
 	refusal map[string]int // codes instead of an answer
+	policy  string         // of all Queues
 	expires string         // path whose second page is forgotten
 	asked   []string
 }
@@ -57,9 +62,11 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		items = append(items, map[string]any{
 			"apiVersion": "v1", "kind": "X",
 			"metadata": map[string]any{"name": "x-" + strconv.Itoa(i), "managedFields": []any{map[string]any{"manager": "m"}}},
+			"spec":     map[string]any{"policy": s.policy},
 		})
 	}
-	kind := map[string]string{queues: "QueueList", nodes: "NodeList", pods: "PodList", classes: "DeviceClassList", groups: "PodGroupList", inTree: "PodGroupList"}[path]
+	kind := map[string]string{queues: "QueueList", nodes: "NodeList", pods: "PodList", classes: "DeviceClassList", groups: "PodGroupList", inTree: "PodGroupList",
+		jobs: "JobList", sets: "ReplicaSetList", states: "StatefulSetList", rcs: "ReplicationControllerList"}[path]
 	group := strings.TrimPrefix(strings.TrimPrefix(path[:strings.LastIndex(path, "/")], "/apis/"), "/api/")
 	answer(w, http.StatusOK, map[string]any{"apiVersion": group, "kind": kind, "metadata": map[string]any{"continue": next}, "items": items})
 }
@@ -79,11 +86,11 @@ func answer(w http.ResponseWriter, code int, body any) {
 	_ = json.NewEncoder(w).Encode(body) // the client would complain
 }
 
-func (s *server) read(t *testing.T) (*objects.Set, error) {
+func (s *server) read(t *testing.T, with ...*objects.Set) (*objects.Set, error) {
 	t.Helper()
 	front := httptest.NewServer(s)
 	defer front.Close()
-	return Read(t.Context(), flagsFor(t, front.URL))
+	return Read(t.Context(), flagsFor(t, front.URL), with...)
 }
 
 func flagsFor(t *testing.T, url string) *Flags {
@@ -138,6 +145,48 @@ func TestWhereAServerForgetsPagesAllAreAskedForAtOnce(t *testing.T) {
 	}
 	if got, want := s.asked[len(s.asked)-4], pods+" limit= from="; got != want {
 		t.Errorf("at last asked for %q, want %q", got, want)
+	}
+}
+
+// There may be as many Jobs as pods, so they are asked for where they matter: in a cluster, or in what a picture of it will be changed by.
+func TestOwnersAreListedForAStateAwareQueueOnly(t *testing.T) {
+	gated, err := (&server{count: map[string]int{queues: 1}, policy: "StateAware"}).read(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay := &objects.Set{Queues: gated.Queues}
+	for _, tc := range []struct {
+		policy  string
+		with    []*objects.Set
+		refused map[string]int
+		want    int
+	}{
+		{"Fair", nil, nil, 0},
+		{"Fair", []*objects.Set{{}}, nil, 0},
+		{"StateAware", nil, nil, 506},
+		{"Fair", []*objects.Set{{}, overlay}, nil, 506},
+		{"StateAware", nil, map[string]int{jobs: http.StatusForbidden}, 6},
+		{"StateAware", nil, map[string]int{rcs: http.StatusNotFound}, 503},
+		{"StateAware", nil, map[string]int{sets: http.StatusForbidden, states: http.StatusForbidden}, 503},
+	} {
+		s := &server{
+			count: map[string]int{queues: 1, jobs: 500, sets: 1, states: 2, rcs: 3}, policy: tc.policy, refusal: tc.refused,
+		}
+		set, err := s.read(t, tc.with...)
+		if err != nil || len(set.Owners) != tc.want {
+			t.Errorf("%s, refused %v: %d owners, want %d: %v", tc.policy, tc.refused, len(set.Owners), tc.want, err)
+		}
+	}
+	if _, err := (&server{count: map[string]int{queues: 1}, policy: "StateAware", refusal: map[string]int{states: http.StatusUnauthorized}}).read(t); err == nil || !strings.HasPrefix(err.Error(), "listing statefulsets: ") {
+		t.Error(err)
+	}
+}
+
+func TestOwnersOfOneKindAreForgottenByPagesAlone(t *testing.T) {
+	s := &server{count: map[string]int{queues: 1, jobs: 3, sets: 1200}, policy: "StateAware", expires: sets}
+	set, err := s.read(t)
+	if err != nil || len(set.Owners) != 1203 || set.Owners[0].Kind != "Job" || set.Owners[3].Kind != "ReplicaSet" {
+		t.Errorf("%d owners: %v", len(set.Owners), err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
@@ -26,10 +27,15 @@ type Feed struct {
 	Classes *Classes
 	// Unreadable hears why a pod group is not taken in; nil: nobody does. (A Queue has a status for that.)
 	Unreadable func(error)
+	// WantOwners, if set, is called once, when owners begin to matter (see Owners): with the first StateAware queue.
+	WantOwners func()
+	// Resized, if set, is called when an owner says of its pods what it did not say before: they must be observed anew.
+	Resized func(owner types.UID)
 
 	generations sync.Map // of Queues, by name
 	nodeFacts   sync.Map // by name of the node
 	elsewhere   elsewhere
+	owners      owners
 }
 
 // ObservePod implements turnstile.Observer.
@@ -64,6 +70,7 @@ func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) {
 	p.Queue = convert.QueueRequest(pod)
 	p.Placed = pod.Annotations[v1alpha1.KeyPlacedQueue]
 	p.Application, p.Role = convert.ApplicationOf(pod)
+	p.Single = convert.Single(pod, p.Application, p.Role, f.onePod)
 	p.User = convert.User(pod)
 	p.Gang = convert.GangOf(pod)
 	if pod.Spec.Priority != nil {

@@ -43,6 +43,7 @@ func (f *Feed) observeQueue(u *unstructured.Unstructured) {
 	if err == nil {
 		d, cerr := convert.Declaration(q)
 		if err = cerr; err == nil {
+			f.wantOwners(d)
 			f.Ledger.ObserveQueue(d)
 		}
 	}

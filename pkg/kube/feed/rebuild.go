@@ -34,6 +34,10 @@ func Rebuild(s *objects.Set, schedulers []string, now time.Time, o ledger.Option
 	for _, n := range s.Nodes {
 		nodes.OnAdd(n, true)
 	}
+	owners := f.Owners()
+	for _, o := range s.Owners {
+		owners.OnAdd(o, true)
+	}
 	// Which labels make a class is known before the first pod gets one: the scheduler observes its pods anew when it learns of more.
 	for _, p := range s.Pods {
 		if !ended(p) {

@@ -15,10 +15,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	coreresource "github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 	"github.com/fairway-scheduler/fairway/pkg/kube/objects"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 	"github.com/fairway-scheduler/fairway/test/dump"
@@ -58,11 +60,21 @@ func randomSet(t *rapid.T) *objects.Set {
 			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("c%d", i)}, Spec: resourcev1.DeviceClassSpec{ExtendedResourceName: &extended},
 		})
 	}
+	for _, kind := range ownerKinds {
+		if rapid.Bool().Draw(t, "known") {
+			o := &convert.Owner{Kind: kind.kind, ObjectMeta: metav1.ObjectMeta{Name: "o", Namespace: "ns", UID: types.UID(kind.kind)}}
+			replicas := rapid.Int32Range(0, 2).Draw(t, "replicas")
+			o.Spec = convert.OwnerSpec{Parallelism: &replicas, Replicas: &replicas}
+			s.Owners = append(s.Owners, o)
+		}
+	}
 	for i := range rapid.IntRange(0, 12).Draw(t, "pods") {
 		s.Pods = append(s.Pods, randomPod(t, i, append(paths, "", "root.A"), at))
 	}
 	return s
 }
+
+var ownerKinds = []struct{ apiVersion, kind string }{{"batch/v1", convert.KindJob}, {"apps/v1", convert.KindReplicaSet}}
 
 func randomPod(t *rapid.T, i int, queues []string, at func(string) metav1.Time) *v1.Pod {
 	return pod(fmt.Sprintf("p%d", i), func(p *v1.Pod) {
@@ -74,6 +86,11 @@ func randomPod(t *rapid.T, i int, queues []string, at func(string) metav1.Time) 
 			p.CreationTimestamp = at("created")
 		}
 		chance := func(label string) bool { return rapid.IntRange(0, 5).Draw(t, label) == 0 }
+		if chance("owned") {
+			owner := rapid.SampledFrom(ownerKinds).Draw(t, "owner")
+			controlledBy(owner.apiVersion, owner.kind, "o", owner.kind)(p)
+			delete(p.Labels, "fairway.dev/application")
+		}
 		if rapid.Bool().Draw(t, "bound") {
 			p.Spec.NodeName = rapid.SampledFrom([]string{"n0", "n1", "gone"}).Draw(t, "node")
 		}
@@ -136,6 +153,7 @@ func TestRebuildDoesNotDependOnTheOrder(t *testing.T) {
 		other := &objects.Set{
 			Queues: rapid.Permutation(s.Queues).Draw(t, "queues"), Nodes: rapid.Permutation(s.Nodes).Draw(t, "nodes"),
 			Pods: rapid.Permutation(s.Pods).Draw(t, "pods"), DeviceClasses: rapid.Permutation(s.DeviceClasses).Draw(t, "classes"),
+			Owners: rapid.Permutation(s.Owners).Draw(t, "owners"),
 		}
 		if diff := cmp.Diff(want, seenOf(Rebuild(other, ours, now, ledger.Options{})), asShown); diff != "" {
 			t.Fatal(diff)
@@ -154,6 +172,13 @@ func TestRebuildIsWhatTheSchedulerWouldHaveBeenFed(t *testing.T) {
 		var heard []*v1.Pod
 		anew := false
 		f.Classes.Relabel = func() { anew = true }
+		f.Resized = func(owner types.UID) {
+			for _, p := range heard {
+				if c := metav1.GetControllerOf(p); c != nil && c.UID == owner {
+					f.ObservePod(p)
+				}
+			}
+		}
 		at := metav1.NewTime(now)
 		var events []func()
 		for _, q := range s.Queues {
@@ -164,6 +189,9 @@ func TestRebuildIsWhatTheSchedulerWouldHaveBeenFed(t *testing.T) {
 		}
 		for _, c := range s.DeviceClasses {
 			events = append(events, func() { f.DeviceClasses().OnAdd(c, true) })
+		}
+		for _, o := range s.Owners {
+			events = append(events, func() { f.Owners().OnAdd(o, true) })
 		}
 		for _, p := range s.Pods {
 			events = append(events, func() {

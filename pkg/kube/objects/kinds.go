@@ -26,6 +26,10 @@ var kinds = []struct{ kind, apiVersion string }{
 	{"Node", "v1"},
 	{"Pod", "v1"},
 	{"DeviceClass", resourcev1.SchemeGroupVersion.String()},
+	{convert.KindJob, "batch/v1"},
+	{convert.KindReplicaSet, "apps/v1"},
+	{convert.KindStatefulSet, "apps/v1"},
+	{convert.KindReplicationController, "v1"},
 	{convert.PodGroupKind, convert.PodGroups.GroupVersion().String()},
 	{convert.PodGroupKind, convert.InTreePodGroups.GroupVersion().String()},
 	{"PriorityClass", "scheduling.k8s.io/v1"},
@@ -168,6 +172,15 @@ func (r *reader) decode(h header, raw []byte) error {
 		return keep(r, &s.DeviceClasses, kind, c)
 	case convert.PodGroupKind:
 		return r.podGroup(h, raw)
+	case convert.KindJob, convert.KindReplicaSet, convert.KindStatefulSet, convert.KindReplicationController:
+		o := &convert.Owner{}
+		if err := utiljson.Unmarshal(raw, o); err != nil {
+			return err
+		}
+		if o.Namespace == "" {
+			o.Namespace = metav1.NamespaceDefault
+		}
+		return keep(r, &s.Owners, kind, convert.NewOwner(kind, &o.ObjectMeta, o.Spec))
 	}
 	if !slices.Contains(r.set.others, h.Kind) {
 		r.set.others = append(r.set.others, h.Kind)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // podAs is a state of one pod. What is empty is left out.
@@ -30,6 +32,56 @@ func TestOfOneObjectTwiceTheNewerCounts(t *testing.T) {
 		}
 		if p := s.Pods[0]; string(p.UID) != tc.uid || p.Spec.NodeName != tc.node {
 			t.Errorf("%s: uid %s on node %s, want %s on %s", what, p.UID, p.Spec.NodeName, tc.uid, tc.node)
+		}
+	}
+}
+
+const (
+	jobA  = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"a","namespace":"ns","uid":"uj","creationTimestamp":"2026-03-01T00:00:00Z","labels":{"a":"b"}},"spec":{"completions":1,"parallelism":5,"template":{}}}`
+	setA  = `{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"a","namespace":"ns","uid":"us"},"spec":{"replicas":3}}`
+	rcA   = `{"apiVersion":"v1","kind":"ReplicationController","metadata":{"name":"a"}}`
+	rsA   = `{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"a","namespace":"ns","uid":"ur"},"spec":{"replicas":1}}`
+	alien = `{"apiVersion":"batch.example.com/v1","kind":"Job","metadata":{"name":"a","namespace":"ns"}}`
+)
+
+// Of what controls pods, a set keeps what it is and how many pods it says it has, alone, in a List of one kind or of all.
+func TestOwnersSayHowManyPodsTheyHave(t *testing.T) {
+	want := map[string]bool{"Job uj": true, "StatefulSet us": false, "ReplicationController ReplicationController/default/a": true, "ReplicaSet ur": true}
+	for _, stream := range []string{
+		jobA + setA + rcA + rsA, listOf("List", "v1", jobA, setA, rcA, rsA),
+		listOf("JobList", "batch/v1", typed(jobA)...) + listOf("StatefulSetList", "apps/v1", typed(setA)...) + rcA + listOf("ReplicaSetList", "apps/v1", typed(rsA)...),
+	} {
+		s, err := Read("dump", strings.NewReader(stream))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]bool{}
+		for _, o := range s.Owners {
+			got[o.Kind+" "+string(o.UID)] = o.OnePod()
+			if o.Labels != nil {
+				t.Errorf("%s has labels", o.Kind)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if _, err := Read("dump", strings.NewReader(alien)); err == nil || !strings.HasSuffix(err.Error(), `apiVersion is "batch.example.com/v1"; allowed is batch/v1`) {
+		t.Error(err)
+	}
+}
+
+func TestASetIsGatedByAnyStateAwareQueue(t *testing.T) {
+	for text, want := range map[string]bool{
+		``: false, queueA: false, podA + jobA: false,
+		strings.Replace(queueA, `"weight":"1"`, `"policy":"StateAware"`, 1):                true,
+		strings.Replace(queueA, `"weight":"1"`, `"policy":"stateaware"`, 1) + queueB:       true,
+		strings.Replace(queueA, `"policy":"Fair"`, `"policy":"StateAware"`, 1):             true, // the last good one
+		strings.Replace(queueA, `"weight":"1"`, `"policy":7`, 1):                           false,
+		strings.Replace(queueA, `"weight":"1"`, `"weight":"1","policy":"StateUnaware"`, 1): false,
+	} {
+		if got := mustRead(t, "dump", text).Gated(); got != want {
+			t.Errorf("gated is %v: %s", got, text)
 		}
 	}
 }

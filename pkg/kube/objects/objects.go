@@ -12,6 +12,9 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	corequeue "github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 )
 
 // Set is what is known of one cluster at one moment. Queues and PodGroups are undecoded, since one that cannot be read must hide no other. The objects of
@@ -22,6 +25,7 @@ type Set struct {
 	Pods          []*corev1.Pod
 	DeviceClasses []*resourcev1.DeviceClass
 	PodGroups     []*unstructured.Unstructured // of both kinds: scheduler-plugins' and that of Kubernetes itself
+	Owners        []*convert.Owner             // of pods, of all kinds
 
 	stream string   // what errors call the stream
 	others []string // what else the stream held, for errors: kinds without an effect
@@ -44,6 +48,9 @@ func (s *Set) Newest() time.Time {
 	for _, g := range s.PodGroups {
 		n.see(g.GetCreationTimestamp())
 	}
+	for _, o := range s.Owners {
+		n.see(o.CreationTimestamp)
+	}
 	for _, node := range s.Nodes {
 		n.see(node.CreationTimestamp)
 		for i := range node.Status.Conditions {
@@ -55,6 +62,19 @@ func (s *Set) Newest() time.Time {
 		n.pod(p)
 	}
 	return n.at
+}
+
+// Gated reports whether some queue is StateAware, or was to the last: only then do owners matter.
+func (s *Set) Gated() bool {
+	for _, q := range s.Queues {
+		for _, of := range []string{"spec", "status"} {
+			name, _, _ := unstructured.NestedString(q.Object, of, "policy")
+			if policy, err := corequeue.ParsePolicy(name); err == nil && policy == corequeue.StateAware {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 type newest struct{ at time.Time }

@@ -23,6 +23,7 @@ func TestNewestIsTheNewestThatHappened(t *testing.T) {
 		"a queue's creation":           {strings.Replace(queue, `"uid"`, `"creationTimestamp":"`+at+`","uid"`, 1), at},
 		"a node's creation":            {strings.Replace(node, `"uid"`, `"creationTimestamp":"`+at+`","uid"`, 1), at},
 		"a pod group's creation":       {strings.Replace(podGroup, `"name"`, `"creationTimestamp":"`+at+`","name"`, 1), at},
+		"a job's creation":             {jobA, "2026-03-01T00:00:00Z"},
 		"a class's creation":           {strings.Replace(class, `"uid"`, `"creationTimestamp":"`+at+`","uid"`, 1), at},
 		"a condition of a pod":         {podWith(`"status":{"conditions":[{"lastTransitionTime":"` + at + `"},{"lastTransitionTime":"` + old + `"}]}`), at},
 		"a probe of a pod":             {podWith(`"status":{"conditions":[{"lastProbeTime":"` + at + `"}]}`), at},

@@ -45,6 +45,9 @@ func names(s *Set) (all []string) {
 	for _, g := range s.PodGroups {
 		all = append(all, g.GetKind()+" "+convert.GangKey(g))
 	}
+	for _, o := range s.Owners {
+		all = append(all, o.Kind+" "+o.Namespace+"/"+o.Name)
+	}
 	return all
 }
 
@@ -162,13 +165,14 @@ func podWith(more string) string {
 
 func TestWhatCannotBeReadIsNamed(t *testing.T) {
 	const all = "allowed are Queue (scheduling.fairway.dev/v1alpha1), Node (v1), Pod (v1), DeviceClass (resource.k8s.io/v1), " +
+		"Job (batch/v1), ReplicaSet (apps/v1), StatefulSet (apps/v1), ReplicationController (v1), " +
 		"PodGroup (scheduling.x-k8s.io/v1alpha1), PodGroup (scheduling.k8s.io/v1alpha2), PriorityClass (scheduling.k8s.io/v1), PodDisruptionBudget (policy/v1) and Lists of them"
 	for stream, want := range map[string]string{
-		`{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"r","namespace":"ns"}}`: `document 1: ReplicaSet ns/r: the kind, of apiVersion "apps/v1", is unknown; ` + all,
+		`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"r","namespace":"ns"}}`: `document 1: Deployment ns/r: the kind, of apiVersion "apps/v1", is unknown; ` + all,
 		podA + `{"apiVersion":"v1","kind":"Queue","metadata":{"name":"root"}}`:                  `document 2: Queue root: apiVersion is "v1"; allowed is scheduling.fairway.dev/v1alpha1`,
 		`{"apiVersion":"v2","kind":"Pod","metadata":{"name":"a"}}`:                              `document 1: Pod a: apiVersion is "v2"; allowed is v1`,
 		listOf("List", "v1", podA, `{"kind":"Node","metadata":{"name":"n"}}`):                   `document 1, item 2: Node n: apiVersion is ""; allowed is v1`,
-		listOf("ReplicaSetList", "apps/v1", typed(podA)...):                                     `document 1: ReplicaSet without a name: the kind, of apiVersion "apps/v1", is unknown; ` + all,
+		listOf("DeploymentList", "apps/v1", typed(podA)...):                                     `document 1: Deployment without a name: the kind, of apiVersion "apps/v1", is unknown; ` + all,
 		listOf("PodGroupList", "v1", typed(podGroup)...):                                        `document 1: PodGroup without a name: apiVersion is "v1"; allowed is scheduling.x-k8s.io/v1alpha1 or scheduling.k8s.io/v1alpha2`,
 		listOf("PodList", "v2", typed(podA)...):                                                 `document 1: Pod without a name: apiVersion is "v2"; allowed is v1`,
 		listOf("List", "v1", typed(podA)...):                                                    `document 1: 1 items have no kind; ` + all,

@@ -54,6 +54,8 @@ func (s *Set) onlyQueues() error {
 		kind, other = "DeviceClass", s.DeviceClasses[0]
 	case len(s.PodGroups) > 0:
 		kind, other = convert.PodGroupKind, s.PodGroups[0]
+	case len(s.Owners) > 0:
+		kind, other = s.Owners[0].Kind, s.Owners[0]
 	case len(s.others) > 0:
 		return fmt.Errorf("%s: only Queues are allowed here", s.others[0])
 	default:

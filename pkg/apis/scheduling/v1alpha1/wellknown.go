@@ -21,6 +21,10 @@ const (
 	// KeyRole is the label with a pod's role in its application: RoleDriver or RoleExecutor.
 	KeyRole = "fairway.dev/role"
 
+	// KeyApplicationSize is the label or annotation that says how many pods the application has. "1" says that it is this pod only, so that
+	// in a StateAware queue it neither waits for others to start nor makes others wait. Other values say nothing.
+	KeyApplicationSize = "fairway.dev/application-size"
+
 	// KeyUser is the annotation with the user that a pod counts for. Without it that is the pod's service account.
 	KeyUser = "fairway.dev/user"
 )

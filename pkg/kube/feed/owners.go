@@ -1,0 +1,73 @@
+package feed
+
+import (
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
+)
+
+// owners are those that say they have one pod. By UID: an owner that is deleted and made anew under its old name has other pods.
+type owners struct {
+	mu     sync.RWMutex
+	onePod map[types.UID]struct{}
+	wanted sync.Once
+}
+
+// Owners is the handler for informers of what controls pods (see convert.OwnerOf), of whatever kind.
+func (f *Feed) Owners() cache.ResourceEventHandler {
+	forget := func(o metav1.Object) { f.owner(o.GetUID(), false) }
+	h := handler(func(o metav1.Object) {
+		if owner := convert.OwnerOf(o); owner != nil {
+			f.owner(owner.UID, owner.OnePod())
+		}
+	}, forget)
+	seen := h.AddFunc
+	h.UpdateFunc = func(before, now any) {
+		old, ok1 := before.(metav1.Object)
+		if o, ok2 := now.(metav1.Object); ok1 && ok2 && old.GetUID() != o.GetUID() {
+			forget(old)
+		}
+		seen(now)
+	}
+	return h
+}
+
+// owner notes what an owner says, and has its pods observed anew where that is not what it said before.
+func (f *Feed) owner(uid types.UID, onePod bool) {
+	o := &f.owners
+	o.mu.Lock()
+	_, before := o.onePod[uid]
+	switch {
+	case onePod == before:
+	case onePod:
+		if o.onePod == nil {
+			o.onePod = map[types.UID]struct{}{}
+		}
+		o.onePod[uid] = struct{}{}
+	default:
+		delete(o.onePod, uid)
+	}
+	o.mu.Unlock()
+	if onePod != before && f.Resized != nil {
+		f.Resized(uid)
+	}
+}
+
+func (f *Feed) onePod(owner types.UID) bool {
+	f.owners.mu.RLock()
+	defer f.owners.mu.RUnlock()
+	_, ok := f.owners.onePod[owner]
+	return ok
+}
+
+// wantOwners asks for owners once a queue needs them: one that is, or was to the last, StateAware.
+func (f *Feed) wantOwners(d queue.Declaration) {
+	if f.WantOwners != nil && (d.Spec.Policy == queue.StateAware || d.PolicyInForce == queue.StateAware) {
+		f.owners.wanted.Do(f.WantOwners)
+	}
+}
