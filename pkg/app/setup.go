@@ -50,6 +50,7 @@ type Scheduler struct {
 	synced     []cache.InformerSynced
 	dynamic    dynamic.Interface
 	leadership *leadership
+	owners     ownerWatch
 }
 
 // Setup does what upstream's app.Setup does, with Fairway in it. Nothing runs yet; informers start with app.Run.
@@ -92,6 +93,12 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 	s.feed.IgnoreResources(ignoredResources(cc.ComponentConfig.Profiles))
 	s.turnstile = turnstile.New(s.feed, s.holds)
 	s.feed.Classes.Relabel = func() { go s.turnstile.Reobserve(func(*v1.Pod) bool { return true }) }
+	s.feed.Resized = s.turnstile.ReobserveOwned
+	s.feed.WantOwners = func() {
+		if err := s.owners.start(ctx, s.Config.Client, s.Config.InformerFactory, s.feed.Owners()); err != nil {
+			klog.FromContext(ctx).Error(err, "Watching owners of pods")
+		}
+	}
 	s.dispatcher = &dispatch.Dispatcher{Ledger: s.Ledger, Port: s.turnstile, Released: s.metrics.Released}
 	var profiles []config.KubeSchedulerProfile
 	if s.Scheduler, profiles, err = s.build(ctx); err != nil {
@@ -146,7 +153,7 @@ func (s *Scheduler) watch() error {
 	if err != nil {
 		return fmt.Errorf("watching Queues: %w", err)
 	}
-	s.synced = []cache.InformerSynced{nodes.HasSynced, queues.HasSynced}
+	s.synced = []cache.InformerSynced{nodes.HasSynced, queues.HasSynced, s.owners.hasSynced} // in order: queues ask for owners
 	if err := s.watchDeviceClasses(); err != nil {
 		return fmt.Errorf("watching DeviceClasses: %w", err)
 	}
