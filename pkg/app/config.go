@@ -84,6 +84,10 @@ func checkProfiles(profiles profile.Map) error {
 			return fmt.Errorf("profile %q enables plugin %s, which evicts pods of other queues by priority alone%s",
 				name, names.DefaultPreemption, howTo)
 		}
+		if has(enabled.Permit, names.GangScheduling) {
+			return fmt.Errorf("profile %q enables plugin %s, which starts pod groups in its own way, around the queues: "+
+				"Fairway starts them together by itself%s", name, names.GangScheduling, howTo)
+		}
 	}
 	return nil
 }

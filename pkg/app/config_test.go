@@ -129,6 +129,10 @@ func TestConfigurationsThatGoAroundTheQueuesAreRefused(t *testing.T) {
 			`profiles: [{schedulerName: fairway, plugins: {multiPoint: {enabled: [{name: Fairway}], disabled: [{name: PrioritySort}]}}}]`,
 			[]string{`profile "fairway"`, "DefaultPreemption", "evicts pods of other queues"},
 		},
+		"GangScheduling is refused": {
+			`profiles: [{schedulerName: fairway, plugins: {multiPoint: {enabled: [{name: Fairway}, {name: GangScheduling}], disabled: [{name: PrioritySort}, {name: DefaultPreemption}]}}}]`,
+			[]string{`profile "fairway"`, "GangScheduling", "around the queues"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := setup(t, c.text)

@@ -24,6 +24,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/dispatch"
 	"github.com/fairway-scheduler/fairway/pkg/kube/feed"
+	"github.com/fairway-scheduler/fairway/pkg/kube/optional"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 	"github.com/fairway-scheduler/fairway/pkg/metrics"
 	"github.com/fairway-scheduler/fairway/pkg/plugin"
@@ -49,6 +50,7 @@ type Scheduler struct {
 	kick       chan struct{}
 	synced     []cache.InformerSynced
 	dynamic    dynamic.Interface
+	podGroups  *optional.Informer // scheduler-plugins'
 	leadership *leadership
 	owners     ownerWatch
 }
@@ -68,6 +70,9 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 		return nil, err
 	}
 	cc := c.Complete()
+	if err := checkGates(utilfeature.DefaultFeatureGate); err != nil {
+		return nil, err
+	}
 	if err := checkQueueSort(cc.ComponentConfig.Profiles); err != nil {
 		return nil, err
 	}
@@ -143,7 +148,7 @@ func (s *Scheduler) build(ctx context.Context) (*scheduler.Scheduler, []config.K
 	return sched, profiles, err
 }
 
-// watch feeds nodes and Queues to the ledger. Pods come through the turnstile.
+// watch feeds nodes, Queues and pod groups to the ledger. Pods come through the turnstile.
 func (s *Scheduler) watch() error {
 	nodes, err := s.Config.InformerFactory.Core().V1().Nodes().Informer().AddEventHandler(s.feed.Nodes())
 	if err != nil {
@@ -158,8 +163,10 @@ func (s *Scheduler) watch() error {
 		return fmt.Errorf("watching DeviceClasses: %w", err)
 	}
 	// A client of its own: statuses must not wait behind binds, nor binds behind statuses.
-	s.dynamic, err = dynamic.NewForConfig(fenced(s.Config.KubeConfig, s.leadership))
-	return err
+	if s.dynamic, err = dynamic.NewForConfig(fenced(s.Config.KubeConfig, s.leadership)); err != nil {
+		return err
+	}
+	return s.watchPodGroups()
 }
 
 // watchDeviceClasses tells the ledger which devices pods may ask for that no node lists.

@@ -1,0 +1,71 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/component-base/featuregate"
+	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/features"
+
+	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
+	"github.com/fairway-scheduler/fairway/pkg/kube/optional"
+)
+
+// podGroupGates turn on upstream's own way to schedule pod groups. Every other gate about groups depends on one of them.
+var podGroupGates = []featuregate.Feature{features.GangScheduling, features.GenericWorkload}
+
+// checkGates refuses gates that would have kube-scheduler take the pods of a group around the queues: with GenericWorkload, the first pod of
+// a group that comes up for an attempt draws its siblings out of the queue and schedules them in one cycle, past SchedulePod and past every
+// account, and GangScheduling holds them in a Permit of its own.
+func checkGates(gates featuregate.FeatureGate) error {
+	var on, off []string
+	for _, gate := range podGroupGates {
+		if gates.Enabled(gate) {
+			on, off = append(on, string(gate)), append(off, string(gate)+"=false")
+		}
+	}
+	if on == nil {
+		return nil
+	}
+	return fmt.Errorf("feature gates %s: with them kube-scheduler schedules pod groups in its own way, around the queues, and "+
+		"fairway-scheduler starts them together by itself: start it with --feature-gates=%s (in kube-apiserver they may be on)",
+		strings.Join(on, ", "), strings.Join(off, ","))
+}
+
+// watchPodGroups feeds pod groups of both kinds to the ledger, as soon as the cluster serves them: neither must be there.
+func (s *Scheduler) watchPodGroups() error {
+	s.feed.Unreadable = func(err error) { klog.Background().Error(err, "A pod group is not taken in") }
+	var all []*optional.Informer
+	for _, kind := range []schema.GroupVersionResource{convert.PodGroups, convert.InTreePodGroups} {
+		groups, err := optional.New(s.dynamic, kind, s.feed.PodGroups(), nil)
+		if err != nil {
+			return fmt.Errorf("watching %s: %w", kind.GroupResource(), err)
+		}
+		s.synced = append(s.synced, groups.HasSynced)
+		all = append(all, groups)
+	}
+	s.podGroups = all[0]
+	s.Config.DynInformerFactory = &alsoStarts{DynamicSharedInformerFactory: s.Config.DynInformerFactory, start: func(stop <-chan struct{}) {
+		for _, groups := range all {
+			go groups.Run(wait.ContextForChannel(stop))
+		}
+	}}
+	return nil
+}
+
+// alsoStarts is a factory that starts something beside its informers, which whoever waits for those need not wait for.
+type alsoStarts struct {
+	dynamicinformer.DynamicSharedInformerFactory
+	start func(stop <-chan struct{})
+	once  sync.Once // factories may be started again, for informers that were added
+}
+
+func (f *alsoStarts) Start(stop <-chan struct{}) {
+	f.DynamicSharedInformerFactory.Start(stop)
+	f.once.Do(func() { f.start(stop) })
+}
