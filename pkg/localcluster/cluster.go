@@ -40,6 +40,8 @@ type Options struct {
 	// ControllerManager runs the controllers of Kubernetes: garbage collection, jobs, service accounts, disruption budgets and so on.
 	// Without it, the ServiceAccount admission plugin is off too, since nobody would make the account that pods get by default.
 	ControllerManager bool
+	// APIServerFlags are further flags of kube-apiserver, for tests of what is behind feature gates.
+	APIServerFlags []string
 }
 
 // Cluster is a running control plane. Its methods may be called from many goroutines.

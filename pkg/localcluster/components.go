@@ -115,6 +115,7 @@ func (c *Cluster) apiServer() component {
 		// This plugin refuses pods whose service account does not exist, and only kube-controller-manager makes the default ones.
 		args = append(args, "--disable-admission-plugins=ServiceAccount")
 	}
+	args = append(args, c.options.APIServerFlags...)
 	return component{name: APIServer, args: args, ready: c.probe(c.serverURL()+"/readyz", c.apiServerClient)}
 }
 

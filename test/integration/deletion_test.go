@@ -200,7 +200,7 @@ func (w *world) tightenCRD() {
 	crds := c.ApiextensionsV1().CustomResourceDefinitions()
 	is, err := crds.Get(w.ctx, "queues."+v1alpha1.GroupName, metav1.GetOptions{})
 	w.must(err)
-	crd := w.readCRD()
+	crd := w.readCRD(queueCRD)
 	crd.ResourceVersion = is.ResourceVersion
 	_, err = crds.Update(w.ctx, crd, metav1.UpdateOptions{})
 	w.must(err)

@@ -17,7 +17,9 @@ import (
 	apiextensionsclient "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/klog/v2"
@@ -47,14 +49,15 @@ type world struct {
 	kube    kubernetes.Interface
 }
 
-// newWorld starts a control plane for one test. Each test has its own: what one leaves behind must not explain another.
-func newWorld(t *testing.T, nodes int, cpu, memory string) *world {
+// newWorld starts a control plane for one test. Each test has its own: what one leaves behind must not explain another. The flags are more
+// flags for kube-apiserver.
+func newWorld(t *testing.T, nodes int, cpu, memory string, flags ...string) *world {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a control plane")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	c, err := localcluster.Start(ctx, localcluster.Options{KWOK: true, ControllerManager: true})
+	c, err := localcluster.Start(ctx, localcluster.Options{KWOK: true, ControllerManager: true, APIServerFlags: flags})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +74,8 @@ func newWorld(t *testing.T, nodes int, cpu, memory string) *world {
 	w.must(err)
 	w.kube, err = kubernetes.NewForConfig(c.RESTConfig())
 	w.must(err)
-	w.installCRD()
+	w.installCRD(queueCRD)
+	w.installCRD(podGroupCRD)
 	w.must(c.AddNodes(ctx, "node", nodes, v1.ResourceList{
 		v1.ResourceCPU: resource.MustParse(cpu), v1.ResourceMemory: resource.MustParse(memory), v1.ResourcePods: resource.MustParse("1000"),
 	}))
@@ -101,21 +105,31 @@ func (w *world) until(what string, done func() (bool, string)) {
 	}
 }
 
-func (w *world) installCRD() {
+// The definitions that an installation brings.
+const (
+	queueCRD    = "scheduling.fairway.dev_queues.yaml"
+	podGroupCRD = "scheduling.x-k8s.io_podgroups.yaml"
+)
+
+// installCRD installs a definition and waits until its kind is served.
+func (w *world) installCRD(file string) {
 	w.t.Helper()
 	c, err := apiextensionsclient.NewForConfig(w.cluster.RESTConfig())
 	w.must(err)
-	_, err = c.ApiextensionsV1().CustomResourceDefinitions().Create(w.ctx, w.readCRD(), metav1.CreateOptions{})
+	crd := w.readCRD(file)
+	_, err = c.ApiextensionsV1().CustomResourceDefinitions().Create(w.ctx, crd, metav1.CreateOptions{})
 	w.must(err)
-	w.until("Queues are served", func() (bool, string) {
-		err := w.client.List(w.ctx, &v1alpha1.QueueList{})
+	w.until(crd.Spec.Names.ListKind+" is served", func() (bool, string) {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(schema.GroupVersionKind{Group: crd.Spec.Group, Version: crd.Spec.Versions[0].Name, Kind: crd.Spec.Names.ListKind})
+		err := w.client.List(w.ctx, list)
 		return err == nil, fmt.Sprint(err)
 	})
 }
 
-func (w *world) readCRD() *apiextensions.CustomResourceDefinition {
+func (w *world) readCRD(file string) *apiextensions.CustomResourceDefinition {
 	w.t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "manifests", "crds", "scheduling.fairway.dev_queues.yaml"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "manifests", "crds", file))
 	w.must(err)
 	crd := &apiextensions.CustomResourceDefinition{}
 	w.must(yaml.Unmarshal(text, crd))
