@@ -4,8 +4,11 @@ import (
 	"context"
 	"time"
 
+	"k8s.io/klog/v2"
+
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/controllers/podcondition"
+	"github.com/fairway-scheduler/fairway/pkg/controllers/podgroupstatus"
 	"github.com/fairway-scheduler/fairway/pkg/controllers/queuedeletion"
 	"github.com/fairway-scheduler/fairway/pkg/controllers/queuestatus"
 )
@@ -15,6 +18,11 @@ func (s *Scheduler) write(ctx context.Context) {
 	queues := s.Config.DynInformerFactory.ForResource(v1alpha1.GroupVersion.WithResource("queues")).Informer()
 	go queuedeletion.New(s.Ledger, queues.GetStore(), s.dynamic, queuedeletion.Options{}).Run(ctx)
 	go queuestatus.New(s.Ledger, s.feed.Generation, s.dynamic, queuestatus.Options{Queues: queues.GetStore()}).Run(ctx)
+	if groups, err := podgroupstatus.New(s.Ledger, s.Config.Client, s.dynamic, podgroupstatus.Options{Groups: s.podGroups.GetStore(), Ours: s.ours}); err != nil {
+		klog.FromContext(ctx).Error(err, "The status of pod groups is not written")
+	} else {
+		go groups.Run(ctx)
+	}
 
 	recorder := s.Config.EventBroadcaster.NewRecorder(v1alpha1.SchedulerName)
 	pods := s.Config.InformerFactory.Core().V1().Pods().Lister()

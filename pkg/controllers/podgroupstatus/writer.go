@@ -1,0 +1,221 @@
+package podgroupstatus
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	podgroup "sigs.k8s.io/scheduler-plugins/apis/scheduling/v1alpha1"
+
+	"github.com/fairway-scheduler/fairway/pkg/controllers/internal/writing"
+	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+const (
+	defaultInterval        = 500 * time.Millisecond
+	defaultWritesPerSecond = 50
+	// lookAnyway: what others do to a status is nothing to the ledger, and no hurry.
+	lookAnyway = 10 * time.Second
+	// atOnce bounds the requests under way.
+	atOnce = 4
+)
+
+// Ledger is the part of a ledger that is read.
+type Ledger interface {
+	Gangs() []ledger.GangState
+	Version() uint64
+	Leaving() (qs []ledger.Leaving, busy bool)
+}
+
+// Options of a Writer.
+type Options struct {
+	// Groups is the store of an informer of PodGroups (unstructured), which is only read.
+	Groups cache.Store
+	// Ours tells whether pods with this schedulerName are ours to schedule.
+	Ours func(schedulerName string) bool
+	// Clock is for tests; nil is the real one.
+	Clock clock.WithTicker
+}
+
+// Writer keeps the status of PodGroups up to date.
+type Writer struct {
+	ledger Ledger
+	client dynamic.NamespaceableResourceInterface
+	groups cache.Store
+	ours   func(string) bool
+	pods   *pods
+	clock  clock.WithTicker
+	pace   *writing.Pace
+
+	// All of this belongs to the goroutine of Run.
+	records    map[string]*record
+	looks      uint64
+	lookedAt   time.Time
+	version    uint64 // of the ledger, and
+	changes    uint64 // of the pods, at the last look
+	busy       bool   // pods flow, as of the last look
+	complaints writing.Complaints
+}
+
+// record is what the writer knows of one group.
+type record struct {
+	key      string
+	group    *unstructured.Unstructured // as the informer or the answer to our last write shows it, whichever is newer
+	desired  podgroup.PodGroupStatus
+	since    uint64 // the look at which desired began to differ from what the group says, 0 while they are equal
+	failures int    // in a row
+	retryAt  time.Time
+}
+
+// New returns a writer. What the ledger knows, and the store of the options, should be filled from the cluster when Run is called.
+func New(l Ledger, kube kubernetes.Interface, client dynamic.Interface, o Options) (*Writer, error) {
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	pods, err := newPods(kube)
+	return &Writer{
+		ledger: l, client: client.Resource(convert.PodGroups), groups: o.Groups, ours: o.Ours, pods: pods, clock: o.Clock,
+		pace: writing.NewPace(defaultWritesPerSecond, defaultInterval, o.Clock), records: map[string]*record{},
+	}, err
+}
+
+// Run writes until the context ends. It must be called once, by the process that leads.
+func (w *Writer) Run(ctx context.Context) {
+	ctx = klog.NewContext(ctx, klog.FromContext(ctx).WithName("pod-group-status"))
+	go w.pods.informer.Run(ctx.Done())
+	if cache.WaitForCacheSync(ctx.Done(), w.pods.informer.HasSynced) {
+		writing.Repeat(ctx, w.clock, defaultInterval, w.pass)
+	}
+}
+
+// pass does what is due. It ends with the requests it made, so that no two passes overlap.
+func (w *Writer) pass(ctx context.Context) {
+	now := w.clock.Now()
+	version, changes := w.ledger.Version(), w.pods.changes.Load()
+	if version != w.version || changes != w.changes || now.Sub(w.lookedAt) >= lookAnyway {
+		w.version, w.changes, w.lookedAt = version, changes, now
+		w.look()
+	}
+	w.write(ctx, now)
+}
+
+// look computes what every status should say.
+func (w *Writer) look() {
+	w.looks++
+	before := w.records
+	w.records = make(map[string]*record, len(before))
+	for _, g := range w.ledger.Gangs() {
+		stored, ok, err := w.groups.GetByKey(g.Key)
+		group, is := stored.(*unstructured.Unstructured)
+		if err != nil || !ok || !is {
+			continue // one of Kubernetes itself, or on its way out
+		}
+		r := before[g.Key]
+		if r == nil {
+			r = &record{key: g.Key}
+		}
+		w.records[g.Key] = r
+		r.see(group)
+		w.compute(r, g)
+	}
+	_, w.busy = w.ledger.Leaving()
+}
+
+// see takes in the group as the informer shows it, if that is news. An answer to our own write is not: the informer shows it later.
+func (r *record) see(stored *unstructured.Unstructured) {
+	if r.group != nil {
+		order, err := resourceversion.CompareResourceVersion(stored.GetResourceVersion(), r.group.GetResourceVersion())
+		if err == nil && order <= 0 {
+			return
+		}
+	}
+	r.group, r.failures, r.retryAt = stored, 0, time.Time{}
+}
+
+func (w *Writer) compute(r *record, g ledger.GangState) {
+	c := w.pods.count(g.Key, w.ours)
+	if !ours(r.group, g, c) {
+		r.since = 0
+		return
+	}
+	says := convert.PodGroupStatus(r.group)
+	r.desired = Status(g, c, says)
+	switch {
+	case equal(r.desired, says):
+		r.since = 0
+	case r.since == 0:
+		r.since = w.looks
+	}
+}
+
+// ours reports whether the status is ours to write: a pod of the group is ours, or there is none and the status is what we left of one.
+func ours(group *unstructured.Unstructured, g ledger.GangState, c counts) bool {
+	if g.Pods > 0 || c.all > 0 {
+		return g.Pods > 0 || c.ours > 0
+	}
+	return slices.ContainsFunc(group.GetManagedFields(), func(m metav1.ManagedFieldsEntry) bool {
+		return m.Manager == writing.FieldManager && m.Subresource == "status"
+	})
+}
+
+// write sends what the pace lets pass, the oldest change first: when more change than can be written, each has its turn.
+func (w *Writer) write(ctx context.Context, now time.Time) {
+	var due []*record
+	for _, r := range w.records {
+		if r.since != 0 && !now.Before(r.retryAt) {
+			due = append(due, r)
+		}
+	}
+	slices.SortFunc(due, func(a, b *record) int { return cmp.Or(cmp.Compare(a.since, b.since), cmp.Compare(a.key, b.key)) })
+	n := w.pace.Admit(len(due), w.busy, now)
+	answers, errs := make([]*unstructured.Unstructured, n), make([]error, n)
+	workqueue.ParallelizeUntil(ctx, atOnce, n, func(i int) { answers[i], errs[i] = w.apply(ctx, due[i]) })
+	if ctx.Err() != nil {
+		return // some were not even tried
+	}
+	for i, r := range due[:n] {
+		w.note(ctx, r, answers[i], errs[i])
+	}
+}
+
+// apply states the version it was computed for: a group made anew under its name must not inherit that its predecessor was whole.
+func (w *Writer) apply(ctx context.Context, r *record) (*unstructured.Unstructured, error) {
+	body := &unstructured.Unstructured{Object: map[string]any{"status": fields(r.desired)}}
+	body.SetGroupVersionKind(podgroup.SchemeGroupVersion.WithKind(convert.PodGroupKind))
+	body.SetNamespace(r.group.GetNamespace())
+	body.SetName(r.group.GetName())
+	body.SetResourceVersion(r.group.GetResourceVersion())
+	ctx, cancel := context.WithTimeout(ctx, writing.Timeout)
+	defer cancel()
+	options := metav1.ApplyOptions{FieldManager: writing.FieldManager, Force: true}
+	return w.client.Namespace(body.GetNamespace()).ApplyStatus(ctx, body.GetName(), body, options)
+}
+
+// note takes in how a write went. After one that failed, the next look finds what there is now.
+func (w *Writer) note(ctx context.Context, r *record, answer *unstructured.Unstructured, err error) {
+	if err == nil {
+		r.group, r.since, r.failures, r.retryAt = answer, 0, 0, time.Time{}
+		return
+	}
+	w.lookedAt = time.Time{}
+	r.failures++
+	r.retryAt = w.clock.Now().Add(writing.BackOff(r.failures))
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) || ctx.Err() != nil {
+		return // it is gone or has changed, and the informer will show it; or we are told to stop
+	}
+	if unmentioned, due := w.complaints.Due(err, w.clock.Now()); due {
+		klog.FromContext(ctx).Error(err, "The status of a pod group cannot be written; it is tried again", "group", r.key, "unmentioned", unmentioned)
+	}
+}
