@@ -16,10 +16,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kubecluster "github.com/fairway-scheduler/fairway/pkg/kube/cluster"
+	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 	"github.com/fairway-scheduler/fairway/pkg/kube/objects"
 )
 
@@ -87,7 +89,11 @@ func TestADumpHoldsWhatTheClusterHolds(t *testing.T) {
 			Name: "c", Image: "example.com/c:1", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1500m")}},
 		}}},
 	}
-	for _, o := range []client.Object{node, pod} {
+	group := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"minMember": int64(3), "minResources": map[string]any{"cpu": "3"}}}}
+	group.SetGroupVersionKind(schema.GroupVersionKind{Group: "scheduling.x-k8s.io", Version: "v1alpha1", Kind: "PodGroup"})
+	group.SetNamespace("default")
+	group.SetName("dumped")
+	for _, o := range []client.Object{node, pod, group} {
 		remove(t, o)
 		if err := typed.Create(ctx, o); err != nil {
 			t.Fatal(err)
@@ -99,10 +105,11 @@ func TestADumpHoldsWhatTheClusterHolds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(live.Queues) == 0 || len(live.Nodes) == 0 || len(live.Pods) == 0 {
+		if len(live.Queues) == 0 || len(live.Nodes) == 0 || len(live.Pods) == 0 || len(live.PodGroups) == 0 {
 			t.Fatal("there is nothing to compare")
 		}
 		same(t, live.Queues, dumped.Queues, func(q *unstructured.Unstructured) string { return q.GetName() })
+		same(t, live.PodGroups, dumped.PodGroups, convert.GangKey)
 		same(t, live.Nodes, dumped.Nodes, func(n *corev1.Node) string { return n.Name })
 		same(t, live.Pods, dumped.Pods, func(p *corev1.Pod) string { return p.Namespace + "/" + p.Name })
 	}
