@@ -3,6 +3,7 @@ package crd
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -39,5 +40,43 @@ func TestThePodGroupIsThatOfSchedulerPlugins(t *testing.T) {
 		if n := len(properties[part].Properties); n != len(fields) {
 			t.Errorf("%s has %d fields, want %d", part, n, len(fields))
 		}
+	}
+}
+
+// Whoever has the definition from somebody else installs the rest as docs/gangs.md says, and uninstalls it without taking all PodGroups along.
+func TestTheDefinitionOfPodGroupCanBeLeftOut(t *testing.T) {
+	ctx := needCluster(t)
+	names := func(dir string) map[string]bool {
+		out, err := kubectl(ctx, "apply", "--dry-run=client", "-o", "name", "-k", dir)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		found := map[string]bool{}
+		for _, name := range strings.Fields(out) {
+			found[name] = true
+		}
+		return found
+	}
+	page, err := os.ReadFile(filepath.Join(root, "docs", "gangs.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(page), "  ```yaml\n  resources:")
+	text, _, _ = strings.Cut("resources:"+strings.ReplaceAll(text, "\n  ", "\n"), "```")
+	dir := t.TempDir()
+	manifests, err := filepath.Abs(filepath.Join(root, "manifests"))
+	if err == nil {
+		manifests, err = filepath.Rel(dir, manifests)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(strings.Replace(text, "fairway/manifests", manifests, 1)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	const podGroups = "customresourcedefinition.apiextensions.k8s.io/podgroups.scheduling.x-k8s.io"
+	all, without := names(filepath.Join(root, "manifests")), names(dir)
+	if !all[podGroups] || without[podGroups] || len(all) != len(without)+1 || !without["customresourcedefinition.apiextensions.k8s.io/queues.scheduling.fairway.dev"] {
+		t.Errorf("all: %v, without: %v", all, without)
 	}
 }
