@@ -68,6 +68,17 @@ func randomSet(t *rapid.T) *objects.Set {
 			s.Owners = append(s.Owners, o)
 		}
 	}
+	for i := range rapid.IntRange(0, 2).Draw(t, "groups") {
+		var minMember any = int64(rapid.IntRange(1, 4).Draw(t, "minMember"))
+		if rapid.IntRange(0, 9).Draw(t, "bad") == 0 {
+			minMember = "x"
+		}
+		g := groupOf(fmt.Sprintf("g%d", i), "", minMember)
+		if rapid.IntRange(0, 3).Draw(t, "whole") == 0 {
+			g.Object["status"] = map[string]any{"phase": "Running"}
+		}
+		s.PodGroups = append(s.PodGroups, g)
+	}
 	for i := range rapid.IntRange(0, 12).Draw(t, "pods") {
 		s.Pods = append(s.Pods, randomPod(t, i, append(paths, "", "root.A"), at))
 	}
@@ -84,6 +95,9 @@ func randomPod(t *rapid.T, i int, queues []string, at func(string) metav1.Time) 
 		p.Labels["fairway.dev/application"] = rapid.SampledFrom([]string{"x", "y"}).Draw(t, "application")
 		if rapid.IntRange(0, 3).Draw(t, "undated") > 0 {
 			p.CreationTimestamp = at("created")
+		}
+		if g := rapid.IntRange(0, 3).Draw(t, "group"); g < 3 { // the last of them there never is
+			p.Labels["scheduling.x-k8s.io/pod-group"] = fmt.Sprintf("g%d", g)
 		}
 		chance := func(label string) bool { return rapid.IntRange(0, 5).Draw(t, label) == 0 }
 		if chance("owned") {
@@ -134,11 +148,12 @@ type seen struct {
 	Total        coreresource.List
 	Pods         []ledger.PodState
 	Applications []ledger.ApplicationState
+	Gangs        []ledger.GangState
 }
 
 func seenOf(l *ledger.Ledger) seen {
 	s := l.Snapshot()
-	return seen{l.Fingerprint(), s.Queues, s.Total, l.Pods(), l.Applications()}
+	return seen{l.Fingerprint(), s.Queues, s.Total, l.Pods(), l.Applications(), l.Gangs()}
 }
 
 var asShown = cmp.Options{
@@ -153,7 +168,8 @@ func TestRebuildDoesNotDependOnTheOrder(t *testing.T) {
 		other := &objects.Set{
 			Queues: rapid.Permutation(s.Queues).Draw(t, "queues"), Nodes: rapid.Permutation(s.Nodes).Draw(t, "nodes"),
 			Pods: rapid.Permutation(s.Pods).Draw(t, "pods"), DeviceClasses: rapid.Permutation(s.DeviceClasses).Draw(t, "classes"),
-			Owners: rapid.Permutation(s.Owners).Draw(t, "owners"),
+			Owners:    rapid.Permutation(s.Owners).Draw(t, "owners"),
+			PodGroups: rapid.Permutation(s.PodGroups).Draw(t, "groups"),
 		}
 		if diff := cmp.Diff(want, seenOf(Rebuild(other, ours, now, ledger.Options{})), asShown); diff != "" {
 			t.Fatal(diff)
@@ -192,6 +208,9 @@ func TestRebuildIsWhatTheSchedulerWouldHaveBeenFed(t *testing.T) {
 		}
 		for _, o := range s.Owners {
 			events = append(events, func() { f.Owners().OnAdd(o, true) })
+		}
+		for _, g := range s.PodGroups {
+			events = append(events, func() { f.PodGroups().OnAdd(g, true) })
 		}
 		for _, p := range s.Pods {
 			events = append(events, func() {
@@ -293,6 +312,23 @@ func TestARebuildKnowsWhatNodesNeedNotList(t *testing.T) {
 		if got := l.Candidates("p", 5, 0); !cmp.Equal(got, tc.want) {
 			t.Errorf("with %d classes, there is room on %v, want %v", len(tc.classes), got, tc.want)
 		}
+	}
+}
+
+func TestARebuildKnowsPodGroups(t *testing.T) {
+	name := "g"
+	inTree := groupOf(name, "", nil)
+	inTree.SetAPIVersion("scheduling.k8s.io/v1alpha2")
+	inTree.Object["spec"] = map[string]any{"schedulingPolicy": map[string]any{"gang": map[string]any{"minCount": int64(4)}}}
+	l := Rebuild(&objects.Set{
+		PodGroups: []*unstructured.Unstructured{groupOf("bad", "", "x"), groupOf(name, "", int64(3)), inTree},
+		Pods:      []*v1.Pod{pod("p", func(p *v1.Pod) { p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: &name} })},
+	}, ours, now, ledger.Options{})
+	want := []ledger.GangState{
+		{Gang: ledger.Gang{Key: "ns/g", MinMember: 3}}, {Gang: ledger.Gang{Key: "ns/g (scheduling.k8s.io)", MinMember: 4}, Pods: 1},
+	}
+	if diff := cmp.Diff(want, l.Gangs(), asShown); diff != "" {
+		t.Error(diff)
 	}
 }
 
