@@ -3,11 +3,13 @@ package scenario
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	role "github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
@@ -73,9 +75,10 @@ func (w *World) setNode(s statement) (string, error) {
 	return "", nil
 }
 
-// pod NAME queue=PATH [application=NAME] [role=driver|executor] [user=NAME] [priority=N]
-// [gate=NAME] [shows=TEXT] cpu=4 memory=8Gi submits a pod, or changes those properties of one. A pod
-// that names no application is one of its own; gate=none lets it go. What it shows is the
+// pod NAME queue=PATH [application=NAME] [size=N] [role=driver|executor] [user=NAME]
+// [priority=N] [gate=NAME] [shows=TEXT] cpu=4 memory=8Gi submits a pod, or changes those
+// properties of one. A pod that names no application is one of its own, and size=1 says
+// that its application is that one pod; gate=none lets it go. What it shows is the
 // scheduler's answer that it fits no node.
 func (w *World) setPod(s statement) (string, error) {
 	name, err := s.word("name")
@@ -121,6 +124,10 @@ func setPodOption(p *ledger.Pod, o option) (known bool, err error) {
 		p.Application = o.value
 	case "user":
 		p.User = o.value
+	case "size":
+		var n int64
+		n, err = strconv.ParseInt(o.value, 10, 32)
+		p.Single = n == 1
 	case "role":
 		r, ok := role.ParseRole(o.value)
 		if p.Role = r; !ok {
@@ -160,16 +167,27 @@ func (l *live) named(words []string) ([]int, error) {
 	return out, nil
 }
 
-// release lets everything run that may run now, one after the other, and prints the pods
-// in that order.
-func (w *World) release(statement) (string, error) {
+// release [n=1] lets everything run that may run now, or the first n of it, one after the
+// other, and prints the pods in that order.
+func (w *World) release(s statement) (string, error) {
 	l, now := w.inLive(), w.now*second
+	most := math.MaxInt
+	for _, o := range s.options {
+		var err error
+		if most, err = strconv.Atoi(o.value); o.key != "n" || err != nil || most < 1 {
+			return "", fmt.Errorf("release takes nothing but n= and a number from 1")
+		}
+	}
 	for _, p := range l.pods {
 		l.ledger.Admitted(p.UID) // those that fitted nowhere are looked at again
 	}
 	l.ledger.TakeWoken(now)
 	var names []string
-	for r, ok := l.ledger.Choose(now); ok; r, ok = l.ledger.Choose(now) {
+	for len(names) < most {
+		r, ok := l.ledger.Choose(now)
+		if !ok {
+			break
+		}
 		p := &l.pods[l.find(string(r.UID))]
 		node := l.firstFit(p.Request)
 		if node == "" {
@@ -179,7 +197,7 @@ func (w *World) release(statement) (string, error) {
 		if why, ok := l.ledger.Reserve(r.UID, node, now); !ok {
 			return "", fmt.Errorf("%s was released, and then refused: %s", r.UID, why.Text())
 		}
-		p.Node, p.Placed = node, string(r.Queue)
+		p.Node, p.Placed, p.Bound = node, string(r.Queue), now
 		l.ledger.ObservePod(*p, now)
 		names = append(names, p.Name)
 	}
@@ -210,7 +228,7 @@ func (w *World) bindPods(s statement) (string, error) {
 	l := w.inLive()
 	at, err := l.named(s.words)
 	for _, i := range at {
-		l.pods[i].Node = "elsewhere"
+		l.pods[i].Node, l.pods[i].Bound = "elsewhere", w.now*second
 		l.ledger.ObservePod(l.pods[i], w.now*second)
 	}
 	return "", err
@@ -256,10 +274,20 @@ func (w *World) showBooks(statement) (string, error) {
 	return table(rows), nil
 }
 
-// restart starts the scheduler anew: it knows nothing but the objects, and sees the last
-// pod first.
-func (w *World) restart(statement) (string, error) {
+// restart [status=lost] starts the scheduler anew: it knows nothing but the objects, and
+// sees the last pod first. What no pod tells stands in the status of queues, unless that
+// is lost.
+func (w *World) restart(s statement) (string, error) {
 	old := w.inLive()
+	w.writeStatus()
+	for _, o := range s.options {
+		if o != (option{"status", "lost"}) {
+			return "", fmt.Errorf("restart takes nothing but status=lost")
+		}
+		for i := range w.queues {
+			w.queues[i].Memory = queue.Memory{}
+		}
+	}
 	w.live = newLive()
 	w.live.nodes, w.live.pods = old.nodes, old.pods
 	w.fill(w.live)

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -214,6 +215,18 @@ func parseCount(o option) (queue.Limit, error) {
 		return queue.Limit{}, fmt.Errorf("%s: %q is not a number from 0 to %d", o.key, o.value, math.MaxInt32)
 	}
 	return queue.AtMost(int64(n)), nil
+}
+
+// parseStartingTimeout reads how long an application may be starting.
+func parseStartingTimeout(o option) (queue.StartingTimeout, error) {
+	if o.value == "adaptive" {
+		return queue.StartingTimeout{Adaptive: true}, nil
+	}
+	d, err := time.ParseDuration(o.value)
+	if err != nil || d <= 0 {
+		return queue.StartingTimeout{}, fmt.Errorf("%s: %q is neither a duration like 30s or 5m nor the word adaptive", o.key, o.value)
+	}
+	return queue.StartingTimeout{Nanoseconds: d.Nanoseconds()}, nil
 }
 
 // parseRatio reads a part of a whole, as a limit in milli-units.

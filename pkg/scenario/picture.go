@@ -14,6 +14,7 @@ import (
 // picture is what anybody can make of the objects as they are.
 func (w *World) picture() *picture.Picture {
 	l := w.inLive()
+	w.writeStatus()
 	copied := newLive()
 	copied.nodes, copied.pods = l.nodes, l.pods
 	w.fill(copied)

@@ -5,7 +5,9 @@
 // rules (shares, order, problems). The files in test/scenarios are written this way;
 // they are the specification that people read, and the tests run them.
 //
-// Time is the order of the statements: what is stated earlier was created earlier.
+// Time is the order of the statements: what is stated earlier was created earlier. Each
+// statement takes a second, and pass takes as long as it says; the first one is made one
+// second after the beginning of 1970.
 //
 // Statements about nodes and pods run the real ledger: pods come, are released in
 // order, and end. The others ask the rules about a world as it is described.
@@ -26,7 +28,7 @@ import (
 
 // World is what the statements so far have said.
 type World struct {
-	now     int64 // number of statements so far
+	now     int64 // in seconds
 	cluster resource.List
 	queues  []queue.Declaration
 	places  []place
@@ -73,17 +75,20 @@ var statements = map[string]func(*World, statement) (string, error){
 	"active":      (*World).setActive,
 	"application": (*World).setApplication,
 
-	"node":    (*World).setNode,
-	"pod":     (*World).setPod,
-	"bind":    (*World).bindPods,
-	"end":     (*World).endPods,
-	"restart": (*World).restart,
+	"node":       (*World).setNode,
+	"pod":        (*World).setPod,
+	"bind":       (*World).bindPods,
+	"delete-pod": (*World).deletePods,
+	"end":        (*World).endPods,
+	"pass":       (*World).pass,
+	"restart":    (*World).restart,
 
-	"release": (*World).release,
-	"why":     (*World).showWhy,
-	"answer":  (*World).showAnswer,
-	"next":    (*World).showNext,
-	"books":   (*World).showBooks,
+	"release":      (*World).release,
+	"why":          (*World).showWhy,
+	"answer":       (*World).showAnswer,
+	"next":         (*World).showNext,
+	"books":        (*World).showBooks,
+	"applications": (*World).showApplications,
 
 	"tree":     (*World).showTree,
 	"limits":   (*World).showLimits,
@@ -123,6 +128,7 @@ func (w *World) run(line string) (string, error) {
 		return "", fmt.Errorf("there is no statement %q", s.name)
 	}
 	w.now++
+	w.tellTime()
 	text, err := do(w, s)
 	w.syncLive()
 	w.rebuild()

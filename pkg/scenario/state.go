@@ -20,7 +20,7 @@ func (w *World) setCluster(s statement) (string, error) {
 
 // queue PATH [weight=N] [guaranteed=(...)] [max=(...)] [maxPodResources=(...)]
 // [maxRunningApplications=N] [maxDriverShare=N] [users.maxRunningApplications=N]
-// [policy=NAME] [fairResource=NAME] declares a queue, or changes those settings of one
+// [maxStarting=N] [startingTimeout=5m|adaptive] [policy=NAME] [fairResource=NAME] declares a queue, or changes those settings of one
 // that is declared. The path is not checked: what happens with a bad one is a rule.
 func (w *World) setQueue(s statement) (string, error) {
 	name, err := s.word("path")
@@ -62,6 +62,10 @@ func setSpec(d *queue.Declaration, o option) (err error) {
 		spec.MaxDriverShare, err = parseRatio(o)
 	case "users.maxRunningApplications":
 		spec.MaxRunningApplicationsPerUser, err = parseCount(o)
+	case "maxStarting":
+		spec.MaxStarting, err = parseCount(o)
+	case "startingTimeout":
+		spec.StartingTimeout, err = parseStartingTimeout(o)
 	case "fairResource":
 		spec.FairResource = resource.Name(o.value)
 	case "policy":

@@ -1,0 +1,66 @@
+package scenario
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+)
+
+// tellTime has the ledger know what time it is, as each round of the dispatcher does.
+func (w *World) tellTime() {
+	if w.live != nil {
+		w.live.ledger.TakeWoken(w.now * second)
+	}
+}
+
+// pass 60s lets time pass, and prints what time it is then.
+func (w *World) pass(s statement) (string, error) {
+	text, err := s.word("duration")
+	if err != nil {
+		return "", err
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < time.Second || d%time.Second != 0 {
+		return "", fmt.Errorf("%q is no duration in whole seconds, such as 1s, 60s or 5m", text)
+	}
+	w.now += int64(d/time.Second) - 1 // the statement has taken one
+	w.tellTime()
+	return "it is " + time.Unix(w.now, 0).UTC().Format(time.RFC3339) + "\n", nil
+}
+
+// applications prints how far each application has come, queue by queue in the order in
+// which they were submitted.
+func (w *World) showApplications(statement) (string, error) {
+	rows := [][]string{{"APPLICATION", "QUEUE", "STATE", "PENDING", "RUNNING"}}
+	for _, a := range w.inLive().ledger.Applications() {
+		rows = append(rows, []string{a.Name, string(a.Queue), a.State.String(), strconv.Itoa(a.PodsPending), strconv.Itoa(a.PodsRunning)})
+	}
+	return table(rows), nil
+}
+
+// delete-pod NAME... begins the deletion of pods. They exist until they end.
+func (w *World) deletePods(s statement) (string, error) {
+	l := w.inLive()
+	at, err := l.named(s.words)
+	for _, i := range at {
+		l.pods[i].Terminating = true
+		l.ledger.ObservePod(l.pods[i], w.now*second)
+	}
+	return "", err
+}
+
+// writeStatus keeps in the Queues what no pod tells, as the writer of their status does.
+func (w *World) writeStatus() {
+	for _, q := range w.live.ledger.Snapshot().Queues {
+		i, ok := w.declaration(q.Path)
+		if !ok {
+			continue
+		}
+		w.queues[i].Memory = queue.Memory{}
+		if q.Starts != nil {
+			w.queues[i].Memory = q.Starts.Memory
+		}
+	}
+}
