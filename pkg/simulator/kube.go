@@ -162,8 +162,11 @@ func (w *World) bind(p *pod, node, placed string) {
 		trouble = w.rng.IntN(50)
 	}
 	if possible && trouble != 0 {
-		p.Node, p.Placed, p.Unschedulable = node, placed, ""
+		p.Node, p.Placed, p.Bound, p.Unschedulable = node, placed, w.now, ""
 		w.podChanged(p)
+		if w.bound != nil {
+			w.bound(p)
+		}
 		if !w.opts.Calm {
 			w.at(second/10+w.rng.Int64N(4*second), func() { w.end(p) })
 		}

@@ -84,6 +84,7 @@ type World struct {
 	wrong []string
 
 	excess excess
+	bound  func(*pod) // hears of each bind, nil for nobody
 }
 
 // known is what the watches have told the scheduler so far.
