@@ -12,6 +12,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/app"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/demo/spark"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
@@ -98,9 +99,9 @@ func (o *operator) untilDeadlock(s *app.Scheduler) {
 	o.t.Helper()
 	o.until("drivers have every place and all their executors wait", func() (bool, string) {
 		drivers, executors := 0, 0
-		for name, p := range o.world.pods() {
-			drivers += btoi(isDriver(name) && p.Status.Phase == v1.PodRunning)
-			executors += btoi(!isDriver(name))
+		for name, p := range o.pods() {
+			drivers += btoi(spark.IsDriver(name) && p.Status.Phase == v1.PodRunning)
+			executors += btoi(!spark.IsDriver(name))
 		}
 		return drivers == sparkPlaces && executors == sparkPlaces*executorsEach, fmt.Sprintf("%d drivers run, %d executors", drivers, executors)
 	})
@@ -108,7 +109,7 @@ func (o *operator) untilDeadlock(s *app.Scheduler) {
 	version := s.Ledger.Version()
 	free := map[string]int{"node-0": 5, "node-1": 5, "node-2": 5}
 	running := map[string]bool{}
-	for name, p := range o.world.pods() {
+	for name, p := range o.pods() {
 		if p.Spec.NodeName != "" {
 			free[p.Spec.NodeName]--
 			running[name] = true
@@ -120,12 +121,14 @@ func (o *operator) untilDeadlock(s *app.Scheduler) {
 		}
 	}
 	for name := range running {
-		if !isDriver(name) {
+		if !spark.IsDriver(name) {
 			o.t.Errorf("%s runs, which is no driver", name)
 			continue
 		}
-		for _, executor := range o.apps[appOf(name)].executors() {
-			if p := o.seen(executor); p == nil || p.Spec.NodeName != "" {
+		for i := range executorsEach {
+			app := o.Application(spark.NameOf(name))
+			executor := app.ExecutorName(i + 1)
+			if p := o.Pod(executor); p == nil || p.Spec.NodeName != "" {
 				o.t.Errorf("%s does not wait for %s", name, executor)
 			}
 		}
@@ -134,14 +137,14 @@ func (o *operator) untilDeadlock(s *app.Scheduler) {
 		o.t.Errorf("%d pods run in %d places", len(running), sparkPlaces)
 	}
 	o.until("the operator has looked at everything", func() (bool, string) { // a condition may still be written, which asks nothing of it
-		n := o.work.Len()
+		n := o.Busy()
 		return n == 0, fmt.Sprintf("%d applications to look at", n)
 	})
 	if r, ok := s.Ledger.Choose(time.Now().UnixNano()); ok {
 		o.t.Errorf("pod %s may be released", r.UID)
 	}
 	if now := s.Ledger.Version(); now != version || o.t.Failed() {
-		o.t.Fatalf("the ledger moved on from version %d to %d; %d applications are complete", version, now, o.done.Load())
+		o.t.Fatalf("the ledger moved on from version %d to %d; %d applications are complete", version, now, o.Completed())
 	}
 }
 
@@ -176,8 +179,8 @@ func newReplay(o *operator, weights map[queue.Path]int64) *replay {
 // applications, rounded up, unless no driver runs in the leaf.
 func (r *replay) step(e ledger.Entry, limited bool) {
 	r.t.Helper()
-	app := appOf(e.Name)
-	leaf := queue.Path(r.apps[app].queue)
+	app := spark.NameOf(e.Name)
+	leaf := queue.Path(r.Application(app).Queue)
 	was, known := r.states[e.UID]
 	r.states[e.UID] = e.State
 	idle, more := r.drivers[leaf] == 0, btoi(charged(e.State))-btoi(known && charged(was))
@@ -189,7 +192,7 @@ func (r *replay) step(e ledger.Entry, limited bool) {
 	if charged(e.State) && e.Queue != leaf {
 		r.t.Errorf("step %d: %s is %s in %s, should be in %s", e.Sequence, e.Name, e.State, e.Queue, leaf)
 	}
-	if !isDriver(e.Name) {
+	if !spark.IsDriver(e.Name) {
 		return
 	}
 	r.drivers[leaf] += more
