@@ -186,6 +186,10 @@ func (w *world) queue(text string) {
 			q.Spec.MaxPodResources = set(q.Spec.MaxPodResources, name, value)
 		case "maxRunningApplications":
 			q.Spec.MaxRunningApplications = count(w, value)
+		case "maxStarting":
+			q.Spec.MaxStarting = count(w, value)
+		case "startingTimeout":
+			q.Spec.StartingTimeout = value
 		case "guaranteed":
 			q.Spec.Guaranteed = set(q.Spec.Guaranteed, name, value)
 		default:
