@@ -25,22 +25,29 @@ const (
 type schedulePodFn = func(context.Context, framework.Framework, fwk.CycleState, *framework.QueuedPodInfo) (scheduler.ScheduleResult, error)
 
 // schedulePod tries a pod on a few nodes that have room for it, and on misfit on all nodes, in the same cycle: what only filters know
-// (ports, affinity between pods) never makes a pod wait that fits somewhere.
+// (ports, affinity between pods) never makes a pod wait that fits somewhere. Nodes that are kept for a pod group are not among them.
 func (s *Scheduler) schedulePod(kept schedulePodFn) schedulePodFn {
 	return func(ctx context.Context, f framework.Framework, state fwk.CycleState, info *framework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
 		s.metrics.Attempted()
-		if !s.samples(f, info.Pod) {
+		uid := ledger.UID(info.Pod.UID)
+		all := func() (scheduler.ScheduleResult, error) {
+			plugin.Unrestrict(state)
+			if open, some := s.Ledger.NodesOpenTo(uid); some {
+				plugin.Restrict(state, sets.New(open...))
+			}
 			return kept(ctx, f, state, info)
 		}
-		nodes := s.Ledger.Candidates(ledger.UID(info.Pod.UID), candidates, smallCluster)
+		if !s.samples(f, info.Pod) {
+			return all()
+		}
+		nodes := s.Ledger.Candidates(uid, candidates, smallCluster)
 		if len(nodes) == 0 {
-			return kept(ctx, f, state, info)
+			return all()
 		}
 		plugin.Restrict(state, sets.New(nodes...))
 		result, err := kept(ctx, f, state, info)
 		if misfit := (*framework.FitError)(nil); errors.As(err, &misfit) {
-			plugin.Unrestrict(state)
-			return kept(ctx, f, state, info)
+			return all()
 		}
 		return result, err
 	}

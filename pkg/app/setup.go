@@ -47,6 +47,7 @@ type Scheduler struct {
 	feed       *feed.Feed
 	turnstile  *turnstile.Turnstile
 	dispatcher *dispatch.Dispatcher
+	plugin     *plugin.Plugin
 	kick       chan struct{}
 	synced     []cache.InformerSynced
 	dynamic    dynamic.Interface
@@ -104,7 +105,8 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 			klog.FromContext(ctx).Error(err, "Watching owners of pods")
 		}
 	}
-	s.dispatcher = &dispatch.Dispatcher{Ledger: s.Ledger, Port: s.turnstile, Released: s.metrics.Released}
+	s.plugin = plugin.New(s.Ledger, now, s.Kick)
+	s.dispatcher = &dispatch.Dispatcher{Ledger: s.Ledger, Port: s.turnstile, Reject: s.plugin.Reject, Released: s.metrics.Released}
 	var profiles []config.KubeSchedulerProfile
 	if s.Scheduler, profiles, err = s.build(ctx); err != nil {
 		return nil, err
@@ -126,7 +128,7 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 // build is upstream's call of scheduler.New, with the turnstile's informer factory, the placing client and our plugin.
 func (s *Scheduler) build(ctx context.Context) (*scheduler.Scheduler, []config.KubeSchedulerProfile, error) {
 	cc := s.Config
-	registry := frameworkruntime.Registry{plugin.Name: plugin.Factory(s.Ledger, now, s.Kick)}
+	registry := frameworkruntime.Registry{plugin.Name: s.plugin.Build}
 	var profiles []config.KubeSchedulerProfile
 	sched, err := scheduler.New(ctx,
 		placingClient{cc.Client, s},

@@ -26,6 +26,9 @@ type Port interface {
 type Dispatcher struct {
 	Ledger *ledger.Ledger
 	Port   Port
+	// Reject ends the attempt of a reserved pod that waits for the others of its pod group; a pod that does not wait is no error. It is called
+	// under the delivery lock.
+	Reject func(ledger.UID)
 	// Released, unless nil, hears of each pod that was let in, under the delivery lock.
 	Released func(r ledger.Release, now int64)
 }
@@ -36,6 +39,9 @@ func (d *Dispatcher) Round(now int64) (next int64) {
 	d.Port.Exclusive(func(g Gate) {
 		for _, uid := range d.Ledger.TakeWoken(now) {
 			g.Withdraw(uid)
+		}
+		for _, uid := range d.Ledger.Rejected() {
+			d.Reject(uid)
 		}
 		for {
 			r, ok := d.Ledger.Choose(now)

@@ -23,7 +23,7 @@ func FuzzEvents(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p := newPlayer(t, true)
 		for ; len(data) >= 3; data = data[3:] {
-			p.play(data[0]%18, data[1], data[2])
+			p.play(data[0]%21, data[1], data[2])
 			p.check()
 		}
 		p.compare()
@@ -36,6 +36,7 @@ type player struct {
 	t      *testing.T
 	now    int64
 	nodes  map[string]Node
+	gangs  map[string]Gang
 	queues map[queue.Path]queue.Declaration
 	pods   map[UID]Pod
 	said   []string // what the ledger decided and told
@@ -117,6 +118,25 @@ func (p *player) play(op, a, b byte) {
 			o.Unschedulable = []string{"", "0/1 nodes are available."}[b&1]
 			p.observe(o)
 		}
+	case 18:
+		g := Gang{Key: fmt.Sprint("gang-", a%2), MinMember: int(b % 5), Whole: b > 250}
+		if b&64 != 0 {
+			g.MinResources = fuzzSize(b)
+		}
+		if b&32 != 0 {
+			delete(p.gangs, g.Key)
+			p.ForgetGang(g.Key)
+			return
+		}
+		p.gangs[g.Key] = g
+		p.ObserveGang(g)
+	case 19:
+		if r, ok := p.Ledger.pods[uid]; ok && r.state == Reserved {
+			permission, why, ok := p.Permit(uid, p.now)
+			p.say([]any{permission, why, ok})
+		}
+	case 20:
+		p.say(p.Rejected())
 	case 17:
 		p.look(int(a), int64(b%4)*sec)
 	}
@@ -152,7 +172,7 @@ func TestALookAtTheBacklogLeavesNoTrace(t *testing.T) {
 	for range 400 {
 		data := []byte("\x00\x06\x00\x00\x02\x00") // two queues
 		for range 20 + r.IntN(120) {
-			op := byte(r.IntN(18))
+			op := byte(r.IntN(21))
 			if r.IntN(2) == 0 { // a pod comes, is released, fits nowhere, shows that, or somebody looks
 				op = []byte{3, 5, 9, 16, 17}[r.IntN(5)]
 			}
@@ -162,7 +182,7 @@ func TestALookAtTheBacklogLeavesNoTrace(t *testing.T) {
 		for i := range said {
 			p := newPlayer(t, i == 0)
 			for d := data; len(d) >= 3; d = d[3:] {
-				p.play(d[0]%18, d[1], d[2])
+				p.play(d[0]%21, d[1], d[2])
 				p.check()
 			}
 			p.say(p.Fingerprint())
@@ -181,7 +201,7 @@ func TestALookAtTheBacklogLeavesNoTrace(t *testing.T) {
 }
 
 func newPlayer(t *testing.T, looks bool) *player {
-	return &player{Ledger: New(Options{Window: 3, Journal: 2}), t: t, now: 1e6 * sec, nodes: map[string]Node{},
+	return &player{Ledger: New(Options{Window: 3, Journal: 2}), t: t, now: 1e6 * sec, nodes: map[string]Node{}, gangs: map[string]Gang{},
 		queues: map[queue.Path]queue.Declaration{}, pods: map[UID]Pod{}, looks: looks}
 }
 
@@ -207,6 +227,9 @@ func (p *player) decode(uid UID, b byte) Pod {
 		if !o.Foreign {
 			o.Queue = string(fuzzPaths[b>>4%8])
 		}
+	}
+	if b%11 < 3 {
+		o.Gang = []string{"", "gang-0", "gang-1"}[b%11]
 	}
 	o.Class, o.Request, o.Priority = fmt.Sprint("class-", b%2), fuzzSize(b), int32(b%2)
 	return o
@@ -237,8 +260,12 @@ func (p *player) check() {
 	for _, w := range p.Check() {
 		p.t.Error(w)
 	}
-	if p.inWindow > p.opts.Window {
-		p.t.Errorf("%d pods in a window of %d", p.inWindow, p.opts.Window)
+	alone := 0
+	for _, r := range p.Ledger.pods {
+		alone += btoi(r.state.inWindow() && r.group == nil)
+	}
+	if alone > p.opts.Window {
+		p.t.Errorf("%d pods in a window of %d", alone, p.opts.Window)
 	}
 	if p.t.Failed() {
 		p.t.FailNow()
@@ -270,6 +297,9 @@ func (p *player) compare() {
 	}
 	for _, n := range p.nodes {
 		twin.ObserveNode(n)
+	}
+	for _, g := range p.Gangs() {
+		twin.ObserveGang(g.Gang)
 	}
 	remembered := map[queue.Path]queue.Memory{}
 	for _, q := range p.Snapshot().Queues {

@@ -285,19 +285,18 @@ func (l *Ledger) behindGroup(app *account) (reason.Reason, bool) {
 	return reason.Reason{Code: reason.BehindGang, Queue: string(app.path), Other: g.Key, Since: g.wait.since, Until: g.wait.until}, true
 }
 
-// KeptFrom returns the nodes that are kept from a pod, for the pod group it is not of.
-func (l *Ledger) KeptFrom(uid UID) map[string]bool {
+// NodesOpenTo returns the nodes that are not kept from a pod, for a pod group it is not of; false: none is, so it may use all.
+func (l *Ledger) NodesOpenTo(uid UID) ([]string, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r := l.pods[uid]
-	if l.keeper == nil || r != nil && r.group == l.keeper {
-		return nil
+	if r := l.pods[uid]; l.keeper == nil || r != nil && r.group == l.keeper {
+		return nil, false
 	}
-	kept := map[string]bool{}
+	var open []string
 	for _, e := range l.nodeList { // into a set: order does not matter
-		if e.keptFor != nil {
-			kept[e.Name] = true
+		if e.keptFor == nil {
+			open = append(open, e.Name)
 		}
 	}
-	return kept
+	return open, true
 }

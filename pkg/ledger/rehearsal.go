@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/fairway-scheduler/fairway/pkg/core/limit"
 	"github.com/fairway-scheduler/fairway/pkg/core/ordering"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
@@ -449,72 +448,4 @@ func (h *Rehearsal) Starting(leaf queue.Path, n int) []Holder {
 		hs = append(hs, Holder{Queue: app.path, Application: app.name, User: app.user, Pods: app.running})
 	}
 	return hs
-}
-
-// Threshold follows one amount of max, or of maxDriverShare, through a rehearsal: Next is the smallest higher value with which anything
-// would have gone otherwise than it went, 0 for none.
-type Threshold struct {
-	Queue    queue.Path
-	Resource resource.Name // of max; "" is maxDriverShare, in milli
-	Next     int64
-}
-
-// Watch begins to follow thresholds, anew.
-func (h *Rehearsal) Watch(ts ...*Threshold) {
-	h.watch = ts
-	for _, t := range ts {
-		t.Next = 0
-	}
-}
-
-func (t *Threshold) look(l *Ledger) {
-	a := l.accounts[t.Queue]
-	if a == nil {
-		return
-	}
-	for _, c := range l.offered { // the smallest of all: order does not matter
-		var is, needs int64
-		if t.Resource != "" {
-			is, needs = a.spec.Max.Get(t.Resource), resource.SatAdd(a.usage.Get(t.Resource), c.request.Get(t.Resource))
-		} else if c.driver {
-			is, needs = l.driverShareFor(a, c.request)
-		}
-		if needs > is && (t.Next == 0 || needs < t.Next) {
-			t.Next = needs
-		}
-	}
-}
-
-// driverShareFor is the driver share in force in a leaf and the smallest with which one more driver of this size might start.
-func (l *Ledger) driverShareFor(leaf *account, request resource.List) (is, needs int64) {
-	return leaf.driverShare(), limit.DriverShareFor(l.driversOf(leaf), request)
-}
-
-// DriverShare is the driver share in force in a leaf, in milli.
-func (h *Rehearsal) DriverShare(leaf queue.Path) int64 {
-	h.ledger.mu.Lock()
-	defer h.ledger.mu.Unlock()
-	if a := h.ledger.accounts[leaf]; a != nil {
-		return a.driverShare()
-	}
-	return limit.DefaultDriverShare
-}
-
-// Before is how many pods of its class come before a waiting pod in its application.
-func (h *Rehearsal) Before(uid UID) int {
-	l := h.ledger
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	r := l.pods[uid]
-	if r == nil || r.app == nil || r.class == nil {
-		return 0
-	}
-	n, own := 0, entryOf(r)
-	for _, e := range r.app.members {
-		o := entryOf(e.record)
-		if o.class == r.class && o.state == Waiting && (!o.held() || o.keptOut()) && o.before(&own) {
-			n++
-		}
-	}
-	return n
 }

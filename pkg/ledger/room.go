@@ -225,6 +225,9 @@ func (l *Ledger) mayTry(c *class, now int64) bool {
 
 // mayTryWithout reports whether a pod of the class may be released although no node is known to have room for it.
 func (l *Ledger) mayTryWithout(c *class, now int64) bool {
+	if l.keeper != nil && !l.opts.Extenders {
+		return false // the only nodes with room may be those that are kept
+	}
 	return !c.failed || l.opts.Extenders || now-c.lastTry >= roomlessAfter
 }
 

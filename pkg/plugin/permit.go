@@ -5,12 +5,38 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// Permit implements fwk.PermitPlugin: the last look at the limits before the pod is bound.
+// Permit implements fwk.PermitPlugin: the last look at the limits and at the gate before the pod is bound. The pods of a group wait here until all
+// of them have places.
 func (p *Plugin) Permit(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ string) (*fwk.Status, time.Duration) {
-	return status(p.ledger.Recheck(ledger.UID(pod.UID))), 0
+	permission, why, ok := p.ledger.Permit(ledger.UID(pod.UID), p.now())
+	if ok && permission.Wait > 0 {
+		return fwk.NewStatus(fwk.Wait, "waits until all pods of its group have places"), time.Duration(permission.Wait)
+	}
+	for _, uid := range permission.Allow {
+		if waiting := p.waiting(uid); waiting != nil {
+			waiting.Allow(Name)
+		}
+	}
+	return status(why, ok), 0
+}
+
+// Reject ends the attempt of a pod that waits for its group. A pod that does not wait is no error.
+func (p *Plugin) Reject(uid ledger.UID) {
+	if waiting := p.waiting(uid); waiting != nil {
+		waiting.Reject(Name, "another pod of its group got no place")
+	}
+}
+
+// waiting finds a pod that waits at Permit. All profiles keep them in one place, so any handle will do.
+func (p *Plugin) waiting(uid ledger.UID) fwk.WaitingPod {
+	if p.handle == nil {
+		return nil
+	}
+	return p.handle.GetWaitingPod(types.UID(uid))
 }

@@ -10,7 +10,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	fwk "k8s.io/kube-scheduler/framework"
-	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
@@ -24,6 +23,8 @@ type Plugin struct {
 	now    func() int64
 	// kick asks for a round of the dispatcher. It must not block: PreEnqueue calls it under the scheduling queue's lock.
 	kick func()
+	// handle is that of the first profile.
+	handle fwk.Handle
 }
 
 var (
@@ -36,10 +37,17 @@ var (
 	_ fwk.SignPlugin        = &Plugin{}
 )
 
-// Factory registers one plugin for all profiles: they share the ledger as they share the cluster.
-func Factory(l *ledger.Ledger, now func() int64, kick func()) frameworkruntime.PluginFactory {
-	p := &Plugin{ledger: l, now: now, kick: kick}
-	return func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) { return p, nil }
+// New returns the one plugin of all profiles: they share the ledger as they share the cluster.
+func New(l *ledger.Ledger, now func() int64, kick func()) *Plugin {
+	return &Plugin{ledger: l, now: now, kick: kick}
+}
+
+// Build is the plugin's factory for a registry.
+func (p *Plugin) Build(_ context.Context, _ runtime.Object, h fwk.Handle) (fwk.Plugin, error) {
+	if p.handle == nil {
+		p.handle = h
+	}
+	return p, nil
 }
 
 // Name implements fwk.Plugin.
