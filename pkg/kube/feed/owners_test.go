@@ -115,8 +115,8 @@ func TestAPodIsSingleWhileItsOwnerSaysSo(t *testing.T) {
 			if s, ok := l.PodState("p"); !ok || s.Single != c.want || !slices.Equal(anew, c.anew) {
 				t.Errorf("%s, node %q: single is %v; observed anew %q, want %q", what, node, s.Single, anew, c.anew)
 			}
-			if err := l.Check(); err != nil {
-				t.Errorf("%s, node %q: %v", what, node, err)
+			for _, wrong := range l.Check() {
+				t.Errorf("%s, node %q: %s", what, node, wrong)
 			}
 		}
 	}
