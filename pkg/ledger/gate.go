@@ -414,7 +414,8 @@ func (l *Ledger) startsOf(leaf *account) *Starts {
 	})
 	for _, name := range sortedKeys(leaf.apps) {
 		a := leaf.apps[name]
-		if a.started && !a.tells.GetsOn() && !a.single() && resource.SatAdd(a.firstBound, s.Timeout) > l.now {
+		// To a ledger that begins, it has been starting since the first of its pods that are left, which came last at the latest.
+		if a.started && !a.tells.GetsOn() && !a.single() && resource.SatAdd(a.lastBound, s.Timeout) > l.now {
 			s.Memory.Started = append(s.Memory.Started, name)
 		}
 	}

@@ -241,6 +241,31 @@ func TestARestartRemembersWhoHasStarted(t *testing.T) {
 	}
 }
 
+// What a ledger that begins sees of it has been there for less long than the application has.
+func TestItIsRememberedAsLongAsItsPodsLookLikeAStart(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.s", policy(queue.StateAware), driverShare(1000))
+	f.pod("one", "s", in("app"), at(1))
+	f.wantPods(f.choose(), "one")
+	f.bind("one")
+	f.now += 200 * sec
+	f.pod("two", "s", in("app"), at(2))
+	f.wantPods(f.choose(), "two")
+	f.bind("two")
+	f.forget("one")
+	two := f.now
+	for _, c := range []struct {
+		after int64
+		want  []string
+	}{{100, []string{"app"}}, {299, []string{"app"}}, {300, nil}} {
+		f.now = two + c.after*sec
+		f.choose()
+		if got := f.queue("root.s").Starts.Memory.Started; !slices.Equal(got, c.want) {
+			t.Errorf("%d s after its second pod got a node: remembers %v, want %v", c.after, got, c.want)
+		}
+	}
+}
+
 func TestApplicationsAreCountedByStateOnEveryLevel(t *testing.T) {
 	f := spark(t)
 	f.declare("root.t")
