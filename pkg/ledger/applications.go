@@ -234,6 +234,7 @@ func (l *Ledger) begin() {
 	for _, p := range sortedKeys(l.accounts) {
 		leaf := l.accounts[p]
 		for _, name := range sortedKeys(leaf.apps) {
+			l.lookAtStart(leaf.apps[name])
 			l.suspend(leaf.apps[name])
 		}
 	}

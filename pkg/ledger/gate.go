@@ -182,7 +182,7 @@ func (l *Ledger) lookAtStart(a *account) {
 		}
 		a.learnt = true
 	case a.single():
-		a.started = true // whatever comes after it
+		a.started = a.started || l.started // whatever comes after it; while all is being taken in, the order tells nothing
 	case a.tells.BoundDrivers > 0:
 		a.driven = true
 	case a.driven:

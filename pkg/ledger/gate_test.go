@@ -266,6 +266,29 @@ func TestItIsRememberedAsLongAsItsPodsLookLikeAStart(t *testing.T) {
 	}
 }
 
+// A pod is not taken for the only one of its application because it is seen first.
+func TestARestartDoesNotDependOnWhichPodIsSeenFirst(t *testing.T) {
+	for _, order := range [][]UID{{"liar", "other"}, {"other", "liar"}} {
+		f := newFixture(t, Options{})
+		f.declare("root.s", policy(queue.StateAware), driverShare(1000))
+		for _, uid := range order {
+			said := driver
+			if uid == "liar" {
+				said = func(p *Pod) { p.Single, p.Role = true, application.Driver }
+			}
+			f.pod(uid, "s", in("app"), said, boundTo("node"))
+		}
+		f.wantStates("app Starting")
+	}
+	// Once it has run as the only one, it has, whatever comes after it.
+	f := newFixture(t, Options{})
+	f.declare("root.s", policy(queue.StateAware), driverShare(1000))
+	f.pod("only", "s", in("app"), single, boundTo("node"))
+	f.wantStates("app Running")
+	f.pod("after", "s", in("app"))
+	f.wantStates("app Running")
+}
+
 func TestApplicationsAreCountedByStateOnEveryLevel(t *testing.T) {
 	f := spark(t)
 	f.declare("root.t")
