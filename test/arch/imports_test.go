@@ -35,7 +35,6 @@ type exception struct {
 
 var exceptions = []exception{
 	{"pkg/apis", "k8s.io/api/core/v1", "ResourceList: users write a queue's amounts as they write a pod's"},
-	{"pkg/plugin", "k8s.io/kubernetes", "the plugin implements kube-scheduler's framework"},
 	{"pkg/app", "k8s.io", "the composition: it sets kube-scheduler up as upstream's own command does"},
 	{"pkg/localcluster", "k8s.io", "it talks to the control plane that it starts"},
 	{"pkg/demo", "k8s.io", "it plays the users of that control plane, and shows what its API says"},
@@ -260,7 +259,7 @@ var importSamples = []sample{
 			"pkg/core/limit/a.go":            "package limit\nimport (\n_ \"math/bits\"\n_ \"" + module + "/pkg/core/queue\"\n)\n",
 			"pkg/core/limit/a_test.go":       "package limit\nimport (\n_ \"os\"\n_ \"pgregory.net/rapid\"\n)\n",
 			"pkg/ledger/a.go":                "package ledger\nimport (\n_ \"sync\"\n_ \"" + module + "/pkg/core/limit\"\n)\n",
-			"pkg/plugin/a.go":                "package plugin\nimport (\n_ \"k8s.io/kubernetes/pkg/scheduler\"\n_ \"" + module + "/pkg/apis/scheduling/v1alpha1\"\n)\n",
+			"pkg/plugin/a.go":                "package plugin\nimport (\n_ \"k8s.io/kube-scheduler/framework\"\n_ \"" + module + "/pkg/apis/scheduling/v1alpha1\"\n)\n",
 			"pkg/kube/feed/a_test.go":        "package feed\nimport _ \"k8s.io/kubernetes/pkg/scheduler\"\n",
 			"cmd/fairway-scheduler/main.go":  "package main\nimport _ \"" + module + "/pkg/app\"\n",
 			"test/integration/placed_one.go": "package integration\nimport _ \"k8s.io/kubernetes/pkg/scheduler\"\n",
