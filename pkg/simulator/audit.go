@@ -33,6 +33,7 @@ func (w *World) look(quiet bool) {
 	w.wrong = append(w.wrong, w.Ledger.Check()...)
 	w.auditCharges()
 	w.auditApplications()
+	w.auditGates()
 	if !w.opts.Blind {
 		w.lookAtBacklog(everyPod)
 	}
@@ -137,9 +138,12 @@ func (w *World) auditCharges() {
 // without charged pods may have been let in before an older one came. Where that is so, only who runs is compared with who must.
 func (w *World) auditRebuild() {
 	twin := ledger.New(ledger.Options{Window: w.Window})
+	memories := w.memories()
 	var observe []func()
 	for _, path := range sorted(w.known.queues) {
-		observe = append(observe, func() { twin.ObserveQueue(w.known.queues[path]) })
+		d := w.known.queues[path]
+		d.Memory = memories[path]
+		observe = append(observe, func() { twin.ObserveQueue(d) })
 	}
 	for _, name := range sorted(w.known.nodes) {
 		observe = append(observe, func() { twin.ObserveNode(w.known.nodes[name]) })
@@ -157,6 +161,7 @@ func (w *World) auditRebuild() {
 		f()
 	}
 	running, same := w.restart()
+	same = same && !w.ageless()
 	want := twin.Fingerprint()
 	w.auditRestart(twin, running)
 	if same {
@@ -204,7 +209,8 @@ func (w *World) auditRest() {
 		if !ok || !tree.Nodes[i].Accepting {
 			continue
 		}
-		if node := w.firstFit(now); node != "" && w.admits(&now, apps[appKey{home(&now), now.Application}]) {
+		k := appKey{home(&now), now.Application}
+		if node := w.firstFit(now); node != "" && w.admits(&now, apps[k]) && !w.gateHolds(k, tree) {
 			state, _ := w.Ledger.PodState(uid)
 			w.fail("pod %s waits (%s %v) although it fits on %s and within every limit", uid, state.State, state.Hold.Code, node)
 		}

@@ -127,6 +127,7 @@ func (w *World) reserve(p *pod, node string) {
 		return
 	}
 	w.auditLimits(p, "reserved")
+	w.auditReserving(p)
 	w.Reserved = append(w.Reserved, Reservation{UID: p.UID, Queue: p.charged, Node: node})
 	w.count(p, node, sizeOf(w.known.pods[p.UID].Request))
 	w.underWay++
@@ -162,7 +163,7 @@ func (w *World) bind(p *pod, node, placed string) {
 		trouble = w.rng.IntN(50)
 	}
 	if possible && trouble != 0 {
-		p.Node, p.Placed, p.Bound, p.Unschedulable = node, placed, w.now, ""
+		p.Node, p.Placed, p.Bound, p.Unschedulable = node, placed, w.generator.boundAt(w.now), ""
 		w.podChanged(p)
 		if w.bound != nil {
 			w.bound(p)
@@ -183,7 +184,7 @@ func (w *World) bind(p *pod, node, placed string) {
 func (w *World) failed(p *pod, f ledger.Failure) {
 	p.inFlight = false
 	if now, ok := w.known.pods[p.UID]; !ok || now.Node == "" {
-		p.charged = ""
+		w.charge(p, "")
 	}
 	kept := func() {
 		// kube-scheduler puts a pod back if it still exists and is not assigned, as far as its informer knows.
@@ -208,6 +209,7 @@ func (w *World) failed(p *pod, f ledger.Failure) {
 		kept = nil
 	}
 	w.dispatcher.Failed(p.UID, f, w.now, kept)
+	w.lookAtStarts()
 	w.changed()
 }
 

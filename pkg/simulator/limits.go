@@ -154,8 +154,20 @@ func (w *World) apps() map[appKey]*app {
 	return out
 }
 
+// tree is kept until something that it follows from changes: see charge and forgetTree.
 func (w *World) tree() queue.Tree {
-	return queue.Build(w.declarations(), w.occupancy(), w.total().list())
+	if !w.grown {
+		w.grown, w.lastTree = true, queue.Build(w.declarations(), w.occupancy(), w.total().list())
+	}
+	return w.lastTree
+}
+
+func (w *World) forgetTree() { w.grown = false }
+
+// charge notes to which queue a pod must be charged from now on.
+func (w *World) charge(p *pod, q queue.Path) {
+	p.charged = q
+	w.forgetTree()
 }
 
 // counts of applications: of each queue's subtree, and of each user.

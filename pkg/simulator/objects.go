@@ -85,7 +85,9 @@ type generator struct {
 	disks  bool // some nodes have an ssd, and some pods want one
 	// perPod: every pod is a class of its own, as with extenders.
 	perPod bool
-	leaves []leafStyle
+	// ageless: some pods do not say when they got their node, or nonsense.
+	ageless bool
+	leaves  []leafStyle
 }
 
 // leafStyle is what the users of a leaf tend to ask for.
@@ -143,6 +145,7 @@ func Generate(seed uint64, o Options) Objects {
 func newGenerator(seed uint64, o Options) *generator {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), opts: o}
 	g.gpus, g.disks, g.perPod = g.IntN(5) == 0, g.IntN(3) == 0, g.IntN(8) == 0
+	g.ageless = o.Gates && g.IntN(4) == 0
 	return g
 }
 
@@ -186,7 +189,12 @@ func (g *generator) queue(parent queue.Path) queue.Declaration {
 	if g.opts.Limits && g.IntN(2) == 0 {
 		s.MaxDriverShare = queue.Limit{} // the default
 	}
-	return queue.Declaration{Path: parent + "." + queue.Path(name), Spec: s, Created: int64(g.IntN(50))}
+	d := queue.Declaration{Path: parent + "." + queue.Path(name), Spec: s, Created: int64(g.IntN(50))}
+	if g.opts.Gates {
+		g.gateQueue(&d)
+		g.gateQueue(&d)
+	}
+	return d
 }
 
 func (g *generator) weight() int64 {
@@ -252,6 +260,9 @@ func (g *generator) pod(st leafStyle, now int64) ledger.Pod {
 		if g.IntN(10) == 0 {
 			p.User = fmt.Sprintf("user-%d", g.IntN(3))
 		}
+	}
+	if g.opts.Gates {
+		g.play(&p)
 	}
 	if g.IntN(4) == 0 {
 		p.Queue = strings.TrimPrefix(p.Queue, "root.") // as in YARN, "root." may be left out

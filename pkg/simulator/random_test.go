@@ -48,9 +48,9 @@ func seeds(t *testing.T, runs uint64, run func(seed uint64, o Options) error) {
 }
 
 // options: one run in eleven is audited after every step. An audit makes the ledger settle, so fewer audits find other mistakes. Half of
-// the runs have limits of every kind.
+// the runs have limits of every kind, and half of them have gates.
 func options(seed uint64) Options {
-	o := Options{Every: 20, Limits: seed/2%2 == 0}
+	o := Options{Every: 20, Limits: seed/2%2 == 0, Gates: seed/4%2 == 0}
 	if seed%11 == 0 {
 		o.Every = 1
 	}

@@ -42,6 +42,9 @@ func (w *World) queueChanged(path queue.Path) {
 
 func (w *World) queueSeen(path queue.Path, q *queue.Declaration) {
 	w.excess[path] += anything
+	w.excuseEdit(path)
+	defer w.forgetTree()
+	w.unsettled = true
 	if path == queue.Root {
 		w.excess[users] += anything
 	}
@@ -51,6 +54,7 @@ func (w *World) queueSeen(path queue.Path, q *queue.Declaration) {
 		return
 	}
 	w.known.queues[path] = *q
+	w.timeouts[path] = w.timeouts[path].with(*q)
 	w.Ledger.ObserveQueue(*q)
 }
 
@@ -68,6 +72,7 @@ func (w *World) nodeChanged(name string) {
 
 func (w *World) nodeSeen(name string, n *ledger.Node) {
 	r := w.roomOf(name)
+	w.forgetTree()
 	if n == nil {
 		delete(w.known.nodes, name)
 		r.node, r.known = ledger.Node{}, false
@@ -94,17 +99,24 @@ func (w *World) podChanged(p *pod) {
 func (w *World) podSeen(uid ledger.UID, now *ledger.Pod) {
 	p, before := w.pods[uid], w.known.pods[uid]
 	w.known.pods[uid] = *now
+	w.forgetTree()
 	w.Ledger.ObservePod(*now, w.now)
 	switch {
 	case now.Foreign:
 	case now.Node == "" && now.Terminating:
-		p.charged = ""
+		w.charge(p, "")
 	case now.Node != "" && p.charged == "":
-		p.charged = home(now)
+		w.charge(p, home(now))
 		w.excess.grow(p.charged, 1)
+		w.crowd[p.charged]++
 	case p.charged != "" && before.Application != now.Application:
 		w.excess.grow(p.charged, 1)
+		w.crowd[p.charged]++
 	}
+	if now.Node != "" && p.since == 0 {
+		p.since, p.vague = now.Bound, now.Bound <= 0 || now.Bound > w.now
+	}
+	w.lookAtStarts()
 	w.excuseUsers(before.Application)
 	w.excuseUsers(now.Application)
 	switch {
@@ -124,9 +136,11 @@ func (w *World) podGone(p *pod) {
 		w.kubeDelete(p)
 	}
 	w.Ledger.ForgetPod(p.UID, w.now)
-	p.delivered, p.charged = false, ""
+	p.delivered = false
+	w.charge(p, "")
 	delete(w.pods, p.UID)
 	delete(w.shown, p.UID)
+	w.lookAtStarts()
 }
 
 func (w *World) kubeUpdate(p *pod, before ledger.Pod, now *ledger.Pod) {
@@ -180,12 +194,16 @@ func (g gate) Admit(uid ledger.UID) {
 	if p.charged != "" {
 		w.fail("pod %s was released, and is charged to %s already", uid, p.charged)
 	}
-	p.charged, p.alone = home(&now), true
+	w.lookAtStarts() // before: who lost all it held begins anew
+	w.auditPassing(p, home(&now))
+	p.alone = true
+	w.charge(p, home(&now))
 	for _, o := range w.pods {
 		p.alone = p.alone && (o == p || o.charged != p.charged || w.known.pods[o.UID].Role != application.Driver)
 	}
 	w.auditLimits(p, "released")
 	w.auditStart(p)
+	w.lookAtStarts()
 	if p.delivered {
 		w.fail("pod %s was released, and was never taken out after its last release", uid)
 		return
@@ -203,6 +221,7 @@ func (g gate) Withdraw(uid ledger.UID) {
 	if !ok || w.known.pods[uid].Node != "" {
 		return
 	}
-	p.charged, p.delivered = "", false
+	p.delivered = false
+	w.charge(p, "")
 	w.kubeDelete(p) // also one that the failure handler has put back since it was taken out
 }

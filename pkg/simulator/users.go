@@ -62,7 +62,7 @@ func (w *World) submit() {
 		case 0:
 			p.Gate = "SchedulingGates"
 		case 1: // bound by another scheduler, or by us in an earlier life
-			p.Node = w.anyNode()
+			p.Node, p.Bound = w.anyNode(), w.generator.boundAt(w.now)
 		case 2:
 			p.Node, p.Foreign = w.anyNode(), true
 		case 3: // created long ago, and only now its watch tells
@@ -150,6 +150,12 @@ func (w *World) editQueue() {
 	q := w.queues[path]
 	if w.opts.Limits && w.rng.IntN(3) != 0 {
 		w.generator.limitQueue(&q, w.extent())
+		w.queues[path] = q
+		w.queueChanged(path)
+		return
+	}
+	if w.opts.Gates && w.rng.IntN(2) == 0 {
+		w.generator.gateQueue(&q)
 		w.queues[path] = q
 		w.queueChanged(path)
 		return

@@ -28,6 +28,8 @@ type Options struct {
 	Blind bool
 	// Limits: queues may also limit running applications, those of a user, drivers and the size of pods, and state amounts in percent.
 	Limits bool
+	// Gates: leaves may be StateAware, and applications have drivers, executors, or one pod.
+	Gates bool
 }
 
 // Reservation is one step of the order that a run is about.
@@ -56,6 +58,8 @@ type World struct {
 	Steps, Audits, Quiet, Alike int
 	// Shown counts the pods that were made to show Unschedulable since they wait for room, Unshown those that were made not to.
 	Shown, Unshown int
+	// Passed counts the applications that passed a gate, Starting those that were starting, in all audits together.
+	Passed, Starting int
 
 	opts       Options
 	bindTakes  int64 // at most
@@ -83,8 +87,19 @@ type World struct {
 	shown map[ledger.UID]string // Queued conditions, as the status writer last wrote them
 	wrong []string
 
+	grown    bool
+	lastTree queue.Tree
+
 	excess excess
 	bound  func(*pod) // hears of each bind, nil for nobody
+
+	// See gates.go.
+	pasts     map[appKey]*past
+	timeouts  map[queue.Path]bounds
+	learnt    map[queue.Path][]int64
+	hazy      map[queue.Path]bool // what it learnt depends on what the books do not know
+	crowd     excess
+	unsettled bool // a queue changed, and the ledger need not have looked at it
 }
 
 // known is what the watches have told the scheduler so far.
@@ -104,6 +119,9 @@ type pod struct {
 	// charged is the queue that the pod must be charged to, by the calls the simulator saw; "" for none.
 	charged queue.Path
 	alone   bool // no driver ran in that queue when the pod was released
+	// since is when it got its node, as far as is known; vague: the pod does not say so, or nonsense.
+	since int64
+	vague bool
 }
 
 // New starts a world drawn from the seed.
@@ -115,6 +133,7 @@ func Start(seed uint64, obs Objects, o Options) *World {
 		opts: o, seed: seed, rng: rand.New(rand.NewPCG(seed, 2)), generator: newGenerator(seed^1<<63, o), now: second,
 		Window: o.Window, queues: map[queue.Path]queue.Declaration{}, nodes: map[string]ledger.Node{}, pods: map[ledger.UID]*pod{},
 		shown: map[ledger.UID]string{}, excess: excess{}, Attempts: map[string]int{},
+		pasts: map[appKey]*past{}, timeouts: map[queue.Path]bounds{}, learnt: map[queue.Path][]int64{}, hazy: map[queue.Path]bool{}, crowd: excess{},
 		known: known{
 			queues: map[queue.Path]queue.Declaration{}, pods: map[ledger.UID]ledger.Pod{}, nodes: map[string]ledger.Node{},
 		},

@@ -1,0 +1,334 @@
+package simulator
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// The gates of a world by the simulator's own books: how far each application has come follows from its pods and from what it has shown
+// since it held nothing last, which is noted after every call that may change it. Only how long a start may take is not followed exactly:
+// between the shortest and the longest timeout that was ever in force, the ledger's word counts.
+
+// past is what an application has shown since it held nothing last.
+type past struct {
+	started     bool // it got on, was one pod, or its driver is gone
+	learnt      bool // its start was learnt from, or could not be
+	driven      bool // a driver of it had a node
+	vague       bool // when a pod of it got its node is not known to the nanosecond
+	began       int64
+	first, last int64 // when its first pod got a node, and the last
+}
+
+// tells is what the pods of an application tell.
+type tells struct {
+	members, singles, drivers           int
+	parked                              int // of those waiting: where something else holds such a pod by now, it is nowhere until the next round
+	waiting, holding, leaving           int
+	bound, boundDrivers, boundExecutors int
+	vague                               bool
+	firstBound, lastBound               int64
+}
+
+func (t *tells) add(p *pod, charged, terminating, bound bool, role application.Role, single bool) {
+	t.members++
+	if single {
+		t.singles++
+	}
+	if role == application.Driver {
+		t.drivers++
+	}
+	switch {
+	case !charged:
+		t.waiting++
+		if p.delivered {
+			t.parked++
+		}
+		return
+	case terminating:
+		t.leaving++
+		return
+	}
+	t.holding++
+	if !bound {
+		return
+	}
+	t.bound++
+	switch role {
+	case application.Driver:
+		t.boundDrivers++
+	case application.Executor:
+		t.boundExecutors++
+	default:
+	}
+	t.vague = t.vague || p.vague
+	if t.firstBound == 0 || p.since < t.firstBound {
+		t.firstBound = p.since
+	}
+	t.lastBound = max(t.lastBound, p.since)
+}
+
+// getsOn: a pod that is no driver runs, or a second one where there is no driver.
+func (t *tells) getsOn() bool {
+	others := t.bound - t.boundDrivers
+	if t.drivers > 0 || t.boundExecutors > 0 {
+		return others > 0
+	}
+	return others > 1
+}
+
+func (t *tells) single() bool { return t.members == 1 && t.singles == 1 }
+
+// bounds are the shortest and the longest timeout that a leaf has had.
+type bounds struct{ least, most int64 }
+
+func (b bounds) with(d queue.Declaration) bounds {
+	least, most := d.Spec.StartingTimeout.Nanoseconds, d.Spec.StartingTimeout.Nanoseconds
+	switch {
+	case d.Spec.StartingTimeout.Adaptive:
+		least, most = 5*second, 300*second
+	case least == 0:
+		least, most = 300*second, 300*second
+	}
+	if b.least == 0 {
+		b.least = least
+	}
+	return bounds{min(b.least, least), max(b.most, most)}
+}
+
+// whatPodsTell gathers what the pods of all applications tell, as the watches know them.
+func (w *World) whatPodsTell(tree queue.Tree) map[appKey]*tells {
+	out := map[appKey]*tells{}
+	for uid, now := range w.known.pods { // each for itself: order does not matter
+		p := w.pods[uid]
+		at := p.charged
+		if at == "" {
+			if now.Foreign || now.Node != "" || now.Terminating {
+				continue
+			}
+			at = home(&now)
+			if i, ok := tree.Find(at); !ok || !tree.Nodes[i].Accepting {
+				continue
+			}
+		}
+		k := appKey{at, now.Application}
+		if out[k] == nil {
+			out[k] = &tells{}
+		}
+		out[k].add(p, p.charged != "", now.Terminating, now.Node != "", now.Role, now.Single)
+	}
+	return out
+}
+
+// lookAtStarts notes what applications have shown. It is called after each call that may have changed that.
+func (w *World) lookAtStarts() {
+	if !w.opts.Gates {
+		return
+	}
+	tree := w.tree()
+	all := w.whatPodsTell(tree)
+	for k := range w.pasts { // each for itself: order does not matter
+		if t := all[k]; t == nil || t.holding == 0 {
+			delete(w.pasts, k)
+		}
+	}
+	for leaf := range w.learnt {
+		if _, ok := tree.Find(leaf); !ok {
+			w.hazy[leaf] = true // with the queue goes what it learnt, as soon as the ledger looks
+		}
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(all), byQueue) {
+		t := all[k]
+		if t.holding == 0 {
+			continue
+		}
+		p := w.pasts[k]
+		if p == nil {
+			p = &past{began: w.now}
+			w.pasts[k] = p
+		}
+		w.note(k, p, t, gatedIn(tree, k.queue))
+	}
+}
+
+func byQueue(a, b appKey) int {
+	return cmp.Or(cmp.Compare(a.queue, b.queue), cmp.Compare(a.name, b.name))
+}
+
+func (w *World) note(k appKey, p *past, t *tells, gated bool) {
+	if t.bound > 0 {
+		if p.first == 0 || t.firstBound < p.first {
+			p.first = t.firstBound
+		}
+		p.last = max(p.last, t.lastBound)
+	}
+	p.vague = p.vague || t.vague
+	switch {
+	case t.getsOn():
+		if !p.learnt && gated {
+			l := &w.learnt
+			(*l)[k.queue] = append((*l)[k.queue], p.last-p.first)
+			(*l)[k.queue] = (*l)[k.queue][max(0, len((*l)[k.queue])-20):]
+			if p.vague || w.unsettled {
+				w.hazy[k.queue] = true
+			}
+		}
+		p.started, p.learnt = true, true
+	case t.single():
+		p.started = true
+	case t.boundDrivers > 0:
+		p.driven = true
+	case p.driven:
+		p.started = true
+	}
+}
+
+func gatedIn(tree queue.Tree, q queue.Path) bool {
+	i, ok := tree.Find(q)
+	return ok && tree.Nodes[i].Spec.Policy == queue.StateAware && len(tree.Nodes[i].Children) == 0
+}
+
+// starts says whether an application is starting: for sure, or perhaps, since its time may be up.
+func (w *World) starts(k appKey, t *tells) (sure, perhaps bool) {
+	p := w.pasts[k]
+	if t.holding == 0 || p == nil || p.started || t.single() || t.getsOn() {
+		return false, false
+	}
+	since := p.first
+	if since == 0 {
+		since = p.began
+	}
+	up := since+w.timeouts[k.queue].least <= w.now || p.vague
+	return !up, up
+}
+
+// starters is how many may be starting.
+func starters(d queue.Declaration) int {
+	if d.Spec.MaxStarting.Stated {
+		return int(d.Spec.MaxStarting.Most)
+	}
+	return 1
+}
+
+// others counts the applications of a leaf besides one that are starting for sure, and of those the ones with a bound pod.
+func (w *World) others(k appKey, all map[appKey]*tells) (starting, bound int) {
+	for o, t := range all { // each for itself: order does not matter
+		if o.queue != k.queue || o == k {
+			continue
+		}
+		if sure, _ := w.starts(o, t); sure {
+			starting++
+			if t.bound > 0 {
+				bound++
+			}
+		}
+	}
+	return starting, bound
+}
+
+// auditPassing: an application that begins to hold something has found the gate open. Called before the pod is charged.
+func (w *World) auditPassing(p *pod, leaf queue.Path) {
+	if !w.opts.Gates {
+		return
+	}
+	tree := w.tree()
+	if !gatedIn(tree, leaf) {
+		return
+	}
+	all := w.whatPodsTell(tree)
+	k := appKey{leaf, w.known.pods[p.UID].Application}
+	if t := all[k]; t == nil || t.holding > 0 || t.single() {
+		return
+	}
+	w.Passed++
+	if n, _ := w.others(k, all); n >= starters(w.known.queues[leaf]) {
+		w.fail("pod %s of application %s was released, and %d others of at most %d are starting in queue %s", p.UID, k.name, n, starters(w.known.queues[leaf]), leaf)
+	}
+}
+
+// auditReserving: an application that gets its first node leaves room for no more starters than may be.
+func (w *World) auditReserving(p *pod) {
+	if !w.opts.Gates {
+		return
+	}
+	tree := w.tree()
+	if !gatedIn(tree, p.charged) {
+		return
+	}
+	all := w.whatPodsTell(tree)
+	k := appKey{p.charged, w.known.pods[p.UID].Application}
+	if sure, _ := w.starts(k, all[k]); !sure || all[k].bound > 0 {
+		return
+	}
+	if _, n := w.others(k, all); n >= starters(w.known.queues[p.charged]) {
+		w.fail("pod %s of application %s got a node, and %d others of at most %d are starting in queue %s", p.UID, k.name, n, starters(w.known.queues[p.charged]), p.charged)
+	}
+}
+
+// gateHolds: the application has to wait for others that are starting.
+func (w *World) gateHolds(k appKey, tree queue.Tree) bool {
+	if !w.opts.Gates || !gatedIn(tree, k.queue) {
+		return false
+	}
+	all := w.whatPodsTell(tree)
+	t := all[k]
+	if t == nil || t.holding > 0 || t.single() {
+		return false
+	}
+	n := 0
+	for _, a := range w.Ledger.Applications() {
+		o := appKey{a.Queue, a.Name}
+		if o.queue != k.queue || o == k || all[o] == nil {
+			continue
+		}
+		sure, perhaps := w.starts(o, all[o])
+		if sure || perhaps && a.State == application.Starting {
+			n++
+		}
+	}
+	return n >= starters(w.known.queues[k.queue])
+}
+
+// play gives a pod a role in its application.
+func (g *generator) play(p *ledger.Pod) {
+	switch g.IntN(10) {
+	case 0, 1:
+		p.Application += fmt.Sprintf("-alone-%d", g.pods)
+		p.Single = true
+	case 2:
+		p.Single = true // which need not be true
+	case 3, 4:
+		p.Role = application.Driver
+	case 5, 6:
+		p.Role = application.Executor
+	}
+}
+
+// gateQueue changes something about a queue's gate.
+func (g *generator) gateQueue(d *queue.Declaration) {
+	switch g.IntN(6) {
+	case 0, 1:
+		d.Spec.Policy = queue.StateAware
+	case 2:
+		d.Spec.Policy = queue.Policy(g.IntN(4))
+	case 3:
+		d.Spec.MaxStarting = queue.AtMost(int64(1 + g.IntN(3)))
+	case 4:
+		d.Spec.StartingTimeout = queue.StartingTimeout{Nanoseconds: second/2 + g.Int64N(3*second)}
+	case 5:
+		d.Spec.StartingTimeout = queue.StartingTimeout{Adaptive: g.IntN(3) == 0, Nanoseconds: 20 * second * g.Int64N(2)}
+	}
+}
+
+// boundAt is when a pod says that it got its node.
+func (g *generator) boundAt(now int64) int64 {
+	if !g.ageless || g.IntN(4) > 0 {
+		return now
+	}
+	return now * int64(g.IntN(3)) // not said, as it is, or in the future
+}
