@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,10 +88,15 @@ func (g *gated) apps(want map[string]string) {
 	for _, state := range want {
 		counts[state]++
 	}
-	inStatus := v1alpha1.ApplicationCounts{Pending: counts["Accepted"], Starting: counts["Starting"], Running: counts["Running"] + counts["Completing"]}
-	g.until(fmt.Sprintf("the status counts %+v", inStatus), func() (bool, string) {
+	g.counts(v1alpha1.ApplicationCounts{Pending: counts["Accepted"], Starting: counts["Starting"], Running: counts["Running"] + counts["Completing"]})
+}
+
+// counts waits until the status of the queue counts its applications so.
+func (g *gated) counts(want v1alpha1.ApplicationCounts) {
+	g.t.Helper()
+	g.until(fmt.Sprintf("the status counts %+v", want), func() (bool, string) {
 		is := g.getQueue(g.queue).Status.Applications
-		return is == inStatus, fmt.Sprintf("%+v", is)
+		return is == want, fmt.Sprintf("%+v", is)
 	})
 }
 
@@ -100,7 +106,9 @@ func (g *gated) shownApps(stdin string, args ...string) map[string]string {
 	g.must(json.Unmarshal([]byte(g.fairway(stdin, append([]string{"apps", "-o", "json"}, args...)...)), &shown))
 	states := map[string]string{}
 	for _, a := range shown.Applications {
-		states[a.Application[len(full("")):]] = a.State
+		if a.Queue == g.queue {
+			states[strings.TrimPrefix(a.Application, full(""))] = a.State
+		}
 	}
 	return states
 }
