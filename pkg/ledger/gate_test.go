@@ -178,9 +178,9 @@ func TestTheTimeoutIsLearntFromTheLastStarts(t *testing.T) {
 		f.pod(d, "s", in(fmt.Sprint("app", i)), driver, at(int64(i)))
 		f.wantPods(f.choose(), d)
 		f.bind(d)
-		want := 300 * sec
-		if i == 5 {
-			want = 12 * sec // three times the 95th percentile of five starts of four seconds
+		want := 60 * sec
+		if i > 0 {
+			want = 12 * sec // three times the 95th percentile of starts of four seconds
 		}
 		if got := f.queue("root.s").Starts; got.Timeout != want || len(got.Starting) != 1 || got.Starting[0].Until != f.now+want {
 			t.Errorf("start %d: %+v, want a timeout of %d", i, got, want)

@@ -65,7 +65,7 @@ func TestWhatHasStartedHasStartedAfterARestart(t *testing.T) {
 	w.ledger.ForgetPod("old-executor", w.clock.Now().UnixNano())
 	w.wrote(w.informed(), "root", "root.a")
 	want := &v1alpha1.QueueStarts{
-		Timeout: "5m", Applications: []v1alpha1.StartingApplication{{Name: "new", Since: atSecond(10), Until: atSecond(310)}},
+		Timeout: "36s", Percentile95: "12s", Applications: []v1alpha1.StartingApplication{{Name: "new", Since: atSecond(10), Until: atSecond(46)}},
 		Started: []string{"old"}, LastStarts: []string{"12s"},
 	}
 	if diff := cmp.Diff(want, w.status("root.a").Starts); diff != "" {

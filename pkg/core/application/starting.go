@@ -10,24 +10,25 @@ const second int64 = 1_000_000_000
 
 // Bounds of what a queue learns of its starts, in nanoseconds.
 const (
-	// DefaultStartingTimeout holds where nothing is stated, and nothing was learnt yet. What is learnt never exceeds it.
-	// YuniKorn StateAware: five minutes.
+	// DefaultStartingTimeout holds where nothing is stated. What is learnt never exceeds it. YuniKorn StateAware: five minutes.
 	DefaultStartingTimeout int64 = 5 * 60 * second
+	// FirstStartingTimeout holds where nothing was learnt yet. A start that takes longer is learnt all the same, when it gets on, and the
+	// next ones have their time; five minutes would be lost for each driver that never does.
+	FirstStartingTimeout int64 = 60 * second
 	// LeastStartingTimeout: below it, what is learnt would say more about this scheduler than about the applications.
 	LeastStartingTimeout int64 = 5 * second
-	// RememberedStarts is how many of the last starts count, LeastStarts how many it takes to learn anything.
+	// RememberedStarts is how many of the last starts count.
 	RememberedStarts = 20
-	LeastStarts      = 5
 	// startsMultiple of the 95th percentile is what is learnt: a start that takes three times as long as nearly all others hardly will be
 	// one.
 	startsMultiple = 3
 )
 
 // LearntTimeout returns how long an application may be starting, by the durations of the last starts in any order, and their 95th
-// percentile (the smallest duration that at least 95 in 100 do not exceed). false: too few to learn from.
+// percentile (the smallest duration that at least 95 in 100 do not exceed). false: there is nothing to learn from.
 func LearntTimeout(starts []int64) (timeout, percentile int64, learnt bool) {
-	if len(starts) < LeastStarts {
-		return DefaultStartingTimeout, 0, false
+	if len(starts) == 0 {
+		return FirstStartingTimeout, 0, false
 	}
 	sorted := slices.Sorted(slices.Values(starts))
 	percentile = min(max(sorted[(len(sorted)*95+99)/100-1], 0), DefaultStartingTimeout)

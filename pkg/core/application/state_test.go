@@ -54,8 +54,8 @@ func TestLearntTimeout(t *testing.T) {
 		timeout, percentile int64
 		learnt              bool
 	}{
-		"nothing":                         {nil, 300 * s, 0, false},
-		"too few":                         {fill(4, s), 300 * s, 0, false},
+		"nothing":                         {nil, 60 * s, 0, false},
+		"a single one":                    {fill(1, 4*s), 12 * s, 4 * s, true},
 		"three times the slowest of 5":    {fill(4, 2*s, 10*s), 30 * s, 10 * s, true},
 		"of 20 the slowest is left out":   {fill(19, 4*s, 200*s), 12 * s, 4 * s, true},
 		"of 20 the second slowest counts": {fill(18, 4*s, 20*s, 200*s), 60 * s, 20 * s, true},

@@ -142,7 +142,7 @@ type QueueSpec struct {
 	// so that one that does not get on holds nobody up for longer: from 1s to 24h
 	// in hours, minutes and seconds, such as 90s, 5m or 1h30m; 5m if not stated.
 	// Or the word adaptive: three times what nearly all of the last starts in the
-	// queue took, between 5s and 5m, and 5m until there were five.
+	// queue took, between 5s and 5m, and 1m until there was one.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
