@@ -188,7 +188,7 @@ func TestApplicationsAreShownByState(t *testing.T) {
 		series("root.c", "pending"): 0, series("root.c", "starting"): 0, series("root.c", "running"): 1, series("root.c", "completing"): 0,
 		series("root", "pending"): 1, series("root", "starting"): 1, series("root", "running"): 2, series("root", "completing"): 1,
 		`fairway_queue_starting_timeout_seconds{queue="root.a"}`: 90,
-		`fairway_queue_starting_timeout_seconds{queue="root.b"}`: 300, // nothing learnt yet
+		`fairway_queue_starting_timeout_seconds{queue="root.b"}`: 60, // nothing learnt yet
 		`fairway_waiting_pods{reason="StateAware"}`:              1,
 	})
 	for _, path := range []string{"root", "root.c"} {
