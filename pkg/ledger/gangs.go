@@ -81,7 +81,10 @@ func (l *Ledger) ObserveGang(d Gang) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	g := l.groupOf(d.Key)
-	whole := g.Members.Whole || d.Whole && !l.started && len(g.pods) > 0
+	whole := g.Members.Whole || d.Whole && !l.started
+	if len(g.pods) == 0 {
+		whole = d.Whole // pods of it may have ended, which nobody else says: what takes their place must not wait for them
+	}
 	if g.declared && g.MinMember == d.MinMember && g.Timeout == d.Timeout && g.MinResources.Equal(d.MinResources) && g.Members.Whole == whole && g.Gang.Whole == d.Whole {
 		return
 	}
@@ -165,7 +168,7 @@ func (l *Ledger) reviewGroup(g *group, told bool) {
 	defer func() { g.looking = false }()
 	l.countGroup(g)
 	if len(g.pods) == 0 {
-		g.Members.Whole, g.attempts, g.retryAt, g.since = false, 0, 0, 0
+		g.Members.Whole, g.attempts, g.retryAt, g.since = told && g.Gang.Whole, 0, 0, 0
 	}
 	if g.declared && g.Together() && g.Bound >= g.Minimum {
 		l.makeWhole(g)

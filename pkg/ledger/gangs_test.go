@@ -74,6 +74,40 @@ func TestAGangIsReleasedWholeAndBoundWhole(t *testing.T) {
 	f.wantPermit("g3", "bind[]")
 }
 
+// The ledger hears of a pod that ended as of one that was deleted. Only the status of the group knows the difference, and says so later.
+func TestWhatTakesThePlaceOfTheLastPodsThatEndedStartsAlone(t *testing.T) {
+	for _, status := range []bool{true, false} {
+		f := gangs(t)
+		uids := f.gang("g", "a", 2)
+		f.wantPods(f.choose(), "g0", "g1")
+		f.reserve(uids...)
+		f.permit("g0")
+		f.permit("g1")
+		f.bindAll(uids...)
+		for _, uid := range uids {
+			f.ForgetPod(uid, f.now)
+		}
+		if f.Gangs()[0].Whole {
+			t.Error("without a pod, the group is whole by itself")
+		}
+		f.ObserveGang(Gang{Key: "ns/g", MinMember: 2, Whole: true}) // it says Failed, or what it said before
+		f.sound()
+		f.ObserveGang(Gang{Key: "ns/g", MinMember: 2, Whole: status})
+		f.sound()
+		f.pod("g2", "a", asks(10, 4), ofGang("g"), at(9))
+		if status {
+			f.wantPods(f.choose(), "g2")
+		} else {
+			f.wantPods(f.choose())
+		}
+		f.ObserveGang(Gang{Key: "ns/g", MinMember: 2, Whole: !status}) // what comes late changes nothing while pods are there
+		f.sound()
+		if got := f.Gangs()[0].Whole; got != status {
+			t.Errorf("its status said %v, and it is whole: %v", status, got)
+		}
+	}
+}
+
 func TestAGangWaitsForAllItsPodsAndHoldsNothing(t *testing.T) {
 	f := gangs(t, runs(1))
 	f.ObserveGang(Gang{Key: "ns/g", MinMember: 3})
