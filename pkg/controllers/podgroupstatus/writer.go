@@ -146,7 +146,9 @@ func (r *record) see(stored *unstructured.Unstructured) {
 
 func (w *Writer) compute(r *record, g ledger.GangState) {
 	c := w.pods.count(g.Key, w.ours)
-	if !ours(r.group, g, c) {
+	// The ledger believes the status of a group without pods. While pods still show here that it has seen end or go, which of the two
+	// is not known.
+	if unclear := g.Pods == 0 && c.all > 0 && c.succeeded+c.failed == 0; unclear || !ours(r.group, g, c) {
 		r.since = 0
 		return
 	}

@@ -216,6 +216,41 @@ func TestGroupsOfOthersAreLeftAlone(t *testing.T) {
 	}
 }
 
+// Whether the last pods have ended or were deleted shows a moment after the ledger has seen them go.
+func TestNothingIsSaidOfAGroupUntilItIsKnownHowItsPodsWent(t *testing.T) {
+	for phase, want := range map[corev1.PodPhase]string{corev1.PodSucceeded: "Finished 0 3 0", "": "Pending 0 0 0"} {
+		w := newWorld(t)
+		w.group("a")
+		w.gangs = []ledger.GangState{state("a", 3, 3, true)}
+		for i := range 3 {
+			w.pod("a", strconv.Itoa(i), "fairway", "n", corev1.PodRunning)
+		}
+		w.show()
+		w.step(0)
+		w.show()
+		w.gangs[0] = state("a", 0, 0, false)
+		if err := w.writer.pods.informer.GetIndexer().Delete(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "0"}}); err != nil {
+			t.Fatal(err)
+		}
+		w.writer.pods.changes.Add(1)
+		if got := w.step(time.Second); got != nil {
+			t.Errorf("wrote %v: %s", got, w.status("a"))
+		}
+		for i := range 3 {
+			name := strconv.Itoa(i)
+			if phase != "" {
+				w.pod("a", name, "fairway", "n", phase)
+			} else if err := w.writer.pods.informer.GetIndexer().Delete(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.writer.pods.changes.Add(1)
+		if w.step(time.Second); w.status("a") != want {
+			t.Errorf("says %s, want %s", w.status("a"), want)
+		}
+	}
+}
+
 // A group made anew under its name gets nothing that was computed of the first.
 func TestAChangedGroupIsLookedAtAgainBeforeItIsWritten(t *testing.T) {
 	w := newWorld(t)
