@@ -148,6 +148,42 @@ func TestPodGroupsSayHowFarTheyAre(t *testing.T) {
 	w.groupSays("ends", "Finished 2 0 0 0")
 }
 
+// A Job makes a pod in the place of one that failed when the others may have ended long ago: nobody is left for it to start together with.
+func TestAPodInThePlaceOfOneThatFailedStartsAloneWhenAllHaveEnded(t *testing.T) {
+	w := newWorld(t, 1, "8", "16Gi")
+	_, stop := w.scheduler(ledger.Options{})
+	w.queue("root.a")
+	w.podGroup("g", "minMember: 2")
+	fail := func(name string) {
+		p := w.pods()[name]
+		p.Status.Phase = v1.PodFailed
+		_, err := w.kube.CoreV1().Pods("default").UpdateStatus(w.ctx, p, metav1.UpdateOptions{})
+		w.must(err)
+	}
+	w.create(member("m0", "root.a", "g"), member("m1", "root.a", "g"))
+	w.groupSays("g", "Running 2 2 0 0")
+	fail("m0")
+	fail("m1")
+	w.groupSays("g", "Failed 2 0 0 2")
+	w.create(member("m2", "root.a", "g"))
+	w.groupSays("g", "Failed 2 1 0 2")
+	fail("m2")
+	w.groupSays("g", "Failed 2 0 0 3")
+
+	// A scheduler that starts anew knows it from what the group says.
+	stop()
+	w.scheduler(ledger.Options{})
+	w.create(member("m3", "root.a", "g"))
+	w.groupSays("g", "Failed 2 1 0 3")
+
+	// When all are gone the next ones start together again.
+	w.must(w.kube.CoreV1().Pods("default").DeleteCollection(w.ctx, metav1.DeleteOptions{}, metav1.ListOptions{}))
+	w.groupSays("g", "Failed 2 0 0 0")
+	w.create(member("m4", "root.a", "g"))
+	w.untilHeld("m4", "GangIncomplete", "default/g")
+	w.groupSays("g", "Pending 2 0 0 0")
+}
+
 // The pod groups of Kubernetes itself, where the API server has them. kube-scheduler's own way to schedule them stays off.
 func TestPodGroupsOfKubernetesItselfAreTakenIn(t *testing.T) {
 	w := newWorld(t, 1, "8", "16Gi", "--feature-gates=GenericWorkload=true", "--runtime-config=scheduling.k8s.io/v1alpha2=true")
