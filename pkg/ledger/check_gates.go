@@ -86,7 +86,7 @@ func (l *Ledger) countTells() map[*account]application.Pods {
 		p := all[r.app]
 		p.Drivers += btoi(r.Role == application.Driver)
 		switch bound := r.state == Bound; {
-		case !r.state.charged():
+		case !r.state.charged() && !r.inDoubt():
 			p.Waiting++
 		case r.Terminating:
 			p.Leaving++

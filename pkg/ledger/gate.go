@@ -113,6 +113,18 @@ func (l *Ledger) tally(r *record, s State, sign int) {
 	}
 }
 
+// inDoubt: its binding failed, and may have reached the API server all the same: an answer can be lost, and a process that lives no more
+// may have sent another. Until its back-off is over, and by then the watch has told, it counts as holding something, or a second
+// application would pass the gate meanwhile. After more failures it does not: an application that cannot be bound must not hold the gate.
+func (r *record) inDoubt() bool {
+	return r.doubtful && r.state == Waiting && r.hold.Code == reason.BackOff
+}
+
+func (a *account) doubt(n int) {
+	a.tells.Holding += n
+	a.tells.Waiting -= n
+}
+
 // bound notes when a pod of the application got its node. A time in the future would keep the gate closed until then.
 func (a *account) bound(r *record, now int64) {
 	at := now

@@ -289,6 +289,47 @@ func TestARestartDoesNotDependOnWhichPodIsSeenFirst(t *testing.T) {
 	f.wantStates("app Running")
 }
 
+// A binding that failed may have arrived all the same. Until the back-off is over the application is taken for one that is starting.
+func TestABindingInDoubtKeepsTheGate(t *testing.T) {
+	f := spark(t)
+	f.wantPods(f.choose(), "D1")
+	f.reserve("D1")
+	f.fail("D1", Errored)
+	f.wantPods(f.choose())
+	f.wantStates("app1 Starting", "app2 Accepted")
+	f.edit("D1", func(p *Pod) { p.Node, p.Bound = "node", f.now }) // and so it did
+	f.wantPods(f.choose())
+	f.wantStates("app1 Starting", "app2 Accepted")
+}
+
+// One that cannot be bound holds the gate no longer than for its first failure.
+func TestAnApplicationThatCannotBeBoundLeavesTheGate(t *testing.T) {
+	f := spark(t)
+	f.wantPods(f.choose(), "D1")
+	f.reserve("D1")
+	f.fail("D1", Errored)
+	f.wantPods(f.choose())
+	f.now += sec
+	f.wantPods(f.choose(), "D1")
+	f.reserve("D1")
+	f.fail("D1", Errored)
+	f.wantStates("app1 Accepted", "app2 Accepted")
+	f.wantPods(f.choose(), "D2")
+	f.wantStates("app1 Accepted", "app2 Starting")
+}
+
+// What fails otherwise later is not in doubt for what failed before.
+func TestOnlyTheLastFailureIsInDoubt(t *testing.T) {
+	f := spark(t)
+	f.wantPods(f.choose(), "D1")
+	f.reserve("D1")
+	f.fail("D1", Errored)
+	f.now += sec
+	f.wantPods(f.choose(), "D1")
+	f.fail("D1", Errored) // before it had a node
+	f.wantStates("app1 Accepted", "app2 Accepted")
+}
+
 func TestApplicationsAreCountedByStateOnEveryLevel(t *testing.T) {
 	f := spark(t)
 	f.declare("root.t")

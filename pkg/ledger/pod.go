@@ -98,6 +98,7 @@ type record struct {
 	alone     bool   // no driver ran in its leaf at its last release
 	again     bool   // it was released before its last release
 	inherited bool   // another process wrote what it was told
+	doubtful  bool   // its last failure was one to bind it, its first in a row
 	listing   uint32 // grows whenever it enters or leaves a line
 	inRoster  int    // place among the released or parked pods
 
@@ -146,6 +147,7 @@ func (s *roster) remove(r *record) {
 type effects struct {
 	charged, demands, listed, window bool
 	wants, kept                      bool // see applications.go
+	doubted                          bool // see gate.go
 }
 
 func (r *record) effects() effects {
@@ -157,6 +159,7 @@ func (r *record) effects() effects {
 		window:  r.state.inWindow(),
 		wants:   r.wants(),
 		kept:    r.keptOut(),
+		doubted: r.inDoubt(),
 	}
 }
 

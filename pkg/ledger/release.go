@@ -320,6 +320,7 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 		return []UID{uid}
 	}
 	tried, c := r.state == Released, r.class
+	r.doubtful = f == Errored && !tried && r.attempts == 0 && !r.group.open()
 	switch {
 	case r.group.open():
 		return l.failTogether(r, now)

@@ -127,6 +127,7 @@ func (l *Ledger) undo(r *record, was, will effects) {
 	}
 	r.app.wanting -= btoi(was.wants && !will.wants)
 	r.app.kept -= btoi(was.kept && !will.kept)
+	r.app.doubt(-btoi(was.doubted && !will.doubted))
 }
 
 func (l *Ledger) redo(r *record, was, will effects) {
@@ -143,6 +144,7 @@ func (l *Ledger) redo(r *record, was, will effects) {
 	}
 	r.app.wanting += btoi(will.wants && !was.wants)
 	r.app.kept += btoi(will.kept && !was.kept)
+	r.app.doubt(btoi(will.doubted && !was.doubted))
 	if will.listed && !was.listed {
 		l.enlist(r)
 	}

@@ -43,7 +43,9 @@ func (l *Ledger) try() *trial {
 		}
 	}
 	for _, e := range slices.Clone(l.timers) { // each for itself: order does not matter
-		t.move(e.record, Waiting)
+		if !e.inDoubt() { // its application would forget what it has shown
+			t.move(e.record, Waiting)
+		}
 	}
 	l.mark++
 	for _, c := range l.offered { // each for itself: order does not matter
