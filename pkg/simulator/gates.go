@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
@@ -35,7 +36,7 @@ type tells struct {
 	firstBound, lastBound               int64
 }
 
-func (t *tells) add(p *pod, charged, terminating, bound bool, role application.Role, single bool) {
+func (t *tells) add(p *pod, charged, doubted, terminating, bound bool, role application.Role, single bool) {
 	t.members++
 	if single {
 		t.singles++
@@ -44,6 +45,9 @@ func (t *tells) add(p *pod, charged, terminating, bound bool, role application.R
 		t.drivers++
 	}
 	switch {
+	case doubted:
+		t.holding++
+		return
 	case !charged:
 		t.waiting++
 		if p.delivered {
@@ -120,9 +124,20 @@ func (w *World) whatPodsTell(tree queue.Tree) map[appKey]*tells {
 		if out[k] == nil {
 			out[k] = &tells{}
 		}
-		out[k].add(p, p.charged != "", now.Terminating, now.Node != "", now.Role, now.Single)
+		out[k].add(p, p.charged != "", p.charged == "" && p.doubtful && w.inDoubt(k, uid), now.Terminating, now.Node != "", now.Role, now.Single)
 	}
 	return out
+}
+
+// inDoubt: the pod's binding failed and may have arrived, which counts until its back-off is over. Only after its first failure, and whether
+// this was the first is the ledger's word.
+func (w *World) inDoubt(k appKey, uid ledger.UID) bool {
+	if s, _ := w.Ledger.PodState(uid); s.State != ledger.Waiting || s.Hold.Code != reason.BackOff {
+		return false
+	}
+	return slices.ContainsFunc(w.Ledger.Applications(), func(a ledger.ApplicationState) bool {
+		return a.Queue == k.queue && a.Name == k.name && (a.State == application.Starting || a.State == application.Running)
+	})
 }
 
 // lookAtStarts notes what applications have shown. It is called after each call that may have changed that.

@@ -100,7 +100,7 @@ func (w *World) attempt(p *pod) {
 			failure, node = ledger.Errored, ""
 		}
 	}
-	w.at(millisecond/2+w.rng.Int64N(3*millisecond), func() {
+	w.within(millisecond/2+w.rng.Int64N(3*millisecond), func() {
 		w.kube.busy = false
 		w.underWay--
 		if node == "" {
@@ -132,11 +132,11 @@ func (w *World) reserve(p *pod, node string) {
 	w.count(p, node, sizeOf(w.known.pods[p.UID].Request))
 	w.underWay++
 	if !w.opts.Calm && w.rng.IntN(60) == 0 {
-		w.at(w.rng.Int64N(20*millisecond), func() { w.permitRefuses(p) })
+		w.within(w.rng.Int64N(20*millisecond), func() { w.permitRefuses(p) })
 		return
 	}
-	placed := string(p.charged)
-	w.at(w.rng.Int64N(w.bindTakes), func() { w.bind(p, node, placed) })
+	placed, life := string(p.charged), w.life
+	w.at(w.rng.Int64N(w.bindTakes), func() { w.bind(p, node, placed, life) })
 	w.changed()
 }
 
@@ -146,7 +146,7 @@ func (w *World) permitRefuses(p *pod) {
 	w.uncount(p)
 	w.wake()
 	w.failed(p, ledger.NoFit)
-	w.at(second, func() {
+	w.within(second, func() {
 		w.underWay--
 		if p.place == unschedulable {
 			w.preEnqueue(p)
@@ -154,9 +154,11 @@ func (w *World) permitRefuses(p *pod) {
 	})
 }
 
-// bind is the API call. It may fail, and it may succeed although kube-scheduler is told that it failed.
-func (w *World) bind(p *pod, node, placed string) {
-	w.underWay--
+// bind is the API call. It may fail, and it may succeed although kube-scheduler is told that it failed, or lives no more.
+func (w *World) bind(p *pod, node, placed string, life int) {
+	if w.life == life {
+		w.underWay--
+	}
 	possible := p.exists && !p.Terminating && p.Node == ""
 	trouble := 2
 	if !w.opts.Calm {
@@ -172,9 +174,13 @@ func (w *World) bind(p *pod, node, placed string) {
 			w.at(second/10+w.rng.Int64N(4*second), func() { w.end(p) })
 		}
 	}
+	if w.life != life {
+		return
+	}
 	if !possible || trouble < 2 {
 		w.uncount(p)
 		w.wake()
+		p.doubtful = true
 		w.failed(p, ledger.Errored)
 	}
 	p.inFlight = false

@@ -22,7 +22,7 @@ func (w *World) deliver(kind int, seen func()) {
 	}
 	w.watches[kind] = at
 	w.underWay++
-	w.at(at-w.now, func() {
+	w.within(at-w.now, func() {
 		w.underWay--
 		seen()
 		w.changed()
@@ -194,6 +194,7 @@ func (g gate) Admit(uid ledger.UID) {
 	if p.charged != "" {
 		w.fail("pod %s was released, and is charged to %s already", uid, p.charged)
 	}
+	p.doubtful = false
 	w.lookAtStarts() // before: who lost all it held begins anew
 	w.auditPassing(p, home(&now))
 	p.alone = true

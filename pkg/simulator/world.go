@@ -71,6 +71,7 @@ type World struct {
 	now        int64
 	agenda     agenda
 	closing    bool // users have gone home
+	life       int  // of the scheduler's process: grows with each restart
 	roundDue   bool
 	retry      int64
 
@@ -122,6 +123,8 @@ type pod struct {
 	// since is when it got its node, as far as is known; vague: the pod does not say so, or nonsense.
 	since int64
 	vague bool
+	// doubtful: an attempt to bind it failed, and it was not released since.
+	doubtful bool
 }
 
 // New starts a world drawn from the seed.
@@ -159,21 +162,32 @@ func Start(seed uint64, obs Objects, o Options) *World {
 
 // observeFirst is what the informers do before the scheduler starts.
 func (w *World) observeFirst(obs Objects) {
-	var observe []func()
 	for _, q := range obs.Queues {
 		w.queues[q.Path] = q
-		observe = append(observe, func() { w.queueSeen(q.Path, &q) })
 	}
 	for _, n := range obs.Nodes {
 		w.nodes[n.Name] = n
-		observe = append(observe, func() { w.nodeSeen(n.Name, &n) })
 	}
 	for _, p := range obs.Pods {
 		w.pods[p.UID] = &pod{Pod: p, exists: true}
+	}
+	w.observe(obs, w.opts.Shuffle)
+}
+
+// observe tells the ledger of objects, in an order of its own unless shuffle is 0.
+func (w *World) observe(obs Objects, shuffle uint64) {
+	var observe []func()
+	for _, q := range obs.Queues {
+		observe = append(observe, func() { w.queueSeen(q.Path, &q) })
+	}
+	for _, n := range obs.Nodes {
+		observe = append(observe, func() { w.nodeSeen(n.Name, &n) })
+	}
+	for _, p := range obs.Pods {
 		observe = append(observe, func() { w.podSeen(p.UID, &p) })
 	}
-	if w.opts.Shuffle != 0 {
-		rand.New(rand.NewPCG(w.opts.Shuffle, 3)).Shuffle(len(observe), func(i, j int) { observe[i], observe[j] = observe[j], observe[i] })
+	if shuffle != 0 {
+		rand.New(rand.NewPCG(shuffle, 3)).Shuffle(len(observe), func(i, j int) { observe[i], observe[j] = observe[j], observe[i] })
 	}
 	for _, f := range observe {
 		f()
@@ -232,7 +246,7 @@ func (w *World) changed() {
 		return
 	}
 	w.roundDue = true
-	w.at(w.rng.Int64N(2)*w.rng.Int64N(2*millisecond), w.round)
+	w.within(w.rng.Int64N(2)*w.rng.Int64N(2*millisecond), w.round)
 }
 
 func (w *World) round() {
@@ -245,7 +259,7 @@ func (w *World) round() {
 		w.fail("the round at %d asks to be called again at %d", w.now, next)
 	}
 	w.retry = next
-	w.at(next-w.now, func() {
+	w.within(next-w.now, func() {
 		w.retry = 0
 		w.round()
 	})

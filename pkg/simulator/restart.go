@@ -1,0 +1,66 @@
+package simulator
+
+import (
+	"maps"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/dispatch"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// Restart ends the scheduler's process at any moment and starts another, which knows what the API server holds and nothing else: queues come
+// with what their status remembers (see WriteStatus). Bindings that were on their way to the API server arrive there all the same.
+func (w *World) Restart() {
+	w.life++
+	w.underWay, w.roundDue, w.retry, w.watches = 0, false, 0, [3]int64{}
+	w.Ledger = ledger.New(ledger.Options{Window: w.Window})
+	w.dispatcher = dispatch.Dispatcher{Ledger: w.Ledger, Port: port{w}}
+	w.kube = kube{rooms: map[string]*room{}}
+	w.known = known{queues: map[queue.Path]queue.Declaration{}, pods: map[ledger.UID]ledger.Pod{}, nodes: map[string]ledger.Node{}}
+	maps.DeleteFunc(w.pods, func(_ ledger.UID, p *pod) bool { return !p.exists })
+	clear(w.shown)
+	clear(w.pasts)
+	obs := Objects{}
+	for _, path := range sorted(w.queues) {
+		obs.Queues = append(obs.Queues, w.queues[path])
+	}
+	for _, name := range sorted(w.nodes) {
+		obs.Nodes = append(obs.Nodes, w.nodes[name])
+	}
+	for _, uid := range sorted(w.pods) {
+		p := w.pods[uid]
+		p.delivered, p.kubePod, p.charged, p.alone = false, kubePod{}, "", false
+		obs.Pods = append(obs.Pods, p.Pod)
+	}
+	w.observe(obs, w.rng.Uint64())
+	w.round()
+	w.popNext()
+}
+
+// WriteStatus writes what queues remember into their status, as of now.
+func (w *World) WriteStatus() {
+	for path, memory := range w.memories() { // each for itself: order does not matter
+		if q, ok := w.queues[path]; ok {
+			q.Memory = memory
+			w.queues[path] = q
+		}
+	}
+}
+
+// LoseStatus takes what queues remember out of their status.
+func (w *World) LoseStatus() {
+	for path, q := range w.queues { // each for itself: order does not matter
+		q.Memory = queue.Memory{}
+		w.queues[path] = q
+	}
+}
+
+// within plans something that ends with the scheduler's process.
+func (w *World) within(delay int64, run func()) {
+	life := w.life
+	w.at(delay, func() {
+		if w.life == life {
+			run()
+		}
+	})
+}
