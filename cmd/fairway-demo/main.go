@@ -1,5 +1,5 @@
 // fairway-demo starts a control plane on this machine, with Fairway as its scheduler and simulated nodes, and shows how two queues come to
-// their fair shares. Ctrl-C ends everything it started.
+// their fair shares, or what the gate of policy StateAware does against a storm of drivers. Ctrl-C ends everything it started.
 package main
 
 import (
@@ -33,7 +33,8 @@ func command() *cobra.Command {
 		Use:   "fairway-demo",
 		Short: "Show on a local control plane how two queues come to their fair shares",
 		Long: "Starts a control plane on this machine (loopback and a temporary directory only), with Fairway as its scheduler\n" +
-			"and simulated nodes, and shows how two queues come to their fair shares. Ctrl-C ends everything it started.",
+			"and simulated nodes, and shows how two queues come to their fair shares; with --driver-storm, what many drivers at\n" +
+			"once do to a queue with and without the gate of policy StateAware. Ctrl-C ends everything it started.",
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -41,8 +42,9 @@ func command() *cobra.Command {
 			return demo.Run(c.Context(), options)
 		},
 	}
-	c.Flags().BoolVar(&options.Once, "once", false, "end when the shares have arrived, with an error if they do not")
-	c.Flags().DurationVar(&options.Deadline, "deadline", 3*time.Minute, "with --once, how long the shares may take to arrive after the burst")
+	c.Flags().BoolVar(&options.DriverStorm, "driver-storm", false, "show a storm of Spark drivers, without a gate and with it")
+	c.Flags().BoolVar(&options.Once, "once", false, "end when the shares have arrived, or the storm is over, with an error if that does not come true")
+	c.Flags().DurationVar(&options.Deadline, "deadline", 3*time.Minute, "with --once, how long that may take after the burst, or after the drivers were submitted")
 	c.Flags().StringVar(&options.Root, "root", "", "`folder` with the source tree (default: found above the working directory or this program)")
 	c.CompletionOptions.DisableDefaultCmd = true
 	return c

@@ -25,9 +25,12 @@ type Options struct {
 	// Root is the source tree, which has the manifests and, in bin/tools, the control plane's programs. Empty means the one above the
 	// working directory or above the executable; tools that are missing there are then built.
 	Root string
-	// Once ends the demo when the shares have arrived. Else it goes on until the context ends.
+	// DriverStorm shows what a storm of drivers does to a queue, with and without the gate of policy StateAware. Else shares are shown.
+	DriverStorm bool
+	// Once ends the demo when what it shows has come true. Else it goes on until the context ends.
 	Once bool
-	// Deadline is how long after the burst the shares may take to arrive, and before it the cluster to fill. Whoever watches is only told.
+	// Deadline is how long that may take: for the cluster to fill, and then for the shares to arrive; for the storm to be over. Whoever
+	// watches is only told.
 	Deadline time.Duration
 	// Out is a terminal, which gets a table that changes in place, or anything else, which gets lines.
 	Out *os.File
@@ -35,11 +38,14 @@ type Options struct {
 
 // Run runs the demo and returns when everything it started has ended. A context that ends is an error only with Once.
 func Run(ctx context.Context, options Options) (err error) {
-	d := &demo{options: options, screen: &lockedScreen{screen: openScreen(options.Out, os.Getenv)}, began: time.Now()}
+	d := &demo{options: options, show: shares, screen: &lockedScreen{screen: openScreen(options.Out, os.Getenv)}, began: time.Now()}
+	if options.DriverStorm {
+		d.show = driverStorm
+	}
 	defer func() {
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			if err = nil; options.Once {
-				err = errors.New("interrupted before the shares arrived")
+				err = errors.New("interrupted before " + d.show.aim)
 			}
 		}
 	}()
@@ -79,9 +85,26 @@ func Run(ctx context.Context, options Options) (err error) {
 // stopGrace is how long the scheduler may take to end before it is killed.
 const stopGrace = 5 * time.Second
 
+// show is one of the demos.
+type show struct {
+	queues            []byte // YAML
+	nodes, cores, gib int64
+	aim               string // what a run with Once waits for: "the shares arrived"
+	// open begins what is shown, on a cluster where the scheduler runs. What it starts ends with the context.
+	open func(context.Context, *demo) (player, error)
+}
+
+// player shows what happens.
+type player interface {
+	step(context.Context) (done bool, err error)
+	// leave says goodbye, also after an error.
+	leave()
+}
+
 // demo is one run.
 type demo struct {
 	options   Options
+	show      show
 	root      string
 	screen    screen
 	began     time.Time
@@ -90,6 +113,7 @@ type demo struct {
 	pods      kubernetes.Interface
 	objects   dynamic.Interface
 	scheduler *localcluster.Child
+	trouble   string // what was last said to go wrong
 }
 
 // say writes a line that stays, with the seconds since the demo began.
@@ -142,13 +166,14 @@ func (d *demo) furnish(ctx context.Context) (err error) {
 		return err
 	}
 	d.say("installing the CRDs and the queues")
-	if err := install(ctx, d.objects, d.root); err != nil {
+	if err := install(ctx, d.objects, d.root, d.show.queues); err != nil {
 		return err
 	}
-	d.say("adding %d nodes of %d cores and %d GiB", nodeCount, nodeCores, nodeGiB)
-	return d.cluster.AddNodes(ctx, "node", nodeCount, corev1.ResourceList{
-		corev1.ResourceCPU:    *resource.NewQuantity(nodeCores, resource.DecimalSI),
-		corev1.ResourceMemory: *resource.NewQuantity(nodeGiB<<30, resource.BinarySI),
+	s := &d.show
+	d.say("adding %d nodes of %d cores and %d GiB", s.nodes, s.cores, s.gib)
+	return d.cluster.AddNodes(ctx, "node", int(s.nodes), corev1.ResourceList{
+		corev1.ResourceCPU:    *resource.NewQuantity(s.cores, resource.DecimalSI),
+		corev1.ResourceMemory: *resource.NewQuantity(s.gib<<30, resource.BinarySI),
 	})
 }
 
@@ -168,20 +193,15 @@ func (d *demo) startScheduler(program string) (err error) {
 	return err
 }
 
-// play tells the story until it is done, the context ends, or something breaks.
+// play goes on until the player is done, the context ends, or something breaks.
 func (d *demo) play(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	observer, err := observe(ctx, d.pods, d.objects)
+	p, err := d.show.open(ctx, d)
 	if err != nil {
 		return err
 	}
-	p := player{
-		demo: d, observer: observer, workload: newWorkload(d.pods),
-		story: story{once: d.options.Once, limit: d.options.Deadline},
-	}
 	defer p.leave()
-	d.say("submitting pods of %d cores and %d GiB: %d fill the cluster", podCores, podGiB, allPods)
 	tick := time.NewTicker(stepEvery)
 	defer tick.Stop()
 	for {
@@ -198,92 +218,46 @@ func (d *demo) play(ctx context.Context) error {
 	}
 }
 
-// player carries out what the story decides.
-type player struct {
-	demo     *demo
-	observer *observer
-	workload *workload
-	story    story
-	cleared  time.Time
-	trouble  string // what was last said to go wrong
-	view     view   // what was last shown
-}
-
-// leave keeps the last table on the screen, without the hints at what will be gone.
-func (p *player) leave() {
-	p.view.hints = nil
-	if len(p.view.queues) > 0 {
-		p.demo.screen.show(time.Now(), p.view)
-	}
-	p.demo.screen.freeze()
-}
-
-func (p *player) step(ctx context.Context) (done bool, err error) {
-	now := time.Now()
-	world, err := p.observer.world(now)
-	if err := p.bear(err); err != nil {
-		return false, err
-	}
-	decision := p.story.step(now, world)
-	for _, line := range decision.say {
-		p.demo.say("%s", line)
-	}
-	p.view = view{title: p.story.headline(), elapsed: now.Sub(p.demo.began), queues: world.queues, hints: p.hints()}
-	p.demo.screen.show(now, p.view)
-	if decision.done || decision.err != nil {
-		return decision.done, decision.err
-	}
-	for _, submission := range decision.submit {
-		names, err := p.workload.submit(ctx, submission)
-		p.observer.created(now, submission.queue, names)
-		if err := p.bear(err); err != nil {
-			return false, err
-		}
-	}
-	if now.Sub(p.cleared) >= clearEvery {
-		p.cleared = now
-		return false, p.bear(p.workload.clear(ctx))
-	}
-	return false, nil
-}
-
 // bear decides what an error means: the end of a run that has to prove something, a line (not the same twice in a row) where somebody
 // plays with the cluster and may have caused it.
-func (p *player) bear(err error) error {
-	if err == nil || p.demo.options.Once {
+func (d *demo) bear(err error) error {
+	if err == nil || d.options.Once {
 		return err
 	}
-	if said := err.Error(); said != p.trouble {
-		p.trouble = said
-		p.demo.say("%s", said)
+	if said := err.Error(); said != d.trouble {
+		d.trouble = said
+		d.say("%s", said)
 	}
 	return nil
 }
 
-// hints tell somebody what to try, from the burst on: before it the story needs to be left alone.
-func (p *player) hints() []string {
-	if p.demo.options.Once || p.story.stage < contested {
-		return nil
+// depart keeps the last table on the screen, without the hints at what will be gone.
+func (d *demo) depart(last view) {
+	last.hints = nil
+	if last.body != nil {
+		d.screen.show(time.Now(), last)
 	}
-	return hints(p.demo.cluster.Kubeconfig(), kubectlCommand(p.demo.root))
+	d.screen.freeze()
 }
 
-func hints(kubeconfig, kubectl string) []string {
-	return []string{
+func hints(kubeconfig string, commands ...string) []string {
+	lines := []string{
 		"In another terminal (Ctrl-C here ends everything):",
 		"  export KUBECONFIG=" + kubeconfig,
-		"  " + kubectl + " get queues",
-		"  " + kubectl + " edit queue " + busy + "   # with weight: 3 the shares move",
 	}
+	for _, command := range commands {
+		lines = append(lines, "  "+command)
+	}
+	return lines
 }
 
-// kubectlCommand is how to call kubectl from where the demo was called.
-func kubectlCommand(root string) string {
-	path := filepath.Join(root, "bin", "tools", "kubectl")
+// tool is how to call a program of the source tree from where the demo was called.
+func tool(root string, path ...string) string {
+	full := filepath.Join(append([]string{root}, path...)...)
 	if here, err := os.Getwd(); err == nil {
-		if relative, err := filepath.Rel(here, path); err == nil && !strings.HasPrefix(relative, "..") {
+		if relative, err := filepath.Rel(here, full); err == nil && !strings.HasPrefix(relative, "..") {
 			return relative
 		}
 	}
-	return path
+	return full
 }

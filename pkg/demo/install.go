@@ -3,7 +3,6 @@ package demo
 import (
 	"bytes"
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -23,16 +22,13 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 )
 
-//go:embed queues.yaml
-var queuesYAML []byte
-
 var (
 	crdResource   = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 	queueResource = v1alpha1.GroupVersion.WithResource("queues")
 )
 
-// install creates the CRDs of the source tree, and the demo's queues once the CRDs serve.
-func install(ctx context.Context, client dynamic.Interface, root string) error {
+// install creates the CRDs of the source tree, and the queues once the CRDs serve.
+func install(ctx context.Context, client dynamic.Interface, root string, queues []byte) error {
 	files, err := filepath.Glob(filepath.Join(root, "manifests", "crds", "*.yaml"))
 	if err != nil {
 		return err
@@ -52,7 +48,7 @@ func install(ctx context.Context, client dynamic.Interface, root string) error {
 	if err := established(ctx, client, len(files)); err != nil {
 		return err
 	}
-	return create(ctx, client, queueResource, queuesYAML)
+	return create(ctx, client, queueResource, queues)
 }
 
 // create creates all objects of a YAML file. A resource that is not served yet is tried again: kube-apiserver says that a CRD is

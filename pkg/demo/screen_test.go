@@ -106,7 +106,7 @@ func (p *paper) text() string {
 }
 
 func aView(allocated int) view {
-	return view{title: contested.String(), elapsed: 12 * time.Second, hints: hints("/tmp/x/kubeconfig", "bin/tools/kubectl"), queues: []report.Queue{
+	return view{title: contested.String(), elapsed: 12 * time.Second, hints: sharesHints("/tmp/x/kubeconfig", "bin/tools/kubectl"), body: queueRows{
 		{Name: "root", Weight: 1000, SteadyFairShare: podSize(100), FairShare: podSize(100), Allocated: podSize(100)},
 		{Name: busy, Weight: 1000, SteadyFairShare: podSize(25), FairShare: podSize(25), Allocated: podSize(allocated), Pending: 60},
 		{Name: "root.default"},
@@ -189,14 +189,14 @@ func TestPlainLinesAreFew(t *testing.T) {
 		t.Errorf("%d blocks after a change", blocks())
 	}
 	same := aView(80)
-	same.elapsed, same.queues[1].Pending = time.Hour, 59
+	same.elapsed, same.body.(queueRows)[1].Pending = time.Hour, 59
 	screen.show(start.Add(time.Minute), same)
 	if blocks() != 2 {
 		t.Errorf("%d blocks though only pods came and went", blocks())
 	}
 	for range 2 {
 		same.title = "next"
-		same.queues[1].Allocated = podSize(blocks())
+		same.body.(queueRows)[1].Allocated = podSize(blocks())
 		screen.show(start.Add(time.Duration(blocks())*time.Hour), same)
 	}
 	if n := strings.Count(out.String(), "export KUBECONFIG=/tmp/x/kubeconfig"); blocks() != 4 || n != 1 {
@@ -219,10 +219,9 @@ func TestAFileGetsPlainLines(t *testing.T) {
 }
 
 func TestBarsAreOfLeaves(t *testing.T) {
-	v := aView(90)
-	v.queues = slices.Insert(v.queues, 2, report.Queue{Name: busy + ".night", FairShare: podSize(25), Allocated: podSize(90)})
+	queues := slices.Insert(aView(90).body.(queueRows), 2, report.Queue{Name: busy + ".night", FairShare: podSize(25), Allocated: podSize(90)})
 	var labels []string
-	for _, bar := range v.bars() {
+	for _, bar := range queues.bars() {
 		labels = append(labels, fmt.Sprint(bar.Label, bar.Held))
 	}
 	if want := []string{"root.busy.night900", "root.sometimes-busy100"}; !slices.Equal(labels, want) {

@@ -13,16 +13,26 @@ import (
 type view struct {
 	title   string
 	elapsed time.Duration
-	queues  []report.Queue
+	body    body
 	hints   []string
+}
+
+// body is what one of the demos shows between title and hints.
+type body interface {
+	// table fits the width, 0 for any.
+	table(width int, style report.Style) []string
+	// chart is what a terminal shows as well.
+	chart(width int, style report.Style) []string
+	// essence is what must differ for a block to be worth printing again.
+	essence() string
 }
 
 // lines is the block for a terminal: where we are, the table, bars, hints. Each fits the width.
 func (v view) lines(width int, style report.Style) []string {
 	lines := []string{"", style.Bold(report.Clip(v.headline(), width)), ""}
-	lines = append(lines, v.table(width, style)...)
-	if bars := v.bars(); len(bars) > 0 {
-		lines = append(append(lines, ""), report.Bars(bars, width, style)...)
+	lines = append(lines, v.body.table(width, style)...)
+	if chart := v.body.chart(width, style); len(chart) > 0 {
+		lines = append(append(lines, ""), chart...)
 	}
 	if len(v.hints) > 0 {
 		lines = append(lines, "")
@@ -35,27 +45,36 @@ func (v view) lines(width int, style report.Style) []string {
 
 // plain is the block for everything that is no terminal.
 func (v view) plain(width int, style report.Style) []string {
-	return append([]string{report.Clip(v.headline(), width)}, v.table(width, style)...)
+	return append([]string{report.Clip(v.headline(), width)}, v.body.table(width, style)...)
 }
 
 func (v view) headline() string { return fmt.Sprintf("%5.0fs  %s", v.elapsed.Seconds(), v.title) }
 
-func (v view) table(width int, style report.Style) []string {
-	if len(v.queues) == 0 {
+func (v view) essence() string { return v.title + v.body.essence() }
+
+// queueRows are the queues of the demo of shares.
+type queueRows []report.Queue
+
+func (qs queueRows) table(width int, style report.Style) []string {
+	if len(qs) == 0 {
 		return []string{"(no queues yet)"}
 	}
-	return report.Queues(v.queues).Lines(width, style)
+	return report.Queues(qs).Lines(width, style)
+}
+
+func (qs queueRows) chart(width int, style report.Style) []string {
+	return report.Bars(qs.bars(), width, style)
 }
 
 // bars are of the leaves that have anything to show.
-func (v view) bars() []report.Bar {
+func (qs queueRows) bars() []report.Bar {
 	var total resource.List
-	for _, q := range v.queues {
+	for _, q := range qs {
 		total = total.Max(q.SteadyFairShare) // root's, since shares only shrink downward
 	}
 	var bars []report.Bar
-	for i, q := range v.queues {
-		parent := i+1 < len(v.queues) && strings.HasPrefix(v.queues[i+1].Name, q.Name+".")
+	for i, q := range qs {
+		parent := i+1 < len(qs) && strings.HasPrefix(qs[i+1].Name, q.Name+".")
 		if parent || q.FairShare.IsZero() && q.Allocated.IsZero() {
 			continue
 		}
@@ -64,11 +83,10 @@ func (v view) bars() []report.Bar {
 	return bars
 }
 
-// essence is what must differ for a block to be worth printing again: shares and allocations, not the steady flow of waiting pods.
-func (v view) essence() string {
+// essence is of shares and allocations, not the steady flow of waiting pods.
+func (qs queueRows) essence() string {
 	var text strings.Builder
-	fmt.Fprint(&text, v.title)
-	for _, q := range v.queues {
+	for _, q := range qs {
 		fmt.Fprint(&text, q.Name, q.Weight, q.FairShare, q.Allocated)
 	}
 	return text.String()

@@ -1,0 +1,79 @@
+package demo
+
+import (
+	"context"
+	_ "embed"
+	"time"
+)
+
+//go:embed queues.yaml
+var queuesYAML []byte
+
+// shares is the demo of two queues that come to their fair shares.
+var shares = show{
+	queues: queuesYAML, nodes: nodeCount, cores: nodeCores, gib: nodeGiB, aim: "the shares arrived",
+	open: func(ctx context.Context, d *demo) (player, error) {
+		observer, err := observe(ctx, d.pods, d.objects)
+		if err != nil {
+			return nil, err
+		}
+		d.say("submitting pods of %d cores and %d GiB: %d fill the cluster", podCores, podGiB, allPods)
+		return &sharesPlayer{
+			demo: d, observer: observer, workload: newWorkload(d.pods),
+			story: story{once: d.options.Once, limit: d.options.Deadline},
+		}, nil
+	},
+}
+
+// sharesPlayer carries out what the story decides.
+type sharesPlayer struct {
+	demo     *demo
+	observer *observer
+	workload *workload
+	story    story
+	cleared  time.Time
+	view     view // what was last shown
+}
+
+func (p *sharesPlayer) leave() { p.demo.depart(p.view) }
+
+func (p *sharesPlayer) step(ctx context.Context) (done bool, err error) {
+	now := time.Now()
+	world, err := p.observer.world(now)
+	if err := p.demo.bear(err); err != nil {
+		return false, err
+	}
+	decision := p.story.step(now, world)
+	for _, line := range decision.say {
+		p.demo.say("%s", line)
+	}
+	p.view = view{title: p.story.headline(), elapsed: now.Sub(p.demo.began), body: queueRows(world.queues), hints: p.hints()}
+	p.demo.screen.show(now, p.view)
+	if decision.done || decision.err != nil {
+		return decision.done, decision.err
+	}
+	for _, submission := range decision.submit {
+		names, err := p.workload.submit(ctx, submission)
+		p.observer.created(now, submission.queue, names)
+		if err := p.demo.bear(err); err != nil {
+			return false, err
+		}
+	}
+	if now.Sub(p.cleared) >= clearEvery {
+		p.cleared = now
+		return false, p.demo.bear(p.workload.clear(ctx))
+	}
+	return false, nil
+}
+
+// hints tell somebody what to try, from the burst on: before it the story needs to be left alone.
+func (p *sharesPlayer) hints() []string {
+	if p.demo.options.Once || p.story.stage < contested {
+		return nil
+	}
+	return sharesHints(p.demo.cluster.Kubeconfig(), tool(p.demo.root, "bin", "tools", "kubectl"))
+}
+
+func sharesHints(kubeconfig, kubectl string) []string {
+	return hints(kubeconfig, kubectl+" get queues", kubectl+" edit queue "+busy+"   # with weight: 3 the shares move")
+}

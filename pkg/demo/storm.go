@@ -1,0 +1,118 @@
+package demo
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fairway-scheduler/fairway/pkg/demo/spark"
+)
+
+// The storm: in each of the two queues more drivers at once than its half of the cluster has places.
+const (
+	withoutGate = "root.without-gate"
+	withGate    = "root.with-gate"
+
+	stormApps      = 36
+	stormExecutors = 4
+	stormNodes     = 6
+	stormNodeCores = 10
+	stormPlaces    = stormNodes * stormNodeCores / 2 / spark.PodCores // of each queue: room for 6 applications
+	stormStarting  = 1                                                // the default of maxStarting
+
+	// A driver comes up in a second, as a JVM may. Executors run for so long that about as many applications run at a time as have room.
+	stormStartUp = time.Second
+	stormRunFor  = 6 * time.Second
+)
+
+// half is one queue at a moment, and its half of the cluster.
+type half struct {
+	spark.Counts
+	completed int
+}
+
+// stuck: drivers hold every place, and all that could let one of them end waits for a place.
+func (h half) stuck() bool {
+	return h.DriversRunning == stormPlaces && h.ExecutorsRunning == 0 && h.ExecutorsWaiting == stormPlaces*stormExecutors
+}
+
+func (h half) String() string {
+	return fmt.Sprintf("%d of %d applications are complete, %d drivers and %d executors hold places, %d executors wait",
+		h.completed, stormApps, h.DriversRunning, h.ExecutorsRunning, h.ExecutorsWaiting)
+}
+
+// storm decides what happens next. It is a function of what it saw and of the clock it is handed.
+type storm struct {
+	once  bool          // end when all has come true, or with an error when that is late
+	limit time.Duration // how late it may be
+	since time.Time
+
+	late, told      bool      // that it is late has been said, and how it ended
+	stuck, complete time.Time // when the one queue got stuck and the other was done
+}
+
+// headline says where the storm is.
+func (s *storm) headline() string {
+	switch {
+	case !s.complete.IsZero() && !s.stuck.IsZero():
+		return "with the gate all is done, without it nothing ever will be"
+	case !s.complete.IsZero():
+		return "with the gate all is done"
+	case !s.stuck.IsZero():
+		return "without the gate drivers hold every place; with it applications go on"
+	}
+	return fmt.Sprintf("a storm: %d drivers at once in each queue", stormApps)
+}
+
+// step looks at both queues and decides.
+func (s *storm) step(now time.Time, without, with half) (d decision) {
+	if s.since.IsZero() {
+		s.since = now
+	}
+	elapsed := now.Sub(s.since)
+	if s.stuck.IsZero() && without.stuck() {
+		s.stuck = now
+		d.tell("%s: %d drivers hold all %d places,", withoutGate, without.DriversRunning, stormPlaces)
+		d.tell("  and the %d executors that they asked for wait for one", without.ExecutorsWaiting)
+	}
+	if s.complete.IsZero() && with.completed == stormApps {
+		s.complete = now
+		d.tell("%s: all %d applications are complete, %.0fs after their submission", withGate, stormApps, elapsed.Seconds())
+	}
+	switch {
+	case s.told:
+	case !s.stuck.IsZero() && !s.complete.IsZero():
+		s.told = true
+		s.sumUp(&d, without, with)
+	case elapsed > s.limit && !s.late:
+		s.late = true
+		s.fail(&d, fmt.Sprintf("the storm did not come true within %s", s.limit), without, with)
+	}
+	return d
+}
+
+// sumUp tells what became of both. Without the gate nothing ends by itself, so somebody has to say when it is over: when the other is done.
+func (s *storm) sumUp(d *decision, without, with half) {
+	if !without.stuck() || without.completed > 0 || with.MostStarting > stormStarting {
+		s.fail(d, "the gate did not make the difference", without, with)
+		return
+	}
+	d.tell("with the gate:    %d of %d applications complete in %.0fs;", with.completed, stormApps, s.complete.Sub(s.since).Seconds())
+	d.tell("                  at most %d driver at a time had no executor yet", with.MostStarting)
+	d.tell("without the gate: %d of %d complete; since second %.0f, %d drivers hold all %d places,", without.completed, stormApps,
+		s.stuck.Sub(s.since).Seconds(), without.DriversRunning, stormPlaces)
+	d.tell("                  at most %d of them at a time had no executor yet, %d executors wait", without.MostStarting, without.ExecutorsWaiting)
+	d.tell("nothing would ever change there: these simulated drivers never give up, so")
+	d.tell("that half was given as long as the other took, and no longer")
+	d.done = s.once
+}
+
+func (s *storm) fail(d *decision, what string, without, with half) {
+	lines := []string{what, fmt.Sprintf("%s: %s", withoutGate, without), fmt.Sprintf("%s: %s; at most %d starting at a time", withGate, with, with.MostStarting)}
+	if s.once {
+		d.err = errors.New(strings.Join(lines, "\n  "))
+		return
+	}
+	d.say = append(d.say, lines...)
+}
