@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/demo/spark"
 )
 
 // history is what became of every pod and of the lease, change by change, in the order of etcd's revisions. It judges as it goes: after
@@ -38,6 +39,7 @@ type history struct {
 	holders  []holder
 	breaches []string
 	crowded  []string
+	spark    *spark.Progress // of the applications that a test plays
 }
 
 // amounts are cpu in milli-cores and memory in bytes: all that these pods ask for.
@@ -80,7 +82,7 @@ type holder struct {
 // watchHistory takes everything in from now on, until the test ends.
 func watchHistory(t *testing.T, kube kubernetes.Interface, most, room map[string]amounts) *history {
 	t.Helper()
-	h := &history{max: most, room: room, pods: map[types.UID]*story{}, queues: map[string]amounts{}, nodes: map[string]amounts{}}
+	h := &history{max: most, room: room, pods: map[types.UID]*story{}, queues: map[string]amounts{}, nodes: map[string]amounts{}, spark: spark.NewProgress()}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	t.Cleanup(func() { cancel(); running.Wait() })
@@ -215,6 +217,7 @@ func (h *history) see(o metav1.Object, deleted bool) {
 }
 
 func (h *history) seePod(p *v1.Pod, deleted bool) {
+	h.spark.See(p, deleted)
 	s := h.pods[p.UID]
 	if s == nil {
 		s = &story{name: p.Name, queue: p.Labels[v1alpha1.KeyQueue], size: sizeOf(p)}
@@ -315,6 +318,13 @@ func (h *history) firstBindAfter(version uint64) (bind, bool) {
 		return bind{}, false
 	}
 	return h.binds[i], true
+}
+
+// applications counts those that a test plays in a queue.
+func (h *history) applications(queue string) spark.Counts {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.spark.Queue(queue)
 }
 
 // judge returns all that was wrong on the way.
