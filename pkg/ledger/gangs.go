@@ -90,6 +90,7 @@ func (l *Ledger) ObserveGang(d Gang) {
 	}
 	g.Gang, g.declared = d, true
 	g.Members.Whole = whole
+	g.wait.roomAt = 0 // it may need less now
 	l.reviewGroup(g, true)
 	l.version++
 }

@@ -322,6 +322,24 @@ func TestMinResourcesHoldAGangToo(t *testing.T) {
 	f.wantPods(f.choose(), "g0", "g1")
 }
 
+// Who waits for room and then asks for less is looked at again at once, although no node has gained any.
+func TestAGangThatNeedsLessIsLookedAtAgain(t *testing.T) {
+	f := gangs(t)
+	f.gang("g", "a", 2)
+	f.ObserveGang(Gang{Key: "ns/g", MinMember: 2, MinResources: amounts(200, 0)})
+	f.wantPods(f.choose())
+	f.ObserveGang(Gang{Key: "ns/g", MinMember: 2, MinResources: amounts(100, 0)})
+	f.wantPods(f.choose(), "g0", "g1")
+	f.gang("h", "b", 12) // 80 cpu are free
+	f.wantPods(f.choose())
+	f.ObserveGang(Gang{Key: "ns/h", MinMember: 8})
+	f.reserve("g0", "g1")
+	f.wantPermit("g1", "bind[g0]")
+	if got := len(f.choose()); got < 8 {
+		t.Errorf("%d of 8 are released", got)
+	}
+}
+
 // Pods of several sizes are placed together, the largest first.
 func TestAGangOfSeveralSizesIsPlacedTogether(t *testing.T) {
 	f := newFixture(t, Options{})
