@@ -2,8 +2,6 @@ package scenario
 
 import (
 	"fmt"
-	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,12 +18,20 @@ type live struct {
 	ledger *ledger.Ledger
 	nodes  map[string]resource.List
 	pods   []ledger.Pod // in the order they came
+	groups map[string]ledger.Gang
+	ports  map[string]string // those that pods take on their nodes
 }
 
 const second int64 = 1e9
 
 func newLive() *live {
-	return &live{ledger: ledger.New(ledger.Options{}), nodes: map[string]resource.List{}}
+	return &live{ledger: ledger.New(ledger.Options{}), nodes: map[string]resource.List{}, groups: map[string]ledger.Gang{}, ports: map[string]string{}}
+}
+
+// with has the objects of another world.
+func (l *live) with(o *live) *live {
+	l.nodes, l.pods, l.groups, l.ports = o.nodes, o.pods, o.groups, o.ports
+	return l
 }
 
 // inLive returns the live part of the world, and makes it if there is none.
@@ -76,10 +82,11 @@ func (w *World) setNode(s statement) (string, error) {
 }
 
 // pod NAME queue=PATH [application=NAME] [size=N] [role=driver|executor] [user=NAME]
-// [priority=N] [gate=NAME] [shows=TEXT] cpu=4 memory=8Gi submits a pod, or changes those
-// properties of one. A pod that names no application is one of its own, and size=1 says
-// that its application is that one pod; gate=none lets it go. What it shows is the
-// scheduler's answer that it fits no node.
+// [priority=N] [group=NAME] [gate=NAME] [shows=TEXT] [port=N] cpu=4 memory=8Gi submits a
+// pod, or changes those properties of one. A pod that names no application is one of its
+// own, or of its group's, and size=1 says that its application is that one pod; gate=none
+// lets it go. What it shows is the scheduler's answer that it fits no node. No two pods of
+// a node have one port, which only the attempt to place them finds out.
 func (w *World) setPod(s statement) (string, error) {
 	name, err := s.word("name")
 	if err != nil {
@@ -93,6 +100,10 @@ func (w *World) setPod(s statement) (string, error) {
 	}
 	var size []option
 	for _, o := range s.options {
+		if o.key == "port" {
+			l.ports[name] = o.value
+			continue
+		}
 		known, err := setPodOption(&p, o)
 		if err != nil {
 			return "", err
@@ -106,7 +117,7 @@ func (w *World) setPod(s statement) (string, error) {
 			return "", err
 		}
 	}
-	p.Class = p.Role.String() + " " + p.Request.String()
+	p.Class = p.Role.String() + " " + p.Request.String() + " " + l.ports[name]
 	if i < 0 {
 		l.pods = append(l.pods, p)
 	} else {
@@ -122,6 +133,11 @@ func setPodOption(p *ledger.Pod, o option) (known bool, err error) {
 		p.Queue = o.value
 	case "application":
 		p.Application = o.value
+	case "group":
+		p.Gang = "default/" + o.value
+		if p.Application == p.Name {
+			p.Application = o.value
+		}
 	case "user":
 		p.User = o.value
 	case "size":
@@ -165,62 +181,6 @@ func (l *live) named(words []string) ([]int, error) {
 		out = append(out, i)
 	}
 	return out, nil
-}
-
-// release [n=1] lets everything run that may run now, or the first n of it, one after the
-// other, and prints the pods in that order.
-func (w *World) release(s statement) (string, error) {
-	l, now := w.inLive(), w.now*second
-	most := math.MaxInt
-	for _, o := range s.options {
-		var err error
-		if most, err = strconv.Atoi(o.value); o.key != "n" || err != nil || most < 1 {
-			return "", fmt.Errorf("release takes nothing but n= and a number from 1")
-		}
-	}
-	for _, p := range l.pods {
-		l.ledger.Admitted(p.UID) // those that fitted nowhere are looked at again
-	}
-	l.ledger.TakeWoken(now)
-	var names []string
-	for len(names) < most {
-		r, ok := l.ledger.Choose(now)
-		if !ok {
-			break
-		}
-		p := &l.pods[l.find(string(r.UID))]
-		node := l.firstFit(p.Request)
-		if node == "" {
-			l.ledger.Fail(r.UID, ledger.NoFit, now)
-			continue
-		}
-		if why, ok := l.ledger.Reserve(r.UID, node, now); !ok {
-			return "", fmt.Errorf("%s was released, and then refused: %s", r.UID, why.Text())
-		}
-		p.Node, p.Placed, p.Bound = node, string(r.Queue), now
-		l.ledger.ObservePod(*p, now)
-		names = append(names, p.Name)
-	}
-	if len(names) == 0 {
-		return "nothing\n", nil
-	}
-	return strings.Join(names, ", ") + "\n", nil
-}
-
-func (l *live) firstFit(request resource.List) string {
-	for _, name := range slices.Sorted(maps.Keys(l.nodes)) {
-		var used resource.Sum
-		used.Add(request)
-		for _, p := range l.pods {
-			if p.Node == name {
-				used.Add(p.Request)
-			}
-		}
-		if used.List().Fits(l.nodes[name]) {
-			return name
-		}
-	}
-	return ""
 }
 
 // bind NAME... says that another scheduler has bound these pods, which asks no limit.
@@ -288,8 +248,7 @@ func (w *World) restart(s statement) (string, error) {
 			w.queues[i].Memory = queue.Memory{}
 		}
 	}
-	w.live = newLive()
-	w.live.nodes, w.live.pods = old.nodes, old.pods
+	w.live = newLive().with(old)
 	w.fill(w.live)
 	return "", nil
 }

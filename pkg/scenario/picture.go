@@ -15,8 +15,7 @@ import (
 func (w *World) picture() *picture.Picture {
 	l := w.inLive()
 	w.writeStatus()
-	copied := newLive()
-	copied.nodes, copied.pods = l.nodes, l.pods
+	copied := newLive().with(l)
 	w.fill(copied)
 	return picture.New(copied.ledger)
 }
@@ -97,6 +96,9 @@ func (w *World) fill(l *live) {
 	}
 	for name, amounts := range l.nodes {
 		l.ledger.ObserveNode(ledger.Node{Name: name, Allocatable: amounts, Usable: true})
+	}
+	for _, g := range l.groups {
+		l.ledger.ObserveGang(g)
 	}
 	for _, d := range w.queues {
 		l.ledger.ObserveQueue(d)

@@ -83,6 +83,10 @@ var statements = map[string]func(*World, statement) (string, error){
 	"pass":       (*World).pass,
 	"restart":    (*World).restart,
 
+	"group":        (*World).setGroup,
+	"remove-group": (*World).removeGroup,
+	"groups":       (*World).showGroups,
+
 	"release":      (*World).release,
 	"why":          (*World).showWhy,
 	"answer":       (*World).showAnswer,

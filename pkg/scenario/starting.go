@@ -51,8 +51,9 @@ func (w *World) deletePods(s statement) (string, error) {
 	return "", err
 }
 
-// writeStatus keeps in the Queues what no pod tells, as the writer of their status does.
+// writeStatus keeps in the objects what no pod tells, as the writers of their status do.
 func (w *World) writeStatus() {
+	w.live.rememberWhole()
 	for _, q := range w.live.ledger.Snapshot().Queues {
 		i, ok := w.declaration(q.Path)
 		if !ok {

@@ -1,0 +1,125 @@
+package scenario
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// releasing is one release: pods go to their nodes, and those of a pod group wait there
+// until all of it has places.
+type releasing struct {
+	*live
+	now   int64
+	names []string            // what was let run, in the order of release
+	waits map[ledger.UID]bool // has its place, and waits for its group
+}
+
+// release [n=1] lets everything run that may run now, or the first n of it, one after the
+// other, and prints the pods in that order. Of a pod group it lets as many run as start
+// together.
+func (w *World) release(s statement) (string, error) {
+	l, now := w.inLive(), w.now*second
+	most := math.MaxInt
+	for _, o := range s.options {
+		var err error
+		if most, err = strconv.Atoi(o.value); o.key != "n" || err != nil || most < 1 {
+			return "", fmt.Errorf("release takes nothing but n= and a number from 1")
+		}
+	}
+	for _, p := range l.pods {
+		l.ledger.Admitted(p.UID) // those that fitted nowhere are looked at again
+	}
+	l.ledger.TakeWoken(now)
+	to := releasing{live: l, now: now, waits: map[ledger.UID]bool{}}
+	for len(to.names) < most || len(to.waits) > 0 {
+		r, ok := l.ledger.Choose(now)
+		if !ok {
+			break
+		}
+		if err := to.place(r); err != nil {
+			return "", err
+		}
+	}
+	if len(to.waits) > 0 {
+		return "", fmt.Errorf("%d pods wait for others of their group, and none is released", len(to.waits))
+	}
+	if len(to.names) == 0 {
+		return "nothing\n", nil
+	}
+	return strings.Join(to.names, ", ") + "\n", nil
+}
+
+// place is what the scheduler does with a pod that was released.
+func (to *releasing) place(r ledger.Release) error {
+	p := &to.pods[to.find(string(r.UID))]
+	node := to.firstFit(p)
+	if node == "" {
+		to.fail(r.UID, ledger.NoFit)
+		for _, uid := range to.ledger.Rejected() {
+			to.fail(uid, ledger.Refused)
+		}
+		return nil
+	}
+	if why, ok := to.ledger.Reserve(r.UID, node, to.now); !ok {
+		return fmt.Errorf("%s was released, and then refused: %s", r.UID, why.Text())
+	}
+	p.Node, p.Placed = node, string(r.Queue)
+	to.names = append(to.names, p.Name)
+	permission, why, ok := to.ledger.Permit(r.UID, to.now)
+	if !ok {
+		return fmt.Errorf("%s has its place, and was then refused: %s", r.UID, why.Text())
+	}
+	if permission.Wait > 0 {
+		to.waits[r.UID] = true
+		return nil
+	}
+	for _, uid := range append(permission.Allow, r.UID) {
+		delete(to.waits, uid)
+		bound := &to.pods[to.find(string(uid))]
+		bound.Bound = to.now
+		to.ledger.ObservePod(*bound, to.now)
+	}
+	return nil
+}
+
+// fail takes a pod off its node, if it has one, and back to where it waits.
+func (to *releasing) fail(uid ledger.UID, f ledger.Failure) {
+	p := &to.pods[to.find(string(uid))]
+	p.Node, p.Placed = "", ""
+	delete(to.waits, uid)
+	to.names = slices.DeleteFunc(to.names, func(name string) bool { return name == p.Name })
+	to.ledger.Fail(uid, f, to.now)
+}
+
+// firstFit is where the pod has its place with those of its group, or else the first node
+// with room for it that is not kept for others.
+func (l *live) firstFit(p *ledger.Pod) string {
+	names := append(l.ledger.Candidates(p.UID, 1, math.MaxInt), slices.Sorted(maps.Keys(l.nodes))...)
+	open, kept := l.ledger.NodesOpenTo(p.UID)
+	for _, name := range names {
+		if (!kept || slices.Contains(open, name)) && l.fits(p, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+func (l *live) fits(p *ledger.Pod, node string) bool {
+	used := p.Request
+	for _, o := range l.pods {
+		if o.Node != node {
+			continue
+		}
+		if l.ports[p.Name] != "" && l.ports[p.Name] == l.ports[o.Name] {
+			return false
+		}
+		used = used.Add(o.Request)
+	}
+	return used.Fits(l.nodes[node])
+}
