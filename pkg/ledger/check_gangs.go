@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// checkGroups counts the pods of every group anew, and looks for one that holds what it must not.
+// checkGroups looks at every group, and for what is kept for one that has no turn.
 func (l *Ledger) checkGroups() (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	members := map[*group]int{}
@@ -28,30 +28,8 @@ func (l *Ledger) checkGroups() (wrong []string) {
 		if members[g] != len(g.pods) {
 			say("group %s lists %d pods, has %d", key, len(g.pods), members[g])
 		}
-		was, reserved := g.Members, g.reserved
-		l.countGroup(g)
-		was.Ready = g.Ready // counted when somebody asks
-		if was != g.Members || reserved != g.reserved {
-			say("group %s has %+v, counted %+v", key, g.Members, was)
-		}
-		if !g.declared && len(g.pods) == 0 {
-			say("group %s is kept for nobody", key)
-		}
-		if complete := g.declared && g.Complete() || g.Members.Whole; complete != g.complete {
-			say("group %s: complete is %v, should be %v", key, g.complete, complete)
-		}
-		if g.Together() && g.Taken > 0 {
-			onItsWay += btoi(!g.Broken() && g.complete)
-			if l.onItsWay != g && !g.Broken() {
-				say("group %s is on its way, and not noted so", key)
-			}
-		}
-		if partial := g.declared && g.Partial() && g.complete; partial != slices.Contains(l.partial, g) {
-			say("group %s: partial is %v", key, partial)
-		}
-		if g.wait.until != 0 && l.keeper != g {
-			say("nothing is kept for group %s any more", key)
-		}
+		wrong = append(wrong, l.checkGroup(g)...)
+		onItsWay += btoi(g.Together() && g.Taken > 0 && !g.Broken() && g.complete)
 	}
 	if onItsWay > 1 {
 		say("%d groups are on their way", onItsWay)
@@ -60,6 +38,35 @@ func (l *Ledger) checkGroups() (wrong []string) {
 		if e.keptFor != nil && e.keptFor != l.keeper {
 			say("node %s is kept for group %s, which has no turn", e.Name, e.keptFor.Key)
 		}
+	}
+	return wrong
+}
+
+// checkGroup counts the pods of a group anew, and compares what is noted of it.
+func (l *Ledger) checkGroup(g *group) (wrong []string) {
+	say := func(format string, args ...any) {
+		wrong = append(wrong, "group "+g.Key+": "+fmt.Sprintf(format, args...))
+	}
+	was, reserved := g.Members, g.reserved
+	l.countGroup(g)
+	was.Ready = g.Ready // counted when somebody asks
+	if was != g.Members || reserved != g.reserved {
+		say("it has %+v, counted %+v", g.Members, was)
+	}
+	if !g.declared && len(g.pods) == 0 {
+		say("it is kept for nobody")
+	}
+	if complete := g.declared && g.Complete() || g.Members.Whole; complete != g.complete {
+		say("complete is %v, should be %v", g.complete, complete)
+	}
+	if g.Together() && g.Taken > 0 && l.onItsWay != g && !g.Broken() {
+		say("it is on its way, and not noted so")
+	}
+	if partial := g.declared && g.Partial() && g.complete; partial != slices.Contains(l.partial, g) {
+		say("partial should be %v", partial)
+	}
+	if g.wait.until != 0 && l.keeper != g {
+		say("nothing is kept for it any more")
 	}
 	return wrong
 }

@@ -176,19 +176,33 @@ func (l *Ledger) reviewGroup(g *group, told bool) {
 	}
 	if complete := g.declared && g.Complete() || g.Members.Whole; complete != g.complete || told {
 		g.complete = complete
-		for _, r := range slices.Clone(g.pods) { // each for itself: order does not matter
-			switch r.state {
-			case Waiting:
-				l.wait(r, l.now)
-			case Parked:
-				l.judgeAnew(r)
-			}
-		}
-		l.countGroup(g)
+		l.judgeGroup(g)
 	}
 	if g.Taken > 0 && (g.Broken() || !g.complete) {
 		l.breakUp(g)
 	}
+	l.noteGroup(g)
+	if !g.Together() || !g.complete || g.Need() == 0 {
+		l.endWait(g)
+	}
+	l.dropGroup(g)
+}
+
+// judgeGroup asks anew what holds the pods of a group.
+func (l *Ledger) judgeGroup(g *group) {
+	for _, r := range slices.Clone(g.pods) { // each for itself: order does not matter
+		switch r.state {
+		case Waiting:
+			l.wait(r, l.now)
+		case Parked:
+			l.judgeAnew(r)
+		}
+	}
+	l.countGroup(g)
+}
+
+// noteGroup keeps which group is on its way, and which are there in part.
+func (l *Ledger) noteGroup(g *group) {
 	switch on := g.Taken > 0 && g.Together(); {
 	case on:
 		l.onItsWay = g
@@ -203,10 +217,6 @@ func (l *Ledger) reviewGroup(g *group, told bool) {
 			l.partial = slices.DeleteFunc(l.partial, func(o *group) bool { return o == g })
 		}
 	}
-	if !g.Together() || !g.complete || g.Need() == 0 {
-		l.endWait(g)
-	}
-	l.dropGroup(g)
 }
 
 func (l *Ledger) countGroup(g *group) {

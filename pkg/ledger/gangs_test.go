@@ -162,7 +162,7 @@ func TestAGangThatNeverFitsIsToldWithNumbers(t *testing.T) {
 // Where one pod fails, all go back: those that wait for it are rejected, those that were not tried are withdrawn.
 func TestAGangGoesBackWhole(t *testing.T) {
 	for name, c := range map[string]struct {
-		break_    func(f *fixture) []UID
+		fails     func(f *fixture) []UID
 		withdrawn []UID
 	}{
 		"one fits nowhere": {func(f *fixture) []UID { return f.fail("g1", NoFit) }, []UID{"g2", "g1"}},
@@ -181,7 +181,7 @@ func TestAGangGoesBackWhole(t *testing.T) {
 			f.choose()
 			f.reserve("g0")
 			f.wantPermit("g0", "wait")
-			withdrawn := c.break_(f)
+			withdrawn := c.fails(f)
 			slices.Sort(withdrawn)
 			slices.Sort(c.withdrawn)
 			f.wantPods(withdrawn, c.withdrawn...)

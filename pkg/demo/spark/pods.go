@@ -17,9 +17,10 @@ import (
 const (
 	// Namespace of all pods.
 	Namespace = metav1.NamespaceDefault
-	// PodCores and PodGiB are what every pod asks for.
+	// PodCores is the cpu cores that every pod asks for, PodGiB its memory.
 	PodCores = 1
-	PodGiB   = 1
+	// PodGiB is in GiB.
+	PodGiB = 1
 )
 
 // Application is one that is submitted.
