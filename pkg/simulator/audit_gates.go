@@ -163,3 +163,39 @@ func (w *World) atGate(p *ledger.Pod) bool {
 	t := w.whatPodsTell(tree)[appKey{home(p), p.Application}]
 	return t != nil && t.holding == 0 && !t.single() && gatedIn(tree, home(p))
 }
+
+// auditShownAtGates: no more applications at a gate show Unschedulable than it would let pass. An autoscaler adds nodes for what shows that,
+// and for who waits behind a gate no node would help.
+func (w *World) auditShownAtGates(show []ledger.Backlogged, loses map[ledger.UID]bool) {
+	if !w.opts.Gates {
+		return
+	}
+	tree := w.tree()
+	all := w.whatPodsTell(tree)
+	shows := map[appKey]bool{}
+	note := func(p *ledger.Pod) {
+		k := appKey{home(p), p.Application}
+		if t := all[k]; t != nil && t.holding == 0 && !t.single() && gatedIn(tree, k.queue) {
+			shows[k] = true
+		}
+	}
+	for _, b := range show {
+		now := w.known.pods[b.UID]
+		note(&now)
+	}
+	for uid, now := range w.known.pods { // each for itself: order does not matter
+		if now.Unschedulable != "" && !loses[uid] && !now.Foreign && now.Node == "" && !now.Terminating {
+			note(&now)
+		}
+	}
+	perLeaf := map[queue.Path]int{}
+	for k := range shows { // counts: order does not matter
+		perLeaf[k.queue]++
+	}
+	for leaf, n := range perLeaf { // each for itself: order does not matter
+		starting, _ := w.others(appKey{queue: leaf}, all)
+		if most := starters(w.known.queues[leaf]); n > max(most-starting, 0) {
+			w.fail("%d applications at the gate of queue %s show Unschedulable, %d of at most %d are starting", n, leaf, starting, most)
+		}
+	}
+}

@@ -89,6 +89,9 @@ func (w *World) auditBacklog(show, unshow []ledger.Backlogged, all bool) {
 		}
 	}
 	w.auditShown(show, shown, all)
+	if all {
+		w.auditShownAtGates(show, loses)
+	}
 	for _, b := range unshow {
 		if now := w.known.pods[b.UID]; w.mayRunWithAll(&now, waiting) {
 			w.fail("pod %s is to lose the condition Unschedulable, and nothing holds it", b.UID)

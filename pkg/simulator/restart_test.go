@@ -27,7 +27,7 @@ type restarts struct {
 
 func newRestarts(seed uint64, apps []sparkApp, spec queue.Spec, shortest int64) *restarts {
 	r := &restarts{
-		storm: newStorm(seed, apps, spec), rng: rand.New(rand.NewPCG(seed, 11)), shortest: shortest,
+		storm: newStorm(seed, apps, spec, false), rng: rand.New(rand.NewPCG(seed, 11)), shortest: shortest,
 		gotOn: map[string]bool{}, since: map[string]int64{}, drivers: map[string]*pod{}, inFlight: map[ledger.UID]int{},
 	}
 	for _, p := range r.w.pods {
