@@ -6,8 +6,12 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	intree "k8s.io/api/scheduling/v1alpha2"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	podgroup "sigs.k8s.io/scheduler-plugins/apis/scheduling/v1alpha1"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/kube/feed"
@@ -130,6 +134,16 @@ func (f *failing) rebuilt() string {
 	}
 	for i := range nodes.Items {
 		fresh.Nodes().OnAdd(&nodes.Items[i], true)
+	}
+	for _, kind := range []schema.GroupVersion{podgroup.SchemeGroupVersion, intree.SchemeGroupVersion} {
+		groups := &unstructured.UnstructuredList{}
+		groups.SetGroupVersionKind(kind.WithKind("PodGroupList"))
+		if err := f.client.List(f.ctx, groups); !meta.IsNoMatchError(err) {
+			f.must(err)
+		}
+		for i := range groups.Items {
+			fresh.PodGroups().OnAdd(&groups.Items[i], true)
+		}
 	}
 	for i := range pods.Items {
 		fresh.ObservePod(&pods.Items[i])

@@ -65,7 +65,7 @@ func (f *failing) start(config string) {
 		}
 	}
 	ctx, cancel := context.WithCancel(klog.NewContext(f.ctx, klog.Background()))
-	s, err := app.Setup(ctx, opts, app.Options{})
+	s, err := app.Setup(ctx, opts, app.Options{Ledger: ledger.Options{Journal: 1_000_000}})
 	f.must(err)
 	f.stops = &stops{Framework: s.Scheduler.Profiles[v1alpha1.SchedulerName], ctx: ctx, at: map[string]*stop{}}
 	s.Scheduler.Profiles[v1alpha1.SchedulerName] = f.stops
