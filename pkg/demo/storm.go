@@ -49,12 +49,15 @@ type storm struct {
 	since time.Time
 
 	late, told      bool      // that it is late has been said, and how it ended
+	freed           bool      // the queue that was stuck is not any more: somebody ended a driver
 	stuck, complete time.Time // when the one queue got stuck and the other was done
 }
 
 // headline says where the storm is.
 func (s *storm) headline() string {
 	switch {
+	case s.freed:
+		return "somebody ended a driver: without the gate, too, applications go on, slowly"
 	case !s.complete.IsZero() && !s.stuck.IsZero():
 		return "with the gate all is done, without it nothing ever will be"
 	case !s.complete.IsZero():
@@ -80,6 +83,7 @@ func (s *storm) step(now time.Time, without, with half) (d decision) {
 		s.complete = now
 		d.tell("%s: all %d applications are complete, %.0fs after their submission", withGate, stormApps, elapsed.Seconds())
 	}
+	s.freed = !s.stuck.IsZero() && !without.stuck()
 	switch {
 	case s.told:
 	case !s.stuck.IsZero() && !s.complete.IsZero():
@@ -94,17 +98,21 @@ func (s *storm) step(now time.Time, without, with half) (d decision) {
 
 // sumUp tells what became of both. Without the gate nothing ends by itself, so somebody has to say when it is over: when the other is done.
 func (s *storm) sumUp(d *decision, without, with half) {
-	if !without.stuck() || without.completed > 0 || with.MostStarting > stormStarting {
+	if s.once && (s.freed || without.completed > 0) || with.MostStarting > stormStarting {
 		s.fail(d, "the gate did not make the difference", without, with)
 		return
 	}
 	d.tell("with the gate:    %d of %d applications complete in %.0fs;", with.completed, stormApps, s.complete.Sub(s.since).Seconds())
 	d.tell("                  at most %d driver at a time had no executor yet", with.MostStarting)
+	if s.freed {
+		d.tell("without the gate: %d of %d", without.completed, stormApps)
+		return
+	}
 	d.tell("without the gate: %d of %d complete; since second %.0f, %d drivers hold all %d places,", without.completed, stormApps,
 		s.stuck.Sub(s.since).Seconds(), without.DriversRunning, stormPlaces)
 	d.tell("                  at most %d of them at a time had no executor yet, %d executors wait", without.MostStarting, without.ExecutorsWaiting)
-	d.tell("nothing would ever change there: these simulated drivers never give up, so")
-	d.tell("that half was given as long as the other took, and no longer")
+	d.tell("nothing would change there before somebody ends a driver (simulated ones never")
+	d.tell("give up), so that half was given as long as the other took, and no longer")
 	d.done = s.once
 }
 

@@ -113,7 +113,7 @@ func (p *stormPlayer) hints() []string {
 
 func stormHints(kubeconfig, kubectl, fairway string) []string {
 	return hints(kubeconfig, kubectl+" get queues -o wide", fairway+" apps "+withGate,
-		kubectl+" delete pod without-gate-01-driver   # the next driver takes its place")
+		kubectl+" delete pod without-gate-01-driver   # one free place is a way out")
 }
 
 // stormRows are both queues: without the gate, with it.
@@ -137,7 +137,7 @@ func (hs stormRows) table(width int, style report.Style) []string {
 
 // chart is the places of both halves.
 func (hs stormRows) chart(width int, _ report.Style) []string {
-	lines := []string{"D: a place with a driver, E: with an executor, .: free; " + stormLegend}
+	lines := []string{stormLegend, "", "Places: D with a driver, E with an executor, . free"}
 	for i, name := range []string{withoutGate, withGate} {
 		h := hs[i]
 		lines = append(lines, fmt.Sprintf("%-*s  %s%s%s", len(withoutGate), name, strings.Repeat("D", h.DriversRunning),

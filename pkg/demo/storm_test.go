@@ -40,7 +40,7 @@ func TestTheStormEndsWhenTheGateHasMadeTheDifference(t *testing.T) {
 		"root.without-gate: 30 drivers hold all 30 places,\n  and the 120 executors that they asked for wait for one\n",
 		"root.with-gate: all 36 applications are complete, 4s after their submission\n",
 		"36 of 36 applications complete in 4s;", "at most 1 driver at a time",
-		"0 of 36 complete; since second 2, 30 drivers hold all 30 places,", "at most 30 of them", "120 executors wait", "never give up",
+		"0 of 36 complete; since second 2, 30 drivers hold all 30 places,", "at most 30 of them", "120 executors wait", "simulated ones never\ngive up",
 	} {
 		if strings.Count(said, want) != 1 {
 			t.Errorf("not said once: %q", want)
@@ -61,6 +61,15 @@ func TestTheStormGoesOnForWhoeverWatches(t *testing.T) {
 	}
 }
 
+func TestSomebodyEndsADriverInTheStorm(t *testing.T) {
+	s := &storm{limit: time.Minute}
+	freed := half{Counts: spark.Counts{DriversRunning: 29, ExecutorsRunning: 1, MostStarting: 30}, completed: 1}
+	last, said := told(s, [2]half{flooded, going}, [2]half{freed, going}, [2]half{freed, done})
+	if last.err != nil || strings.Contains(said, "nothing would change") || !strings.Contains(said, "without the gate: 1 of 36\n") || !strings.HasPrefix(s.headline(), "somebody ended") {
+		t.Errorf("it ends with %+v under %q and said\n%s", last, s.headline(), said)
+	}
+}
+
 func TestAStormThatDoesNotComeTrueIsAnError(t *testing.T) {
 	overtaken := done
 	overtaken.MostStarting = 2
@@ -69,12 +78,13 @@ func TestAStormThatDoesNotComeTrueIsAnError(t *testing.T) {
 	for name, c := range map[string]struct {
 		moments []half // without and with, in turn
 		want    string
+		watched bool // it is worth a word to who only watches
 	}{
-		"never stuck":                {[]half{almost, done, almost, done, almost, done}, "did not come true within 1s"},
-		"never complete":             {[]half{flooded, going, flooded, going, flooded, going}, "did not come true within 1s"},
-		"two started at a time":      {[]half{flooded, going, flooded, overtaken}, "make the difference"},
-		"one completed without":      {[]half{flooded, going, served, done}, "make the difference"},
-		"no longer stuck in the end": {[]half{flooded, going, almost, done}, "make the difference"},
+		"never stuck":                {[]half{almost, done, almost, done, almost, done}, "did not come true within 1s", true},
+		"never complete":             {[]half{flooded, going, flooded, going, flooded, going}, "did not come true within 1s", true},
+		"two started at a time":      {[]half{flooded, going, flooded, overtaken}, "make the difference", true},
+		"one completed without":      {[]half{flooded, going, served, done}, "make the difference", false},
+		"no longer stuck in the end": {[]half{flooded, going, almost, done}, "make the difference", false},
 	} {
 		for _, once := range []bool{true, false} {
 			var moments [][2]half
@@ -84,6 +94,9 @@ func TestAStormThatDoesNotComeTrueIsAnError(t *testing.T) {
 			last, said := told(&storm{once: once, limit: time.Second}, moments...)
 			if once && (last.err == nil || !strings.Contains(last.err.Error(), c.want) || !strings.Contains(last.err.Error(), "of 36 applications are complete")) {
 				t.Errorf("%s: it ends with %v, want %q", name, last.err, c.want)
+			}
+			if !once && !c.watched {
+				continue
 			}
 			if !once && (last.err != nil || last.done || strings.Count(said, c.want) != 1) {
 				t.Errorf("%s: it ends with %+v and said\n%s", name, last, said)
@@ -139,7 +152,7 @@ func TestTheStormsTable(t *testing.T) {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))
 	}
 	chart := stormRows{flooded, going}.chart(0, report.Style{})
-	if chart[1] != "root.without-gate  "+strings.Repeat("D", 30) || chart[2] != "root.with-gate     DDDDDDEEEEEEEEEEEEEEEEEEEE...." {
+	if chart[3] != "root.without-gate  "+strings.Repeat("D", 30) || chart[4] != "root.with-gate     DDDDDDEEEEEEEEEEEEEEEEEEEE...." {
 		t.Errorf("got\n%s", strings.Join(chart, "\n"))
 	}
 	for _, width := range []int{20, 60, 79} {
