@@ -322,7 +322,7 @@ func (l *Ledger) Rejected() []UID {
 type Permission struct {
 	// Wait: at most so long, in nanoseconds, for the others of its group; 0: it may be bound.
 	Wait int64
-	// Allow are the others of its group, which wait and may be bound now.
+	// Allow are the others of its group, which may wait and may be bound now.
 	Allow []UID
 }
 
@@ -350,7 +350,8 @@ func (l *Ledger) Permit(uid UID, now int64) (Permission, reason.Reason, bool) {
 	l.lookAtGroup(g)
 	var p Permission
 	for _, o := range g.pods {
-		if o != r && o.state == Reserved {
+		// Somebody else may have bound one that waits: its attempt must end too.
+		if o != r && (o.state == Reserved || o.state == Bound && o.ticket != 0) {
 			p.Allow = append(p.Allow, o.UID)
 		}
 	}

@@ -217,6 +217,18 @@ func TestAGangThatFailsBacksOffMoreEachTime(t *testing.T) {
 	}
 }
 
+// The attempt at a pod that waits in Permit goes on until somebody ends it, also where somebody else has bound the pod.
+func TestAPodOfAGangThatIsBoundElsewhereStopsWaiting(t *testing.T) {
+	f := gangs(t)
+	f.gang("g", "a", 3)
+	f.wantPods(f.choose(), "g0", "g1", "g2")
+	f.reserve("g0", "g1")
+	f.edit("g0", boundTo("node"))
+	f.wantPermit("g1", "wait")
+	f.reserve("g2")
+	f.wantPermit("g2", "bind[g0 g1]")
+}
+
 // One group is on its way at a time: the next one waits for the places that it has, other pods do not.
 func TestTwoGangsDoNotHoldWhatTheOtherNeeds(t *testing.T) {
 	f := gangs(t)
