@@ -315,6 +315,23 @@ func TestAGangInPartIsCompletedFirst(t *testing.T) {
 	f.wantPermit("g2", "bind[g1]")
 }
 
+// It is the first for which nodes are kept, too.
+func TestNodesAreKeptForAGangInPartFirst(t *testing.T) {
+	f := gangs(t)
+	f.pod("long", "b", asks(75, 4), ofClass("long"), at(0))
+	f.run("long")
+	f.gang("g", "a", 3) // would be the first in order
+	f.ObserveGang(Gang{Key: "ns/h", MinMember: 2})
+	f.pod("h0", "b", ofGang("h"), asks(10, 1), at(1), boundTo("node"))
+	f.pod("h1", "b", ofGang("h"), asks(20, 1), at(2))
+	f.wantPods(f.choose())
+	f.now += patience
+	f.wantPods(f.choose())
+	if f.keeper == nil || f.keeper.Key != "ns/h" {
+		t.Errorf("nodes are kept for %+v", f.keeper)
+	}
+}
+
 func TestAWholeGangStaysWholeOverARestart(t *testing.T) {
 	f := gangs(t)
 	f.ObserveGang(Gang{Key: "ns/g", MinMember: 3, Whole: true})

@@ -77,10 +77,10 @@ func (l *Ledger) next(now int64) *record {
 	}
 	// Only the class whose turn it is looks for room: there may be thousands, and most of them come later.
 	open &= l.lanesOf(l.root)
+	l.firstToWait = nil
 	if r := l.completePartial(now); r != nil {
 		return r
 	}
-	l.firstToWait = nil
 	r := l.walk(l.root, open)
 	for r != nil {
 		if r.group.open() {
