@@ -13,7 +13,6 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	podgroup "sigs.k8s.io/scheduler-plugins/apis/scheduling/v1alpha1"
@@ -28,8 +27,6 @@ const (
 	defaultWritesPerSecond = 50
 	// lookAnyway: what others do to a status is nothing to the ledger, and no hurry.
 	lookAnyway = 10 * time.Second
-	// atOnce bounds the requests under way.
-	atOnce = 4
 )
 
 // Ledger is the part of a ledger that is read.
@@ -181,15 +178,7 @@ func (w *Writer) write(ctx context.Context, now time.Time) {
 		}
 	}
 	slices.SortFunc(due, func(a, b *record) int { return cmp.Or(cmp.Compare(a.since, b.since), cmp.Compare(a.key, b.key)) })
-	n := w.pace.Admit(len(due), w.busy, now)
-	answers, errs := make([]*unstructured.Unstructured, n), make([]error, n)
-	workqueue.ParallelizeUntil(ctx, atOnce, n, func(i int) { answers[i], errs[i] = w.apply(ctx, due[i]) })
-	if ctx.Err() != nil {
-		return // some were not even tried
-	}
-	for i, r := range due[:n] {
-		w.note(ctx, r, answers[i], errs[i])
-	}
+	writing.Send(ctx, due[:w.pace.Admit(len(due), w.busy, now)], w.apply, w.note)
 }
 
 // apply states the version it was computed for: a group made anew under its name must not inherit that its predecessor was whole.

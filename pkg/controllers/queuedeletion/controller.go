@@ -29,9 +29,6 @@ const (
 	DefaultWritesPerSecond = 20
 )
 
-// atOnce bounds the requests under way.
-const atOnce = 4
-
 // queues is the resource that is written.
 var queues = v1alpha1.GroupVersion.WithResource("queues")
 
@@ -105,7 +102,7 @@ func (c *Controller) pass(ctx context.Context) {
 	due := c.due(now)
 	due = due[:c.pace.Admit(len(due), busy, now)]
 	errs := make([]error, len(due))
-	workqueue.ParallelizeUntil(ctx, atOnce, len(due), func(i int) { errs[i] = c.patch(ctx, due[i]) })
+	workqueue.ParallelizeUntil(ctx, writing.AtOnce, len(due), func(i int) { errs[i] = c.patch(ctx, due[i]) })
 	if ctx.Err() != nil {
 		return // some were not even tried
 	}

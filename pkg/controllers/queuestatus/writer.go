@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
@@ -27,9 +26,6 @@ const (
 	DefaultInterval        = 500 * time.Millisecond
 	DefaultWritesPerSecond = 50
 )
-
-// atOnce bounds the requests under way.
-const atOnce = 4
 
 // queues is the resource that is written.
 var queues = v1alpha1.GroupVersion.WithResource("queues")
@@ -217,15 +213,7 @@ func (w *Writer) write(ctx context.Context, now time.Time) {
 	slices.SortFunc(due, func(a, b *record) int {
 		return cmp.Or(cmp.Compare(a.turn(), b.turn()), queue.ComparePaths(queue.Path(a.name), queue.Path(b.name)))
 	})
-	n := w.pace.Admit(len(due), w.busy, now)
-	answers, errs := make([]*unstructured.Unstructured, n), make([]error, n)
-	workqueue.ParallelizeUntil(ctx, atOnce, n, func(i int) { answers[i], errs[i] = w.apply(ctx, due[i]) })
-	if ctx.Err() != nil {
-		return // some were not even tried
-	}
-	for i, r := range due[:n] {
-		w.note(ctx, r, answers[i], errs[i])
-	}
+	writing.Send(ctx, due[:w.pace.Admit(len(due), w.busy, now)], w.apply, w.note)
 }
 
 func (w *Writer) apply(ctx context.Context, r *record) (*unstructured.Unstructured, error) {

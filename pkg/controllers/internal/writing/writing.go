@@ -1,7 +1,7 @@
 // Package writing holds what the writers of this floor have in common: the name they write under, the loop and its pace, the back-off after a failure,
 // and how often a failure is worth a line in the log.
 //
-// In: options and errors. Out: limiters, durations and yes or no. It talks to no server, reads no clock but the one it is given, and logs
+// In: options, errors and functions that write. Out: limiters, durations and yes or no. It talks to no server itself, reads no clock but the one it is given, and logs
 // nothing itself.
 package writing
 
@@ -13,7 +13,9 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 )
 
@@ -60,6 +62,23 @@ func Repeat(ctx context.Context, c clock.WithTicker, interval time.Duration, pas
 			return
 		case <-ticker.C():
 		}
+	}
+}
+
+// AtOnce bounds the requests under way.
+const AtOnce = 4
+
+// Send makes writes, a few at a time, and then takes note of how each one went, one after the other. Where the context has ended, of none: some were
+// not even tried.
+func Send[T any](ctx context.Context, due []T, write func(context.Context, T) (*unstructured.Unstructured, error),
+	note func(context.Context, T, *unstructured.Unstructured, error)) {
+	answers, errs := make([]*unstructured.Unstructured, len(due)), make([]error, len(due))
+	workqueue.ParallelizeUntil(ctx, AtOnce, len(due), func(i int) { answers[i], errs[i] = write(ctx, due[i]) })
+	if ctx.Err() != nil {
+		return
+	}
+	for i, d := range due {
+		note(ctx, d, answers[i], errs[i])
 	}
 }
 
