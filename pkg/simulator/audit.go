@@ -30,10 +30,13 @@ func (w *World) audit() {
 // look compares the ledger with itself and with the simulator's own books.
 func (w *World) look(quiet bool) {
 	w.Audits++
+	w.looking, w.lastCrews, w.lastWhole = true, nil, nil
+	defer func() { w.looking = false }()
 	w.wrong = append(w.wrong, w.Ledger.Check()...)
 	w.auditCharges()
 	w.auditApplications()
 	w.auditGates()
+	w.auditGroups()
 	if !w.opts.Blind {
 		w.lookAtBacklog(everyPod)
 	}
@@ -47,6 +50,7 @@ func (w *World) look(quiet bool) {
 		w.Quiet++
 		w.auditRebuild()
 		w.auditRest()
+		w.auditGroupsAtRest()
 		w.auditTellings()
 	}
 }
@@ -116,7 +120,7 @@ func (w *World) auditCharges() {
 		}
 	}
 	s := w.Ledger.Snapshot()
-	if s.InWindow != window || window > w.Window {
+	if s.InWindow != window || window > w.Window && !w.opts.Groups {
 		w.fail("the window of %d holds %d, should hold %d", w.Window, s.InWindow, window)
 	}
 	for _, q := range s.Queues {
@@ -155,13 +159,19 @@ func (w *World) auditRebuild() {
 		}
 		observe = append(observe, func() { twin.ObservePod(now, w.now) })
 	}
+	whole := w.whole()
+	for _, key := range sorted(w.known.groups) {
+		g := w.known.groups[key]
+		g.Whole = whole[key]
+		observe = append(observe, func() { twin.ObserveGang(g) })
+	}
 	shuffle := rand.New(rand.NewPCG(w.seed, uint64(w.Steps)))
 	shuffle.Shuffle(len(observe), func(i, j int) { observe[i], observe[j] = observe[j], observe[i] })
 	for _, f := range observe {
 		f()
 	}
 	running, same := w.restart()
-	same = same && !w.ageless()
+	same = same && !w.ageless() && !w.backingOff()
 	want := twin.Fingerprint()
 	w.auditRestart(twin, running)
 	if same {
@@ -210,7 +220,7 @@ func (w *World) auditRest() {
 			continue
 		}
 		k := appKey{home(&now), now.Application}
-		if node := w.firstFit(now); node != "" && w.admits(&now, apps[k]) && !w.gateHolds(k, tree) {
+		if node := w.openFit(now); node != "" && !w.groupWaits(&now) && w.admits(&now, apps[k]) && !w.gateHolds(k, tree) {
 			state, _ := w.Ledger.PodState(uid)
 			w.fail("pod %s waits (%s %v) although it fits on %s and within every limit", uid, state.State, state.Hold.Code, node)
 		}
@@ -241,12 +251,7 @@ func (w *World) occupancy() (os []queue.Occupancy) {
 
 // admits: one more pod of the size breaks no limit on the path.
 func (w *World) admits(p *ledger.Pod, a *app) bool {
-	charges := map[queue.Path]size{}
-	for uid, p := range w.pods {
-		for q := p.charged; q != ""; q = q.Parent() {
-			charges[q] = charges[q].plus(sizeOf(w.known.pods[uid].Request))
-		}
-	}
+	charges := w.charges()
 	total, s := w.total(), sizeOf(p.Request)
 	for q := home(p); q != ""; q = q.Parent() {
 		if _, over := charges[q].plus(s).over(w.maxOf(q, total)); over {
@@ -278,7 +283,7 @@ func (w *World) auditTellings() {
 		want := ""
 		switch state.Hold.Code {
 		case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.QueueDeleted,
-			reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications:
+			reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.PodGroupNotFound:
 			want = state.Hold.Text()
 		}
 		if got := w.shown[uid]; got != want {

@@ -128,7 +128,7 @@ func (w *World) auditShown(show []ledger.Backlogged, used sums, all bool) {
 // mayRunWithAll: nothing holds the pod, and its limits have place for all that wait. Of drivers that is not known here.
 func (w *World) mayRunWithAll(p *ledger.Pod, waiting sums) bool {
 	state, _ := w.Ledger.PodState(p.UID)
-	if state.Hold.Code != "" || state.Leaf == "" || w.opts.Limits || w.atGate(p) {
+	if state.Hold.Code != "" || state.Leaf == "" || w.opts.Limits || w.atGate(p) || w.groupWaits(p) {
 		return false
 	}
 	for q := home(p); q != ""; q = q.Parent() {

@@ -19,10 +19,11 @@ type room struct {
 	known bool
 	used  size
 	pods  int
+	alone int // that conflict with each other
 }
 
 func (r *room) fits(p ledger.Pod) bool {
-	return r.known && suits(r.node, p) && (r.node.Pods == 0 || r.pods < r.node.Pods) &&
+	return r.known && suits(r.node, p) && (r.node.Pods == 0 || r.pods < r.node.Pods) && (r.alone == 0 || !conflicts(p)) &&
 		r.used.plus(sizeOf(p.Request)).within(sizeOf(r.node.Allocatable))
 }
 
@@ -31,9 +32,11 @@ type kubePod struct {
 	place    place
 	ticket   uint64
 	inFlight bool
+	waits    *waits // at Permit
 	moved    bool   // while it was in flight, something happened that may make it schedulable
 	on       string // the node on which the cache counts it: assumed, or assigned
 	counted  size
+	alone    bool
 }
 
 type place uint8
@@ -95,7 +98,7 @@ func (w *World) attempt(p *pod) {
 	failure, node := ledger.Refused, ""
 	if ok {
 		failure = ledger.NoFit
-		node = w.firstFit(w.known.pods[p.UID])
+		node = w.place(p)
 		if !w.opts.Calm && w.rng.IntN(40) == 0 {
 			failure, node = ledger.Errored, ""
 		}
@@ -135,9 +138,7 @@ func (w *World) reserve(p *pod, node string) {
 		w.within(w.rng.Int64N(20*millisecond), func() { w.permitRefuses(p) })
 		return
 	}
-	placed, life := string(p.charged), w.life
-	w.at(w.rng.Int64N(w.bindTakes), func() { w.bind(p, node, placed, life) })
-	w.changed()
+	w.permit(p, node)
 }
 
 // permitRefuses: somebody else's Permit plugin refuses a pod after Reserve. No event will wake the pod, so kube-scheduler's flush of
@@ -171,7 +172,7 @@ func (w *World) bind(p *pod, node, placed string, life int) {
 			w.bound(p)
 		}
 		if !w.opts.Calm {
-			w.at(second/10+w.rng.Int64N(4*second), func() { w.end(p) })
+			w.at(w.lifetime(), func() { w.end(p) })
 		}
 	}
 	if w.life != life {
@@ -248,7 +249,10 @@ func (w *World) count(p *pod, node string, s size) {
 	r := w.roomOf(node)
 	r.used = r.used.plus(s)
 	r.pods++
-	p.on, p.counted = node, s
+	p.on, p.counted, p.alone = node, s, conflicts(w.known.pods[p.UID])
+	if p.alone {
+		r.alone++
+	}
 }
 
 func (w *World) uncount(p *pod) {
@@ -258,5 +262,8 @@ func (w *World) uncount(p *pod) {
 	r := w.roomOf(p.on)
 	r.used = r.used.minus(p.counted)
 	r.pods--
+	if p.alone {
+		r.alone--
+	}
 	p.on = ""
 }

@@ -122,6 +122,10 @@ func (w *World) apps() map[appKey]*app {
 	total := w.total()
 	tree := w.tree()
 	out := map[appKey]*app{}
+	if looks := w.looking; !looks {
+		w.looking, w.lastCrews, w.lastWhole = true, nil, nil
+		defer func() { w.looking = false }()
+	}
 	for _, uid := range sorted(w.known.pods) {
 		p, now := w.pods[uid], w.known.pods[uid]
 		at := p.charged
@@ -145,7 +149,7 @@ func (w *World) apps() map[appKey]*app {
 			a.oldest = now
 		}
 		a.charged = a.charged || p.charged != ""
-		if p.charged != "" || now.Gate == "" && !w.tooLarge(at, sizeOf(now.Request), total) {
+		if p.charged != "" || now.Gate == "" && !w.tooLarge(at, sizeOf(now.Request), total) && !w.groupHolds(&now) {
 			a.wants = true
 			state, _ := w.Ledger.PodState(uid)
 			a.holds = a.holds || p.charged != "" || state.Leaf == at && !keptOut(state)

@@ -17,6 +17,7 @@ type Objects struct {
 	Queues []queue.Declaration
 	Nodes  []ledger.Node
 	Pods   []ledger.Pod
+	Groups []ledger.Gang
 }
 
 // The resources of a simulated world, and an amount of each. Plain integers and not a resource.List: this is the simulator's own
@@ -81,6 +82,7 @@ type generator struct {
 	pods   int
 	queues int
 	nodes  int
+	groups int
 	gpus   bool
 	disks  bool // some nodes have an ssd, and some pods want one
 	// perPod: every pod is a class of its own, as with extenders.
@@ -108,6 +110,14 @@ func Generate(seed uint64, o Options) Objects {
 		n = 20 + g.IntN(181)
 	}
 	var asked size
+	for o.Groups && n > 10 && g.IntN(3) > 0 {
+		d, pods := g.group(g.leaves[g.IntN(len(g.leaves))], 0)
+		obs.Groups, obs.Pods = append(obs.Groups, d), append(obs.Pods, pods...)
+		for _, p := range pods {
+			asked = asked.plus(sizeOf(p.Request))
+		}
+		n -= len(pods)
+	}
 	for range n {
 		p := g.pod(g.leaves[g.IntN(len(g.leaves))], 0)
 		obs.Pods = append(obs.Pods, p)

@@ -12,11 +12,11 @@ import (
 // with what their status remembers (see WriteStatus). Bindings that were on their way to the API server arrive there all the same.
 func (w *World) Restart() {
 	w.life++
-	w.underWay, w.roundDue, w.retry, w.watches = 0, false, 0, [3]int64{}
+	w.underWay, w.roundDue, w.retry, w.watches = 0, false, 0, [4]int64{}
 	w.Ledger = ledger.New(ledger.Options{Window: w.Window})
-	w.dispatcher = dispatch.Dispatcher{Ledger: w.Ledger, Port: port{w}}
+	w.dispatcher = dispatch.Dispatcher{Ledger: w.Ledger, Port: port{w}, Reject: w.reject}
 	w.kube = kube{rooms: map[string]*room{}}
-	w.known = known{queues: map[queue.Path]queue.Declaration{}, pods: map[ledger.UID]ledger.Pod{}, nodes: map[string]ledger.Node{}}
+	w.known = known{queues: map[queue.Path]queue.Declaration{}, pods: map[ledger.UID]ledger.Pod{}, nodes: map[string]ledger.Node{}, groups: map[string]ledger.Gang{}}
 	maps.DeleteFunc(w.pods, func(_ ledger.UID, p *pod) bool { return !p.exists })
 	clear(w.shown)
 	clear(w.pasts)
@@ -26,6 +26,9 @@ func (w *World) Restart() {
 	}
 	for _, name := range sorted(w.nodes) {
 		obs.Nodes = append(obs.Nodes, w.nodes[name])
+	}
+	for _, key := range sorted(w.groups) {
+		obs.Groups = append(obs.Groups, w.groups[key])
 	}
 	for _, uid := range sorted(w.pods) {
 		p := w.pods[uid]

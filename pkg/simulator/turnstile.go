@@ -12,6 +12,7 @@ const (
 	queueKind = iota
 	nodeKind
 	podKind
+	groupKind
 )
 
 // deliver plans the delivery of a watch event, after those of its kind that are under way.
@@ -152,7 +153,7 @@ func (w *World) kubeUpdate(p *pod, before ledger.Pod, now *ledger.Pod) {
 			w.wake()
 		}
 	case p.on != "": // assumed
-		if now.Terminating {
+		if now.Terminating && !before.Terminating && !w.rejectDeleted(p) {
 			w.uncount(p)
 			w.wake()
 		}
@@ -165,7 +166,7 @@ func (w *World) kubeUpdate(p *pod, before ledger.Pod, now *ledger.Pod) {
 
 func (w *World) kubeDelete(p *pod) {
 	w.remove(p)
-	if p.on != "" {
+	if p.on != "" && !w.rejectDeleted(p) {
 		w.uncount(p)
 		w.wake()
 	}

@@ -14,7 +14,11 @@ func (w *World) user() {
 	if w.closing {
 		return
 	}
-	w.at(w.rng.Int64N(second/4), w.user)
+	w.at(w.pace(), w.user)
+	if w.opts.Groups && w.rng.IntN(4) == 0 {
+		w.groupUser()
+		return
+	}
 	if w.rng.IntN(3) == 0 {
 		w.submit()
 		return

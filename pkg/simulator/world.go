@@ -30,6 +30,8 @@ type Options struct {
 	Limits bool
 	// Gates: leaves may be StateAware, and applications have drivers, executors, or one pod.
 	Gates bool
+	// Groups: there are pod groups.
+	Groups bool
 }
 
 // Reservation is one step of the order that a run is about.
@@ -60,6 +62,10 @@ type World struct {
 	Shown, Unshown int
 	// Passed counts the applications that passed a gate, Starting those that were starting, in all audits together.
 	Passed, Starting int
+	// Whole counts the pod groups that got all their places, Waited the pods that waited for them at Permit, Rejections those of them that
+	// went back, Late those that were allowed when they had just been. Kept is how often nodes were kept for a group, and LongestKept for how long at most.
+	Whole, Waited, Rejections, Late, Kept int
+	LongestKept                           int64
 
 	opts       Options
 	bindTakes  int64 // at most
@@ -79,8 +85,9 @@ type World struct {
 	queues map[queue.Path]queue.Declaration
 	nodes  map[string]ledger.Node
 	pods   map[ledger.UID]*pod
+	groups map[string]ledger.Gang
 	// Watches deliver each kind in order, the kinds independently of each other.
-	watches  [3]int64 // until when deliveries are under way
+	watches  [4]int64 // until when deliveries are under way
 	underWay int      // deliveries, attempts and binds
 
 	known known
@@ -101,6 +108,14 @@ type World struct {
 	hazy      map[queue.Path]bool // what it learnt depends on what the books do not know
 	crowd     excess
 	unsettled bool // a queue changed, and the ledger need not have looked at it
+
+	// See audit_gangs.go.
+	keeper    string // the group for which nodes are kept
+	keptSince int64
+	looking   bool // at the books
+	lastCrews map[string]*crew
+	lastWhole map[string]bool
+	disturbed map[string]bool // groups that were edited, or of which a pod was
 }
 
 // known is what the watches have told the scheduler so far.
@@ -108,6 +123,7 @@ type known struct {
 	queues map[queue.Path]queue.Declaration
 	pods   map[ledger.UID]ledger.Pod
 	nodes  map[string]ledger.Node
+	groups map[string]ledger.Gang
 }
 
 // pod is a pod in the hands of the API server, the turnstile and kube-scheduler.
@@ -123,6 +139,8 @@ type pod struct {
 	// since is when it got its node, as far as is known; vague: the pod does not say so, or nonsense.
 	since int64
 	vague bool
+	// permitted: Permit let it be bound.
+	permitted bool
 	// doubtful: an attempt to bind it failed, and it was not released since.
 	doubtful bool
 }
@@ -137,8 +155,10 @@ func Start(seed uint64, obs Objects, o Options) *World {
 		Window: o.Window, queues: map[queue.Path]queue.Declaration{}, nodes: map[string]ledger.Node{}, pods: map[ledger.UID]*pod{},
 		shown: map[ledger.UID]string{}, excess: excess{}, Attempts: map[string]int{},
 		pasts: map[appKey]*past{}, timeouts: map[queue.Path]bounds{}, learnt: map[queue.Path][]int64{}, hazy: map[queue.Path]bool{}, crowd: excess{},
+		groups: map[string]ledger.Gang{}, disturbed: map[string]bool{},
 		known: known{
 			queues: map[queue.Path]queue.Declaration{}, pods: map[ledger.UID]ledger.Pod{}, nodes: map[string]ledger.Node{},
+			groups: map[string]ledger.Gang{},
 		},
 	}
 	if w.Window == 0 {
@@ -147,9 +167,10 @@ func Start(seed uint64, obs Objects, o Options) *World {
 	w.bindTakes = []int64{millisecond, 5 * millisecond, 40 * millisecond}[w.rng.IntN(3)]
 	w.watchTakes = []int64{millisecond / 4, 10 * millisecond}[w.rng.IntN(2)]
 	w.generator.pods, w.generator.queues, w.generator.nodes = len(obs.Pods), len(obs.Queues)+100, len(obs.Nodes)
+	w.generator.groups = len(obs.Groups)
 	w.Ledger = ledger.New(ledger.Options{Window: w.Window})
 	w.kube = kube{rooms: map[string]*room{}}
-	w.dispatcher = dispatch.Dispatcher{Ledger: w.Ledger, Port: port{w}}
+	w.dispatcher = dispatch.Dispatcher{Ledger: w.Ledger, Port: port{w}, Reject: w.reject}
 	w.observeFirst(obs)
 	w.round()
 	w.popNext()
@@ -168,6 +189,9 @@ func (w *World) observeFirst(obs Objects) {
 	for _, n := range obs.Nodes {
 		w.nodes[n.Name] = n
 	}
+	for _, g := range obs.Groups {
+		w.groups[g.Key] = g
+	}
 	for _, p := range obs.Pods {
 		w.pods[p.UID] = &pod{Pod: p, exists: true}
 	}
@@ -182,6 +206,9 @@ func (w *World) observe(obs Objects, shuffle uint64) {
 	}
 	for _, n := range obs.Nodes {
 		observe = append(observe, func() { w.nodeSeen(n.Name, &n) })
+	}
+	for _, g := range obs.Groups {
+		observe = append(observe, func() { w.groupSeen(g.Key, &g) })
 	}
 	for _, p := range obs.Pods {
 		observe = append(observe, func() { w.podSeen(p.UID, &p) })
@@ -204,6 +231,7 @@ func (w *World) Step() bool {
 	w.Steps++
 	e.run()
 	w.popNext()
+	w.auditKept()
 	w.audit()
 	return true
 }
@@ -225,12 +253,17 @@ func (w *World) Run(n int) error {
 // scheduler keeps itself busy for nothing.
 func (w *World) Close(n int) error {
 	w.closing = true
+	last := w.now + 1200*second
 	for ; n > 0; n-- {
 		if err := w.Run(1); err != nil {
 			return err
 		}
 		if w.agenda.Len() == 0 {
 			return nil
+		}
+		if w.opts.Groups && w.now > last && w.quiet() { // a group that needs what is not there is tried again for ever
+			w.look(true)
+			return w.Run(0)
 		}
 	}
 	return fmt.Errorf("seed %d, step %d: still busy: %d under way, %d events ahead", w.seed, w.Steps, w.underWay, w.agenda.Len())

@@ -1,0 +1,303 @@
+package simulator
+
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// longestKeep is how long nodes are kept for a group at most.
+const longestKeep = 300 * second
+
+// crew are the pods of a group, as the watches know them. Who is being deleted is none of it.
+type crew struct {
+	live, bound int
+	taken       int // charged, and not bound
+	placed      int // of those, with a place
+	ready       []ledger.UID
+	others      int // bound otherwise than by this process
+}
+
+// crews counts the pods of all groups, once in each look.
+func (w *World) crews() map[string]*crew {
+	if w.looking && w.lastCrews != nil {
+		return w.lastCrews
+	}
+	out := map[string]*crew{}
+	for _, uid := range sorted(w.known.pods) {
+		p, now := w.pods[uid], w.known.pods[uid]
+		if now.Gang == "" || now.Foreign || now.Terminating {
+			continue
+		}
+		c := out[now.Gang]
+		if c == nil {
+			c = &crew{}
+			out[now.Gang] = c
+		}
+		c.live++
+		switch {
+		case now.Node != "":
+			c.bound++
+			if !p.permitted {
+				c.others++
+			}
+		case p.charged != "":
+			c.taken++
+			if p.on != "" {
+				c.placed++
+			}
+		default:
+			c.ready = append(c.ready, uid)
+		}
+	}
+	w.lastCrews = out
+	return out
+}
+
+// whole is the ledger's word: a group stays so, whatever becomes of its pods.
+func (w *World) whole() map[string]bool {
+	if w.looking && w.lastWhole != nil {
+		return w.lastWhole
+	}
+	out := map[string]bool{}
+	for _, g := range w.Ledger.Gangs() {
+		out[g.Key] = g.Whole
+	}
+	w.lastWhole = out
+	return out
+}
+
+// together: the pods of the group start together or not at all.
+func (w *World) together(key string, whole map[string]bool) bool {
+	d, ok := w.known.groups[key]
+	return ok && d.MinMember > 1 && !whole[key]
+}
+
+func (w *World) wasWhole(p *pod) bool {
+	now := w.known.pods[p.UID]
+	return now.Gang == "" || !w.together(now.Gang, w.whole())
+}
+
+// auditPermission: what may be bound is of a group that was whole, or now has a place for each of the pods that start together.
+func (w *World) auditPermission(p *pod, whole bool) {
+	p.permitted = true
+	if whole {
+		return
+	}
+	key := w.known.pods[p.UID].Gang
+	c, d := w.crews()[key], w.known.groups[key]
+	if c.placed+c.bound < d.MinMember {
+		w.fail("pod %s may be bound, and %d pods of group %s of at least %d have places", p.UID, c.placed+c.bound, key, d.MinMember)
+	}
+	w.Whole++
+	for _, o := range w.pods { // each for itself: order does not matter
+		if o.waits != nil && w.known.pods[o.UID].Gang == key {
+			o.permitted = true
+		}
+	}
+}
+
+// auditGroups holds at any moment.
+func (w *World) auditGroups() {
+	if !w.opts.Groups {
+		return
+	}
+	whole, way := w.whole(), 0
+	for key, c := range w.crews() { // each for itself: order does not matter
+		d := w.known.groups[key]
+		if !w.together(key, whole) {
+			continue
+		}
+		if c.taken > 0 && c.taken+c.bound >= d.MinMember {
+			way++
+		}
+	}
+	if way > 1 {
+		w.fail("%d groups are on their way", way)
+	}
+	for _, uid := range sorted(w.known.pods) {
+		why, waits := w.Ledger.Why(uid)
+		if waits && why.Code == reason.BehindGang && (why.Until > w.now+longestKeep || why.Other != w.keeper) {
+			w.fail("pod %s waits for group %s until %d; nodes are kept for %q", uid, why.Other, why.Until, w.keeper)
+		}
+	}
+}
+
+// auditKept notes for which group nodes are kept, and since when. It looks after every step: another group's turn may follow at once.
+func (w *World) auditKept() {
+	if !w.opts.Groups {
+		return
+	}
+	open, some := w.Ledger.NodesOpenTo("nobody")
+	keeper := ""
+	if some {
+		for _, uid := range sorted(w.known.pods) {
+			if _, kept := w.Ledger.NodesOpenTo(uid); !kept {
+				keeper = w.known.pods[uid].Gang
+				break
+			}
+		}
+		if n, most := len(w.known.nodes)-len(open), w.known.groups[keeper].MinMember; n > most {
+			w.fail("%d nodes are kept for group %s of %d", n, keeper, most)
+		}
+	}
+	if keeper != w.keeper {
+		w.keeper, w.keptSince = keeper, w.now
+		if keeper != "" {
+			w.Kept++
+		}
+	}
+	if keeper != "" {
+		w.LongestKept = max(w.LongestKept, w.now-w.keptSince)
+		if w.now-w.keptSince > longestKeep+second {
+			w.fail("nodes are kept for group %s since %d", keeper, w.keptSince)
+		}
+	}
+}
+
+// auditGroupsAtRest: with nothing under way, no pod of a group has a charge and no node; none is bound in part, unless by others; and no group waits
+// that could start.
+func (w *World) auditGroupsAtRest() {
+	if !w.opts.Groups {
+		return
+	}
+	whole, crews := w.whole(), w.crews()
+	tree, apps := w.tree(), w.apps()
+	for _, key := range sorted(crews) {
+		if !w.together(key, whole) {
+			continue
+		}
+		c, d := crews[key], w.known.groups[key]
+		if c.taken > 0 {
+			w.fail("group %s: %d pods are charged and have no node, and nothing is under way", key, c.taken)
+		}
+		if c.bound > c.others && c.bound < d.MinMember && !w.disturbed[key] {
+			w.fail("group %s is bound in part: %d of %d, %d of them by others", key, c.bound, d.MinMember, c.others)
+		}
+		if c.live >= d.MinMember && c.bound < d.MinMember && w.groupFits(c, d, tree, apps) {
+			state, _ := w.Ledger.PodState(c.ready[0])
+			w.fail("group %s waits (%s %s) although %d pods fit and are within every limit", key, state.State, state.Hold.Code, d.MinMember-c.bound)
+		}
+	}
+}
+
+// groupFits: the pods that wait are equal, no rule holds them, and all nodes together have places for as many as are missing. Of other groups the
+// books say nothing.
+func (w *World) groupFits(c *crew, d ledger.Gang, tree queue.Tree, apps map[appKey]*app) bool {
+	need := d.MinMember - c.bound
+	if len(c.ready) < need {
+		return false
+	}
+	first := w.known.pods[c.ready[0]]
+	k := appKey{home(&first), first.Application}
+	for _, uid := range c.ready {
+		now := w.known.pods[uid]
+		state, _ := w.Ledger.PodState(uid)
+		if now.Gate != "" || conflicts(now) || !now.Request.Equal(first.Request) || now.Class != first.Class || home(&now) != k.queue || now.Application != k.name ||
+			now.Role != first.Role || now.Role == application.Driver || state.Hold.Code == reason.BackOff {
+			return false
+		}
+	}
+	i, ok := tree.Find(k.queue)
+	if !ok || !tree.Nodes[i].Accepting || w.opts.Limits && !apps[k].holds || w.gateHolds(k, tree) {
+		return false
+	}
+	if why, _ := w.Ledger.Why(first.UID); why.Code == reason.BehindGang {
+		return false // for how long is looked at elsewhere
+	}
+	return w.admitsMany(&first, need) && w.holdMany(&first, need, d)
+}
+
+// admitsMany: so many more pods of the size break no limit on the path.
+func (w *World) admitsMany(p *ledger.Pod, n int) bool {
+	charges := w.charges()
+	total, s := w.total(), sizeOf(p.Request)
+	if w.tooLarge(home(p), s, total) {
+		return false
+	}
+	for q := home(p); q != ""; q = q.Parent() {
+		if _, over := charges[q].plus(s.times(n)).over(w.maxOf(q, total)); over {
+			return false
+		}
+	}
+	return true
+}
+
+// charges are what the queues are charged, subtrees included.
+func (w *World) charges() sums {
+	out := sums{}
+	for uid, p := range w.pods {
+		if p.charged != "" {
+			now := w.known.pods[uid]
+			out.add(p.charged, &now)
+		}
+	}
+	return out
+}
+
+func (s size) times(n int) size {
+	for i := range s {
+		s[i] *= int64(n)
+	}
+	return s
+}
+
+// holdMany: the nodes that are not kept for others hold n more pods of the size, and have free what the group says it needs.
+func (w *World) holdMany(p *ledger.Pod, n int, d ledger.Gang) bool {
+	open, some := w.Ledger.NodesOpenTo(p.UID)
+	var free size
+	for _, name := range sorted(w.kube.rooms) {
+		r := *w.kube.rooms[name]
+		if some && !slices.Contains(open, name) || !r.known {
+			continue
+		}
+		if left := sizeOf(r.node.Allocatable).minus(r.used); r.node.Usable {
+			for i := range left {
+				free[i] += max(left[i], 0)
+			}
+		}
+		for n > 0 && r.fits(*p) {
+			r.used = r.used.plus(sizeOf(p.Request))
+			r.pods++
+			n--
+		}
+	}
+	return n == 0 && sizeOf(d.MinResources).within(free)
+}
+
+// groupHolds: the pod's group keeps it from taking part, since it is not declared or not there.
+func (w *World) groupHolds(p *ledger.Pod) bool {
+	if !w.opts.Groups || p.Gang == "" {
+		return false
+	}
+	d, ok := w.known.groups[p.Gang]
+	if !ok {
+		return true
+	}
+	return w.together(p.Gang, w.whole()) && w.crews()[p.Gang].live < d.MinMember
+}
+
+// groupWaits: the pod does not start by itself, or waits for a group that came before it. Groups are audited as such.
+func (w *World) groupWaits(p *ledger.Pod) bool {
+	if !w.opts.Groups {
+		return false
+	}
+	if w.groupHolds(p) || w.together(p.Gang, w.whole()) {
+		return true
+	}
+	why, _ := w.Ledger.Why(p.UID)
+	return why.Code == reason.BehindGang
+}
+
+// backingOff: a group waits to be tried again, which a ledger that is built anew does not know.
+func (w *World) backingOff() bool {
+	for uid, now := range w.known.pods { // any will do: order does not matter
+		if state, _ := w.Ledger.PodState(uid); w.opts.Groups && now.Gang != "" && state.Hold.Code == reason.BackOff {
+			return true
+		}
+	}
+	return false
+}
