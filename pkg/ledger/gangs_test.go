@@ -369,6 +369,21 @@ func TestAGangThatNeedsLessIsLookedAtAgain(t *testing.T) {
 	}
 }
 
+// A group of two applications cannot pass a gate that lets one start. It is no demand for nodes: none would help.
+func TestAGangThatAGateStopsShowsNoUnschedulable(t *testing.T) {
+	for starting, want := range map[int64][]string{1: nil, 2: {"g0", "g1"}} {
+		f := fullCluster(t, amounts(100, 400))
+		f.declare("root.s", policy(queue.StateAware), driverShare(1000), starters(starting))
+		f.ObserveGang(Gang{Key: "ns/g", MinMember: 2})
+		f.pod("g0", "s", ofGang("g"), in("app1"), driver, at(1))
+		f.pod("g1", "s", ofGang("g"), in("app2"), driver, at(2))
+		f.wantPods(f.choose())
+		f.wantLook(10)
+		f.now += 10 * sec
+		f.wantLook(10, want...)
+	}
+}
+
 // Pods of several sizes are placed together, the largest first.
 func TestAGangOfSeveralSizesIsPlacedTogether(t *testing.T) {
 	f := newFixture(t, Options{})

@@ -46,7 +46,7 @@ func (l *Ledger) admits(pods []*record) bool {
 	moved, version := l.before[:0], l.version
 	l.trying = true
 	for _, r := range pods {
-		if l.stopsOnPath(r.app, r.class) || r.app.atGate && !r.app.parent.opens() {
+		if l.stopsNow(r) {
 			break
 		}
 		moved = append(moved, before{r, r.state, r.hold, r.limited})
@@ -60,6 +60,11 @@ func (l *Ledger) admits(pods []*record) bool {
 	clear(moved)
 	l.before, l.trying, l.version = moved[:0], false, version
 	return all
+}
+
+// stopsNow: a limit or a gate admits no further pod of this kind.
+func (l *Ledger) stopsNow(r *record) bool {
+	return l.stopsOnPath(r.app, r.class) || r.app.atGate && !r.app.parent.opens()
 }
 
 // next returns the n pods of the group that go first: in the order inside an application.

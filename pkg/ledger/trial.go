@@ -90,22 +90,34 @@ func (t *trial) all(g *group) bool {
 	if _, over := l.limitOnGroup(g, pods); over {
 		return false
 	}
-	g.tried = l.mark
+	at := len(t.before)
 	for _, r := range pods {
+		if l.stopsNow(r) { // a gate, or a limit that drivers have
+			t.takeBack(at)
+			return false
+		}
 		t.move(r, Released)
-		t.charged = append(t.charged, r)
 	}
+	g.tried = l.mark
+	t.charged = append(t.charged, pods...)
 	return true
 }
 
-// end takes all back, the last move first: so every list is again as it was.
+// end takes all back.
 func (t *trial) end() {
+	t.takeBack(0)
 	l := t.ledger
-	for _, b := range slices.Backward(t.before) {
-		l.set(b.record, b.leaf, b.state, b.hold)
-		b.record.limited = b.limited
-	}
-	clear(t.before)
 	l.before, l.version = t.before, t.version
 	l.trying = false
+}
+
+// takeBack takes the moves back from the given one on, the last first: so every list is again as it was.
+func (t *trial) takeBack(from int) {
+	moved := t.before[from:]
+	for _, b := range slices.Backward(moved) {
+		t.ledger.set(b.record, b.leaf, b.state, b.hold)
+		b.record.limited = b.limited
+	}
+	clear(moved)
+	t.before = t.before[:from]
 }
