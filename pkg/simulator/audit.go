@@ -142,7 +142,10 @@ func (w *World) auditCharges() {
 // without charged pods may have been let in before an older one came. Where that is so, only who runs is compared with who must.
 func (w *World) auditRebuild() {
 	twin := ledger.New(ledger.Options{Window: w.Window})
-	memories := w.memories()
+	var memories map[queue.Path]queue.Memory
+	if w.opts.Gates {
+		memories = w.memories()
+	}
 	var observe []func()
 	for _, path := range sorted(w.known.queues) {
 		d := w.known.queues[path]

@@ -33,17 +33,9 @@ func (w *World) auditGates() {
 			sums = false
 			continue
 		}
-		gated := gatedIn(tree, a.Queue)
-		sure, perhaps := w.starts(k, t)
-		is := stateOf(t, gated, sure || perhaps && a.State == application.Starting)
-		if is != a.State {
-			w.fail("application %s in queue %s is %s, should be %s: %+v %+v", a.Name, a.Queue, a.State, is, *t, w.pasts[k])
-		}
-		if gated && sure {
+		is, sure := w.auditState(a, t, gatedIn(tree, a.Queue))
+		if sure {
 			crowds[a.Queue]++
-		}
-		if p := w.pasts[k]; is == application.Starting && w.quiet() && !p.vague && p.first+w.timeouts[a.Queue].most <= w.now {
-			w.fail("application %s in queue %s has been starting since %d", a.Name, a.Queue, p.first)
 		}
 		for q := a.Queue; q != ""; q = q.Parent() {
 			if states[q] == nil {
@@ -61,10 +53,24 @@ func (w *World) auditGates() {
 		w.fail("%d applications have pods, and the ledger knows %d of them", len(all), seen)
 	}
 	w.auditLearnt(snapshot)
-	if sums {
+	if sums { // nobody was passed over
 		w.auditStateCounts(snapshot, states)
+		w.auditCrowds(crowds)
 	}
-	w.auditCrowds(crowds)
+}
+
+// auditState returns the state of an application, and whether it is starting for sure.
+func (w *World) auditState(a ledger.ApplicationState, t *tells, gated bool) (is application.State, crowds bool) {
+	k := appKey{a.Queue, a.Name}
+	sure, perhaps := w.starts(k, t)
+	is = stateOf(t, gated, sure || perhaps && a.State == application.Starting)
+	if is != a.State {
+		w.fail("application %s in queue %s is %s, should be %s: %+v %+v", a.Name, a.Queue, a.State, is, *t, w.pasts[k])
+	}
+	if p := w.pasts[k]; is == application.Starting && w.quiet() && !p.vague && p.first+w.timeouts[a.Queue].most <= w.now {
+		w.fail("application %s in queue %s has been starting since %d", a.Name, a.Queue, p.first)
+	}
+	return is, gated && sure
 }
 
 // stateOf is the state of an application that does or does not start, where there is a gate.
@@ -125,6 +131,9 @@ func (w *World) auditCrowds(starting map[queue.Path]int) {
 
 // excuseEdit: a queue was declared otherwise, which may close gates behind more applications than may be starting.
 func (w *World) excuseEdit(path queue.Path) {
+	if !w.opts.Gates {
+		return
+	}
 	for _, q := range append(sorted(w.known.queues), path) {
 		if path.Contains(q) || q.Contains(path) {
 			w.crowd[q] += anything
@@ -145,6 +154,9 @@ func (w *World) memories() map[queue.Path]queue.Memory {
 
 // ageless: there is an application that may be starting, and its pods do not say since when. After a restart it is so since then.
 func (w *World) ageless() bool {
+	if !w.opts.Gates {
+		return false
+	}
 	tree := w.tree()
 	for k, t := range w.whatPodsTell(tree) { // any will do: order does not matter
 		if t.vague && !t.getsOn() && gatedIn(tree, k.queue) {
