@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	podgroup "sigs.k8s.io/scheduler-plugins/apis/scheduling/v1alpha1"
 
@@ -166,7 +168,7 @@ func checkGangs(t *testing.T, journal []ledger.Entry, of map[ledger.UID]string, 
 
 // span is when the pods of a group were bound, by the watch: the first and the last of them, and when the last of them was first seen.
 type span struct {
-	bound                 int
+	bound, ended          int
 	complete, first, last time.Time
 }
 
@@ -179,24 +181,29 @@ func (s span) String() string {
 type spans struct {
 	mu    sync.Mutex
 	all   map[string]*span
-	known map[types.UID]bool // whether it is bound
+	known map[types.UID]int // 1: it is there, 2: bound, 3: ended
 }
 
-// spans follows the watch of pods. It must begin before the first pod is created.
+// spans follows the pods of groups from now on.
 func (w *world) spans() *spans {
 	w.t.Helper()
-	events, err := w.kube.CoreV1().Pods("default").Watch(w.ctx, metav1.ListOptions{LabelSelector: podgroup.PodGroupLabel})
-	w.must(err)
-	w.t.Cleanup(events.Stop)
-	s := &spans{all: map[string]*span{}, known: map[types.UID]bool{}}
-	go func() {
-		for e := range events.ResultChan() {
-			if p, ok := e.Object.(*v1.Pod); ok {
-				s.see(p, time.Now())
-			}
-		}
-	}()
+	s := &spans{all: map[string]*span{}, known: map[types.UID]int{}}
+	w.follow(podgroup.PodGroupLabel, func(p *v1.Pod) { s.see(p, time.Now()) })
 	return s
+}
+
+// follow has every pod seen that the labels select, whenever it changes, until the test ends. An apiserver that is busy ends the watch of somebody
+// who reads too slowly, so this is an informer: it may pass versions over, and always comes to the last one.
+func (w *world) follow(labels string, see func(*v1.Pod)) {
+	w.t.Helper()
+	factory := informers.NewSharedInformerFactoryWithOptions(w.kube, 0, informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = labels }))
+	_, err := factory.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(o any) { see(o.(*v1.Pod)) },
+		UpdateFunc: func(_, o any) { see(o.(*v1.Pod)) },
+	})
+	w.must(err)
+	factory.Start(w.ctx.Done())
+	factory.WaitForCacheSync(w.ctx.Done())
 }
 
 func (s *spans) see(p *v1.Pod, at time.Time) {
@@ -208,21 +215,21 @@ func (s *spans) see(p *v1.Pod, at time.Time) {
 		g = &span{}
 		s.all[name] = g
 	}
-	was, known := s.known[p.UID]
-	if !known {
+	was, is := s.known[p.UID], 1+btoi(p.Spec.NodeName != "")+btoi(p.Status.Phase == v1.PodSucceeded)
+	if was == 0 {
 		g.complete = at
 	}
-	is := p.Spec.NodeName != ""
-	if is && !was {
+	if was < 2 && is >= 2 {
 		g.last = at
 		if g.bound++; g.bound == 1 {
 			g.first = at
 		}
 	}
-	s.known[p.UID] = is
+	g.ended += btoi(is == 3 && was < 3)
+	s.known[p.UID] = max(is, was)
 }
 
-func (s *spans) of(name string) span {
+func (s *spans) span(name string) span {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if g := s.all[name]; g != nil {
