@@ -16,6 +16,9 @@ type account struct {
 	parent   *account
 	inParent int // place in the parent's order book
 
+	states [application.Completing + 1]int32 // applications of the subtree
+	stage                                    // of an application: see gate.go
+
 	lanes lanes               // of an application: those of its lines
 	apps  map[string]*account // of a queue: its applications; nil for an application
 	key   ordering.Key
@@ -53,12 +56,11 @@ type account struct {
 	// ancestor holds pods itself.
 	forced bool
 
-	pending, running int                             // pods of the subtree that are entered here: not bound, bound
-	direct           int                             // charged pods entered in this very queue
-	states           [application.Completing + 1]int // applications of the subtree
+	pending, running int // pods of the subtree that are entered here: not bound, bound
+	direct           int // charged pods entered in this very queue
 
-	stage // of an application: see gate.go
-	gates // of a leaf
+	gates     // of a leaf: see gate.go
+	beginning // of an application
 }
 
 func (a *account) isApplication() bool { return a.apps == nil }

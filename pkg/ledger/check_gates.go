@@ -10,7 +10,7 @@ import (
 // checkGates derives the state of every application from its pods, and looks at who is at which gate.
 func (l *Ledger) checkGates() (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
-	tells, states, timers := l.countTells(), map[*account][application.Completing + 1]int{}, 0
+	tells, states, timers := l.countTells(), map[*account][application.Completing + 1]int32{}, 0
 	for _, n := range l.tree.Nodes {
 		leaf := l.accounts[n.Path]
 		starting, accepted := 0, []*account(nil)
@@ -84,7 +84,7 @@ func (l *Ledger) countTells() map[*account]application.Pods {
 			continue
 		}
 		p := all[r.app]
-		p.Drivers += btoi(r.Role == application.Driver)
+		p.Drivers += int32(btoi(r.Role == application.Driver))
 		switch bound := r.state == Bound; {
 		case !r.state.charged() && !r.inDoubt():
 			p.Waiting++
@@ -92,9 +92,9 @@ func (l *Ledger) countTells() map[*account]application.Pods {
 			p.Leaving++
 		default:
 			p.Holding++
-			p.Bound += btoi(bound)
-			p.BoundDrivers += btoi(bound && r.Role == application.Driver)
-			p.BoundExecutors += btoi(bound && r.Role == application.Executor)
+			p.Bound += int32(btoi(bound))
+			p.BoundDrivers += int32(btoi(bound && r.Role == application.Driver))
+			p.BoundExecutors += int32(btoi(bound && r.Role == application.Executor))
 		}
 		all[r.app] = p
 	}

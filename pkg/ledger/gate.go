@@ -14,25 +14,29 @@ import (
 // gate lets any of them pass, in their order; the first that holds something closes it. So the gate never waits for an application that
 // cannot start. Applications at the gate have an order book of their own, so that it opens and closes at no cost.
 
-// stage is how far an application has come, and what that follows from.
+// stage is how far an application has come, and what that follows from. Every charge touches it, so it is small.
 type stage struct {
-	state   application.State
-	stated  bool // counted in the states of its queues
-	tells   application.Pods
-	singles int // pods that are said to be the only one
-	asking  int // pods that count as demand
-
+	state  application.State
+	stated bool // counted in the states of its queues
+	atGate bool
+	inLine bool
+	// counted: its demand counts in that of its leaf.
+	counted bool
 	// Since the application held nothing last: it has left Starting, a start was learnt from it, a driver of it had a node.
 	started, learnt, driven bool
-	firstBound, lastBound   int64 // when its first pod got a node, and the last
-	began                   int64 // when it began to be Starting
-	turn                    uint64
-	until                   int64 // when it ceases to be Starting at the latest
-	inStarts                int   // place among the timers
+	tells                   application.Pods
+	singles                 int32 // pods that are said to be the only one
+	asking                  int32 // pods that count as demand
+}
 
-	atGate, inLine bool
-	counted        bool   // its demand counts in that of its leaf
-	passing        uint64 // the last time it was among those that an open gate lets pass
+// beginning is what only an application that is starting has, or that is at a gate.
+type beginning struct {
+	firstBound, lastBound int64 // when its first pod got a node, and the last, since it held nothing last
+	began                 int64 // when it began to be Starting
+	turn                  uint64
+	until                 int64  // when it ceases to be Starting at the latest
+	inStarts              int    // place among the timers
+	passing               uint64 // the last time it was among those that an open gate lets pass
 }
 
 // gates is the gate of a leaf.
@@ -81,7 +85,7 @@ func (a *account) first(open lanes, after *competitor) *competitor {
 
 // ask puts the demand of one pod on the application, or takes it off.
 func (a *account) ask(d resource.List, sign int) {
-	a.asking += sign
+	a.asking += int32(sign)
 	addSigned(&a.demand, d, sign)
 	if a.counted {
 		a.parent.addDemand(d, sign)
@@ -90,24 +94,33 @@ func (a *account) ask(d resource.List, sign int) {
 
 // tally puts a pod on what tells the state of its application, or takes it off.
 func (l *Ledger) tally(r *record, s State, sign int) {
-	a := r.app
-	a.singles += sign * btoi(r.Single)
+	a, n := r.app, int32(sign)
+	if r.Single {
+		a.singles += n
+	}
 	p := &a.tells
-	p.Drivers += sign * btoi(r.Role == application.Driver)
+	if r.Role == application.Driver {
+		p.Drivers += n
+	}
 	switch {
 	case !s.charged():
-		p.Waiting += sign
+		p.Waiting += n
 	case r.Terminating:
-		p.Leaving += sign
+		p.Leaving += n
 	default:
-		p.Holding += sign
+		p.Holding += n
 	}
 	if s != Bound || r.Terminating {
 		return
 	}
-	p.Bound += sign
-	p.BoundDrivers += sign * btoi(r.Role == application.Driver)
-	p.BoundExecutors += sign * btoi(r.Role == application.Executor)
+	p.Bound += n
+	switch r.Role {
+	case application.Driver:
+		p.BoundDrivers += n
+	case application.Executor:
+		p.BoundExecutors += n
+	case application.None:
+	}
 	if sign > 0 {
 		a.bound(r, l.now)
 	}
@@ -121,8 +134,8 @@ func (r *record) inDoubt() bool {
 }
 
 func (a *account) doubt(n int) {
-	a.tells.Holding += n
-	a.tells.Waiting -= n
+	a.tells.Holding += int32(n)
+	a.tells.Waiting -= int32(n)
 }
 
 // bound notes when a pod of the application got its node. A time in the future would keep the gate closed until then.
@@ -147,6 +160,9 @@ func (l *Ledger) restate(a *account) {
 	is := application.StateOf(a.tells, application.Start{Gated: leaf.gated(), Single: a.single(), Started: a.started})
 	if is != a.state || exists != a.stated {
 		l.moveState(a, is, exists)
+	}
+	if !leaf.gated() && !a.atGate && !a.inLine && len(leaf.passed) == 0 {
+		return // as in most queues
 	}
 	if a.state == application.Starting && exists {
 		l.time(a)

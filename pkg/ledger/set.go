@@ -165,7 +165,7 @@ func (l *Ledger) enter(r *record, leaf *account) {
 	}
 	r.app = leaf.apps[r.Application]
 	if r.app == nil {
-		r.app = &account{parent: leaf, path: leaf.path, name: r.Application, spec: queue.DefaultSpec(), inParent: out, stage: stage{counted: true, inStarts: out}}
+		r.app = &account{parent: leaf, path: leaf.path, name: r.Application, spec: queue.DefaultSpec(), inParent: out, stage: stage{counted: true}, beginning: beginning{inStarts: out}}
 		leaf.apps[r.Application] = r.app
 	}
 	r.app.members.push(appEntry{r})

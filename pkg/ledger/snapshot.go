@@ -96,9 +96,9 @@ func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]strin
 		q := QueueState{
 			Path: n.Path, Declared: n.Declared, InTree: true, Leaf: len(n.Children) == 0, Spec: n.Spec, Active: active[i],
 			Allocated: a.usage.List(), Demand: a.cappedDemand(),
-			ApplicationsPending: a.states[application.Accepted], ApplicationsStarting: a.states[application.Starting],
-			ApplicationsRunning:    a.states[application.Running] + a.states[application.Completing],
-			ApplicationsCompleting: a.states[application.Completing], Starts: l.startsOf(a),
+			ApplicationsPending: int(a.states[application.Accepted]), ApplicationsStarting: int(a.states[application.Starting]),
+			ApplicationsRunning:    int(a.states[application.Running] + a.states[application.Completing]),
+			ApplicationsCompleting: int(a.states[application.Completing]), Starts: l.startsOf(a),
 			PodsPending: a.pending, PodsRunning: a.running,
 		}
 		if !q.Allocated.Fits(q.Allocated.CapBy(n.Spec.Max)) {

@@ -30,13 +30,13 @@ func (s State) String() string {
 
 // Pods is what the pods of an application tell about it.
 type Pods struct {
-	Waiting int // hold nothing yet
-	Holding int // hold resources, with a node or on the way to one
-	Leaving int // hold resources, and are being deleted
-	Bound   int // of those Holding, with a node
+	Waiting int32 // hold nothing yet
+	Holding int32 // hold resources, with a node or on the way to one
+	Leaving int32 // hold resources, and are being deleted
+	Bound   int32 // of those Holding, with a node
 	// BoundDrivers and BoundExecutors are those of Bound with that role.
-	BoundDrivers, BoundExecutors int
-	Drivers                      int // known, in whatever state
+	BoundDrivers, BoundExecutors int32
+	Drivers                      int32 // known, in whatever state
 }
 
 // GetsOn reports whether the application has shown that more than its first pod comes to run: its first pod that is no driver has a
