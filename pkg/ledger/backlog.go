@@ -50,8 +50,8 @@ func (l *Ledger) Backlog(n int, after, now int64) (show, unshow []Backlogged) {
 		if r.lack = l.looks; now-r.lackSince < after {
 			continue
 		}
-		if r.limited.Code != "" { // no limit stops it any more: it must not say both
-			r.limited = reason.Reason{}
+		if r.limited != nil { // no limit stops it any more: it must not say both
+			r.limited = nil
 			l.tell(r)
 		}
 		if r.Unschedulable == "" {

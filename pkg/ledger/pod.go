@@ -88,7 +88,8 @@ type record struct {
 	class *class
 	leaf  *account // where it is entered, nil while no queue takes it
 	app   *account
-	spot  *node // where its room is taken: on a node that had some, then on its own
+	group *group // the pod group that it names
+	spot  *node  // where its room is taken: on a node that had some, then on its own
 
 	ticket    uint64 // of the last release; never changes while kube-scheduler holds the pod
 	since     int64  // when it entered its state
@@ -102,16 +103,15 @@ type record struct {
 	listing   uint32 // grows whenever it enters or leaves a line
 	inRoster  int    // place among the released or parked pods
 
-	inTimer int    // place among the back-off timers
-	told    string // the sentence the pod object shows, as far as we know
+	inTimer int            // place among the back-off timers
+	limited *reason.Reason // of a listed pod: the limit it was told of; nil: of none
+	told    string         // the sentence the pod object shows, as far as we know
 
 	Pod
 
-	hold    reason.Reason // why a Waiting pod takes no part; zero: it is in its line
-	limited reason.Reason // of a listed pod: the limit it was told of, if any
+	hold reason.Reason // why a Waiting pod takes no part; zero: it is in its line
 
-	group     *group     // the pod group that it names
-	inGroup   int        // place among the pods of that
+	inGroup   int        // place among the pods of its group
 	asked     queue.Path // the parsed request, "" if it cannot be parsed
 	inApp     int        // place among the pods of its application
 	inAsker   int        // place among the pods that ask for the same queue
@@ -123,6 +123,14 @@ type record struct {
 	lack       uint64 // the last look in which it was of the backlog, and
 	lackSince  int64  // since when it has been so in every look
 	inTogether uint64 // the last look in which limits let it run together with those before it
+}
+
+// limitTold is the limit that the pod was told of, if it was.
+func (r *record) limitTold() reason.Reason {
+	if r.limited == nil {
+		return reason.Reason{}
+	}
+	return *r.limited
 }
 
 // held reports whether a waiting pod is kept out of the order books.

@@ -83,7 +83,7 @@ func (l *Ledger) next(now int64) *record {
 	}
 	r := l.walk(l.root, open)
 	for r != nil {
-		if r.group.open() {
+		if r.class.group.open() {
 			if l.onItsWay != nil && l.onItsWay != r.group {
 				r = nil // its turn is next, and comes when the other group has its places
 				break

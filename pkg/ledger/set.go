@@ -14,7 +14,9 @@ func (l *Ledger) set(r *record, leaf *account, s State, hold reason.Reason) {
 		l.undo(r, was, effects{})
 		l.leave(r)
 	}
-	r.state, r.hold = s, hold
+	if r.state = s; r.hold.Code != "" || hold.Code != "" { // mostly neither is: a release writes no memory that it need not
+		r.hold = hold
+	}
 	will := r.effects()
 	if r.leaf != leaf {
 		l.enter(r, leaf)
@@ -58,8 +60,8 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will eff
 			l.timers.remove(timerEntry{r})
 		}
 	}
-	if r.limited.Code != "" && r.limited.Code != r.hold.Code && (r.state != Waiting || r.held()) {
-		r.limited = reason.Reason{}
+	if r.limited != nil && r.limited.Code != r.hold.Code && (r.state != Waiting || r.held()) {
+		r.limited = nil
 	}
 	if r.told != "" || r.hold.Code != "" {
 		l.tell(r)
@@ -127,7 +129,9 @@ func (l *Ledger) undo(r *record, was, will effects) {
 	}
 	r.app.wanting -= btoi(was.wants && !will.wants)
 	r.app.kept -= btoi(was.kept && !will.kept)
-	r.app.doubt(-btoi(was.doubted && !will.doubted))
+	if was.doubted && !will.doubted {
+		r.app.doubt(-1)
+	}
 }
 
 func (l *Ledger) redo(r *record, was, will effects) {
@@ -144,7 +148,9 @@ func (l *Ledger) redo(r *record, was, will effects) {
 	}
 	r.app.wanting += btoi(will.wants && !was.wants)
 	r.app.kept += btoi(will.kept && !was.kept)
-	r.app.doubt(btoi(will.doubted && !was.doubted))
+	if will.doubted && !was.doubted {
+		r.app.doubt(1)
+	}
 	if will.listed && !was.listed {
 		l.enlist(r)
 	}

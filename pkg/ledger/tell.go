@@ -59,10 +59,12 @@ func (l *Ledger) told(r *record) reason.Reason {
 	if tellable(r.hold) {
 		return r.hold
 	}
-	if r.inherited && r.limited.Code == "" && r.state == Waiting && !r.held() && r.leaf != nil {
-		r.limited, _ = l.limitOn(r.app, r.class)
+	if r.inherited && r.limited == nil && r.state == Waiting && !r.held() && r.leaf != nil {
+		if why, limited := l.limitOn(r.app, r.class); limited {
+			r.limited = &why
+		}
 	}
-	return r.limited
+	return r.limitTold()
 }
 
 // sentenceOf reports whether a text is the sentence of this limit, at some time: everything before the first number that moves is the same

@@ -24,7 +24,7 @@ type before struct {
 	*record
 	state   State
 	hold    reason.Reason
-	limited reason.Reason
+	limited *reason.Reason
 }
 
 // try begins a trial. It must be ended before the lock is given up. Parked pods and those that back off take their turns with the others: what

@@ -80,16 +80,17 @@ func (l *Ledger) Survey(n int, now int64) {
 	for range min(n, len(l.unbound)) {
 		l.surveyed = (l.surveyed + 1) % len(l.unbound)
 		r := l.unbound[l.surveyed]
-		if r.state == Waiting && r.hold.Code == reason.GangIncomplete && now-r.since >= tellAfter && r.limited.Code != r.hold.Code {
-			r.limited = l.why(r) // not before: the others are being created, mostly
+		if r.state == Waiting && r.hold.Code == reason.GangIncomplete && now-r.since >= tellAfter && r.limitTold().Code != r.hold.Code {
+			why := l.why(r) // not before: the others are being created, mostly
+			r.limited = &why
 			l.tell(r)
 			continue
 		}
 		if r.state != Waiting || r.held() || r.leaf == nil || now-r.since < tellAfter {
 			continue
 		}
-		if why, limited := l.limitOn(r.app, r.class); limited && !sameLimit(why, r.limited) && !l.saysEnough(r.limited, why, now) {
-			r.limited = why
+		if why, limited := l.limitOn(r.app, r.class); limited && !sameLimit(why, r.limitTold()) && !l.saysEnough(r.limitTold(), why, now) {
+			r.limited = &why
 			l.tell(r)
 		}
 	}
