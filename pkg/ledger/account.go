@@ -152,6 +152,9 @@ func (l *Ledger) refresh(a *account) {
 // lanesOf returns the lanes in which something may be released from the account's subtree under its own limits.
 func (l *Ledger) lanesOf(a *account) lanes {
 	if a.isApplication() {
+		if l.isBehindGroup(a) {
+			return 0
+		}
 		return a.lanes
 	}
 	below := a.order.lanes()

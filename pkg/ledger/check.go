@@ -119,7 +119,7 @@ func (l *Ledger) checkLanes() (wrong []string) {
 	again := l.flips != l.recheckedAt
 	want := map[*account]lanes{}
 	for _, r := range l.pods {
-		if !r.listed {
+		if !r.listed || l.isBehindGroup(r.app) {
 			continue
 		}
 		for a := r.app; a.parent != nil && !l.stops(a, r.class) && !(again && a.driversWait && r.class.driver); a = a.parent {

@@ -223,20 +223,23 @@ func (l *Ledger) keep(g *group, now int64) {
 	for _, p := range places {
 		choices[p.Node].keptFor = g
 	}
+	l.reoffer(g.wait.leaf)
 	l.version++
 }
 
 // endWait: the group does not wait for room any more.
 func (l *Ledger) endWait(g *group) {
-	g.wait = wait{}
 	if l.keeper == g {
 		l.endKeeping()
 	}
+	g.wait = wait{}
 }
 
 // endKeeping gives the kept nodes back to all.
 func (l *Ledger) endKeeping() {
+	leaf := l.keeper.wait.leaf
 	l.keeper = nil
+	l.reoffer(leaf)
 	for _, e := range l.nodeList { // each for itself: order does not matter
 		if e.keptFor != nil {
 			e.keptFor = nil
@@ -276,12 +279,30 @@ func (l *Ledger) nextKeeping() int64 {
 	return 0
 }
 
-// behindGroup says whether an application waits since it came after the group for which nodes are kept.
-func (l *Ledger) behindGroup(app *account) (reason.Reason, bool) {
+// reoffer has the applications of a leaf take part in its order, or not: those that wait behind a group do not, since there may be thousands, and
+// each walk would step past all of them.
+func (l *Ledger) reoffer(leaf *account) {
+	if l.accounts[leaf.path] != leaf {
+		return // it left the tree
+	}
+	for _, app := range leaf.apps { // each for itself: order does not matter
+		app.book().offer(app, l.lanesOf(app))
+	}
+	l.refresh(leaf)
+}
+
+// isBehindGroup reports whether an application waits since it came after the group for which nodes are kept.
+func (l *Ledger) isBehindGroup(app *account) bool {
 	g := l.keeper
-	if g == nil || app.parent != g.wait.leaf || app.submitted <= g.wait.ordered {
+	return g != nil && app.parent == g.wait.leaf && app.submitted > g.wait.ordered
+}
+
+// behindGroup says behind which group an application waits.
+func (l *Ledger) behindGroup(app *account) (reason.Reason, bool) {
+	if !l.isBehindGroup(app) {
 		return reason.Reason{}, false
 	}
+	g := l.keeper
 	return reason.Reason{Code: reason.BehindGang, Queue: string(app.path), Other: g.Key, Since: g.wait.since, Until: g.wait.until}, true
 }
 

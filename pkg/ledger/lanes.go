@@ -80,3 +80,14 @@ func (l *Ledger) stops(a *account, c *class) bool {
 	_, _, over := l.driversFull(a, c.request)
 	return over
 }
+
+// without takes the lane of a class that has had its turn in this walk out, once none of the others in it has one: else each step would go to
+// everybody who waits in it, for nothing.
+func (l *Ledger) without(open lanes, c *class) lanes {
+	for _, o := range l.lanes.classes[c.bit] {
+		if o.mark == l.mark {
+			return open
+		}
+	}
+	return open &^ c.lane()
+}

@@ -96,6 +96,7 @@ func (l *Ledger) next(now int64) *record {
 			break
 		}
 		r.class.mark = 0
+		open = l.without(open, r.class)
 		r = l.walk(l.root, open)
 	}
 	l.freshen()
@@ -122,11 +123,6 @@ func (l *Ledger) walk(a *account, open lanes) *record {
 		return l.head(a, open)
 	}
 	for c := a.first(open, nil); c != nil; c = a.first(open, c) {
-		if l.keeper != nil && c.isApplication() {
-			if _, behind := l.behindGroup(c.account); behind {
-				continue
-			}
-		}
 		if r := l.walk(c.account, open&c.own); r != nil {
 			return r
 		}
