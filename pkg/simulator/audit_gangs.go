@@ -134,11 +134,9 @@ func (w *World) auditKept() {
 	open, some := w.Ledger.NodesOpenTo("nobody")
 	keeper := ""
 	if some {
-		for _, uid := range sorted(w.known.pods) {
-			if _, kept := w.Ledger.NodesOpenTo(uid); !kept {
-				keeper = w.known.pods[uid].Gang
-				break
-			}
+		if keeper = w.keeper; !w.keeps(keeper) {
+			groups := sorted(w.crews())
+			keeper = groups[slices.IndexFunc(groups, w.keeps)]
 		}
 		if n, most := len(w.known.nodes)-len(open), w.known.groups[keeper].MinMember; n > most {
 			w.fail("%d nodes are kept for group %s of %d", n, keeper, most)
@@ -156,6 +154,17 @@ func (w *World) auditKept() {
 			w.fail("nodes are kept for group %s since %d", keeper, w.keptSince)
 		}
 	}
+}
+
+// keeps reports whether nodes are kept for the group: then its pods may use them.
+func (w *World) keeps(key string) bool {
+	for uid, now := range w.known.pods { // any will do: order does not matter
+		if now.Gang == key && key != "" && !now.Foreign {
+			_, some := w.Ledger.NodesOpenTo(uid)
+			return !some
+		}
+	}
+	return false
 }
 
 // auditGroupsAtRest: with nothing under way, no pod of a group has a charge and no node; none is bound in part, unless by others; and no group waits

@@ -18,7 +18,7 @@ func gangOptions(seed uint64) Options {
 // in part, none holds anything at rest, none waits that could start, no two hold what the other needs, and nodes are kept in bounds.
 func TestGangsNeverDeadlock(t *testing.T) {
 	var steps, whole, waited, rejections, kept, longest atomic.Int64
-	seeds(t, 400, func(seed uint64, _ Options) error {
+	seeds(t, 200, func(seed uint64, _ Options) error {
 		w := New(seed, gangOptions(seed))
 		err := w.Run(300)
 		if err == nil {
