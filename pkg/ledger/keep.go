@@ -34,8 +34,8 @@ func (l *Ledger) placesFor(g *group, pods []*record) []*node {
 	if l.opts.Extenders { // nodes may have room that only an extender knows of
 		return make([]*node, len(pods))
 	}
-	if g.wait.since != 0 && g.wait.roomAt == l.roomChanges {
-		return nil // nothing has changed since
+	if l.lackedRoom(g) {
+		return nil
 	}
 	places, placed, lacks := l.pack(g, pods, false)
 	if placed < len(pods) || lacks != "" {
@@ -181,9 +181,17 @@ func (l *Ledger) lacksPlaces(g *group, now int64) {
 	if l.firstToWait == nil {
 		l.firstToWait = g
 	}
-	if l.keeper == nil && l.firstToWait == g && now-g.wait.since >= patience {
+	if l.mayKeep(g, now) {
 		l.keep(g, now)
 	}
+}
+
+// lackedRoom: the group had no room in the last look, and nothing has changed since.
+func (l *Ledger) lackedRoom(g *group) bool { return g.wait.since != 0 && g.wait.roomAt == l.roomChanges }
+
+// mayKeep: it is the group's turn to have nodes kept for it, unless it gets its places or something else stops it.
+func (l *Ledger) mayKeep(g *group, now int64) bool {
+	return l.keeper == nil && (l.firstToWait == nil || l.firstToWait == g) && g.wait.since != 0 && now-g.wait.since >= patience
 }
 
 // keep keeps nodes free for a group: those on which most of its pods would fit now, as many as would hold all of it once our pods there have

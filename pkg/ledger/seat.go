@@ -15,12 +15,21 @@ func (l *Ledger) seat(g *group, now int64) *record {
 		return nil
 	}
 	g.tried = l.mark
+	turn := l.keeper == g || l.mayKeep(g, now)
+	if !turn && l.lackedRoom(g) { // most looks, so nothing else is asked of them
+		l.lacksPlaces(g, now)
+		return nil
+	}
 	pods := g.next(need)
-	if _, over := l.limitOnGroup(g, pods); over || !l.admits(pods) {
+	if _, over := l.limitOnGroup(g, pods); over {
 		l.endWait(g)
 		return nil
 	}
 	places := l.placesFor(g, pods)
+	if (places != nil || turn) && !l.admits(pods) { // last, since it costs most
+		l.endWait(g)
+		return nil
+	}
 	if places == nil {
 		l.lacksPlaces(g, now)
 		return nil
