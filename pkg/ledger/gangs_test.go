@@ -384,6 +384,37 @@ func TestAGangThatAGateStopsShowsNoUnschedulable(t *testing.T) {
 	}
 }
 
+// A group for which nodes were kept in vain is the last to have some kept again, although it is the first in order.
+func TestEveryGangHasItsTurn(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.ObserveNode(Node{Name: "other", Allocatable: amounts(30, 400), Usable: true})
+	f.declare("root.a", policy(queue.FIFO))
+	f.pod("long", "a", asks(95, 4), ofClass("long"), at(0))
+	f.run("long")
+	f.pod("longer", "a", asks(25, 4), ofClass("longer"), at(1))
+	f.wantPods(f.choose(), "longer")
+	f.Reserve("longer", "other", f.now)
+	f.edit("longer", boundTo("other"))
+	f.gang("g", "a", 3)
+	f.gang("h", "a", 2)
+	f.gang("i", "a", 2)
+	f.wantPods(f.choose())
+	for _, want := range []string{"ns/g", "ns/h", "ns/i", "ns/g", "ns/h", "ns/i"} {
+		f.now += patience
+		f.wantPods(f.choose())
+		if f.keeper == nil || f.keeper.Key != want {
+			t.Fatalf("nodes are kept for %+v, want %s", f.keeper, want)
+		}
+		if next, _ := f.NextRetry(f.now); next != f.now+keepFor {
+			t.Errorf("next at %d", next)
+		}
+		f.now += keepFor - 1
+		f.wantPods(f.choose())
+		f.now++
+		f.wantPods(f.choose())
+	}
+}
+
 // Pods of several sizes are placed together, the largest first.
 func TestAGangOfSeveralSizesIsPlacedTogether(t *testing.T) {
 	f := newFixture(t, Options{})

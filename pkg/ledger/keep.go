@@ -24,6 +24,7 @@ const (
 type wait struct {
 	since   int64  // 0: it does not wait for room
 	until   int64  // of the group for which nodes are kept
+	turns   int    // how often they were, for nothing
 	roomAt  uint64 // the state of the nodes in which it last had none
 	leaf    *account
 	ordered int64 // in leaf, what was submitted later came after the group
@@ -178,20 +179,35 @@ func (l *Ledger) lacksPlaces(g *group, now int64) {
 		g.wait.since = now
 	}
 	g.wait.roomAt = l.roomChanges
-	if l.firstToWait == nil {
+	switch at := max(g.wait.since, l.keptInVain) + patience; {
+	case at > now:
+		if l.nextPatience == 0 || at < l.nextPatience {
+			l.nextPatience = at
+		}
+	case l.firstToWait == nil || g.wait.turns < l.firstToWait.wait.turns:
 		l.firstToWait = g
-	}
-	if l.mayKeep(g, now) {
-		l.keep(g, now)
+		if g.wait.turns == 0 { // nobody's turn is before, so nothing that comes after it in this walk passes it
+			l.keepForFirst(now)
+		}
 	}
 }
 
 // lackedRoom: the group had no room in the last look, and nothing has changed since.
-func (l *Ledger) lackedRoom(g *group) bool { return g.wait.since != 0 && g.wait.roomAt == l.roomChanges }
+func (l *Ledger) lackedRoom(g *group) bool {
+	return g.wait.since != 0 && g.wait.roomAt == l.roomChanges
+}
 
-// mayKeep: it is the group's turn to have nodes kept for it, unless it gets its places or something else stops it.
-func (l *Ledger) mayKeep(g *group, now int64) bool {
-	return l.keeper == nil && (l.firstToWait == nil || l.firstToWait == g) && g.wait.since != 0 && now-g.wait.since >= patience
+// keepForFirst keeps nodes for the group whose turn it is: the first in order of those for which that was done least often.
+func (l *Ledger) keepForFirst(now int64) {
+	g := l.firstToWait
+	if g == nil || l.keeper != nil || l.onItsWay != nil {
+		return
+	}
+	if l.admits(g.next(g.Need())) {
+		l.keep(g, now)
+	} else {
+		l.endWait(g) // room would be of no use to it
+	}
 }
 
 // keep keeps nodes free for a group: those on which most of its pods would fit now, as many as would hold all of it once our pods there have
@@ -273,18 +289,17 @@ func (l *Ledger) expireKeeping(now int64) {
 	if g.wait.until <= now {
 		l.endKeeping()
 		g.wait.since, g.wait.until = now, 0
+		g.wait.turns++
+		l.keptInVain = now // so that what came after all groups is not behind one or the other for ever
 	}
 }
 
 // nextKeeping is when waiting alone changes what is kept; 0: never.
 func (l *Ledger) nextKeeping() int64 {
-	switch g := l.firstToWait; {
-	case l.keeper != nil:
+	if l.keeper != nil {
 		return l.keeper.wait.until
-	case g != nil && g.wait.since != 0:
-		return g.wait.since + patience
 	}
-	return 0
+	return l.nextPatience
 }
 
 // reoffer has the applications of a leaf take part in its order, or not: those that wait behind a group do not, since there may be thousands, and

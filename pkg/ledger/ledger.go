@@ -81,16 +81,18 @@ type Ledger struct {
 	passes      uint64
 
 	// Pod groups: see gangs.go and keep.go.
-	gangs       map[string]*group
-	partial     []*group  // that have some of their nodes, and not all
-	onItsWay    *group    // that was released, and is not whole yet
-	seated      []Release // charged with the first of their group, and to be released next
-	seating     bool      // pods of a group are being charged
-	withdrawn   []UID     // to be taken out of kube-scheduler's queue
-	rejected    []UID     // to be rejected where they wait for their group
-	keeper      *group    // for which nodes are kept
-	firstToWait *group    // of the last walk, the first group that has no room
-	roomChanges uint64    // grows whenever a node gains room
+	gangs        map[string]*group
+	partial      []*group  // that have some of their nodes, and not all
+	onItsWay     *group    // that was released, and is not whole yet
+	seated       []Release // charged with the first of their group, and to be released next
+	seating      bool      // pods of a group are being charged
+	withdrawn    []UID     // to be taken out of kube-scheduler's queue
+	rejected     []UID     // to be rejected where they wait for their group
+	keeper       *group    // for which nodes are kept
+	firstToWait  *group    // of the last walk, the group without room whose turn to have nodes kept it is
+	nextPatience int64     // when the next one will have waited for long enough for that; 0: none
+	keptInVain   int64     // when nodes were last given back that were kept for a group that did not start
+	roomChanges  uint64    // grows whenever a node gains room
 
 	// Shares: see shares.go.
 	flips, recheckedAt uint64

@@ -77,7 +77,7 @@ func (l *Ledger) next(now int64) *record {
 	}
 	// Only the class whose turn it is looks for room: there may be thousands, and most of them come later.
 	open &= l.lanesOf(l.root)
-	l.firstToWait = nil
+	l.firstToWait, l.nextPatience = nil, 0
 	if r := l.completePartial(now); r != nil {
 		return r
 	}
@@ -103,6 +103,7 @@ func (l *Ledger) next(now int64) *record {
 	// The order's next pod waits for what becomes of the released ones of its class. Stepping past it to another class would
 	// trade the exact order for a few milliseconds.
 	if r == nil || r.class.outstanding >= r.class.allowance {
+		l.keepForFirst(now)
 		return nil
 	}
 	return r

@@ -15,7 +15,7 @@ func (l *Ledger) seat(g *group, now int64) *record {
 		return nil
 	}
 	g.tried = l.mark
-	turn := l.keeper == g || l.mayKeep(g, now)
+	turn := l.keeper == g
 	if !turn && l.lackedRoom(g) { // most looks, so nothing else is asked of them
 		l.lacksPlaces(g, now)
 		return nil
