@@ -110,7 +110,10 @@ func Generate(seed uint64, o Options) Objects {
 		n = 20 + g.IntN(181)
 	}
 	var asked size
-	for o.Groups && n > 10 && g.IntN(3) > 0 {
+	if o.Groups {
+		n = 15 + g.IntN(25)
+	}
+	for o.Groups && n > 4 && g.IntN(5) > 0 {
 		d, pods := g.group(g.leaves[g.IntN(len(g.leaves))], 0)
 		obs.Groups, obs.Pods = append(obs.Groups, d), append(obs.Pods, pods...)
 		for _, p := range pods {
