@@ -415,6 +415,22 @@ func TestEveryGangHasItsTurn(t *testing.T) {
 	}
 }
 
+// The pod whose turn it is need not be one of those with which its group starts: it does not count beside them where a limit has no place.
+func TestTheBacklogCountsOfAGangWhatStartsTogether(t *testing.T) {
+	f := fullCluster(t, amounts(100, 400))
+	f.ObserveNode(Node{Name: "tiny", Allocatable: amounts(1, 4), Usable: true})
+	f.declare("root.p", maximum(amounts(25, 400)))
+	f.declare("root.p.a")
+	f.declare("root.p.b")
+	f.pod("used", "p.a", ofClass("used"), at(0), boundTo("tiny"))
+	f.gang("g", "p.a", 2)
+	f.pod("g2", "p.b", asks(10, 4), ofGang("g"), at(100)) // the first in order: its queue uses nothing
+	f.wantPods(f.choose())
+	f.wantLook(10)
+	f.now += 10 * sec
+	f.wantLook(10, "g0", "g1")
+}
+
 // Pods of several sizes are placed together, the largest first.
 func TestAGangOfSeveralSizesIsPlacedTogether(t *testing.T) {
 	f := newFixture(t, Options{})

@@ -64,16 +64,17 @@ func (t *trial) move(r *record, s State) {
 func (t *trial) next() *record {
 	l := t.ledger
 	r := l.walk(l.root, t.open&l.lanesOf(l.root))
-	for r != nil && r.group.open() && r.group.tried != l.mark && !t.all(r.group) {
+	for r != nil && r.group.open() && r.group.tried != l.mark {
+		if first := len(t.charged); t.all(r.group) {
+			l.freshen()
+			return t.charged[first] // which need not be r: a group's pods have an order of their own
+		}
 		r.class.mark = 0
 		r = l.walk(l.root, t.open&l.lanesOf(l.root))
 	}
 	l.freshen()
 	if r == nil {
 		return nil
-	}
-	if r.state == Released { // with its group
-		return r
 	}
 	t.move(r, Released)
 	t.charged = append(t.charged, r)
