@@ -447,3 +447,27 @@ func TestAGangOfSeveralSizesIsPlacedTogether(t *testing.T) {
 		t.Errorf("the largest goes to %s", got)
 	}
 }
+
+// A pod whose group has begun, and whose binding failed, is the next: what it gave back is for it, or the group would rest in part.
+func TestAPodOfABegunGangWhoseBindingFailedGoesFirst(t *testing.T) {
+	f := gangs(t, maximum(amounts(30, 400)))
+	f.gang("g", "a", 3)
+	f.wantPods(f.choose(), "g0", "g1", "g2")
+	f.reserve("g0", "g1", "g2")
+	f.wantPermit("g2", "bind[g0 g1]")
+	f.pod("next", "a", asks(10, 4), ofClass("next"), func(p *Pod) { p.Priority = 100 })
+	f.pod("elsewhere", "b", asks(1, 1), ofClass("elsewhere"))
+	f.wantPods(f.choose(), "elsewhere")
+	f.pod("later", "b", asks(1, 1), ofClass("later"))
+	f.fail("g1", Errored)
+	f.bindAll("g0", "g2")
+	f.wantPods(f.choose())
+	f.now += sec
+	f.wantPods(f.choose(), "g1", "later")
+
+	// It fails again: from then on it waits for its turn.
+	f.reserve("g1")
+	f.wantPermit("g1", "bind[]")
+	f.fail("g1", Errored)
+	f.wantPods(f.choose(), "next")
+}

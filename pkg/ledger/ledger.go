@@ -85,6 +85,7 @@ type Ledger struct {
 	partial      []*group  // that have some of their nodes, and not all
 	onItsWay     *group    // that was released, and is not whole yet
 	seated       []Release // charged with the first of their group, and to be released next
+	owed         []*record // whose group has begun without them
 	seating      bool      // pods of a group are being charged
 	withdrawn    []UID     // to be taken out of kube-scheduler's queue
 	rejected     []UID     // to be rejected where they wait for their group

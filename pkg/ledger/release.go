@@ -78,6 +78,9 @@ func (l *Ledger) next(now int64) *record {
 	// Only the class whose turn it is looks for room: there may be thousands, and most of them come later.
 	open &= l.lanesOf(l.root)
 	l.firstToWait, l.nextPatience = nil, 0
+	if r, wait := l.nextOwed(now); r != nil || wait {
+		return r
+	}
 	if r := l.completePartial(now); r != nil {
 		return r
 	}
@@ -336,6 +339,9 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 		r.retryAt = now + firstBackOff
 		l.wait(r, now)
 		return []UID{uid}
+	}
+	if !tried {
+		l.owe(r)
 	}
 	r.pause(now)
 	l.wait(r, now)

@@ -109,3 +109,27 @@ func (l *Ledger) completePartial(now int64) *record {
 	}
 	return nil
 }
+
+// owe notes a pod whose group has begun without it: it was to be bound with the others, and that failed. What it gives back is for nobody else until it
+// is tried again, or its group would rest in part. Once only: what fails again may fail for ever, and waits for its turn.
+func (l *Ledger) owe(r *record) {
+	if r.group != nil && r.group.MinMember > 1 && r.group.Members.Whole && r.attempts == 0 {
+		l.owed = append(l.owed, r)
+	}
+}
+
+// nextOwed returns a pod that goes before all others; wait: nobody goes, since one will in a moment.
+func (l *Ledger) nextOwed(now int64) (next *record, wait bool) {
+	l.owed = slices.DeleteFunc(l.owed, func(r *record) bool {
+		return l.pods[r.UID] != r || r.state != Waiting || !r.listed && r.hold.Code != reason.BackOff || r.attempts != 1
+	})
+	for _, r := range l.owed { // few, in the order in which they failed
+		switch {
+		case !r.listed:
+			wait = true
+		case !l.stopsOnPath(r.app, r.class) && l.mayTry(r.class, now):
+			return r, false
+		}
+	}
+	return nil, wait
+}
