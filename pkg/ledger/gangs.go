@@ -32,6 +32,9 @@ type Gang struct {
 	Timeout int64
 	// Whole: as many pods as it takes had their places once. From then on its pods are pods like any others, until none is left.
 	Whole bool
+	// Succeeded is how many of its pods have succeeded, and still exist. The others start without them: a restart came between, if the group was
+	// not whole by then.
+	Succeeded int
 }
 
 // GangState is what a declared pod group has and waits for. Pods that ended are in no count.
@@ -85,7 +88,7 @@ func (l *Ledger) ObserveGang(d Gang) {
 	if len(g.pods) == 0 {
 		whole = d.Whole // pods of it may have ended, which nobody else says: what takes their place must not wait for them
 	}
-	if g.declared && g.MinMember == d.MinMember && g.Timeout == d.Timeout && g.MinResources.Equal(d.MinResources) && g.Members.Whole == whole && g.Gang.Whole == d.Whole {
+	if g.declared && g.MinMember == d.MinMember && g.Timeout == d.Timeout && g.MinResources.Equal(d.MinResources) && g.Succeeded == d.Succeeded && g.Members.Whole == whole && g.Gang.Whole == d.Whole {
 		return
 	}
 	g.Gang, g.declared = d, true
@@ -220,7 +223,7 @@ func (l *Ledger) noteGroup(g *group) {
 }
 
 func (l *Ledger) countGroup(g *group) {
-	g.Members = gang.Members{Minimum: g.MinMember, Whole: g.Members.Whole}
+	g.Members = gang.Members{Minimum: g.MinMember - g.Succeeded, Whole: g.Members.Whole}
 	g.reserved = 0
 	for _, r := range g.pods { // sums: order does not matter
 		if r.state == Gone || r.Terminating {
@@ -281,7 +284,7 @@ func (l *Ledger) holdOfGroup(r *record) reason.Reason {
 }
 
 func (g *group) incomplete(queue string, there int) reason.Reason {
-	return reason.Reason{Code: reason.GangIncomplete, Queue: queue, Other: g.Key, Limit: int64(g.MinMember), Used: int64(there)}
+	return reason.Reason{Code: reason.GangIncomplete, Queue: queue, Other: g.Key, Limit: int64(g.MinMember), Used: int64(there + g.Succeeded)}
 }
 
 // pause lets the group back off, once for each time that it is tried.

@@ -471,3 +471,18 @@ func TestAPodOfABegunGangWhoseBindingFailedGoesFirst(t *testing.T) {
 	f.fail("g1", Errored)
 	f.wantPods(f.choose(), "next")
 }
+
+// A restart came between before it was written that the group was whole, and some of its pods have succeeded since: the others start without them.
+func TestAGangOfWhichSomeHaveSucceededStartsWithTheRest(t *testing.T) {
+	f := gangs(t)
+	f.gang("g", "a", 3)
+	f.forget("g0")
+	f.wantPods(f.choose())
+	f.wantWhy("g1", "GangIncomplete root.a 2/3+0")
+	f.ObserveGang(Gang{Key: "ns/g", MinMember: 3, Succeeded: 1})
+	f.wantPods(f.choose(), "g1", "g2")
+	f.reserve("g1")
+	f.wantPermit("g1", "wait")
+	f.reserve("g2")
+	f.wantPermit("g2", "bind[g1]")
+}

@@ -84,7 +84,8 @@ func Gang(u *unstructured.Unstructured) (ledger.Gang, error) {
 	if s := spec.ScheduleTimeoutSeconds; s != nil && *s > 0 {
 		g.Timeout = int64(*s) * int64(time.Second)
 	}
-	g.Whole = WasWhole(PodGroupStatus(u))
+	status := PodGroupStatus(u)
+	g.Whole, g.Succeeded = WasWhole(status), int(status.Succeeded)
 	return g, nil
 }
 

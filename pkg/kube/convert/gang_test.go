@@ -39,6 +39,7 @@ const (
 func TestWhatAPodGroupDeclares(t *testing.T) {
 	const key = "ns/g"
 	for text, want := range map[string]ledger.Gang{
+		"{spec: {minMember: 3}, status: {phase: Pending, succeeded: 2}}": {Key: "ns/g", MinMember: 3, Succeeded: 2},
 		"":                          {Key: key, MinMember: 1},
 		"spec: {}":                  {Key: key, MinMember: 1},
 		"spec: {minMember: 0}":      {Key: key, MinMember: 1},
