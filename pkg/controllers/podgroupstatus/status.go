@@ -38,7 +38,9 @@ func wasWhole(g ledger.GangState, c counts, before podgroup.PodGroupStatus) bool
 	if g.Pods == 0 && c.all == 0 {
 		return false
 	}
-	return g.Whole || g.Bound >= max(g.MinMember, 1) || c.placed > 0 && convert.WasWhole(before)
+	took := max(g.MinMember, 1)
+	// The last one that led may have died before it wrote that the group is whole.
+	return g.Whole || g.Bound >= took || c.placed >= took || c.placed > 0 && convert.WasWhole(before)
 }
 
 // phase is one of Scheduling, Running, Finished and Failed exactly if the group was whole, or came to its end and has no pods any more:

@@ -50,6 +50,8 @@ func TestTheLifeOfAGroupOfThree(t *testing.T) {
 		"three are done":                       {gang(0, 0, false), there(3, 3, 0, 3, 0), running, finished},
 		"the third done, and not yet seen so":  {gang(0, 0, false), there(3, 3, 1, 2, 0), running, says("Running", 1, 2, 0)},
 		"one failed, and none is left":         {gang(0, 0, false), there(3, 3, 0, 2, 1), running, failed},
+		"three were done while nobody led":     {gang(0, 0, false), there(3, 3, 0, 3, 0), says("Pending", 0, 0, 0), finished},
+		"two were done while nobody led":       {gang(1, 0, false), there(3, 2, 0, 2, 0), says("Pending", 0, 0, 0), says("Pending", 0, 2, 0)},
 		"a part was done and is deleted":       {gang(0, 0, false), there(2, 2, 0, 2, 0), says("Running", 2, 1, 0), says("Finished", 0, 2, 0)},
 		"finished ones are deleted in part":    {gang(0, 0, false), there(1, 1, 0, 1, 0), finished, says("Finished", 0, 1, 0)},
 		"failed ones are deleted in part":      {gang(0, 0, false), there(1, 1, 0, 1, 0), failed, says("Failed", 0, 1, 0)},
