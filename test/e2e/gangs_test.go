@@ -101,7 +101,7 @@ func (g *gangWatch) whole() (n int, rest string) {
 	return n, rest
 }
 
-// gang creates a gang and some single pods beside it. They run for so many seconds; "" for ever.
+// gang creates some single pods, and then a gang. They run for so many seconds; "" for ever.
 func (w *world) gang(name, seconds string) {
 	w.t.Helper()
 	g := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"minMember": int64(gangPods)}}}
@@ -111,7 +111,7 @@ func (w *world) gang(name, seconds string) {
 	w.must(w.client.Create(w.ctx, g))
 	for i := range gangPods + loners {
 		p := newPod(fmt.Sprintf("%s-%02d", name, i), "root.etl", amounts{1000, 256 << 20})
-		if i < gangPods {
+		if i >= loners { // last, so that it is on its way when this returns
 			p.Labels[podgroup.PodGroupLabel] = name
 		}
 		if seconds != "" {
