@@ -202,6 +202,9 @@ func (f *failing) bindFailsFor(which ...string) {
 	for _, s := range stops {
 		s.wait()
 	}
+	f.limit(f.leaf(), "3")
+	next := f.pod("next") // nobody of its application runs, so the order would prefer it
+	f.untilState(next, "Waiting "+f.leaf())
 	for _, s := range stops {
 		s.fail("the apiserver is away")
 	}
@@ -210,5 +213,6 @@ func (f *failing) bindFailsFor(which ...string) {
 	}
 	f.settled()
 	f.untilUsed(f.leaf(), "cpu=3 memory=3Gi")
+	f.noneBound(next)
 	f.groupSays(f.name, "Running 3 3 0 0")
 }
