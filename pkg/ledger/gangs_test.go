@@ -431,6 +431,16 @@ func TestTheBacklogCountsOfAGangWhatStartsTogether(t *testing.T) {
 	f.wantLook(10, "g0", "g1")
 }
 
+// While those that a group takes are on their way, one more of it is a pod like any other to the backlog.
+func TestTheBacklogOfAGangThatIsOnItsWay(t *testing.T) {
+	f := newFixture(t, Options{Window: 2})
+	f.declare("root.a")
+	f.gang("g", "a", 2)
+	f.pod("g2", "a", asks(90, 4), ofGang("g"), at(100))
+	f.wantPods(f.choose(), "g0", "g1")
+	f.wantLook(10)
+}
+
 // Pods of several sizes are placed together, the largest first.
 func TestAGangOfSeveralSizesIsPlacedTogether(t *testing.T) {
 	f := newFixture(t, Options{})

@@ -65,6 +65,9 @@ func (t *trial) next() *record {
 	l := t.ledger
 	r := l.walk(l.root, t.open&l.lanesOf(l.root))
 	for r != nil && r.group.open() && r.group.tried != l.mark {
+		if r.group.Need() == 0 {
+			break // those that it takes are on their way, and this is one more
+		}
 		if first := len(t.charged); t.all(r.group) {
 			l.freshen()
 			return t.charged[first] // which need not be r: a group's pods have an order of their own
