@@ -67,17 +67,22 @@ func (l *Ledger) roomOfGroup(g *group, queue string) (reason.Reason, bool) {
 	if l.keeper == g {
 		why.Until = g.wait.until
 	}
-	if _, could, lacks := l.pack(g, pods, true); could < len(pods) || lacks != "" {
-		why.Code, why.Used, why.Until, why.Resource = reason.GangTooLarge, int64(could), 0, lacks
-		if lacks == "" {
-			why.Resource = l.dominantOf(pods)
-		}
+	short := func(lacks resource.Name, empty bool) {
+		why.Resource, why.Asked, why.Detail = lacks, g.MinResources.Get(lacks), reason.MinResources
+		_, why.Used = l.lacksInAll(g, empty)
+	}
+	if placed == len(pods) {
+		short(lacks, false)
+	}
+	switch _, could, lacks := l.pack(g, pods, true); {
+	case could < len(pods):
+		why.Code, why.Used, why.Until, why.Resource, why.Asked, why.Detail = reason.GangTooLarge, int64(could), 0, l.dominantOf(pods), 0, ""
 		for _, o := range pods {
 			why.Asked = resource.SatAdd(why.Asked, o.Request.Get(why.Resource))
 		}
-		if lacks != "" {
-			why.Asked = max(why.Asked, g.MinResources.Get(lacks))
-		}
+	case lacks != "":
+		why.Code, why.Until = reason.GangTooLarge, 0
+		short(lacks, true)
 	}
 	return why, true
 }

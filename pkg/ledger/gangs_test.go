@@ -346,7 +346,7 @@ func TestMinResourcesHoldAGangToo(t *testing.T) {
 	f.gang("g", "a", 2)
 	f.ObserveGang(Gang{Key: "ns/g", MinMember: 2, MinResources: amounts(60, 0)})
 	f.wantPods(f.choose())
-	f.wantWhy("g0", "GangWaitsForRoom root.a 2/2+0")
+	f.wantWhy("g0", "GangWaitsForRoom root.a 50000/2+60000") // cpu
 	f.forget("first")
 	f.wantPods(f.choose(), "g0", "g1")
 }

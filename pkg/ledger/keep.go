@@ -61,7 +61,7 @@ func (l *Ledger) pack(g *group, pods []*record, empty bool) (places []*node, pla
 	put, placed := gang.Pack(len(nodes), need, func(node, c int, taken []int) int {
 		return l.spaces(nodes[node], classes, c, taken, empty)
 	})
-	if lacks = l.lacksInAll(g, empty); placed < len(pods) || lacks != "" {
+	if lacks, _ = l.lacksInAll(g, empty); placed < len(pods) || lacks != "" {
 		return nil, placed, lacks
 	}
 	places = make([]*node, len(pods))
@@ -149,10 +149,10 @@ func (l *Ledger) spaces(e *node, classes []*class, which int, taken []int, empty
 	return n
 }
 
-// lacksInAll compares what the group says it needs with what is free on all nodes together.
-func (l *Ledger) lacksInAll(g *group, empty bool) resource.Name {
+// lacksInAll returns a resource of which the group says that it needs more than is free on all nodes together, and how much of it is.
+func (l *Ledger) lacksInAll(g *group, empty bool) (resource.Name, int64) {
 	if g.MinResources.Len() == 0 || g.Bound > 0 {
-		return ""
+		return "", 0
 	}
 	var free resource.Sum
 	for _, e := range l.nodeList { // a sum: order does not matter
@@ -167,10 +167,10 @@ func (l *Ledger) lacksInAll(g *group, empty bool) resource.Name {
 	}
 	for i := range g.MinResources.Len() {
 		if want := g.MinResources.At(i); want.Value > free.Get(want.Name) && !l.isElsewhere(want.Name) {
-			return want.Name
+			return want.Name, free.Get(want.Name)
 		}
 	}
-	return ""
+	return "", 0
 }
 
 // lacksPlaces notes that the group waits for room, and keeps nodes for it when it has waited for long enough and is the first.

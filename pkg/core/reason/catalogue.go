@@ -57,9 +57,10 @@ const (
 	// GangIncomplete: Used of the Limit pods exist without which the pod group Other does not start.
 	GangIncomplete Code = "GangIncomplete"
 	// GangTooLarge: the nodes could not hold the pod group Other even if they were empty. It starts with Limit
-	// pods, and Used of them fit. With Resource, its pods ask for Asked together. Detail says of how many nodes.
+	// pods, and Used of them fit. With Resource, its pods ask for Asked together. Detail MinResources: they would fit, and
+	// the group says that it needs Asked of Resource, of which the nodes have Used.
 	GangTooLarge Code = "GangTooLarge"
-	// GangWaitsForRoom: of the Limit pods that the pod group Other needs at once, Used fit now.
+	// GangWaitsForRoom: of the Limit pods that the pod group Other needs at once, Used fit now. Detail as above.
 	GangWaitsForRoom Code = "GangWaitsForRoom"
 	// BehindGang: the pod group Other of Queue waits for room since Since, and what came after it waits until it
 	// has room, or until Until at the latest.

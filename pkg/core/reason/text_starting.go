@@ -20,6 +20,9 @@ func (r Reason) learntText() string {
 	return " (learnt: of the last starts here, 95% took at most " + time.Duration(r.Used).Round(100*time.Millisecond).String() + ")"
 }
 
+// MinResources is the Detail where what a pod group states keeps it, and not what its pods ask for.
+const MinResources = "minResources"
+
 // gangText holds the sentences about pod groups, whose pods start together.
 func (r Reason) gangText() string {
 	needed := counted(r.Limit, "1 pod", "pods")
@@ -30,9 +33,17 @@ func (r Reason) gangText() string {
 		return "pod group " + r.Other + " starts with " + needed + " at once, and " + strconv.FormatInt(r.Used, 10) +
 			" exist; it waits for the others, or for a lower minMember"
 	case GangTooLarge:
+		if r.Detail == MinResources {
+			return "pod group " + r.Other + " needs " + r.amount(r.Asked) + " by its minResources, and the nodes would have only " + r.amount(r.Used) +
+				" if they were empty; it waits for more or larger nodes, or for a lower minResources"
+		}
 		return "pod group " + r.Other + " starts with " + needed + " at once" + r.together() + ", and the nodes could hold only " +
-			strconv.FormatInt(r.Used, 10) + " of them if they were empty" + after(" (", r.Detail, ")") + "; it waits for more or larger nodes, or for a lower minMember"
+			strconv.FormatInt(r.Used, 10) + " of them if they were empty; it waits for more or larger nodes, or for a lower minMember"
 	case GangWaitsForRoom:
+		if r.Detail == MinResources {
+			return "pod group " + r.Other + " needs " + r.amount(r.Asked) + " free by its minResources, and now the nodes have " + r.amount(r.Used) +
+				after("; nodes are kept free for it until ", clock(r.Until))
+		}
 		return "pod group " + r.Other + " needs room for " + needed + " at once, and now " + strconv.FormatInt(r.Used, 10) + " fit" +
 			after("; nodes are kept free for it until ", clock(r.Until))
 	default:
