@@ -297,8 +297,14 @@ func (w *World) groupWaits(p *ledger.Pod) bool {
 	if w.groupHolds(p) || w.together(p.Gang, w.whole()) {
 		return true
 	}
-	why, _ := w.Ledger.Why(p.UID)
-	return why.Code == reason.BehindGang
+	if why, waits := w.Ledger.Why(p.UID); waits {
+		return why.Code == reason.BehindGang
+	}
+	keeper := w.crews()[w.keeper] // of a probe, the ledger does not say why
+	return keeper != nil && slices.ContainsFunc(keeper.ready, func(uid ledger.UID) bool {
+		now := w.known.pods[uid]
+		return home(&now) == home(p)
+	})
 }
 
 // backingOff: a group waits to be tried again, which a ledger that is built anew does not know.

@@ -114,6 +114,9 @@ func (w *World) podSeen(uid ledger.UID, now *ledger.Pod) {
 		w.excess.grow(p.charged, 1)
 		w.crowd[p.charged]++
 	}
+	if p.doubtful && home(&before) != home(now) {
+		w.crowd[home(now)]++ // what is in doubt counts where it asks to be by now
+	}
 	if now.Node != "" && p.since == 0 {
 		p.since, p.vague = now.Bound, now.Bound <= 0 || now.Bound > w.now
 	}
