@@ -113,7 +113,7 @@ func (f *failing) whySays(p *v1.Pod, sentence string) {
 		live := f.fairway("", "why", p.Name, "-n", "default", "--kubeconfig", f.cluster.Kubeconfig())
 		offline := f.fairway(f.dump("yaml"), "why", p.Name, "-n", "default", "-f", "-")
 		unbroken := func(text string) string { return strings.Join(strings.Fields(text), " ") }
-		return live == offline && strings.Contains(unbroken(live), sentence), live + "\noffline:\n" + offline
+		return strings.Contains(unbroken(live), sentence) && strings.Contains(unbroken(offline), sentence), live + "\noffline:\n" + offline
 	})
 }
 
