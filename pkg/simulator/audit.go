@@ -30,8 +30,7 @@ func (w *World) audit() {
 // look compares the ledger with itself and with the simulator's own books.
 func (w *World) look(quiet bool) {
 	w.Audits++
-	w.looking, w.lastCrews, w.lastWhole = true, nil, nil
-	defer func() { w.looking = false }()
+	defer w.beginLook()()
 	w.wrong = append(w.wrong, w.Ledger.Check()...)
 	w.auditCharges()
 	w.auditApplications()

@@ -21,6 +21,15 @@ type crew struct {
 	others      int // bound otherwise than by this process
 }
 
+// beginLook begins a look at the books, in which nothing changes, unless one is under way. It returns what ends it.
+func (w *World) beginLook() (end func()) {
+	if w.looking {
+		return func() {}
+	}
+	w.looking, w.lastCrews, w.lastWhole = true, nil, nil
+	return func() { w.looking = false }
+}
+
 // crews counts the pods of all groups, once in each look.
 func (w *World) crews() map[string]*crew {
 	if w.looking && w.lastCrews != nil {

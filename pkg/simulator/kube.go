@@ -19,11 +19,11 @@ type room struct {
 	known bool
 	used  size
 	pods  int
-	alone int // that conflict with each other
+	ports int // that conflict with each other
 }
 
 func (r *room) fits(p ledger.Pod) bool {
-	return r.known && suits(r.node, p) && (r.node.Pods == 0 || r.pods < r.node.Pods) && (r.alone == 0 || !conflicts(p)) &&
+	return r.known && suits(r.node, p) && (r.node.Pods == 0 || r.pods < r.node.Pods) && (r.ports == 0 || !conflicts(p)) &&
 		r.used.plus(sizeOf(p.Request)).within(sizeOf(r.node.Allocatable))
 }
 
@@ -36,7 +36,7 @@ type kubePod struct {
 	moved    bool   // while it was in flight, something happened that may make it schedulable
 	on       string // the node on which the cache counts it: assumed, or assigned
 	counted  size
-	alone    bool
+	port     bool // conflicts with others
 }
 
 type place uint8
@@ -249,9 +249,9 @@ func (w *World) count(p *pod, node string, s size) {
 	r := w.roomOf(node)
 	r.used = r.used.plus(s)
 	r.pods++
-	p.on, p.counted, p.alone = node, s, conflicts(w.known.pods[p.UID])
-	if p.alone {
-		r.alone++
+	p.on, p.counted, p.port = node, s, conflicts(w.known.pods[p.UID])
+	if p.port {
+		r.ports++
 	}
 }
 
@@ -262,8 +262,8 @@ func (w *World) uncount(p *pod) {
 	r := w.roomOf(p.on)
 	r.used = r.used.minus(p.counted)
 	r.pods--
-	if p.alone {
-		r.alone--
+	if p.port {
+		r.ports--
 	}
 	p.on = ""
 }

@@ -122,10 +122,7 @@ func (w *World) apps() map[appKey]*app {
 	total := w.total()
 	tree := w.tree()
 	out := map[appKey]*app{}
-	if looks := w.looking; !looks {
-		w.looking, w.lastCrews, w.lastWhole = true, nil, nil
-		defer func() { w.looking = false }()
-	}
+	defer w.beginLook()()
 	for _, uid := range sorted(w.known.pods) {
 		p, now := w.pods[uid], w.known.pods[uid]
 		at := p.charged
