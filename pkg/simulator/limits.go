@@ -125,15 +125,9 @@ func (w *World) apps() map[appKey]*app {
 	defer w.beginLook()()
 	for _, uid := range sorted(w.known.pods) {
 		p, now := w.pods[uid], w.known.pods[uid]
-		at := p.charged
+		at := p.at(&now, tree)
 		if at == "" {
-			if now.Foreign || now.Node != "" || now.Terminating {
-				continue
-			}
-			at = home(&now)
-			if i, ok := tree.Find(at); !ok || !tree.Nodes[i].Accepting {
-				continue
-			}
+			continue
 		}
 		k := appKey{at, now.Application}
 		a := out[k]
@@ -153,6 +147,20 @@ func (w *World) apps() map[appKey]*app {
 		}
 	}
 	return out
+}
+
+// at is the queue in which a pod is charged or waits, "" if none takes it.
+func (p *pod) at(now *ledger.Pod, tree queue.Tree) queue.Path {
+	if p.charged != "" {
+		return p.charged
+	}
+	if now.Foreign || now.Node != "" || now.Terminating {
+		return ""
+	}
+	if i, ok := tree.Find(home(now)); !ok || !tree.Nodes[i].Accepting {
+		return ""
+	}
+	return home(now)
 }
 
 // tree is kept until something that it follows from changes: see charge and forgetTree.
