@@ -158,7 +158,7 @@ func (l *Ledger) lanesOf(a *account) lanes {
 		return a.lanes
 	}
 	below := a.order.lanes()
-	if len(a.gate) > 0 && a.opens() {
+	if a.gated && a.opens() {
 		below |= a.gate.lanes()
 	}
 	return below &^ l.barred(a, below)

@@ -19,7 +19,7 @@ func (l *Ledger) checkGates() (wrong []string) {
 			if app.tells != tells[app] {
 				say("%s %s: its pods tell %+v, counted %+v", n.Path, name, tells[app], app.tells)
 			}
-			is := application.StateOf(app.tells, application.Start{Gated: leaf.gated(), Single: app.single(), Started: app.started})
+			is := application.StateOf(app.tells, application.Start{Gated: leaf.gated, Single: app.single(), Started: app.started})
 			if app.state != is || !app.stated {
 				say("%s %s: is %s, counted %v as %s", n.Path, name, is, app.stated, app.state)
 			}
@@ -34,7 +34,7 @@ func (l *Ledger) checkGates() (wrong []string) {
 					say("%s %s: is Starting and not listed so", n.Path, name)
 				}
 			}
-			if at := leaf.gated() && is == application.Accepted && !app.single(); at != app.atGate {
+			if at := leaf.gated && is == application.Accepted && !app.single(); at != app.atGate {
 				say("%s %s: at the gate is %v, should be %v", n.Path, name, app.atGate, at)
 			}
 			if app.atGate && app.asking > 0 {
@@ -65,7 +65,7 @@ func (l *Ledger) checkGates() (wrong []string) {
 // checkCounted: of those in line, as many count as demand as may start.
 func (a *account) checkCounted(line []*account) (wrong []string) {
 	n := 0
-	if a.gated() {
+	if a.gated {
 		n = int(min(max(a.spec.Starters()-int64(len(a.starting)), 0), int64(len(line))))
 	}
 	for _, name := range sortedKeys(a.apps) {

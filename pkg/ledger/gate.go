@@ -16,6 +16,7 @@ import (
 
 // stage is how far an application has come, and what that follows from. Every charge touches it, so it is small.
 type stage struct {
+	gated  bool // of a queue: it is a leaf with a gate
 	state  application.State
 	stated bool // counted in the states of its queues
 	atGate bool
@@ -57,9 +58,6 @@ func (e startEntry) before(o startEntry) bool {
 }
 func (e startEntry) place() *int { return &e.inStarts }
 
-// gated: the queue has a gate.
-func (a *account) gated() bool { return a.spec.Policy == queue.StateAware && len(a.kids) == 0 }
-
 // opens: one more application of the leaf may start.
 func (a *account) opens() bool { return int64(len(a.starting)) < a.spec.Starters() }
 
@@ -74,7 +72,7 @@ func (a *account) book() *order {
 // first returns the first competitor below a queue after the given one (nil: of all) that has one of the lanes.
 func (a *account) first(open lanes, after *competitor) *competitor {
 	c := a.order.first(open, after)
-	if len(a.gate) == 0 || !a.opens() {
+	if !a.gated || !a.opens() {
 		return c
 	}
 	if g := a.gate.first(open, after); g != nil && (c == nil || g.before(c)) {
@@ -157,17 +155,17 @@ func (l *Ledger) restate(a *account) {
 	}
 	leaf, exists := a.parent, len(a.members) > 0
 	l.lookAtStart(a)
-	is := application.StateOf(a.tells, application.Start{Gated: leaf.gated(), Single: a.single(), Started: a.started})
+	is := application.StateOf(a.tells, application.Start{Gated: leaf.gated, Single: a.single(), Started: a.started})
 	if is != a.state || exists != a.stated {
 		l.moveState(a, is, exists)
 	}
-	if !leaf.gated() && !a.atGate && !a.inLine && len(leaf.passed) == 0 {
+	if !leaf.gated && !a.atGate && !a.inLine && len(leaf.passed) == 0 {
 		return // as in most queues
 	}
 	if a.state == application.Starting && exists {
 		l.time(a)
 	}
-	if at := exists && leaf.gated() && is == application.Accepted && !a.single(); at != a.atGate {
+	if at := exists && leaf.gated && is == application.Accepted && !a.single(); at != a.atGate {
 		if a.inParent != out {
 			a.book().remove(a.inParent)
 		}
@@ -205,7 +203,7 @@ func (l *Ledger) lookAtStart(a *account) {
 	switch {
 	case a.tells.GetsOn():
 		a.started = true
-		if !a.learnt && l.started && a.parent.gated() {
+		if !a.learnt && l.started && a.parent.gated {
 			l.learn(a.parent, a.lastBound-a.firstBound)
 		}
 		a.learnt = true
@@ -325,7 +323,7 @@ func startingOrder(a, b *account) int {
 // regate counts as demand what the gate would let pass were there room: of those in line, as many as may start now.
 func (l *Ledger) regate(leaf *account) {
 	n := 0
-	if leaf.gated() && leaf.opens() {
+	if leaf.gated && leaf.opens() {
 		n = int(min(leaf.spec.Starters()-int64(len(leaf.starting)), int64(len(leaf.accepted))))
 	}
 	if slices.Equal(leaf.accepted[:n], leaf.passed) {
@@ -362,7 +360,7 @@ func (l *Ledger) resetGates() {
 func (l *Ledger) remember() {
 	for _, p := range sortedKeys(l.accounts) {
 		leaf, memory := l.accounts[p], l.declared[p].Memory
-		if !leaf.gated() {
+		if !leaf.gated {
 			continue
 		}
 		leaf.starts = slices.Clone(memory.Starts[max(0, len(memory.Starts)-application.RememberedStarts):])
@@ -427,7 +425,7 @@ func (l *Ledger) saysEnough(told, is reason.Reason, now int64) bool {
 
 // startsOf is the gate of a leaf for its status, nil where it has none.
 func (l *Ledger) startsOf(leaf *account) *Starts {
-	if !leaf.gated() {
+	if !leaf.gated {
 		return nil
 	}
 	s := &Starts{Memory: queue.Memory{Starts: slices.Clone(leaf.starts)}}

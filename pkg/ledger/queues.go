@@ -74,6 +74,10 @@ func (l *Ledger) retree() {
 		}
 	}
 	l.root = l.accounts[queue.Root]
+	for i := range l.tree.Nodes { // all have their children by now
+		a := l.accounts[l.tree.Nodes[i].Path]
+		a.gated = a.spec.Policy == queue.StateAware && len(a.kids) == 0
+	}
 	var gone []queue.Path
 	for p, a := range l.accounts {
 		if !inTree[p] {
