@@ -58,8 +58,12 @@ func (w *World) look(quiet bool) {
 // the rules, which must not hide that one of them missed something.)
 func (w *World) quiet() bool {
 	const longestBackOff = 10 * second
-	return w.underWay == 0 && !w.roundDue && !w.kube.busy && len(w.kube.active) == 0 &&
-		(w.retry == 0 || w.retry > w.now+longestBackOff)
+	return w.idle() && (w.retry == 0 || w.retry > w.now+longestBackOff)
+}
+
+// idle: nothing is under way.
+func (w *World) idle() bool {
+	return w.underWay == 0 && !w.roundDue && !w.kube.busy && len(w.kube.active) == 0
 }
 
 // home is the queue that a pod is charged to when it is released, or, if that never happened here, when it is seen bound.

@@ -261,8 +261,8 @@ func (w *World) Close(n int) error {
 		if w.agenda.Len() == 0 {
 			return nil
 		}
-		if w.opts.Groups && w.now > last && w.quiet() { // a group that needs what is not there is tried again for ever
-			w.look(true)
+		if w.opts.Groups && w.now > last && w.idle() { // a group that needs what is not there is tried again for ever
+			w.look(w.quiet())
 			return w.Run(0)
 		}
 	}
