@@ -28,6 +28,7 @@ type stage struct {
 	tells                   application.Pods
 	singles                 int32 // pods that are said to be the only one
 	asking                  int32 // pods that count as demand
+	doubts                  int32 // pods in doubt, which are counted as holding something
 }
 
 // beginning is what only an application that is starting has, or that is at a gate.
@@ -132,6 +133,7 @@ func (r *record) inDoubt() bool {
 }
 
 func (a *account) doubt(n int) {
+	a.doubts += int32(n)
 	a.tells.Holding += int32(n)
 	a.tells.Waiting -= int32(n)
 }
@@ -196,7 +198,7 @@ func (a *account) count(counts bool) {
 
 // lookAtStart notes what an application's pods show only once.
 func (l *Ledger) lookAtStart(a *account) {
-	if a.tells.Holding == 0 {
+	if a.tells.Holding == a.doubts { // one in doubt keeps the gate, and no more than that
 		a.started, a.learnt, a.driven, a.firstBound, a.lastBound = false, false, false, 0, 0
 		return
 	}
@@ -300,6 +302,12 @@ func (a *account) startingTimeout() (timeout, percentile int64) {
 func (l *Ledger) endStarts(now int64) {
 	for len(l.startTimers) > 0 && l.startTimers[0].until <= now {
 		a := l.startTimers[0].account
+		if a.tells.Holding == a.doubts { // it holds nothing for sure, and will be known to in a second
+			l.startTimers.remove(startEntry{a})
+			a.until = now + firstBackOff
+			l.startTimers.push(startEntry{a})
+			continue
+		}
 		a.started = true
 		l.restate(a)
 		l.refresh(a)
