@@ -198,7 +198,7 @@ func (a *account) count(counts bool) {
 
 // lookAtStart notes what an application's pods show only once.
 func (l *Ledger) lookAtStart(a *account) {
-	if a.tells.Holding == a.doubts { // one in doubt keeps the gate, and no more than that
+	if a.tells.Holding == 0 {
 		a.started, a.learnt, a.driven, a.firstBound, a.lastBound = false, false, false, 0, 0
 		return
 	}
@@ -213,6 +213,8 @@ func (l *Ledger) lookAtStart(a *account) {
 		a.started = a.started || l.started // whatever comes after it; while all is being taken in, the order tells nothing
 	case a.tells.BoundDrivers > 0:
 		a.driven = true
+	case a.tells.Holding == a.doubts: // what is in doubt keeps the gate, and proves nothing: what comes now starts anew
+		a.driven, a.firstBound, a.lastBound, a.began = false, 0, 0, l.now
 	case a.driven:
 		a.started = true // its driver has ended, failed, or is being deleted
 	}
@@ -302,10 +304,9 @@ func (a *account) startingTimeout() (timeout, percentile int64) {
 func (l *Ledger) endStarts(now int64) {
 	for len(l.startTimers) > 0 && l.startTimers[0].until <= now {
 		a := l.startTimers[0].account
-		if a.tells.Holding == a.doubts { // it holds nothing for sure, and will be known to in a second
-			l.startTimers.remove(startEntry{a})
-			a.until = now + firstBackOff
-			l.startTimers.push(startEntry{a})
+		if a.tells.Holding == a.doubts { // it holds nothing for sure, and in a second that will be known
+			a.began = now
+			l.time(a)
 			continue
 		}
 		a.started = true
