@@ -28,7 +28,6 @@ type stage struct {
 	tells                   application.Pods
 	singles                 int32 // pods that are said to be the only one
 	asking                  int32 // pods that count as demand
-	doubts                  int32 // pods in doubt, which are counted as holding something
 }
 
 // beginning is what only an application that is starting has, or that is at a gate.
@@ -133,7 +132,6 @@ func (r *record) inDoubt() bool {
 }
 
 func (a *account) doubt(n int) {
-	a.doubts += int32(n)
 	a.tells.Holding += int32(n)
 	a.tells.Waiting -= int32(n)
 }
@@ -213,8 +211,6 @@ func (l *Ledger) lookAtStart(a *account) {
 		a.started = a.started || l.started // whatever comes after it; while all is being taken in, the order tells nothing
 	case a.tells.BoundDrivers > 0:
 		a.driven = true
-	case a.tells.Holding == a.doubts: // what is in doubt keeps the gate, and proves nothing: what comes now starts anew
-		a.driven, a.firstBound, a.lastBound, a.began = false, 0, 0, l.now
 	case a.driven:
 		a.started = true // its driver has ended, failed, or is being deleted
 	}
@@ -304,11 +300,6 @@ func (a *account) startingTimeout() (timeout, percentile int64) {
 func (l *Ledger) endStarts(now int64) {
 	for len(l.startTimers) > 0 && l.startTimers[0].until <= now {
 		a := l.startTimers[0].account
-		if a.tells.Holding == a.doubts { // it holds nothing for sure, and in a second that will be known
-			a.began = now
-			l.time(a)
-			continue
-		}
 		a.started = true
 		l.restate(a)
 		l.refresh(a)

@@ -318,36 +318,6 @@ func TestAnApplicationThatCannotBeBoundLeavesTheGate(t *testing.T) {
 	f.wantStates("app1 Accepted", "app2 Starting")
 }
 
-// What is in doubt keeps the gate, and proves nothing: when the driver goes meanwhile, the application starts anew.
-func TestWhatIsInDoubtIsNoProofOfAStart(t *testing.T) {
-	f := spark(t)
-	f.forget("D2")
-	f.wantPods(f.choose(), "D1")
-	f.bind("D1")
-	f.pod("E11", "s", in("app1"), at(3))
-	f.wantPods(f.choose(), "E11")
-	f.reserve("E11")
-	f.fail("E11", Errored)
-	f.forget("D1")
-	f.pod("D1-again", "s", in("app1"), driver, at(4))
-	f.wantPods(f.choose(), "D1-again")
-	f.bind("D1-again")
-	f.wantStates("app1 Starting")
-}
-
-// Nor does its timeout make a start of it.
-func TestATimeoutPassesOverWhatIsInDoubt(t *testing.T) {
-	f := spark(t, func(d *queue.Declaration) { d.Spec.StartingTimeout.Nanoseconds = sec / 2 })
-	f.wantPods(f.choose(), "D1")
-	f.reserve("D1")
-	f.fail("D1", Errored)
-	f.now += sec * 3 / 4
-	f.wantPods(f.choose())
-	f.wantStates("app1 Starting", "app2 Accepted")
-	f.now += sec / 4
-	f.wantPods(f.choose(), "D1")
-}
-
 // What fails otherwise later is not in doubt for what failed before.
 func TestOnlyTheLastFailureIsInDoubt(t *testing.T) {
 	f := spark(t)

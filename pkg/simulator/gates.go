@@ -167,6 +167,9 @@ func (w *World) lookAtStarts() {
 			p = &past{began: w.now}
 			w.pasts[k] = p
 		}
+		if p.first == 0 && t.bound > 0 && p.began+w.timeouts[k.queue].least <= w.now {
+			p.vague = true // its time may have been up before any pod of it had a node
+		}
 		w.note(k, p, t, gatedIn(tree, k.queue))
 	}
 }
