@@ -82,7 +82,11 @@ func TestADriverAloneAndItsExecutorsTogether(t *testing.T) {
 	first = append(first, g.grouped("executors-1", app1.Executor(3, d1))...)
 	g.haveNodes(first...)
 	g.hasNode(d2)
-	g.inTurns([]*v1.Pod{d1}, first, []*v1.Pod{d2})
+	others := append(slices.Clone(first), d2)
+	g.inTurns([]*v1.Pod{d1}, others)
+	if given := g.nodesGiven(others...); given[0] == d2.Name { // the first executor opens the gate
+		t.Errorf("a second application started before the first had an executor: %v", given)
+	}
 	g.apps(map[string]string{"app1": "Running", "app2": "Starting"})
 	g.declares("executors-2", 3)
 	g.haveNodes(g.grouped("executors-2", app2.Executor(1, d2), app2.Executor(2, d2), app2.Executor(3, d2))...)
