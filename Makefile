@@ -100,7 +100,7 @@ test-unit: ## run the tests that need no control plane: units, scenarios, proper
 	@$(LIST_IMPORTS) | grep -v '$(STARTS_CLUSTER)' | cut -d ' ' -f 1 | xargs $(GO) test -p $(P)
 
 test-integration: tools ## run the tests that start a real control plane, one package at a time
-	@$(LIST_IMPORTS) | grep '$(STARTS_CLUSTER)' | cut -d ' ' -f 1 | xargs $(GO) test -p 1 -count 1 -timeout 15m
+	@$(LIST_IMPORTS) | grep '$(STARTS_CLUSTER)' | cut -d ' ' -f 1 | xargs $(GO) test -p 1 -count 1 -timeout 30m
 
 test-sim: ## simulate 100,000 random worlds with faults (make test: 2,000; RUNS changes the number), and ask of 1,000 pods why they wait
 	@$(GO) test -p $(P) -count 1 -timeout 10h ./pkg/simulator -run TestTheBooksStayRightWhateverHappens -runs=$(RUNS)
