@@ -93,16 +93,17 @@ verify: ## run every check of hack/verify-*.sh; changes nothing
 lint: ## run golangci-lint alone
 	@hack/verify-lint.sh
 
-test: test-unit test-integration ## run everything a clone needs to be trusted: all Go tests, then the demo once
+test: test-unit test-integration ## run everything a clone needs to be trusted: all Go tests, then both demos once
 	@$(MAKE) demo DEMO_ARGS=--once
+	@$(MAKE) demo DEMO_ARGS="--driver-storm --once"
 
 test-unit: ## run the tests that need no control plane: units, scenarios, properties, laws of the tree
-	@$(LIST_IMPORTS) | grep -v '$(STARTS_CLUSTER)' | cut -d ' ' -f 1 | xargs $(GO) test -p $(P)
+	@$(LIST_IMPORTS) | grep -v '$(STARTS_CLUSTER)' | cut -d ' ' -f 1 | xargs $(GO) test -p $(P) -timeout 30m
 
 test-integration: tools ## run the tests that start a real control plane, one package at a time
 	@$(LIST_IMPORTS) | grep '$(STARTS_CLUSTER)' | cut -d ' ' -f 1 | xargs $(GO) test -p 1 -count 1 -timeout 30m
 
-test-sim: ## simulate 100,000 random worlds with faults (make test: 2,000; RUNS changes the number), and ask of 1,000 pods why they wait
+test-sim: ## simulate 100,000 random worlds with faults (make test: 1,000; RUNS changes the number), and ask of 1,000 pods why they wait
 	@$(GO) test -p $(P) -count 1 -timeout 10h ./pkg/simulator -run TestTheBooksStayRightWhateverHappens -runs=$(RUNS)
 	@$(GO) test -p $(P) -count 1 -timeout 1h ./pkg/simulator -run TestWhatWouldLetAPodStartDoes -questions=1000
 

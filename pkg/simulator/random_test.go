@@ -61,7 +61,7 @@ func options(seed uint64) Options {
 // nothing waits that could run, and a ledger built anew comes to the same picture (see audit.go).
 func TestTheBooksStayRightWhateverHappens(t *testing.T) {
 	var steps, reserved, audits, quiet, alike, shown, unshown, passed, starting atomic.Int64
-	seeds(t, 1500, func(seed uint64, o Options) error {
+	seeds(t, 1000, func(seed uint64, o Options) error {
 		w := New(seed, o)
 		err := w.Run(300)
 		if err == nil {
