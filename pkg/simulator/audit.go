@@ -32,6 +32,7 @@ func (w *World) look(quiet bool) {
 	w.Audits++
 	defer w.beginLook()()
 	w.wrong = append(w.wrong, w.Ledger.Check()...)
+	w.expectWithdrawals()
 	w.auditCharges()
 	w.auditApplications()
 	w.auditGates()

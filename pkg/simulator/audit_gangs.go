@@ -90,6 +90,16 @@ func (w *World) wasWhole(p *pod) bool {
 	return now.Gang == "" || !w.together(now.Gang, w.whole())
 }
 
+// expectWithdrawals takes the pods off the books that the next round is going to take out of kube-scheduler's queue, since their group has
+// lost a pod: the ledger has refunded them by now.
+func (w *World) expectWithdrawals() {
+	for uid, p := range w.pods { // each for itself: order does not matter
+		if now := w.known.pods[uid]; w.roundDue && p.charged != "" && now.Gang != "" && now.Node == "" && !w.Ledger.Inside(uid) {
+			w.charge(p, "")
+		}
+	}
+}
+
 // auditPermission: what may be bound is of a group that was whole, or now has a place for each of the pods that start together.
 func (w *World) auditPermission(p *pod, whole bool) {
 	p.permitted = true
