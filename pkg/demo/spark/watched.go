@@ -34,7 +34,7 @@ func (w watched) Update(object any) error { return w.saw(object, false) }
 func (w watched) Delete(object any) error { return w.saw(object, true) }
 func (w watched) Resync() error           { return nil }
 
-// Replace takes executors in first, so that no driver seems to be alone that is not.
+// Replace takes executors in first and drivers out first, so that no driver seems to be alone that is not.
 func (w watched) Replace(objects []any, _ string) error {
 	there := map[types.UID]bool{}
 	for _, object := range objects {
@@ -42,7 +42,9 @@ func (w watched) Replace(objects []any, _ string) error {
 			there[pod.UID] = true
 		}
 	}
-	for _, gone := range w.operator.without(there) {
+	missing := w.operator.without(there)
+	slices.SortFunc(missing, func(a, b *v1.Pod) int { return btoi(isDriver(b)) - btoi(isDriver(a)) })
+	for _, gone := range missing {
 		w.operator.saw(gone, true)
 	}
 	slices.SortStableFunc(objects, func(a, b any) int { return btoi(isDriver(a)) - btoi(isDriver(b)) })
