@@ -14,7 +14,8 @@ func (l *Ledger) set(r *record, leaf *account, s State, hold reason.Reason) {
 		l.undo(r, was, effects{})
 		l.leave(r)
 	}
-	if r.state = s; r.hold.Code != "" || hold.Code != "" { // mostly neither is: a release writes no memory that it need not
+	r.state = s
+	if r.hold.Code != "" || hold.Code != "" { // mostly neither is: a release writes no memory that it need not
 		r.hold = hold
 	}
 	will := r.effects()
@@ -220,13 +221,15 @@ func (l *Ledger) leave(r *record) {
 	r.leaf, r.app = nil, nil
 }
 
-// recount moves the pod between the counters of pending and running pods.
+// recount moves the pod to where its new state counts.
 func (l *Ledger) recount(r *record, old State) {
 	if r.leaf == nil || old == r.state {
 		return
 	}
-	r.app.countPods(old == Bound, -1)
-	r.app.countPods(r.state == Bound, 1)
+	if (old == Bound) != (r.state == Bound) {
+		r.app.countPods(old == Bound, -1)
+		r.app.countPods(r.state == Bound, 1)
+	}
 	l.tally(r, old, -1)
 	l.tally(r, r.state, 1)
 }
