@@ -20,23 +20,15 @@ func (f *Feed) PodGroups() cache.ResourceEventHandler {
 }
 
 func podGroups(to gangs, kick func(), unreadable func(error)) cache.ResourceEventHandler {
-	forget := func(u *unstructured.Unstructured) {
-		to.ForgetGang(convert.GangKey(u))
-		kick()
-	}
-	h := handler(func(u *unstructured.Unstructured) {
+	return renewing(func(u *unstructured.Unstructured) {
 		if err := observePodGroup(to, u); err != nil && unreadable != nil {
 			unreadable(err)
 		}
 		kick()
-	}, forget)
-	h.UpdateFunc = func(old, obj any) {
-		if before, ok := old.(*unstructured.Unstructured); ok && another(before, obj) {
-			forget(before)
-		}
-		h.AddFunc(obj)
-	}
-	return h
+	}, func(u *unstructured.Unstructured) {
+		to.ForgetGang(convert.GangKey(u))
+		kick()
+	})
 }
 
 // observePodGroup keeps the last good declaration of a group that cannot be read any more. Of one that never could be, the ledger hears

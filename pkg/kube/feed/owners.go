@@ -20,21 +20,11 @@ type owners struct {
 
 // Owners is the handler for informers of what controls pods (see convert.OwnerOf), of whatever kind.
 func (f *Feed) Owners() cache.ResourceEventHandler {
-	forget := func(o metav1.Object) { f.owner(o.GetUID(), false) }
-	h := handler(func(o metav1.Object) {
+	return renewing(func(o metav1.Object) {
 		if owner := convert.OwnerOf(o); owner != nil {
 			f.owner(owner.UID, owner.OnePod())
 		}
-	}, forget)
-	seen := h.AddFunc
-	h.UpdateFunc = func(before, now any) {
-		old, ok1 := before.(metav1.Object)
-		if o, ok2 := now.(metav1.Object); ok1 && ok2 && old.GetUID() != o.GetUID() {
-			forget(old)
-		}
-		seen(now)
-	}
-	return h
+	}, func(o metav1.Object) { f.owner(o.GetUID(), false) })
 }
 
 // owner notes what an owner says, and has its pods observed anew where that is not what it said before.

@@ -13,23 +13,10 @@ import (
 // Queues is the handler for a dynamic informer of Queues. Decoding is done here, object by object: a typed informer would lose the
 // whole list over one object that a newer, laxer CRD let in.
 func (f *Feed) Queues() cache.ResourceEventHandler {
-	h := handler(func(u *unstructured.Unstructured) {
+	return renewing(func(u *unstructured.Unstructured) {
 		f.observeQueue(u)
 		f.Kick()
 	}, f.forgetQueue)
-	h.UpdateFunc = func(old, obj any) {
-		if before, ok := old.(*unstructured.Unstructured); ok && another(before, obj) {
-			f.forgetQueue(before)
-		}
-		h.AddFunc(obj)
-	}
-	return h
-}
-
-// another reports whether an object was deleted and made anew while the watch was broken. What the first declared is not the second's.
-func another(before *unstructured.Unstructured, obj any) bool {
-	after, ok := obj.(*unstructured.Unstructured)
-	return ok && before.GetUID() != after.GetUID()
 }
 
 func (f *Feed) forgetQueue(u *unstructured.Unstructured) {
