@@ -116,8 +116,8 @@ func (l *Ledger) waitsForRoom(c *class, now int64) bool {
 // nothing, unlike roomFor: how often somebody looks must not decide which node a release takes.
 func (l *Ledger) lacksRoom(c *class, now int64) bool {
 	if c.group.open() {
-		_, lacks := l.roomOfGroup(c.group, "")
-		return lacks
+		_, _, _, fits := l.packNow(c.group)
+		return !fits
 	}
 	if c.closed || !c.failed || c.closedUntil > now || l.opts.Extenders {
 		return c.closed

@@ -49,18 +49,24 @@ func (l *Ledger) stopOfGroup(g *group, queue string) (reason.Reason, bool) {
 	return l.limitOnGroup(g, g.next(need))
 }
 
-// roomOfGroup says what room a group lacks; false: none.
-func (l *Ledger) roomOfGroup(g *group, queue string) (reason.Reason, bool) {
+// packNow places the pods that a group needs to start; fits: all have a place, or the group asks for none now.
+func (l *Ledger) packNow(g *group) (pods []*record, placed int, lacks resource.Name, fits bool) {
 	if !g.open() || g.Taken > 0 || l.opts.Extenders {
-		return reason.Reason{}, false
+		return nil, 0, "", true
 	}
 	l.countGroup(g)
 	if g.Ready < g.Need() || g.Need() == 0 {
-		return reason.Reason{}, false
+		return nil, 0, "", true
 	}
-	pods := g.next(g.Need())
-	_, placed, lacks := l.pack(g, pods, false)
-	if placed == len(pods) && lacks == "" {
+	pods = g.next(g.Need())
+	_, placed, lacks = l.pack(g, pods, false)
+	return pods, placed, lacks, placed == len(pods) && lacks == ""
+}
+
+// roomOfGroup says what room a group lacks; false: none.
+func (l *Ledger) roomOfGroup(g *group, queue string) (reason.Reason, bool) {
+	pods, placed, lacks, fits := l.packNow(g)
+	if fits {
 		return reason.Reason{}, false
 	}
 	why := reason.Reason{Code: reason.GangWaitsForRoom, Queue: queue, Other: g.Key, Limit: int64(len(pods)), Used: int64(placed)}

@@ -48,11 +48,7 @@ func (l *Ledger) placesFor(g *group, pods []*record) []*node {
 // pack places pods on nodes. empty: as if none of our pods ran anywhere, so what does not fit then never will. lacks is a resource of which the
 // group says that it needs more than there is.
 func (l *Ledger) pack(g *group, pods []*record, empty bool) (places []*node, placed int, lacks resource.Name) {
-	classes, of := l.classesOf(pods)
-	need := make([]int, len(classes))
-	for _, c := range of {
-		need[c]++
-	}
+	classes, of, need := l.classesOf(pods)
 	nodes := l.nodeList
 	if l.keeper == g && !empty { // those that are kept first: what is free elsewhere may be gone next
 		nodes = slices.Clone(nodes)
@@ -75,8 +71,8 @@ func (l *Ledger) pack(g *group, pods []*record, empty bool) (places []*node, pla
 	return places, placed, ""
 }
 
-// classesOf returns the classes of pods, the largest first, and of each pod which it is.
-func (l *Ledger) classesOf(pods []*record) (classes []*class, of []int) {
+// classesOf returns the classes of pods, the largest first, of each pod which it is, and of each class how many there are.
+func (l *Ledger) classesOf(pods []*record) (classes []*class, of, need []int) {
 	for _, r := range pods {
 		if !slices.Contains(classes, r.class) {
 			classes = append(classes, r.class)
@@ -87,11 +83,12 @@ func (l *Ledger) classesOf(pods []*record) (classes []*class, of []int) {
 			return cmp.Or(cmp.Compare(l.part(b), l.part(a)), cmp.Compare(a.key, b.key))
 		})
 	}
-	of = make([]int, len(pods))
+	of, need = make([]int, len(pods)), make([]int, len(classes))
 	for i, r := range pods {
 		of[i] = slices.Index(classes, r.class)
+		need[of[i]]++
 	}
-	return classes, of
+	return classes, of, need
 }
 
 // part is the largest part of the cluster that a pod of the class asks for, in millionths.
@@ -214,11 +211,7 @@ func (l *Ledger) keepForFirst(now int64) {
 // ended.
 func (l *Ledger) keep(g *group, now int64) {
 	pods := g.next(g.Need())
-	classes, of := l.classesOf(pods)
-	need := make([]int, len(classes))
-	for _, c := range of {
-		need[c]++
-	}
+	classes, _, need := l.classesOf(pods)
 	none := make([]int, len(classes))
 	type choice struct {
 		*node

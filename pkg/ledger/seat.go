@@ -52,22 +52,9 @@ func (l *Ledger) seat(g *group, now int64) *record {
 
 // admits charges the pods one after the other, to see whether a limit or a gate stops one of them, and takes that back.
 func (l *Ledger) admits(pods []*record) bool {
-	moved, version := l.before[:0], l.version
-	l.trying = true
-	for _, r := range pods {
-		if l.stopsNow(r) {
-			break
-		}
-		moved = append(moved, before{r, r.state, r.hold, r.limited})
-		l.set(r, r.leaf, Released, reason.Reason{})
-	}
-	for _, b := range slices.Backward(moved) {
-		l.set(b.record, b.leaf, b.state, b.hold)
-		b.record.limited = b.limited
-	}
-	all := len(moved) == len(pods)
-	clear(moved)
-	l.before, l.trying, l.version = moved[:0], false, version
+	t := l.newTrial()
+	all := t.release(pods)
+	t.end()
 	return all
 }
 

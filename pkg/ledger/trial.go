@@ -32,8 +32,7 @@ type before struct {
 func (l *Ledger) try() *trial {
 	l.begin()
 	l.recheckDrivers()
-	l.trying = true
-	t := &trial{ledger: l, version: l.version, before: l.before[:0]}
+	t := l.newTrial()
 	for _, r := range slices.Clone(l.parked) { // each for itself: order does not matter
 		if r.leaf == nil {
 			continue // something holds it by now, and it is about to be taken out of kube-scheduler's queue
@@ -53,6 +52,12 @@ func (l *Ledger) try() *trial {
 		t.open |= c.lane()
 	}
 	return t
+}
+
+// newTrial begins a trial in which nothing is moved yet.
+func (l *Ledger) newTrial() *trial {
+	l.trying = true
+	return &trial{ledger: l, version: l.version, before: l.before[:0]}
 }
 
 func (t *trial) move(r *record, s State) {
@@ -94,16 +99,24 @@ func (t *trial) all(g *group) bool {
 	if _, over := l.limitOnGroup(g, pods); over {
 		return false
 	}
+	if !t.release(pods) { // a gate, or a limit that drivers have
+		return false
+	}
+	g.tried = l.mark
+	t.charged = append(t.charged, pods...)
+	return true
+}
+
+// release charges the pods one after the other; false, and none is charged: a limit or a gate stops one of them.
+func (t *trial) release(pods []*record) bool {
 	at := len(t.before)
 	for _, r := range pods {
-		if l.stopsNow(r) { // a gate, or a limit that drivers have
+		if t.ledger.stopsNow(r) {
 			t.takeBack(at)
 			return false
 		}
 		t.move(r, Released)
 	}
-	g.tried = l.mark
-	t.charged = append(t.charged, pods...)
 	return true
 }
 

@@ -36,10 +36,11 @@ func (l *Ledger) why(r *record) reason.Reason {
 	if why, limited := l.limitOn(r.app, r.class); limited {
 		return why
 	}
-	if why, lacks := l.roomOfGroup(r.group, string(r.leaf.path)); lacks {
-		return why
-	}
-	if l.lacksRoom(r.class, l.now) {
+	if r.group.open() {
+		if why, lacks := l.roomOfGroup(r.group, string(r.leaf.path)); lacks {
+			return why
+		}
+	} else if l.lacksRoom(r.class, l.now) {
 		return l.noRoom(r)
 	}
 	return reason.Reason{Code: reason.WaitingTurn, Queue: string(r.leaf.path)}
