@@ -50,13 +50,13 @@ type gates struct {
 
 type startEntry struct{ *account }
 
-func (e startEntry) before(o startEntry) bool {
-	if e.until != o.until {
-		return e.until < o.until
-	}
-	return e.turn < o.turn
+func (e startEntry) before(o startEntry) bool { return leavesFirst(e.account, o.account) < 0 }
+func (e startEntry) place() *int              { return &e.inStarts }
+
+// leavesFirst is the order in which applications leave Starting at the latest.
+func leavesFirst(a, b *account) int {
+	return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.turn, b.turn))
 }
-func (e startEntry) place() *int { return &e.inStarts }
 
 // opens: one more application of the leaf may start.
 func (a *account) opens() bool { return int64(len(a.starting)) < a.spec.Starters() }
@@ -385,7 +385,7 @@ func (l *Ledger) behind(a *account) reason.Reason {
 	_, why.Used = leaf.startingTimeout()
 	var next *account
 	for _, o := range leaf.starting {
-		if o != a && (next == nil || startEntry{o}.before(startEntry{next})) {
+		if o != a && (next == nil || leavesFirst(o, next) < 0) {
 			next = o
 		}
 	}

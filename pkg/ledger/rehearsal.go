@@ -440,9 +440,7 @@ func (h *Rehearsal) Starting(leaf queue.Path, n int) []Holder {
 	if a == nil {
 		return nil
 	}
-	all := slices.SortedFunc(slices.Values(a.starting), func(a, b *account) int {
-		return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.turn, b.turn))
-	})
+	all := slices.SortedFunc(slices.Values(a.starting), leavesFirst)
 	hs := make([]Holder, 0, min(n, len(all)))
 	for _, app := range all[:min(n, len(all))] {
 		hs = append(hs, Holder{Queue: app.path, Application: app.name, User: app.user, Pods: app.running})
