@@ -24,6 +24,8 @@ type Pod struct {
 	Foreign bool
 	// Terminating: deletion was asked for. An unbound one takes no part any more.
 	Terminating bool
+	// Deadline is when a terminating pod should be gone, unix nanoseconds; 0 where it is not terminating.
+	Deadline int64
 	// Single: the application is known to be this one pod. It is not believed where there are more.
 	Single bool
 
@@ -48,6 +50,11 @@ type Pod struct {
 	Node string
 	// Bound is when it got its node, in nanoseconds since the epoch, as the pod says; 0 where it does not.
 	Bound int64
+	// Nominated is the node that the status of an unbound pod names as the one whose room is being made for it, "" if none.
+	Nominated string
+	// Announced is since when the pod shows that this scheduler is about to evict it (condition DisruptionTarget), unix nanoseconds; 0: it
+	// does not.
+	Announced int64
 	// Gate names the PreEnqueue plugin of another party that holds the pod, "" if none does.
 	Gate string
 	// Shown is the sentence of the pod's Queued condition, "" where it shows none.

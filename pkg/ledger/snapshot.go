@@ -43,6 +43,8 @@ type QueueState struct {
 
 	// Starts is the gate of a StateAware leaf; nil elsewhere.
 	Starts *Starts
+	// Starvation is of a queue that is below what it is entitled to; zero of the others.
+	Starvation Starvation
 
 	Problems []reason.Reason
 }

@@ -96,6 +96,7 @@ type Spec struct {
 	// MaxRunningApplicationsPerUser caps the applications of one user that may run,
 	// over all queues. It is read from the root alone.
 	MaxRunningApplicationsPerUser Limit
+	Preemption                    Preemption
 }
 
 // Percent is the part of a declaration that is stated in percent of the cluster, in
@@ -202,7 +203,7 @@ func (s Spec) Equal(o Spec) bool {
 		s.Guaranteed.Equal(o.Guaranteed) && SameLimits(s.Max, o.Max) && SameLimits(s.MaxPod, o.MaxPod) &&
 		s.MaxStarting == o.MaxStarting && s.StartingTimeout == o.StartingTimeout &&
 		s.MaxRunningApplications == o.MaxRunningApplications && s.MaxDriverShare == o.MaxDriverShare &&
-		s.MaxRunningApplicationsPerUser == o.MaxRunningApplicationsPerUser
+		s.MaxRunningApplicationsPerUser == o.MaxRunningApplicationsPerUser && s.Preemption == o.Preemption
 }
 
 // SameLimits compares maxima, where an absent resource is unlimited.

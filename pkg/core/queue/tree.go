@@ -23,8 +23,11 @@ type Declaration struct {
 	Memory Memory
 }
 
-// Memory is what the status of a StateAware queue keeps over a restart of the scheduler.
+// Memory is what the status of a queue keeps over a restart of the scheduler.
 type Memory struct {
+	// BelowFairShareSince and BelowGuaranteedSince are when the clocks of starvation began, unix nanoseconds, 0 for not at all.
+	BelowFairShareSince, BelowGuaranteedSince int64
+
 	// Started are applications that have left Starting although their pods alone do not
 	// say so.
 	Started []string
@@ -34,7 +37,8 @@ type Memory struct {
 
 // Equal reports whether both remember the same.
 func (m Memory) Equal(o Memory) bool {
-	return slices.Equal(m.Started, o.Started) && slices.Equal(m.Starts, o.Starts)
+	return slices.Equal(m.Started, o.Started) && slices.Equal(m.Starts, o.Starts) &&
+		m.BelowFairShareSince == o.BelowFairShareSince && m.BelowGuaranteedSince == o.BelowGuaranteedSince
 }
 
 // Occupancy tells where pods are.
