@@ -16,7 +16,7 @@ func (l *Ledger) limitOnGroup(g *group, pods []*record) (reason.Reason, bool) {
 		if slices.ContainsFunc(pods[:i], func(o *record) bool { return o.leaf == r.leaf }) {
 			continue
 		}
-		for a := r.leaf; a != nil; a = a.parent {
+		for a := r.leaf; a != nil && a != l.ceiling; a = a.parent {
 			if a.spec.Max.Len() == 0 {
 				continue
 			}

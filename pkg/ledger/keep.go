@@ -32,6 +32,9 @@ type wait struct {
 
 // places are where a group's pods would go.
 func (l *Ledger) placesFor(g *group, pods []*record) []*node {
+	if nodes, given := l.placesGiven(pods); given {
+		return nodes
+	}
 	if l.opts.Extenders { // nodes may have room that only an extender knows of
 		return make([]*node, len(pods))
 	}

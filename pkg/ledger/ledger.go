@@ -101,6 +101,11 @@ type Ledger struct {
 	stale              *account   // a leaf that promised what its limits do not allow any more
 	childBuffer        []fairshare.Child
 
+	// Preemption: see starvation.go, places.go, victims.go, preemption.go.
+	preempting preempting
+	ceiling    *account // of a trial of claimants: limits from this queue up are not asked
+	trees      uint64   // grows with every tree
+
 	// Nodes.
 	nodes         map[string]*node
 	nodeList      []*node // those that exist, in no order that means anything

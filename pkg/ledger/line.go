@@ -240,7 +240,7 @@ func (l *Ledger) head(a *account, open lanes) *record {
 // stopsOnPath reports whether a limit on the path admits no further pod of the class. The walk has asked already, but by lanes, which
 // several classes may share, and of drivers what was so when their leaf was last looked at.
 func (l *Ledger) stopsOnPath(a *account, c *class) bool {
-	for ; a != nil; a = a.parent {
+	for ; a != nil && a != l.ceiling; a = a.parent {
 		if l.stops(a, c) {
 			return true
 		}

@@ -26,8 +26,10 @@ type node struct {
 	// used is what takes room: foreign pods, and pods of ours that are released, reserved or bound here.
 	used               resource.Sum
 	spots, foreignPods int
-	index              int // in the ledger's list of nodes
+	index              int       // in the ledger's list of nodes
+	on                 []*record // that have their spot here, in no order that means anything
 	keptFor            *group
+	copied             *copiedNode // see preemption.go; nil: it is to be copied anew
 }
 
 // ObserveNode takes in the newest state of a node.
@@ -41,7 +43,7 @@ func (l *Ledger) ObserveNode(n Node) {
 	if !e.known {
 		l.list(e)
 	}
-	e.Node, e.known = n, true
+	e.Node, e.known, e.copied = n, true, nil
 	e.recount(l)
 	l.gained(e)
 	l.retryClasses()
@@ -55,7 +57,7 @@ func (l *Ledger) ForgetNode(name string) {
 	if e.known {
 		l.unlist(e)
 	}
-	e.Node, e.known = Node{Name: name}, false
+	e.Node, e.known, e.copied = Node{Name: name}, false, nil
 	e.recount(l)
 	e.dropIfEmpty(l)
 }
@@ -86,6 +88,7 @@ func (l *Ledger) observeForeign(p Pod) {
 // add puts a pod on the node (sign 1) or takes it off (sign -1).
 func (e *node) add(l *Ledger, request resource.List, sign int, foreign bool) {
 	e.pods += sign
+	e.copied = nil
 	if foreign {
 		addSigned(&e.foreign, request, sign)
 		addSigned(&e.used, request, sign)

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"slices"
+
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -35,6 +37,7 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 		l.pods[p.UID] = r
 		l.join(r)
 		l.ask(r)
+		l.shows(r)
 	} else {
 		before := r.group
 		defer func() {
@@ -46,6 +49,14 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 			r.inherited = p.Shown != "" && (r.inherited || r.told != p.Shown)
 			r.Shown, r.told = p.Shown, p.Shown
 			l.tell(r)
+		}
+		if r.Nominated != p.Nominated {
+			r.Nominated = p.Nominated
+			l.followNomination(r)
+		}
+		if r.Announced != p.Announced {
+			r.Announced = p.Announced
+			l.shows(r)
 		}
 		if r.Unschedulable != p.Unschedulable {
 			r.Unschedulable = p.Unschedulable
@@ -72,6 +83,7 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 		l.wait(r, now)
 	}
 	l.revised()
+	l.followNomination(r)
 	l.lookAtGroup(r.group)
 }
 
@@ -128,6 +140,9 @@ func (l *Ledger) revise(r *record, p Pod) bool {
 		return false
 	}
 	leaf, s, hold, spot := r.leaf, r.state, r.hold, r.spot
+	if !p.Request.Equal(r.Request) || p.Class != r.Class {
+		l.endPlace(r)
+	}
 	l.inRevision = r.app // an application that loses its only pod for a moment does not end
 	l.occupy(r, nil)
 	l.set(r, nil, s, hold) // off every account, with the old values
@@ -154,7 +169,15 @@ func (l *Ledger) revise(r *record, p Pod) bool {
 func (p Pod) equal(o Pod) bool {
 	return p.Request.Equal(o.Request) && p.Queue == o.Queue && p.Placed == o.Placed && p.Application == o.Application && p.Role == o.Role && p.User == o.User &&
 		p.Class == o.Class && p.Priority == o.Priority && p.Node == o.Node && p.Terminating == o.Terminating && p.Gate == o.Gate &&
-		p.Created == o.Created && p.Foreign == o.Foreign && p.Single == o.Single && p.Gang == o.Gang && p.Bound == o.Bound
+		p.Created == o.Created && p.Foreign == o.Foreign && p.Single == o.Single && p.Gang == o.Gang && p.Bound == o.Bound && p.Deadline == o.Deadline
+}
+
+// shows notes a pod that shows that it is to go.
+func (l *Ledger) shows(r *record) {
+	l.touch(r)
+	if r.Announced != 0 && !slices.Contains(l.preempting.showing, r) {
+		l.preempting.showing = append(l.preempting.showing, r)
+	}
 }
 
 // ask registers the pod under the queue it asks for, and joins its class, while it is unbound.

@@ -97,6 +97,7 @@ type record struct {
 	app   *account
 	group *group // the pod group that it names
 	spot  *node  // where its room is taken: on a node that had some, then on its own
+	place *place // where room is kept for it while it waits: see places.go
 
 	ticket    uint64 // of the last release; never changes while kube-scheduler holds the pod
 	since     int64  // when it entered its state
@@ -109,6 +110,7 @@ type record struct {
 	doubtful  bool   // its last failure was one to bind it, its first in a row
 	listing   uint32 // grows whenever it enters or leaves a line
 	inRoster  int    // place among the released or parked pods
+	onNode    int    // place among the pods of its spot
 
 	inTimer int            // place among the back-off timers
 	limited *reason.Reason // of a listed pod: the limit it was told of; nil: of none
@@ -126,6 +128,9 @@ type record struct {
 	inShowing int        // place among those of them that show Unschedulable
 	attempts  int        // failed with an error in a row
 	retryAt   int64      // end of its back-off
+
+	victim      *victim // it is to go: see victims.go
+	sparedUntil int64   // no victim until then: its disruption budget did not allow it
 
 	lack       uint64 // the last look in which it was of the backlog, and
 	lackSince  int64  // since when it has been so in every look

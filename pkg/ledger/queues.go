@@ -55,6 +55,7 @@ func (l *Ledger) ForgetQueue(p queue.Path) {
 // retree builds the tree anew and moves pods to where it now puts them. Accounts live on by path, so charges stay.
 func (l *Ledger) retree() {
 	l.tree = queue.Build(l.declarations(), l.occupancy(), l.total)
+	l.trees++
 	inTree := make(map[queue.Path]bool, len(l.tree.Nodes))
 	for i, n := range l.tree.Nodes { // parents before children
 		inTree[n.Path] = true
@@ -69,6 +70,10 @@ func (l *Ledger) retree() {
 		a.spec, a.ordinal, a.accepting = n.Spec, i+1, n.Accepting
 		a.kids = a.kids[:0]
 		a.inheritMaxPod()
+		a.preemption = n.Spec.Preemption
+		if a.parent != nil {
+			a.preemption = n.Spec.Preemption.Under(a.parent.preemption)
+		}
 		if a.parent != nil {
 			a.parent.kids = append(a.parent.kids, a)
 		}

@@ -44,8 +44,12 @@ func (l *Ledger) Choose(now int64) (Release, bool) {
 	if r.state == Released { // the first of its group
 		return r.released(), true
 	}
+	spot := r.class.witness
+	if p := r.placeNode(); p != nil && l.roomIsThere(r) {
+		spot = p
+	}
 	c := l.charge(r, now)
-	l.occupy(r, r.class.witness)
+	l.occupy(r, spot)
 	return c, true
 }
 
@@ -78,6 +82,9 @@ func (l *Ledger) next(now int64) *record {
 	// Only the class whose turn it is looks for room: there may be thousands, and most of them come later.
 	open &= l.lanesOf(l.root)
 	l.firstToWait, l.nextPatience = nil, 0
+	if r := l.nextPlaced(now); r != nil {
+		return r
+	}
 	if r, wait := l.nextOwed(now); r != nil || wait {
 		return r
 	}
@@ -319,6 +326,7 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 	case r == nil || !r.state.inWindow():
 		return []UID{uid}
 	}
+	l.losePlace(r, now)
 	tried, c := r.state == Released, r.class
 	r.doubtful = f == Errored && !tried && r.attempts == 0 && !r.group.open()
 	switch {

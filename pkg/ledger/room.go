@@ -164,13 +164,22 @@ func (l *Ledger) occupy(r *record, e *node) {
 		return
 	}
 	r.spot = e
+	if old != nil { // first: its place among the pods of a node is one number
+		last := len(old.on) - 1
+		old.on[r.onNode], old.on[last].onNode = old.on[last], r.onNode
+		old.on[last] = nil
+		old.on = old.on[:last]
+	}
 	if e != nil {
 		e.used.Add(r.Request)
 		e.spots++
+		r.onNode, e.copied = len(e.on), nil
+		e.on = append(e.on, r)
 	}
 	if old != nil {
 		old.used.Sub(r.Request)
 		old.spots--
+		old.copied = nil
 		l.gained(old)
 		old.dropIfEmpty(l)
 	}
@@ -198,8 +207,8 @@ func (l *Ledger) Candidates(uid UID, n, small int) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.pods[uid]
-	if r != nil && r.state == Released && r.group.open() && r.spot != nil && r.spot.known {
-		return []string{r.spot.Name} // the places of a group were chosen together
+	if r != nil && r.state == Released && (r.group.open() || r.place != nil) && r.spot != nil && r.spot.known {
+		return []string{r.spot.Name} // the places of a group were chosen together, and one that was made by preemption is for this pod
 	}
 	if r == nil || r.state != Released || len(l.nodeList) <= small {
 		return nil

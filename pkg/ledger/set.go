@@ -52,7 +52,14 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will eff
 	}
 	l.enrol(r, oldState)
 	if !r.state.charged() {
-		l.occupy(r, nil)
+		l.occupy(r, r.placeNode())
+	}
+	l.touch(r)
+	if r.place != nil && !l.trying && (r.state == Reserved || r.state == Bound || r.state == Gone) {
+		l.endPlace(r)
+	}
+	if r.victim != nil && !l.trying && r.state != Bound {
+		l.dropVictim(r)
 	}
 	if r.hold.Code == reason.BackOff != (r.inTimer != out) {
 		if r.inTimer == out {
@@ -127,6 +134,7 @@ func (l *Ledger) undo(r *record, was, will effects) {
 	}
 	if was.demands && !will.demands {
 		r.app.ask(r.Request, -1)
+		r.leaf.askForDriver(r, -1)
 	}
 	r.app.wanting -= btoi(was.wants && !will.wants)
 	r.app.kept -= btoi(was.kept && !will.kept)
@@ -146,6 +154,7 @@ func (l *Ledger) redo(r *record, was, will effects) {
 	}
 	if will.demands && !was.demands {
 		r.app.ask(r.Request, 1)
+		r.leaf.askForDriver(r, 1)
 	}
 	r.app.wanting += btoi(will.wants && !was.wants)
 	r.app.kept += btoi(will.kept && !was.kept)
@@ -162,6 +171,12 @@ func (a *account) addDriver(r *record, sign int) {
 	if r.Role == application.Driver {
 		addSigned(&a.drivers, r.Request, sign)
 		a.driverPods += sign
+	}
+}
+
+func (a *account) askForDriver(r *record, sign int) {
+	if r.Role == application.Driver {
+		addSigned(&a.driverDemand, r.Request, sign)
 	}
 }
 

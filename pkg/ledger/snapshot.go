@@ -91,7 +91,7 @@ func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]strin
 	l.begin()
 	tree := l.tree // built anew at every change, never edited
 	s := Snapshot{Version: l.version, Total: l.total, InWindow: l.inWindow, Queues: make([]QueueState, 0, len(tree.Nodes)+len(tree.Blocked))}
-	active := make([]bool, len(tree.Nodes))
+	active, demands := make([]bool, len(tree.Nodes)), []resource.List(nil)
 	for i, n := range tree.Nodes {
 		a := l.accounts[n.Path]
 		active[i] = a.active()
@@ -102,6 +102,12 @@ func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]strin
 			ApplicationsRunning:    int(a.states[application.Running] + a.states[application.Completing]),
 			ApplicationsCompleting: int(a.states[application.Completing]), Starts: l.startsOf(a),
 			PodsPending: a.pending, PodsRunning: a.running,
+		}
+		if a.starving != nil && (a.starving.since != [len(kinds)]int64{} || a.starving.claiming()) {
+			if demands == nil {
+				demands = l.claimable()
+			}
+			q.Starvation = l.starvation(a, demands[i])
 		}
 		if !q.Allocated.Fits(q.Allocated.CapBy(n.Spec.Max)) {
 			q.Problems = append(q.Problems, overLimit(n.Path, q.Allocated, n.Spec.Max))

@@ -67,8 +67,13 @@ func (t *trial) move(r *record, s State) {
 
 // next charges the next pod and returns it, nil if there is none.
 func (t *trial) next() *record {
+	return t.nextBelow(t.ledger.root, t.open&t.ledger.lanesOf(t.ledger.root))
+}
+
+// nextBelow is next among the pods of one queue, whatever limits that queue and those above it have.
+func (t *trial) nextBelow(a *account, open lanes) *record {
 	l := t.ledger
-	r := l.walk(l.root, t.open&l.lanesOf(l.root))
+	r := l.walk(a, open)
 	for r != nil && r.group.open() && r.group.tried != l.mark {
 		if r.group.Need() == 0 {
 			break // those that it takes are on their way, and this is one more
@@ -78,7 +83,7 @@ func (t *trial) next() *record {
 			return t.charged[first] // which need not be r: a group's pods have an order of their own
 		}
 		r.class.mark = 0
-		r = l.walk(l.root, t.open&l.lanesOf(l.root))
+		r = l.walk(a, open)
 	}
 	l.freshen()
 	if r == nil {

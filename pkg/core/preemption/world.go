@@ -12,10 +12,20 @@ type World struct {
 	Queues []Queue       // in path order, the root first, parents before children
 	Nodes  []Node        // in order of names
 	Claims []Claim       // in the order in which they are to be paid: see Order
+	// Gone are the victims of earlier plans that still run, by UID, and Coming the claimants that are on their way to their nodes: both are
+	// accounted for already, and listed for those who look at pods and not at amounts. Pods that are terminating are gone too.
+	Gone   []string
+	Coming []Coming
 	// Settings are those of the root.
 	Settings Settings
 	// Used is what all pods hold now, gross: the cluster must be busier than Settings.UtilizationThreshold.
 	Used resource.List
+}
+
+// Coming is a pod that is on its way to a node.
+type Coming struct {
+	UID  string
+	Node string // by name
 }
 
 // Queue is a queue as preemption sees it.
@@ -30,6 +40,9 @@ type Queue struct {
 	Demand      resource.List // capped by every max on the path
 	Max         resource.List // an absent resource is unlimited
 	Preemptible bool          // in force: false also where a queue above says so
+	Weight      int64         // thousandths
+	Guaranteed  resource.List
+	Active      bool // it, or a queue below it, has an application that may run
 }
 
 // Node is a node as preemption sees it.
@@ -128,6 +141,32 @@ type Settings struct {
 	MaxIgnoredOverCapacity int64
 	// NaturalTerminationFactor is the part of a claim that one round pays, in thousandths.
 	NaturalTerminationFactor int64
+}
+
+// SettingsOf returns what the root states, with the defaults for what it leaves open.
+func SettingsOf(p queue.Preemption) Settings {
+	s := DefaultSettings()
+	s.ObserveOnly = p.ObserveOnly
+	for _, ratio := range []struct {
+		stated queue.Limit
+		to     *int64
+	}{
+		{p.UtilizationThreshold, &s.UtilizationThreshold},
+		{p.TotalPerRound, &s.TotalPerRound},
+		{p.MaxIgnoredOverCapacity, &s.MaxIgnoredOverCapacity},
+		{p.NaturalTerminationFactor, &s.NaturalTerminationFactor},
+	} {
+		if ratio.stated.Stated {
+			*ratio.to = ratio.stated.Most
+		}
+	}
+	if p.Interval.Stated {
+		s.Interval = p.Interval.Nanoseconds
+	}
+	if p.MaxWaitBeforeKill.Stated {
+		s.MaxWaitBeforeKill = p.MaxWaitBeforeKill.Nanoseconds
+	}
+	return s
 }
 
 // DefaultSettings hold where nothing is stated. The last three change nothing: among weights a claim is what a queue is owed, and it was patient.

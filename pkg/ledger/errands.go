@@ -1,0 +1,202 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// Nomination is a node to be written into the status of a pod, or taken out of it where Node is "".
+type Nomination struct {
+	UID             UID
+	Namespace, Name string
+	Node            string
+}
+
+// Errands are what the cluster is to be told. What is not reported back as done comes again.
+type Errands struct {
+	Announce []Victim // show that they are to go, and report Announced
+	Evict    []Victim // due, and still needed as of now; report Evicted or EvictionFailed
+	Withdraw []Victim // show that they stay after all, and report Withdrawn
+	Nominate []Nomination
+	// Next is when there is more to do at the latest, unless something changes; 0: never.
+	Next int64
+}
+
+// PreemptionCounts are counters since the start.
+type PreemptionCounts struct {
+	// Claims that were opened; victims Chosen, Announced, Evicted, Withdrawn; evictions that Failed, and those of them that were Refused by a
+	// disruption budget; places on which a claimant did not fit after all, or that the world had overtaken (Stale).
+	Claims, Chosen, Announced, Evicted, Failed, Refused, Withdrawn, Stale uint64
+}
+
+// PreemptionCounts returns the counters.
+func (l *Ledger) PreemptionCounts() PreemptionCounts {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.preempting.counts
+}
+
+// Errands returns what is to be done by now. A victim that nobody needs any more, or whose queue would fall below its fair share by now, is not
+// evicted: what was planned is looked at again when it is due.
+func (l *Ledger) Errands(now int64) Errands {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = max(l.now, now)
+	l.begin()
+	l.tendPlaces(now)
+	l.recheckVictims()
+	var e Errands
+	soonest := func(at int64) {
+		if e.Next == 0 || at < e.Next {
+			e.Next = at
+		}
+	}
+	for _, v := range l.preempting.victims {
+		switch at := max(v.victim.Due, v.victim.retryAt); {
+		case v.victim.Phase == Chosen:
+			e.Announce = append(e.Announce, v.victim.Victim)
+		case v.victim.Phase == Announced && at <= now:
+			e.Evict = append(e.Evict, v.victim.Victim)
+		case v.victim.Phase == Announced:
+			soonest(at)
+		}
+	}
+	if l.preempting.plannedAt != 0 { // before the first round it is not known whether what an earlier process announced still holds
+		l.preempting.showing = slices.DeleteFunc(l.preempting.showing, func(r *record) bool { return l.pods[r.UID] != r || r.Announced == 0 || r.state != Bound })
+		for _, r := range l.preempting.showing {
+			if r.victim == nil && !r.Terminating {
+				e.Withdraw = append(e.Withdraw, Victim{UID: r.UID, Namespace: r.Namespace, Name: r.Name, Node: r.Node})
+			}
+		}
+	}
+	l.preempting.renominate = slices.DeleteFunc(l.preempting.renominate, func(r *record) bool { return l.pods[r.UID] != r || !r.wantsNomination() })
+	for _, r := range l.preempting.renominate {
+		n := Nomination{UID: r.UID, Namespace: r.Namespace, Name: r.Name}
+		if r.place != nil {
+			n.Node = r.place.node.Name
+		}
+		e.Nominate = append(e.Nominate, n)
+	}
+	return e
+}
+
+// recheckVictims withdraws the victims that the plan would not take any more.
+func (l *Ledger) recheckVictims() {
+	for _, v := range slices.Clone(l.preempting.victims) { // in the order in which they were chosen
+		if v.victim == nil || v.victim.Phase == Evicting {
+			continue
+		}
+		switch c := v.victim.claimant; {
+		case c.place == nil:
+			l.withdraw(v)
+		case l.endangers(v):
+			l.endPlace(c)
+			l.withdraw(v)
+		case !v.victim.unlike && v.victim.with == "" && !l.needed(v):
+			l.withdraw(v)
+		case v.victim.refused != 0 && l.now >= v.victim.refused+refusedFor:
+			v.sparedUntil = l.now + sparedFor
+			l.endPlace(c)
+			l.withdraw(v)
+		}
+	}
+}
+
+// endangers: with all victims gone and all claimants there, a queue from which this one is taken would be below its fair share by now, or one that
+// must not be taken from: shares and usage have moved since the plan was made.
+func (l *Ledger) endangers(v *record) bool {
+	for a := v.leaf; a != nil && a.parent != nil && !v.victim.claim.isUnder(a); a = a.parent {
+		if a.preemption.NotPreemptible || preemption.Starved(a.parent.spec.Rule(), l.total, l.net(a), l.shareOf(a)) {
+			return true
+		}
+	}
+	return v.leaf == nil
+}
+
+// net is what a queue will use when all victims are gone and all claimants are there.
+func (l *Ledger) net(a *account) resource.List {
+	var sum resource.Sum
+	sum.AddSum(&a.usage)
+	for _, v := range l.preempting.victims {
+		if v.leaf != nil && v.leaf.isUnder(a) && v.state.charged() {
+			sum.Sub(v.Request)
+		}
+	}
+	for _, r := range l.preempting.placed {
+		if r.leaf != nil && r.leaf.isUnder(a) && !r.state.charged() {
+			sum.Add(r.Request)
+		}
+	}
+	return sum.List()
+}
+
+// Announced notes that a victim shows that it is to go. The wait begins.
+func (l *Ledger) Announced(uid UID, now int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if v := l.victimOf(uid); v != nil && v.Phase == Chosen {
+		v.Phase, v.AnnouncedAt = Announced, now
+		v.Due = now + preemption.SettingsOf(l.root.spec.Preemption).MaxWaitBeforeKill
+		l.preempting.counts.Announced++
+		l.version++
+	}
+}
+
+func (l *Ledger) victimOf(uid UID) *victim {
+	if r := l.pods[uid]; r != nil {
+		return r.victim
+	}
+	return nil
+}
+
+// Evicted notes that the API server agreed to evict a victim.
+func (l *Ledger) Evicted(uid UID, now int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if v := l.victimOf(uid); v != nil && v.Phase != Evicting {
+		v.Phase = Evicting
+		l.preempting.counts.Evicted++
+		l.version++
+	}
+}
+
+// EvictionFailed notes that it did not; it is tried again after a back-off as long as the victim is needed. refused: a disruption budget forbids it.
+func (l *Ledger) EvictionFailed(uid UID, refused bool, now int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v := l.victimOf(uid)
+	if v == nil || v.Phase == Evicting {
+		return
+	}
+	v.Attempts++
+	v.retryAt = now + min(firstBackOff<<min(v.Attempts-1, 10), lastEvictBackOff)
+	l.preempting.counts.Failed++
+	if refused {
+		l.preempting.counts.Refused++
+		if v.refused == 0 {
+			v.refused = now
+		}
+	} else {
+		v.refused = 0
+	}
+}
+
+// Withdrawn notes that a pod does not show any more that it is to go.
+func (l *Ledger) Withdrawn(uid UID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r := l.pods[uid]; r != nil {
+		l.preempting.showing = slices.DeleteFunc(l.preempting.showing, func(o *record) bool { return o == r })
+	}
+}
+
+// Nominated notes that a nomination was written.
+func (l *Ledger) Nominated(n Nomination) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r := l.pods[n.UID]; r != nil && r.Node == "" {
+		r.Nominated = n.Node
+	}
+}

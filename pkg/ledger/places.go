@@ -1,0 +1,247 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+)
+
+// A claimant of a plan has a place: its room is taken on its node from then on, also while those that are to go are still there. So the node is
+// overfull on the books, nobody else is sent there, and what its victims give back is the claimant's. It is released, before all others, once the
+// room is there. A pod that the scheduling framework nominated (upstream's priority preemption, or an earlier process of this scheduler) has one too.
+
+const (
+	// placeFor is how long a place without a claim is kept while its node has no room for it.
+	placeFor int64 = 60e9
+	// overstay is how long after its deadline a terminating pod is believed to be on its way: then its room is not coming.
+	overstay int64 = 30e9
+	// lastClaimBackOff bounds the pause after places on which claimants did not fit.
+	lastClaimBackOff int64 = 5 * 60e9
+)
+
+// place is where a waiting pod will run.
+type place struct {
+	node  *node
+	claim *account // whose claim it is, nil for none
+	kind  preemption.Kind
+	until int64 // of one without a claim
+	// victims go for it. They may serve other places on the node too.
+	victims []*record
+}
+
+// preempting is what preemption remembers. Clocks and claims stand in the accounts.
+type preempting struct {
+	lookedAt   uint64 // the version, plus one, at the last look at the clocks
+	recalled   bool   // what statuses remember has been taken into account
+	plannedFor uint64 // the version, plus one, at the last round
+	plannedAt  int64
+	cutShort   bool // the last round left out claimants since there were too many
+	placed     []*record
+	victims    []*record // in the order in which they were chosen
+	showing    []*record // that show that they are to go, as their objects say
+	renominate []*record // of which the status may name another node than it should
+	counts     PreemptionCounts
+}
+
+// givePlace takes room for a waiting pod on a node.
+func (l *Ledger) givePlace(r *record, p *place) {
+	r.place = p
+	l.preempting.placed = append(l.preempting.placed, r)
+	if r.leaf != nil && !r.state.charged() {
+		l.occupy(r, p.node)
+	}
+	l.nominate(r)
+	l.version++
+}
+
+// endPlace gives a place back, if the pod has one; its victims stay, unless somebody else needs their room.
+func (l *Ledger) endPlace(r *record) {
+	p := r.place
+	if p == nil {
+		return
+	}
+	r.place = nil
+	l.preempting.placed = slices.DeleteFunc(l.preempting.placed, func(o *record) bool { return o == r })
+	if !r.state.charged() {
+		l.occupy(r, nil)
+	}
+	l.nominate(r)
+	for _, v := range p.victims {
+		l.reassign(v, p.node)
+	}
+	l.version++
+}
+
+// losePlace ends the place of a pod that did not fit there after all, and lets its claim pause: more each time, so that plans which the cluster
+// does not bear out cannot chase each other.
+func (l *Ledger) losePlace(r *record, now int64) {
+	if r.place == nil {
+		return
+	}
+	if c := r.place.claim; c != nil && c.starving != nil {
+		c.starving.failures++
+		c.starving.retryAt = now + min(firstBackOff<<min(c.starving.failures, 10), lastClaimBackOff)
+		l.preempting.counts.Stale++
+	}
+	l.endPlace(r)
+}
+
+// tendPlaces ends the places that are of no use any more.
+func (l *Ledger) tendPlaces(now int64) {
+	for _, r := range slices.Clone(l.preempting.placed) { // in the order in which they were given
+		if !l.holdsGood(r, now) {
+			l.endPlace(r)
+		}
+	}
+}
+
+func (l *Ledger) holdsGood(r *record, now int64) bool {
+	p := r.place
+	switch {
+	case r.state == Released:
+		return true // it is being tried
+	case r.leaf == nil || r.state != Waiting && r.state != Parked || !p.node.known || !p.node.takes(r.class):
+		return false
+	case p.claim == nil:
+		return now < p.until || l.roomIsThere(r)
+	case l.accounts[p.claim.path] != p.claim || p.claim.starving == nil || p.claim.starving.claimed[p.kind] == 0 || !r.leaf.isUnder(p.claim):
+		return false
+	}
+	for _, v := range p.victims {
+		if v.Terminating && now > v.Deadline+overstay {
+			return false
+		}
+	}
+	return true
+}
+
+// roomIsThere reports whether the node has room for the pod by now, whatever others with places on it wait for.
+func (l *Ledger) roomIsThere(r *record) bool {
+	e := r.place.node
+	if r.state.charged() && r.spot != e {
+		return false
+	}
+	for _, v := range r.place.victims {
+		if v.victim != nil && v.victim.unlike {
+			return false
+		}
+	}
+	others, pods := e.used.List(), e.spots+e.foreignPods
+	for _, o := range l.preempting.placed {
+		if o != r && o.spot == e && !o.state.charged() {
+			others, pods = others.Sub(o.Request), pods-1
+		}
+	}
+	if e.Pods > 0 && pods > e.Pods {
+		return false
+	}
+	for i := range r.Request.Len() {
+		n := r.Request.At(i).Name
+		if has, listed := e.Allocatable.Lookup(n); (listed || !l.isElsewhere(n)) && others.Get(n) > has {
+			return false
+		}
+	}
+	return true
+}
+
+// nextPlaced returns a pod whose place has its room: it goes before all others, since that room was made for it.
+func (l *Ledger) nextPlaced(now int64) *record {
+	for _, r := range l.preempting.placed { // in the order in which they were given
+		if r.state != Waiting || !r.listed || !l.roomIsThere(r) || l.stopsNow(r) {
+			continue
+		}
+		if !r.group.open() {
+			return r
+		}
+		if l.onItsWay == nil {
+			if first := l.seat(r.group, now); first != nil {
+				return first
+			}
+		}
+	}
+	return nil
+}
+
+// placesGiven returns the nodes of pods of which all have a place with room; given: at least one has a place.
+func (l *Ledger) placesGiven(pods []*record) (nodes []*node, given bool) {
+	for _, r := range pods {
+		given = given || r.place != nil
+	}
+	if !given {
+		return nil, false
+	}
+	for _, r := range pods {
+		if r.place == nil || !l.roomIsThere(r) {
+			return nil, true
+		}
+		nodes = append(nodes, r.place.node)
+	}
+	return nodes, true
+}
+
+// placeNode is where room is kept for the pod while it waits.
+func (r *record) placeNode() *node {
+	if r.place == nil || r.leaf == nil {
+		return nil
+	}
+	return r.place.node
+}
+
+// followNomination gives a pod a place where its status names a node, and ends one that its status does not name any more, unless a claim stands
+// behind it: then the status is what is behind.
+func (l *Ledger) followNomination(r *record) {
+	switch {
+	case r.Node != "" || r.Terminating:
+		l.endPlace(r)
+	case r.place != nil && r.place.claim != nil:
+		l.nominate(r)
+	case r.Nominated == "":
+		l.endPlace(r)
+	case r.place == nil || r.place.node.Name != r.Nominated:
+		l.endPlace(r)
+		if e := l.nodes[r.Nominated]; e != nil && e.known && !r.state.charged() {
+			l.givePlace(r, &place{node: e, until: l.now + placeFor})
+		}
+	}
+	l.nominate(r)
+}
+
+// nominate has the status of a pod looked at: whether it names the node where room is kept for it.
+func (l *Ledger) nominate(r *record) {
+	if r.wantsNomination() && !slices.Contains(l.preempting.renominate, r) {
+		l.preempting.renominate = append(l.preempting.renominate, r)
+	}
+}
+
+// wantsNomination: the status names another node than it should. That of a pod in kube-scheduler's hands is kube-scheduler's.
+func (r *record) wantsNomination() bool {
+	if r.state != Waiting && r.state != Parked || r.Terminating {
+		return false
+	}
+	if r.place == nil {
+		return r.Nominated != ""
+	}
+	return r.place.node.Name != r.Nominated
+}
+
+// KeptFrom returns the nodes on which a pod finds no room since what is free there is kept for claimants; nil, mostly: there are none.
+func (l *Ledger) KeptFrom(uid UID) map[string]bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.pods[uid]
+	if r == nil || len(l.preempting.placed) == 0 {
+		return nil
+	}
+	var kept map[string]bool
+	for _, o := range l.preempting.placed {
+		e := o.place.node
+		if o == r || o.spot != e || e == r.spot || kept[e.Name] || r.class == nil || l.holds(e, r.class) {
+			continue
+		}
+		if kept == nil {
+			kept = map[string]bool{}
+		}
+		kept[e.Name] = true
+	}
+	return kept
+}

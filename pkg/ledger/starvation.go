@@ -1,0 +1,226 @@
+package ledger
+
+import (
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// Starvation is since when a queue has been below what it is entitled to, and when something is done about it. Times are unix nanoseconds,
+// 0 for never or not at all.
+type Starvation struct {
+	BelowFairShareSince, BelowGuaranteedSince int64
+	// FairShareDue and GuaranteedDue are when the timeouts pass.
+	FairShareDue, GuaranteedDue int64
+	// Claiming: a claim is open.
+	Claiming bool
+	// Owed is what the open claim still lacks.
+	Owed resource.List
+}
+
+// kinds are those of claims, in the order in which they are paid.
+var kinds = [...]preemption.Kind{preemption.BelowGuaranteed, preemption.BelowFairShare}
+
+// starving are the clocks of a queue below the root, by kind of claim.
+type starving struct {
+	since [len(kinds)]int64 // below without a break, 0: it is not
+	// claimed is the since of an open claim, 0 for none. A claim outlives its clock: it opens at the threshold and is paid at the share.
+	claimed [len(kinds)]int64
+	// failures are places in a row on which a claimant did not fit after all; until retryAt no more are looked for.
+	failures int
+	retryAt  int64
+}
+
+func (s *starving) claiming() bool { return s != nil && (s.claimed[0] != 0 || s.claimed[1] != 0) }
+
+// A round looks again at claims that it could not pay when something has changed, and now and then for the sake of what the ledger does not see:
+// disruption budgets, labels of nodes.
+const roundAtLeast int64 = 30e9
+
+// LookAtStarvation brings the clocks of starvation up to date and opens and closes claims. due: a round of preemption may have something to do. next
+// is when time alone makes that so; 0: never. It is to be called at least once a second: a queue that was not below in between was not seen.
+func (l *Ledger) LookAtStarvation(now int64) (due bool, next int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = max(l.now, now)
+	l.begin()
+	p := &l.preempting
+	soonest := func(at int64) {
+		if at != 0 && (next == 0 || at < next) {
+			next = at
+		}
+	}
+	if p.lookedAt != l.version+1 {
+		l.lookAtClocks(now)
+	}
+	l.tendPlaces(now)
+	interval := preemption.SettingsOf(l.root.spec.Preemption).Interval
+	for _, n := range l.tree.Nodes[1:] {
+		a := l.accounts[n.Path]
+		s := a.starving
+		if s == nil || s.since == [len(kinds)]int64{} && !s.claiming() {
+			continue
+		}
+		for _, k := range kinds {
+			timeout := a.timeout(k).After(s.since[k])
+			if s.claimed[k] == 0 && timeout != 0 && timeout <= now {
+				s.claimed[k] = s.since[k]
+				p.counts.Claims++
+				p.plannedFor = 0
+				l.version++
+			}
+			if s.claimed[k] == 0 {
+				soonest(timeout)
+			}
+		}
+		if !s.claiming() {
+			continue
+		}
+		if at := max(p.plannedAt+interval, s.retryAt); p.plannedFor != l.version+1 || p.cutShort || now >= p.plannedAt+roundAtLeast {
+			due = due || at <= now
+			soonest(max(at, now+1))
+		}
+		soonest(max(p.plannedAt+roundAtLeast, now+1))
+	}
+	p.lookedAt = l.version + 1
+	return due, next
+}
+
+// timeout is the one of a kind of claim that is in force for the queue.
+func (a *account) timeout(k preemption.Kind) queue.Timeout {
+	if k == preemption.BelowGuaranteed {
+		return a.preemption.GuaranteedTimeout
+	}
+	return a.preemption.FairShareTimeout
+}
+
+// lookAtClocks starts and stops the clock of every queue.
+func (l *Ledger) lookAtClocks(now int64) {
+	demands := l.claimable()
+	for i, n := range l.tree.Nodes[1:] {
+		a := l.accounts[n.Path]
+		before := starving{}
+		if a.starving != nil {
+			before = *a.starving
+		}
+		if a.pending == 0 && before == (starving{}) {
+			continue // it asks for nothing more, as most do
+		}
+		if a.starving == nil {
+			a.starving = &starving{}
+		}
+		l.lookAtClock(a, demands[i+1], now)
+		if *a.starving != before {
+			l.version++
+		}
+	}
+	l.preempting.recalled = true
+}
+
+// lookAtClock starts and stops the clocks of a queue, and closes claims that are paid or that nobody makes any more.
+func (l *Ledger) lookAtClock(a *account, demand resource.List, now int64) {
+	s, rule, usage, memory := a.starving, a.parent.spec.Rule(), a.usage.List(), queue.Memory{}
+	if !l.preempting.recalled {
+		memory = l.declared[a.path].Memory
+	}
+	for _, k := range kinds {
+		bound, since := preemption.Target(a.spec.Guaranteed, demand), memory.BelowGuaranteedSince
+		if k == preemption.BelowFairShare {
+			bound, since = preemption.ThresholdBound(l.shareOf(a), a.preemption.Threshold(), demand), memory.BelowFairShareSince
+		}
+		switch below := a.pending > 0 && preemption.Starved(rule, l.total, usage, bound); {
+		case !below:
+			s.since[k] = 0
+		case s.since[k] == 0 && since != 0:
+			s.since[k] = min(since, now)
+		case s.since[k] == 0:
+			s.since[k] = now
+		}
+		if s.claimed[k] != 0 && (a.pending == 0 || a.timeout(k).After(now) == 0 || preemption.Reached(rule, l.total, usage, l.targetOf(a, k, demand))) {
+			s.claimed[k] = 0
+		}
+	}
+	if !s.claiming() {
+		s.failures, s.retryAt = 0, 0
+	}
+}
+
+// targetOf is the usage up to which a claim of the queue goes.
+func (l *Ledger) targetOf(a *account, k preemption.Kind, demand resource.List) resource.List {
+	if k == preemption.BelowGuaranteed {
+		return preemption.Target(a.spec.Guaranteed, demand)
+	}
+	return preemption.Target(l.shareOf(a), demand)
+}
+
+// claimable returns, for every queue of the tree, what it could use were there room: its demand without the drivers that their share keeps from
+// starting, within every max on the path.
+func (l *Ledger) claimable() []resource.List {
+	all := make([]resource.List, len(l.tree.Nodes))
+	held := make([]resource.List, len(l.tree.Nodes))
+	for i := len(l.tree.Nodes) - 1; i >= 0; i-- { // children before parents
+		n := &l.tree.Nodes[i]
+		a := l.accounts[n.Path]
+		if len(a.kids) == 0 {
+			held[i] = l.heldDrivers(a)
+		}
+		all[i] = a.demand.List()
+		if held[i].Len() > 0 {
+			all[i] = all[i].Sub(held[i])
+			if n.Parent >= 0 {
+				held[n.Parent] = held[n.Parent].Add(held[i])
+			}
+		}
+	}
+	for i := range all { // parents before children: a parent's is within all above it
+		n := &l.tree.Nodes[i]
+		for up := i; up >= 0; up = l.tree.Nodes[up].Parent {
+			if m := l.tree.Nodes[up].Spec.Max; m.Len() > 0 {
+				all[i] = all[i].CapBy(m)
+			}
+		}
+		all[i] = all[i].Max(l.accounts[n.Path].usage.List())
+	}
+	return all
+}
+
+// heldDrivers is what waiting drivers of a leaf ask for beyond what its share allows drivers. Where none runs, one may always start, so nothing is
+// held until it has.
+func (l *Ledger) heldDrivers(leaf *account) resource.List {
+	waiting := leaf.driverDemand.List().Sub(leaf.drivers.List())
+	if waiting.IsZero() || leaf.driverPods == 0 {
+		return resource.List{}
+	}
+	n, part, over := l.driversFull(leaf, waiting)
+	if !over {
+		return resource.List{}
+	}
+	// One resource that is spent holds all of a driver: what of it is free says which part of them may start.
+	free := max(part-leaf.drivers.Get(n), 0)
+	entries := make([]resource.Entry, waiting.Len())
+	for i := range entries {
+		e := waiting.At(i)
+		entries[i] = resource.Entry{Name: e.Name, Value: e.Value - resource.Part(e.Value, free, waiting.Get(n))}
+	}
+	return resource.OfSorted(entries)
+}
+
+// starvation is what a snapshot shows.
+func (l *Ledger) starvation(a *account, demand resource.List) Starvation {
+	s := a.starving
+	if s == nil {
+		return Starvation{}
+	}
+	const guaranteed, fair = preemption.BelowGuaranteed, preemption.BelowFairShare
+	is := Starvation{
+		BelowFairShareSince: s.since[fair], BelowGuaranteedSince: s.since[guaranteed],
+		FairShareDue: a.timeout(fair).After(s.since[fair]), GuaranteedDue: a.timeout(guaranteed).After(s.since[guaranteed]),
+		Claiming: s.claiming(),
+	}
+	for _, k := range kinds {
+		if s.claimed[k] != 0 {
+			is.Owed = is.Owed.Max(l.targetOf(a, k, demand).Sub(a.usage.List()).Max(resource.List{}))
+		}
+	}
+	return is
+}

@@ -1,0 +1,163 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// VictimPhase is how far the eviction of a victim has come.
+type VictimPhase uint8
+
+const (
+	// Chosen: nobody was told yet.
+	Chosen VictimPhase = iota
+	// Announced: the pod shows it, and the wait runs.
+	Announced
+	// Evicting: the API server was asked, and has agreed.
+	Evicting
+)
+
+// Victim is a pod that is to go so that another has room.
+type Victim struct {
+	UID                   UID
+	Namespace, Name, Node string
+	Queue                 queue.Path // of its leaf
+	// ForQueue is the queue whose claim it is; ForUID and the others are the pod that needs the room.
+	ForQueue     queue.Path
+	ForUID       UID
+	ForNamespace string
+	ForName      string
+	Kind         preemption.Kind
+	// Above is the queue it is taken from. It had Surplus of Resource above its fair share, Share.
+	Above    queue.Path
+	Resource resource.Name
+	Surplus  int64
+	Share    int64
+
+	Phase       VictimPhase
+	AnnouncedAt int64
+	Due         int64 // when it is to be evicted
+	Attempts    int   // to evict it, that failed
+}
+
+// victim is what a pod that is to go has beside its record.
+type victim struct {
+	Victim
+	claimant *record // that has the place for which it goes
+	claim    *account
+	// unlike: the claimant would not fit beside it whatever room there is (a port, an affinity), so room alone does not spare it.
+	unlike  bool
+	with    string // the group that goes together
+	retryAt int64
+	refused int64 // since when disruption budgets forbid it, 0: they do not
+}
+
+const (
+	// refusedFor is how long disruption budgets may refuse a victim before others are looked for, and sparedFor how long it is left alone then.
+	refusedFor int64 = 30e9
+	sparedFor  int64 = 5 * 60e9
+	// lastEvictBackOff bounds the pause between attempts to evict a victim.
+	lastEvictBackOff int64 = 30e9
+)
+
+// reassign looks for another claimant on a victim's node that needs it, and withdraws it where there is none.
+func (l *Ledger) reassign(v *record, e *node) {
+	if v.victim == nil || v.victim.Phase == Evicting {
+		return
+	}
+	for _, o := range l.preempting.placed {
+		if o.place.node == e && o.place.claim != nil && l.needed(v) && v.leaf != nil && !v.leaf.isUnder(o.place.claim) {
+			v.victim.claimant, v.victim.unlike = o, false
+			v.victim.ForUID, v.victim.ForNamespace, v.victim.ForName = o.UID, o.Namespace, o.Name
+			o.place.victims = append(o.place.victims, v)
+			return
+		}
+	}
+	l.withdraw(v)
+}
+
+// needed reports whether the node of a victim has too little room for those with places on it while the victim stays.
+func (l *Ledger) needed(v *record) bool {
+	e := v.spot
+	if e == nil {
+		return false
+	}
+	left, pods := e.used.List(), e.spots+e.foreignPods
+	for _, o := range e.on {
+		if o != v && (o.victim != nil || o.leavingAt(l.now)) {
+			left, pods = left.Sub(o.Request), pods-1
+		}
+	}
+	if e.Pods > 0 && pods > e.Pods {
+		return true
+	}
+	for i := range v.Request.Len() {
+		x := v.Request.At(i)
+		if has, listed := e.Allocatable.Lookup(x.Name); x.Value > 0 && (listed || !l.isElsewhere(x.Name)) && left.Get(x.Name) > has {
+			return true
+		}
+	}
+	return false
+}
+
+// leavingAt: it is terminating, and not known to be stuck.
+func (r *record) leavingAt(now int64) bool {
+	return r.state == Bound && r.Terminating && now <= r.Deadline+overstay
+}
+
+// withdraw lets a victim stay, and with it the group that was to go with it.
+func (l *Ledger) withdraw(v *record) {
+	if v.victim == nil || v.victim.Phase == Evicting {
+		return
+	}
+	with := v.victim.with
+	l.letStay(v)
+	if with == "" || v.group == nil {
+		return
+	}
+	for _, o := range v.group.pods {
+		if o.victim != nil && o.victim.with == with && o.victim.Phase != Evicting {
+			l.letStay(o)
+		}
+	}
+}
+
+func (l *Ledger) letStay(v *record) {
+	l.preempting.counts.Withdrawn++
+	l.dropVictim(v)
+}
+
+// dropVictim takes a pod off the list of those that are to go.
+func (l *Ledger) dropVictim(v *record) {
+	if v.victim == nil {
+		return
+	}
+	if c := v.victim.claimant; c.place != nil {
+		c.place.victims = slices.DeleteFunc(c.place.victims, func(o *record) bool { return o == v })
+	}
+	v.victim = nil
+	l.preempting.victims = slices.DeleteFunc(l.preempting.victims, func(o *record) bool { return o == v })
+	l.touch(v)
+	l.version++
+}
+
+// touch has what is copied of a pod's node copied anew.
+func (l *Ledger) touch(r *record) {
+	if r.spot != nil {
+		r.spot.copied = nil
+	}
+}
+
+// Victims returns the victims of the plans that are being carried out, in the order in which they were chosen.
+func (l *Ledger) Victims() []Victim {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	vs := make([]Victim, 0, len(l.preempting.victims))
+	for _, v := range l.preempting.victims {
+		vs = append(vs, v.victim.Victim)
+	}
+	return vs
+}
