@@ -172,7 +172,7 @@ func SettingsOf(p queue.Preemption) Settings {
 // DefaultSettings hold where nothing is stated. The last three change nothing: among weights a claim is what a queue is owed, and it was patient.
 func DefaultSettings() Settings {
 	return Settings{
-		UtilizationThreshold: 800, Interval: 3e9, MaxWaitBeforeKill: 15e9,
+		UtilizationThreshold: 800, Interval: 3_000_000_000, MaxWaitBeforeKill: 15_000_000_000,
 		TotalPerRound: 1000, MaxIgnoredOverCapacity: 0, NaturalTerminationFactor: 1000,
 	}
 }
