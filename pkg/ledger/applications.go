@@ -241,6 +241,9 @@ func (l *Ledger) begin() {
 	l.moving = false
 	l.reexamine()
 	l.remember()
+	for _, r := range slices.Clone(l.unbound) { // each for itself: order does not matter
+		l.followNomination(r)
+	}
 }
 
 // suspend keeps out an application that was let in before all was seen.

@@ -30,6 +30,13 @@ type node struct {
 	on                 []*record // that have their spot here, in no order that means anything
 	keptFor            *group
 	copied             *copiedNode // see preemption.go; nil: it is to be copied anew
+	changes            uint64
+}
+
+// changed notes that what is there, or what becomes of it, is not what it was.
+func (e *node) changed() {
+	e.copied = nil
+	e.changes++
 }
 
 // ObserveNode takes in the newest state of a node.
@@ -43,7 +50,8 @@ func (l *Ledger) ObserveNode(n Node) {
 	if !e.known {
 		l.list(e)
 	}
-	e.Node, e.known, e.copied = n, true, nil
+	e.Node, e.known = n, true
+	e.changed()
 	e.recount(l)
 	l.gained(e)
 	l.retryClasses()
@@ -57,7 +65,8 @@ func (l *Ledger) ForgetNode(name string) {
 	if e.known {
 		l.unlist(e)
 	}
-	e.Node, e.known, e.copied = Node{Name: name}, false, nil
+	e.Node, e.known = Node{Name: name}, false
+	e.changed()
 	e.recount(l)
 	e.dropIfEmpty(l)
 }
@@ -88,7 +97,7 @@ func (l *Ledger) observeForeign(p Pod) {
 // add puts a pod on the node (sign 1) or takes it off (sign -1).
 func (e *node) add(l *Ledger, request resource.List, sign int, foreign bool) {
 	e.pods += sign
-	e.copied = nil
+	e.changed()
 	if foreign {
 		addSigned(&e.foreign, request, sign)
 		addSigned(&e.used, request, sign)

@@ -25,6 +25,9 @@ type place struct {
 	claim *account // whose claim it is, nil for none
 	kind  preemption.Kind
 	until int64 // of one without a claim
+	// roomy is whether its room was there when the node had changed so often, plus one.
+	roomy    bool
+	lookedAt uint64
 	// victims go for it. They may serve other places on the node too.
 	victims []*record
 }
@@ -46,6 +49,9 @@ type preempting struct {
 // givePlace takes room for a waiting pod on a node.
 func (l *Ledger) givePlace(r *record, p *place) {
 	r.place = p
+	if r.spot != nil {
+		r.spot.changed()
+	}
 	l.preempting.placed = append(l.preempting.placed, r)
 	if r.leaf != nil && !r.state.charged() {
 		l.occupy(r, p.node)
@@ -61,6 +67,7 @@ func (l *Ledger) endPlace(r *record) {
 		return
 	}
 	r.place = nil
+	p.node.changed()
 	l.preempting.placed = slices.DeleteFunc(l.preempting.placed, func(o *record) bool { return o == r })
 	if !r.state.charged() {
 		l.occupy(r, nil)
@@ -117,18 +124,26 @@ func (l *Ledger) holdsGood(r *record, now int64) bool {
 
 // roomIsThere reports whether the node has room for the pod by now, whatever others with places on it wait for.
 func (l *Ledger) roomIsThere(r *record) bool {
+	p := r.place
+	if p.lookedAt != p.node.changes+1 {
+		p.lookedAt, p.roomy = p.node.changes+1, l.hasRoomFor(r)
+	}
+	return p.roomy
+}
+
+func (l *Ledger) hasRoomFor(r *record) bool {
 	e := r.place.node
-	if r.state.charged() && r.spot != e {
+	if r.spot != e {
 		return false
 	}
 	for _, v := range r.place.victims {
-		if v.victim != nil && v.victim.unlike {
+		if v.victim.unlike {
 			return false
 		}
 	}
 	others, pods := e.used.List(), e.spots+e.foreignPods
-	for _, o := range l.preempting.placed {
-		if o != r && o.spot == e && !o.state.charged() {
+	for _, o := range e.on {
+		if o != r && o.place != nil && !o.state.charged() {
 			others, pods = others.Sub(o.Request), pods-1
 		}
 	}

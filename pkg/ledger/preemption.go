@@ -60,12 +60,12 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 	}
 	p := &l.preempting
 	w := preemption.World{Total: l.total, Used: l.root.usage.List(), Settings: preemption.SettingsOf(l.root.spec.Preemption)}
-	demands := l.claimable()
+	held := l.heldBack()
 	for i, n := range l.tree.Nodes {
-		w.Queues = append(w.Queues, l.preemptionQueue(i, n, demands[i]))
+		w.Queues = append(w.Queues, l.preemptionQueue(i, n, held))
 	}
 	again := l.doubtful()
-	l.claims(&w, demands, again, all)
+	l.claims(&w, again, all)
 	if len(w.Claims) == 0 {
 		return w, nil, false
 	}
@@ -103,10 +103,10 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 	return w, nodes, true
 }
 
-func (l *Ledger) preemptionQueue(i int, n queue.Node, demand resource.List) preemption.Queue {
+func (l *Ledger) preemptionQueue(i int, n queue.Node, held heldBack) preemption.Queue {
 	a := l.accounts[n.Path]
 	q := preemption.Queue{
-		Path: n.Path, Parent: n.Parent, Rule: n.Spec.Rule(), Entitlement: l.shareOf(a), Usage: a.usage.List(), Demand: demand, Max: n.Spec.Max,
+		Path: n.Path, Parent: n.Parent, Rule: n.Spec.Rule(), Entitlement: l.shareOf(a), Usage: a.usage.List(), Demand: a.claimable(held), Max: n.Spec.Max,
 		Weight: n.Spec.Weight, Guaranteed: n.Spec.Guaranteed, Active: a.active(), Preemptible: !a.preemption.NotPreemptible,
 	}
 	if i > 0 {
@@ -123,14 +123,12 @@ func (l *Ledger) doubtful() (rs []*record) {
 			continue
 		}
 		e := r.place.node
-		if e.copied == nil {
-			l.copyNode(e, l.now)
-		}
-		short := e.copied.Slots < 0
+		copied := l.copyNode(e, l.now)
+		short := copied.Slots < 0
 		for i := range r.Request.Len() {
 			x := r.Request.At(i)
 			_, listed := e.Allocatable.Lookup(x.Name)
-			short = short || x.Value > 0 && e.copied.Free.Get(x.Name) < 0 && (listed || !l.isElsewhere(x.Name))
+			short = short || x.Value > 0 && copied.Free.Get(x.Name) < 0 && (listed || !l.isElsewhere(x.Name))
 		}
 		if short {
 			rs = append(rs, r)
@@ -141,7 +139,7 @@ func (l *Ledger) doubtful() (rs []*record) {
 
 // claims enters what starved queues are owed, and their next pods: in the order of the dispatch, as limits from the queue down let them run
 // together. Limits above it are left to the plan, since what goes below them counts.
-func (l *Ledger) claims(w *preemption.World, demands []resource.List, again []*record, all bool) {
+func (l *Ledger) claims(w *preemption.World, again []*record, all bool) {
 	for i, n := range l.tree.Nodes[1:] {
 		a := l.accounts[n.Path]
 		if a.starving == nil || a.starving.retryAt > l.now && !all {
@@ -155,7 +153,7 @@ func (l *Ledger) claims(w *preemption.World, demands []resource.List, again []*r
 			if since == 0 {
 				continue
 			}
-			w.Claims = append(w.Claims, preemption.Claim{Queue: i + 1, Kind: k, Since: since, Target: l.targetOf(a, k, demands[i+1])})
+			w.Claims = append(w.Claims, preemption.Claim{Queue: i + 1, Kind: k, Since: since, Target: l.targetOf(a, k, w.Queues[i+1].Demand)})
 		}
 	}
 	preemption.Order(*w, w.Claims)
@@ -244,7 +242,6 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 				stale++
 				continue
 			}
-			a.starving.failures = max(a.starving.failures, 0)
 			for _, at := range places {
 				r := l.pods[UID(at.UID)]
 				l.endPlace(r)
@@ -255,6 +252,11 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 	}
 	for i := range plan.Victims {
 		l.choose(w, &plan.Victims[i], plan)
+	}
+	for _, r := range l.doubtful() {
+		if r.place.claim != nil { // nothing will make it good
+			l.endPlace(r)
+		}
 	}
 	p.plannedFor = l.version + 1
 	return stale

@@ -173,13 +173,14 @@ func (l *Ledger) occupy(r *record, e *node) {
 	if e != nil {
 		e.used.Add(r.Request)
 		e.spots++
-		r.onNode, e.copied = len(e.on), nil
+		r.onNode = len(e.on)
 		e.on = append(e.on, r)
+		e.changed()
 	}
 	if old != nil {
 		old.used.Sub(r.Request)
 		old.spots--
-		old.copied = nil
+		old.changed()
 		l.gained(old)
 		old.dropIfEmpty(l)
 	}

@@ -56,6 +56,9 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will eff
 	}
 	l.touch(r)
 	if r.place != nil && !l.trying && (r.state == Reserved || r.state == Bound || r.state == Gone) {
+		if c := r.place.claim; c != nil && c.starving != nil && r.state == Reserved {
+			c.starving.failures = 0
+		}
 		l.endPlace(r)
 	}
 	if r.victim != nil && !l.trying && r.state != Bound {

@@ -91,7 +91,7 @@ func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]strin
 	l.begin()
 	tree := l.tree // built anew at every change, never edited
 	s := Snapshot{Version: l.version, Total: l.total, InWindow: l.inWindow, Queues: make([]QueueState, 0, len(tree.Nodes)+len(tree.Blocked))}
-	active, demands := make([]bool, len(tree.Nodes)), []resource.List(nil)
+	active, held := make([]bool, len(tree.Nodes)), heldBack(nil)
 	for i, n := range tree.Nodes {
 		a := l.accounts[n.Path]
 		active[i] = a.active()
@@ -104,10 +104,10 @@ func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]strin
 			PodsPending: a.pending, PodsRunning: a.running,
 		}
 		if a.starving != nil && (a.starving.since != [len(kinds)]int64{} || a.starving.claiming()) {
-			if demands == nil {
-				demands = l.claimable()
+			if held == nil {
+				held = l.heldBack()
 			}
-			q.Starvation = l.starvation(a, demands[i])
+			q.Starvation = l.starvation(a, a.claimable(held))
 		}
 		if !q.Allocated.Fits(q.Allocated.CapBy(n.Spec.Max)) {
 			q.Problems = append(q.Problems, overLimit(n.Path, q.Allocated, n.Spec.Max))

@@ -96,8 +96,8 @@ func (a *account) timeout(k preemption.Kind) queue.Timeout {
 
 // lookAtClocks starts and stops the clock of every queue.
 func (l *Ledger) lookAtClocks(now int64) {
-	demands := l.claimable()
-	for i, n := range l.tree.Nodes[1:] {
+	held := l.heldBack()
+	for _, n := range l.tree.Nodes[1:] {
 		a := l.accounts[n.Path]
 		before := starving{}
 		if a.starving != nil {
@@ -109,7 +109,7 @@ func (l *Ledger) lookAtClocks(now int64) {
 		if a.starving == nil {
 			a.starving = &starving{}
 		}
-		l.lookAtClock(a, demands[i+1], now)
+		l.lookAtClock(a, a.claimable(held), now)
 		if *a.starving != before {
 			l.version++
 		}
@@ -153,35 +153,36 @@ func (l *Ledger) targetOf(a *account, k preemption.Kind, demand resource.List) r
 	return preemption.Target(l.shareOf(a), demand)
 }
 
-// claimable returns, for every queue of the tree, what it could use were there room: its demand without the drivers that their share keeps from
-// starting, within every max on the path.
-func (l *Ledger) claimable() []resource.List {
-	all := make([]resource.List, len(l.tree.Nodes))
-	held := make([]resource.List, len(l.tree.Nodes))
-	for i := len(l.tree.Nodes) - 1; i >= 0; i-- { // children before parents
-		n := &l.tree.Nodes[i]
-		a := l.accounts[n.Path]
-		if len(a.kids) == 0 {
-			held[i] = l.heldDrivers(a)
+// heldBack is what drivers ask for that their share keeps from starting, of the queues in which there are any and of those above.
+type heldBack map[*account]resource.List
+
+func (l *Ledger) heldBack() heldBack {
+	l.recheckDrivers()
+	held := heldBack{}
+	for _, leaf := range l.driversWait { // sums: order does not matter
+		if l.accounts[leaf.path] != leaf {
+			continue
 		}
-		all[i] = a.demand.List()
-		if held[i].Len() > 0 {
-			all[i] = all[i].Sub(held[i])
-			if n.Parent >= 0 {
-				held[n.Parent] = held[n.Parent].Add(held[i])
-			}
+		drivers := l.heldDrivers(leaf)
+		for a := leaf; a != nil && drivers.Len() > 0; a = a.parent {
+			held[a] = held[a].Add(drivers)
 		}
 	}
-	for i := range all { // parents before children: a parent's is within all above it
-		n := &l.tree.Nodes[i]
-		for up := i; up >= 0; up = l.tree.Nodes[up].Parent {
-			if m := l.tree.Nodes[up].Spec.Max; m.Len() > 0 {
-				all[i] = all[i].CapBy(m)
-			}
-		}
-		all[i] = all[i].Max(l.accounts[n.Path].usage.List())
+	return held
+}
+
+// claimable is what a queue could use were there room: its demand without the drivers that their share holds, within every max on the path.
+func (a *account) claimable(held heldBack) resource.List {
+	d := a.demand.List()
+	if h := held[a]; h.Len() > 0 {
+		d = d.Sub(h)
 	}
-	return all
+	for up := a; up != nil; up = up.parent {
+		if up.spec.Max.Len() > 0 {
+			d = d.CapBy(up.spec.Max)
+		}
+	}
+	return d.Max(a.usage.List())
 }
 
 // heldDrivers is what waiting drivers of a leaf ask for beyond what its share allows drivers. Where none runs, one may always start, so nothing is

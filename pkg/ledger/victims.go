@@ -147,7 +147,7 @@ func (l *Ledger) dropVictim(v *record) {
 // touch has what is copied of a pod's node copied anew.
 func (l *Ledger) touch(r *record) {
 	if r.spot != nil {
-		r.spot.copied = nil
+		r.spot.changed()
 	}
 }
 
