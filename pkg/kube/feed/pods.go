@@ -2,6 +2,7 @@ package feed
 
 import (
 	"cmp"
+	"strings"
 	"sync"
 
 	v1 "k8s.io/api/core/v1"
@@ -77,6 +78,9 @@ func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) {
 		p.Priority = *pod.Spec.Priority
 	}
 	p.Terminating = pod.DeletionTimestamp != nil
+	if p.Terminating {
+		p.Deadline = pod.DeletionTimestamp.UnixNano()
+	}
 	p.Shown = shown(pod)
 	if p.Node == "" && !p.Terminating {
 		p.Class = f.Classes.of(pod, p.Request, p.Role == application.Driver)
@@ -85,7 +89,9 @@ func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) {
 		p.Unschedulable = unschedulable(pod)
 	}
 	if p.Node != "" {
-		p.Bound = bound(pod)
+		p.Bound, p.Announced = bound(pod), announced(pod)
+	} else {
+		p.Nominated = pod.Status.NominatedNodeName
 	}
 }
 
@@ -103,6 +109,19 @@ func bound(pod *v1.Pod) int64 {
 		}
 	}
 	return at.UnixNano()
+}
+
+// announced is since when the pod shows that this scheduler is about to evict it; 0: it does not. Other schedulers write the same type and
+// reason, so the message decides.
+func announced(pod *v1.Pod) int64 {
+	for i := range pod.Status.Conditions {
+		c := &pod.Status.Conditions[i]
+		if c.Type == v1.DisruptionTarget && c.Status == v1.ConditionTrue && c.Reason == v1.PodReasonPreemptionByScheduler &&
+			strings.HasPrefix(c.Message, v1alpha1.PreemptionMessage) && !c.LastTransitionTime.IsZero() {
+			return c.LastTransitionTime.UnixNano()
+		}
+	}
+	return 0
 }
 
 func shown(pod *v1.Pod) string {

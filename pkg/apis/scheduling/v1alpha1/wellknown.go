@@ -42,6 +42,21 @@ const (
 // condition of its own because cluster autoscalers take PodScheduled=False with reason Unschedulable for a lack of nodes.
 const PodConditionQueued corev1.PodConditionType = "fairway.dev/Queued"
 
+// PreemptionMessage begins the message of the condition DisruptionTarget on a pod that Fairway is about to evict so that another queue
+// gets what it is entitled to; the path of that queue follows. By it a scheduler that takes over tells its own announcements from those of
+// others, which have the same type and reason (PreemptionByScheduler), so it must not change.
+const PreemptionMessage = "Preempted by queue "
+
+// Reasons of events about preemption, on the pod that is to go.
+const (
+	// EventPreempting: the pod will be evicted shortly.
+	EventPreempting = "Preempting"
+	// EventPreemptionWithdrawn: it stays after all.
+	EventPreemptionWithdrawn = "PreemptionWithdrawn"
+	// EventPreempted: the API server has agreed to evict it.
+	EventPreempted = "Preempted"
+)
+
 // QueueFinalizer is what the scheduler puts on every Queue, so that one which is deleted stays until no pod is charged to it or below it
 // and no Queue is below it. Where no scheduler runs any more, nobody takes it off but an administrator.
 const QueueFinalizer = "scheduling.fairway.dev/queue"
