@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -89,6 +90,8 @@ func TestStatusIsASubresource(t *testing.T) {
 	heavy := resource.MustParse("7")
 	q.Spec.Weight = &heavy
 	fillStatus(&q, "50", "200Gi", "75", "300Gi", 0)
+	belowFairShare, belowGuaranteed := metav1.Unix(1_700_000_000, 0), metav1.Unix(1_700_000_030, 0)
+	q.Status.BelowFairShareSince, q.Status.BelowGuaranteedSince = &belowFairShare, &belowGuaranteed
 	if err := typed.Status().Update(ctx, &q); err != nil {
 		t.Fatal(err)
 	}
@@ -104,6 +107,12 @@ func TestStatusIsASubresource(t *testing.T) {
 	if diff := cmp.Diff(filledStarts(), q.Status.Starts); diff != "" {
 		t.Errorf("the starts came back otherwise (-want +got):\n%s", diff)
 	}
+	if diff := cmp.Diff(filledPreemption(), q.Status.Preemption); diff != "" {
+		t.Errorf("what is owed came back otherwise (-want +got):\n%s", diff)
+	}
+	if d, err := convert.Declaration(&q); err != nil || d.Memory.BelowFairShareSince != 1_700_000_000e9 || d.Memory.BelowGuaranteedSince != 1_700_000_030e9 {
+		t.Errorf("the clocks are read back as %+v, %v", d.Memory, err)
+	}
 	if got := convert.Amounts(q.Status.FairShare).String(); got != "cpu=50 memory=200Gi" {
 		t.Errorf("the status came back with fair share %s", got)
 	}
@@ -114,6 +123,14 @@ func TestStatusIsASubresource(t *testing.T) {
 	}
 	if q.Status.Summary.FairShare != "50c 200Gi" || q.Generation != 2 {
 		t.Errorf("after a write of the spec: generation %d, status %+v", q.Generation, q.Status)
+	}
+}
+
+// filledPreemption is all that is said of a queue with an open claim.
+func filledPreemption() *v1alpha1.QueuePreemptionStatus {
+	fair, guaranteed := metav1.Unix(1_700_000_060, 0), metav1.Unix(1_700_000_045, 0)
+	return &v1alpha1.QueuePreemptionStatus{
+		FairShareDue: &fair, GuaranteedDue: &guaranteed, ClaimOpen: true, Owed: corev1.ResourceList{"memory": resource.MustParse("20Gi")},
 	}
 }
 
@@ -173,6 +190,7 @@ func fillStatus(q *v1alpha1.Queue, shareCPU, shareMemory, usedCPU, usedMemory st
 		Demand:             convert.ResourceList(used),
 		Pods:               v1alpha1.PodCounts{Pending: pending, Running: 3},
 		Starts:             filledStarts(),
+		Preemption:         filledPreemption(),
 		Summary: v1alpha1.QueueSummary{
 			FairShare: report.Amounts(share), SteadyFairShare: report.Amounts(share),
 			Allocated: report.Amounts(used), Demand: report.Amounts(used),
@@ -207,6 +225,10 @@ func TestPrinterColumns(t *testing.T) {
 			t.Fatal(err)
 		}
 		fillStatus(&q, row.shareCPU, row.shareMemory, row.usedCPU, row.usedMemory, row.pending)
+		if row.name == "root.sometimes-busy" {
+			since := metav1.NewTime(time.Now().Add(-1000 * time.Hour)) // kubectl rounds 41 days and 16 hours to days
+			q.Status.BelowFairShareSince = &since
+		}
 		if err := typed.Status().Update(ctx, &q); err != nil {
 			t.Fatal(err)
 		}
@@ -238,11 +260,14 @@ func TestPrinterColumns(t *testing.T) {
 func TestExplain(t *testing.T) {
 	ctx := needCluster(t)
 	for field, names := range map[string][]string{
-		"queue.spec":                {"weight", "guaranteed", "max", "maxPodResources", "maxRunningApplications", "maxDriverShare", "users", "policy", "fairResource", "maxStarting", "startingTimeout"},
-		"queue.spec.users":          {"maxRunningApplications"},
+		"queue.spec":       {"weight", "guaranteed", "max", "maxPodResources", "maxRunningApplications", "maxDriverShare", "users", "policy", "fairResource", "maxStarting", "startingTimeout", "preemption"},
+		"queue.spec.users": {"maxRunningApplications"},
+		"queue.spec.preemption": {"fairShareThreshold", "fairShareTimeout", "guaranteedTimeout", "preemptible", "observeOnly", "utilizationThreshold", "interval", "maxWaitBeforeKill",
+			"totalPerRound", "maxIgnoredOverCapacity", "naturalTerminationFactor"},
+		"queue.status.preemption":   {"fairShareDue", "guaranteedDue", "claimOpen", "owed"},
 		"queue.status.applications": {"pending", "starting", "running"},
 		"queue.status.starts":       {"timeout", "percentile95", "applications", "started", "lastStarts"},
-		"queue.status":              {"fairShare", "steadyFairShare", "policy", "starts"},
+		"queue.status":              {"fairShare", "steadyFairShare", "policy", "starts", "belowFairShareSince", "belowGuaranteedSince", "preemption"},
 	} {
 		out, err := kubectl(ctx, "explain", field)
 		if err != nil {

@@ -117,6 +117,9 @@ func TestRefusalOfOtherShapes(t *testing.T) {
 		"YARN's name of a field":            {`{maxRunningApps: 2}`, `unknown field "spec.maxRunningApps"`},
 		"33 resources":                      {"{max: {" + strings.Join(many, ", ") + "}}", `spec.max: Too many: 33: must have at most 32 items`},
 		"a weight without quotes":           {`{weight: 0.25}`, `spec.weight in body must be of type integer,string: "number"`},
+		"a threshold without quotes":        {`{preemption: {fairShareThreshold: 0.5}}`, `spec.preemption.fairShareThreshold in body must be of type integer,string: "number"`},
+		"seconds as in YARN's file":         {`{preemption: {fairShareTimeout: 60}}`, `spec.preemption.fairShareTimeout in body must be of type string: "integer"`},
+		"YARN's name in preemption":         {`{preemption: {fairSharePreemptionTimeout: 60s}}`, `unknown field "spec.preemption.fairSharePreemptionTimeout"`},
 		"a driver share without quotes":     {`{maxDriverShare: 0.3}`, `spec.maxDriverShare in body must be of type integer,string: "number"`},
 		"an amount without quotes":          {`{max: {cpu: 0.5}}`, `spec.max.cpu in body must be of type integer,string: "number"`},
 		"amounts of both in one text":       {`{max: "2000000 mb, 1000 vcores"}`, `spec.max in body must be of type object: "string"`},
@@ -142,8 +145,7 @@ type acceptance struct {
 
 // What the schema lets pass, the conversion reads, and reads as it was meant.
 func TestAccepted(t *testing.T) {
-	ctx := needCluster(t)
-	for name, tc := range map[string]acceptance{
+	checkAccepted(t, map[string]acceptance{
 		"root":                                {"root", "{}", "weight=1000"},
 		"no spec at all":                      {"root.a", "-", "weight=1000"},
 		"an empty spec":                       {"root.a", "{}", "weight=1000"},
@@ -186,7 +188,12 @@ func TestAccepted(t *testing.T) {
 		"policy Fair":                    {"root.a", `{policy: Fair}`, "weight=1000 policy=Fair"},
 		"policy Fair over cpu":           {"root.a", `{policy: Fair, fairResource: cpu}`, "weight=1000 policy=Fair fair=cpu"},
 		"policy Fair over a device":      {"root.a", `{policy: Fair, fairResource: example.com/gpu}`, "weight=1000 policy=Fair fair=example.com/gpu"},
-	} {
+	})
+}
+
+func checkAccepted(t *testing.T, cases map[string]acceptance) {
+	ctx := needCluster(t)
+	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			stored, err := create(ctx, t, object(t, tc.queue, tc.spec))
 			if err != nil {
@@ -245,5 +252,5 @@ func spell(d queue.Declaration) string {
 	default:
 		out = append(out, "for="+time.Duration(d.Spec.StartingTimeout.Nanoseconds).String())
 	}
-	return strings.Join(out, " ")
+	return strings.Join(append(out, spellPreemption(d.Spec.Preemption)...), " ")
 }

@@ -61,6 +61,10 @@ func Declaration(q *v1alpha1.Queue) (queue.Declaration, error) {
 	if err := starting(q, &d.Spec); err != nil {
 		return queue.Declaration{}, err
 	}
+	if err := preemption(q, &d.Spec); err != nil {
+		return queue.Declaration{}, err
+	}
+	clocks(&q.Status, &d.Memory)
 	if !q.CreationTimestamp.IsZero() { // the zero time is outside the range of UnixNano
 		d.Created = q.CreationTimestamp.UnixNano()
 	}
@@ -77,7 +81,7 @@ func DecodeQueue(object *unstructured.Unstructured) (*v1alpha1.Queue, error) {
 	}
 	// The converter does not say where it failed: ask again with one field at a time.
 	spec, _, _ := unstructured.NestedMap(object.Object, "spec")
-	for _, field := range []string{"weight", "guaranteed", "max", "maxPodResources", "maxRunningApplications", "maxDriverShare", "users", "policy", "fairResource", "maxStarting", "startingTimeout"} {
+	for _, field := range []string{"weight", "guaranteed", "max", "maxPodResources", "maxRunningApplications", "maxDriverShare", "users", "policy", "fairResource", "maxStarting", "startingTimeout", "preemption"} {
 		alone := map[string]any{"spec": map[string]any{field: spec[field]}}
 		if e := runtime.DefaultUnstructuredConverter.FromUnstructured(alone, &v1alpha1.Queue{}); e != nil {
 			return nil, refusal(object.GetName(), "spec."+field, fmt.Errorf("cannot be read: %w", e))
@@ -133,12 +137,8 @@ func limits(q *v1alpha1.Queue, spec *queue.Spec) error {
 	if err := count("spec.maxRunningApplications", q.Spec.MaxRunningApplications, &spec.MaxRunningApplications); err != nil {
 		return err
 	}
-	if share := q.Spec.MaxDriverShare; share != nil {
-		milli := scaled(*share, apiresource.Milli, saturation/1000)
-		if share.Sign() < 0 || milli > 1000 || share.Cmp(*apiresource.NewMilliQuantity(milli, apiresource.DecimalSI)) != 0 {
-			return refusal(q.Name, "spec.maxDriverShare", fmt.Errorf("%s is not between 0 and 1 with at most three decimals", share))
-		}
-		spec.MaxDriverShare = queue.AtMost(milli)
+	if err := part(q.Spec.MaxDriverShare, "", &spec.MaxDriverShare); err != nil {
+		return refusal(q.Name, "spec.maxDriverShare", err)
 	}
 	if q.Spec.Users == nil {
 		return nil

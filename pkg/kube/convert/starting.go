@@ -32,10 +32,9 @@ func starting(q *v1alpha1.Queue, spec *queue.Spec) error {
 	case v1alpha1.StartingTimeoutAdaptive:
 		spec.StartingTimeout = queue.StartingTimeout{Adaptive: true}
 	default:
-		d, err := time.ParseDuration(text)
-		if err != nil || !wholeDuration.MatchString(text) || d < shortestTimeout || d > longestTimeout {
-			return refusal(q.Name, "spec.startingTimeout",
-				fmt.Errorf("%q is neither a duration from 1s to 24h in hours, minutes and seconds, such as 90s, 5m or 1h30m, nor the word %s", text, v1alpha1.StartingTimeoutAdaptive))
+		d, err := duration(text, shortestTimeout, longestTimeout)
+		if err != nil {
+			return refusal(q.Name, "spec.startingTimeout", fmt.Errorf("%q is neither %w, nor the word %s", text, err, v1alpha1.StartingTimeoutAdaptive))
 		}
 		spec.StartingTimeout = queue.StartingTimeout{Nanoseconds: d.Nanoseconds()}
 	}

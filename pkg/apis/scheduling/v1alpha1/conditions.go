@@ -16,6 +16,11 @@ const (
 	// ConditionOverLimit is True while the queue's pods hold more than its max allows, as after a max was lowered or a pod was resized.
 	// Nothing is killed for that; no further pod starts in the queue until usage has fallen.
 	ConditionOverLimit = "OverLimit"
+
+	// ConditionStarved is True while the queue has less than it is entitled to although it asks for more: less than its guarantee
+	// (BelowGuaranteed) or than fairShareThreshold of its fair share (BelowFairShare). Its message says since when, and when that is
+	// made good by preemption.
+	ConditionStarved = "Starved"
 )
 
 // Reasons of conditions for the case that nothing is wrong; everything else comes from pkg/core/reason.
@@ -28,4 +33,7 @@ const (
 
 	// ReasonWithinLimits is the reason of OverLimit=False.
 	ReasonWithinLimits = "WithinLimits"
+
+	// ReasonServed is the reason of Starved=False: the queue has what it is entitled to, or all that it asks for.
+	ReasonServed = "Served"
 )

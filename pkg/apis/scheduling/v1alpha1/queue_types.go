@@ -25,11 +25,13 @@ import (
 // +kubebuilder:printcolumn:name="Demand",type=string,priority=1,JSONPath=`.status.summary.demand`,description="Allocated plus what the waiting pods ask for"
 // +kubebuilder:printcolumn:name="Running",type=integer,priority=1,JSONPath=`.status.pods.running`,description="Pods that hold resources"
 // +kubebuilder:printcolumn:name="Starting",type=integer,priority=1,JSONPath=`.status.applications.starting`,description="Applications that are starting, in queues with policy StateAware"
+// +kubebuilder:printcolumn:name="Starved",type=date,priority=1,JSONPath=`.status.belowFairShareSince`,description="For how long the queue has been below its fair share"
 // +kubebuilder:printcolumn:name="Policy",type=string,priority=1,JSONPath=`.status.policy`,description="The policy in force"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^root([.]|$)')",message="metadata.name: a queue's name is its path and starts at the root: \"root\", or \"root.\" followed by the names of the queues down to this one, such as root.analytics.adhoc"
 // +kubebuilder:validation:XValidation:rule="!self.metadata.name.matches('[^.]{64}')",message="metadata.name: each name between two dots has at most 63 characters"
 // +kubebuilder:validation:XValidation:rule="!self.metadata.name.matches('^([^.]*[.]){12}')",message="metadata.name: queues nest at most 12 levels deep, root included"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name == 'root' || !has(self.spec) || !has(self.spec.users) || !has(self.spec.users.maxRunningApplications)",fieldPath=".spec.users.maxRunningApplications",message="holds over all queues, so it can be stated in the queue root only"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name == 'root' || !has(self.spec) || !has(self.spec.preemption) || !(has(self.spec.preemption.observeOnly) || has(self.spec.preemption.utilizationThreshold) || has(self.spec.preemption.interval) || has(self.spec.preemption.maxWaitBeforeKill) || has(self.spec.preemption.totalPerRound) || has(self.spec.preemption.maxIgnoredOverCapacity) || has(self.spec.preemption.naturalTerminationFactor))",fieldPath=".spec.preemption",message="observeOnly, utilizationThreshold, interval, maxWaitBeforeKill, totalPerRound, maxIgnoredOverCapacity and naturalTerminationFactor hold over all queues, so they can be stated in the queue root only"
 type Queue struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -148,6 +150,12 @@ type QueueSpec struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self == 'adaptive' || self != '' && self.matches('^([0-9]{1,5}h)?([0-9]{1,5}m)?([0-9]{1,5}s)?$') && duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="must be a duration from 1s to 24h in hours, minutes and seconds, such as 90s, 5m or 1h30m, or the word adaptive"
 	StartingTimeout string `json:"startingTimeout,omitempty"`
+
+	// When the queue gets back what it is entitled to at the cost of pods that run
+	// in other queues, and whether its own pods may be preempted for others.
+	//
+	// +optional
+	Preemption *QueuePreemption `json:"preemption,omitempty"`
 }
 
 // Amounts are amounts of resources: quantities, or percentages of the cluster such as "12.5%".
@@ -230,7 +238,7 @@ type QueueStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// Whether the queue works as its spec says (Ready), and what deserves a look
-	// (Overcommitted, OverLimit).
+	// (Overcommitted, OverLimit, Starved).
 	//
 	// +optional
 	// +listType=map
@@ -290,6 +298,24 @@ type QueueStatus struct {
 	//
 	// +optional
 	Starts *QueueStarts `json:"starts,omitempty"`
+
+	// Since when the queue has had less than fairShareThreshold of its fair share,
+	// although it asks for more. Nothing while it has not.
+	//
+	// +optional
+	BelowFairShareSince *metav1.Time `json:"belowFairShareSince,omitempty"`
+
+	// Since when the queue has had less than its guarantee, although it asks for
+	// more. Nothing while it has not.
+	//
+	// +optional
+	BelowGuaranteedSince *metav1.Time `json:"belowGuaranteedSince,omitempty"`
+
+	// Of a queue that is below, and has a timeout in force: when pods of other
+	// queues are preempted for it, and what it is owed.
+	//
+	// +optional
+	Preemption *QueuePreemptionStatus `json:"preemption,omitempty"`
 
 	// The amounts above in a form short enough for the columns of kubectl. For
 	// people only: rounded, and cut to cpu, memory and devices.
