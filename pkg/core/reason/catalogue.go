@@ -102,6 +102,11 @@ const (
 	Overcommitted Code = "Overcommitted"
 	// OverLimit: usage (Used) is above max (Limit), for example after max was lowered.
 	OverLimit Code = "OverLimit"
+	// BelowGuaranteed: Queue has had less (Used) than its guarantee (Limit) since Since, and asks for Asked. Pods of other queues are preempted
+	// for it from Until on; 0: no timeout is in force.
+	BelowGuaranteed Code = "BelowGuaranteed"
+	// BelowFairShare: the same for its fair share. Since 0: it is above its threshold again, and its claim is still open.
+	BelowFairShare Code = "BelowFairShare"
 	// SpecInvalid: the queue contradicts itself. With Resource set, its guaranteed
 	// (Asked) is above its max (Limit); else Detail says what is wrong.
 	SpecInvalid Code = "SpecInvalid"
@@ -114,7 +119,8 @@ func Codes() []Code {
 		MaxPodResources, MaxRunningApplications, UserMaxRunningApplications, MaxDriverShare,
 		StateAware, PodGroupNotFound, GangIncomplete, GangTooLarge, GangWaitsForRoom, BehindGang, Parked, BackOff, SchedulingGate,
 		WaitingForRoom, WaitingTurn,
-		ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, Overcommitted, OverLimit, SpecInvalid,
+		ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, Overcommitted, OverLimit,
+		BelowGuaranteed, BelowFairShare, SpecInvalid,
 	}
 }
 

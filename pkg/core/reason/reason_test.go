@@ -120,6 +120,25 @@ func TestSentences(t *testing.T) {
 			reason.Reason{Code: reason.OverLimit, Queue: "root.a", Resource: resource.CPU, Limit: 10_000, Used: 10_500},
 			"queue root.a uses 10500m cpu, above its max of 10 cpu; nothing is stopped, and nothing more is released until its usage fits",
 		},
+		"starved, and due": {
+			reason.Reason{Code: reason.BelowFairShare, Queue: "root.a", Resource: resource.CPU, Limit: 600_000, Used: 80_000, Asked: 900_000, Since: 1_700_000_000e9, Until: 1_700_000_060e9},
+			"queue root.a is below its fair share: it has 80 cpu, should have 600 cpu and asks for 900 cpu, since 2023-11-14T22:13:20Z; " +
+				"pods of other queues are preempted for it from 2023-11-14T22:14:20Z on",
+		},
+		"starved, without a timeout": {
+			reason.Reason{Code: reason.BelowFairShare, Queue: "root.a", Resource: resource.Memory, Limit: 4 * gi, Used: gi, Asked: 8 * gi, Since: 1_700_000_000e9},
+			"queue root.a is below its fair share: it has 1Gi memory, should have 4Gi memory and asks for 8Gi memory, since 2023-11-14T22:13:20Z; " +
+				"nothing is preempted for it, as no fairShareTimeout is in force",
+		},
+		"above the threshold, and still owed": {
+			reason.Reason{Code: reason.BelowFairShare, Queue: "root.a", Resource: resource.CPU, Limit: 600_000, Used: 400_000, Asked: 900_000},
+			"queue root.a is below its fair share: it has 400 cpu, should have 600 cpu and asks for 900 cpu; pods of other queues are preempted for it until it is not",
+		},
+		"below its guarantee": {
+			reason.Reason{Code: reason.BelowGuaranteed, Queue: "root.a", Resource: resource.CPU, Limit: 10_000, Asked: 20_000, Since: 1_700_000_000e9},
+			"queue root.a is below its guarantee: it has 0 cpu, should have 10 cpu and asks for 20 cpu, since 2023-11-14T22:13:20Z; " +
+				"nothing is preempted for it, as no guaranteedTimeout is in force",
+		},
 		"guaranteed more than it may have": {
 			reason.Reason{Code: reason.SpecInvalid, Queue: "root.a", Resource: resource.CPU, Limit: 10_000, Asked: 20_000},
 			"queue root.a is guaranteed 20 cpu but may use at most 10 cpu; its max counts as 20 cpu until one of the two is changed",
@@ -134,6 +153,18 @@ func TestSentences(t *testing.T) {
 				t.Errorf("got:  %s\nwant: %s", got, c.want)
 			}
 		})
+	}
+}
+
+func TestTheEndOfAStarvation(t *testing.T) {
+	fair := reason.Reason{Code: reason.BelowFairShare, Queue: "root.a", Resource: resource.CPU, Limit: 600_000, Used: 600_000, Asked: 900_000, Since: 1, Until: 2}
+	for r, want := range map[reason.Reason]string{
+		fair: "queue root.a is no longer below its fair share: it has 600 cpu, should have 600 cpu and asks for 900 cpu",
+		{Code: reason.BelowGuaranteed, Queue: "root.a"}: "queue root.a is no longer below its guarantee",
+	} {
+		if got := r.RestoredText(); got != want {
+			t.Errorf("got:  %s\nwant: %s", got, want)
+		}
 	}
 }
 

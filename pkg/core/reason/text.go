@@ -11,7 +11,8 @@ import (
 // lift it. It has no closing full stop, because events and conditions join sentences.
 func (r Reason) Text() string {
 	switch r.Code {
-	case ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, Overcommitted, OverLimit, SpecInvalid:
+	case ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, Overcommitted, OverLimit,
+		BelowGuaranteed, BelowFairShare, SpecInvalid:
 		return r.queueText()
 	default:
 		return r.podText()
@@ -94,6 +95,8 @@ func (r Reason) queueText() string {
 	case OverLimit:
 		return "queue " + r.Queue + " uses " + r.amount(r.Used) + ", above its max of " + r.amount(r.Limit) +
 			"; nothing is stopped, and nothing more is released until its usage fits"
+	case BelowGuaranteed, BelowFairShare:
+		return r.starvationText()
 	default:
 		return r.specInvalidText()
 	}

@@ -1,0 +1,37 @@
+package reason
+
+// starvationText: what it has, should have and asks for, since when, and what is done about it.
+func (r Reason) starvationText() string {
+	head := "queue " + r.Queue + " is below " + r.entitlement() + r.numbers()
+	setting := "fairShareTimeout"
+	if r.Code == BelowGuaranteed {
+		setting = "guaranteedTimeout"
+	}
+	switch {
+	case r.Since == 0:
+		return head + "; pods of other queues are preempted for it until it is not"
+	case r.Until == 0:
+		return head + after(", since ", clock(r.Since)) + "; nothing is preempted for it, as no " + setting + " is in force"
+	default:
+		return head + after(", since ", clock(r.Since)) + after("; pods of other queues are preempted for it from ", clock(r.Until), " on")
+	}
+}
+
+// RestoredText is the sentence for the end of a starvation (BelowFairShare, BelowGuaranteed), with the numbers of that moment.
+func (r Reason) RestoredText() string {
+	return "queue " + r.Queue + " is no longer below " + r.entitlement() + r.numbers()
+}
+
+func (r Reason) entitlement() string {
+	if r.Code == BelowGuaranteed {
+		return "its guarantee"
+	}
+	return "its fair share"
+}
+
+func (r Reason) numbers() string {
+	if r.Resource == "" {
+		return ""
+	}
+	return ": it has " + r.amount(r.Used) + ", should have " + r.amount(r.Limit) + " and asks for " + r.amount(r.Asked)
+}
