@@ -35,7 +35,8 @@ func (s *Scheduler) schedulePod(kept schedulePodFn) schedulePodFn {
 			if open, some := s.Ledger.NodesOpenTo(uid); some {
 				plugin.Restrict(state, sets.New(open...))
 			}
-			return kept(ctx, f, state, info)
+			result, err := kept(ctx, f, state, info)
+			return result, withoutOurs(err, state)
 		}
 		if !s.samples(f, info.Pod) {
 			return all()
@@ -51,6 +52,17 @@ func (s *Scheduler) schedulePod(kept schedulePodFn) schedulePodFn {
 		}
 		return result, err
 	}
+}
+
+// withoutOurs makes a pod that other plugins refuse on some nodes a misfit like any other, although on the rest our Filter keeps the room from it:
+// what wakes it is what those plugins wait for. Where our Filter alone stands in the way it stays a refusal of ours: no event would wake the pod,
+// and the ledger knows when kept room is given back.
+func withoutOurs(err error, state fwk.CycleState) error {
+	var misfit *framework.FitError
+	if errors.As(err, &misfit) && misfit.Diagnosis.UnschedulablePlugins.Len() > 1 && plugin.Restriction(state) == nil {
+		misfit.Diagnosis.UnschedulablePlugins.Delete(plugin.Name)
+	}
+	return err
 }
 
 // samples reports whether a sample of nodes does for the pod as well as stock's. Not where an administrator has said how many nodes

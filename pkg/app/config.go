@@ -50,6 +50,8 @@ var needs = []struct {
 	{"queueSort", func(p *config.Plugins) config.PluginSet { return p.QueueSort }},
 	{"preEnqueue", func(p *config.Plugins) config.PluginSet { return p.PreEnqueue }},
 	{"preFilter", func(p *config.Plugins) config.PluginSet { return p.PreFilter }},
+	{"filter", func(p *config.Plugins) config.PluginSet { return p.Filter }},
+	{"postFilter", func(p *config.Plugins) config.PluginSet { return p.PostFilter }},
 	{"reserve", func(p *config.Plugins) config.PluginSet { return p.Reserve }},
 	{"permit", func(p *config.Plugins) config.PluginSet { return p.Permit }},
 }

@@ -17,7 +17,7 @@ import (
 // Name is the plugin's name in a KubeSchedulerConfiguration.
 const Name = "Fairway"
 
-// Plugin implements QueueSort, PreEnqueue, PreFilter, Reserve and Permit.
+// Plugin implements QueueSort, PreEnqueue, PreFilter, Filter, PostFilter, Reserve and Permit.
 type Plugin struct {
 	ledger *ledger.Ledger
 	now    func() int64
@@ -25,29 +25,39 @@ type Plugin struct {
 	kick func()
 	// handle is that of the first profile.
 	handle fwk.Handle
+	// byPriority is of the instance of a profile: it asks the filters of that profile.
+	byPriority *byPriority
 }
 
 var (
 	_ fwk.QueueSortPlugin   = &Plugin{}
 	_ fwk.PreEnqueuePlugin  = &Plugin{}
 	_ fwk.PreFilterPlugin   = &Plugin{}
+	_ fwk.FilterPlugin      = &Plugin{}
+	_ fwk.PostFilterPlugin  = &Plugin{}
 	_ fwk.ReservePlugin     = &Plugin{}
 	_ fwk.PermitPlugin      = &Plugin{}
 	_ fwk.EnqueueExtensions = &Plugin{}
 	_ fwk.SignPlugin        = &Plugin{}
 )
 
-// New returns the one plugin of all profiles: they share the ledger as they share the cluster.
+// New returns the plugin that the instances of all profiles are made of: they share the ledger as they share the cluster.
 func New(l *ledger.Ledger, now func() int64, kick func()) *Plugin {
 	return &Plugin{ledger: l, now: now, kick: kick}
 }
 
 // Build is the plugin's factory for a registry.
-func (p *Plugin) Build(_ context.Context, _ runtime.Object, h fwk.Handle) (fwk.Plugin, error) {
+func (p *Plugin) Build(ctx context.Context, _ runtime.Object, h fwk.Handle) (fwk.Plugin, error) {
 	if p.handle == nil {
 		p.handle = h
 	}
-	return p, nil
+	b, err := newByPriority(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	of := *p
+	of.byPriority = b
+	return &of, nil
 }
 
 // Name implements fwk.Plugin.

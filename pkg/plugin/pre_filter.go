@@ -11,9 +11,16 @@ import (
 )
 
 // PreFilter implements fwk.PreFilterPlugin: limits and queues may have changed since the release. It also passes on what the cycle is
-// restricted to.
+// restricted to, and notes what is kept from the pod. Skip: Filter has nothing to say, which is nearly always.
 func (p *Plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod, _ []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
-	return Restriction(state), status(p.ledger.Recheck(ledger.UID(pod.UID)))
+	if refusal := status(p.ledger.Recheck(ledger.UID(pod.UID))); refusal != nil {
+		return nil, refusal
+	}
+	restriction := Restriction(state)
+	if !p.keep(state, pod) && restriction == nil {
+		return nil, fwk.NewStatus(fwk.Skip)
+	}
+	return restriction, nil
 }
 
 // PreFilterExtensions implements fwk.PreFilterPlugin.

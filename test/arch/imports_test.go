@@ -36,6 +36,7 @@ type exception struct {
 var exceptions = []exception{
 	{"pkg/apis", "k8s.io/api/core/v1", "ResourceList: users write a queue's amounts as they write a pod's"},
 	{"pkg/app", "k8s.io", "the composition: it sets kube-scheduler up as upstream's own command does"},
+	{"pkg/plugin", "k8s.io/kubernetes", "PostFilter is upstream's preemption by priority, kept to one leaf queue"},
 	{"pkg/localcluster", "k8s.io", "it talks to the control plane that it starts"},
 	{"pkg/demo", "k8s.io", "it plays the users of that control plane, and shows what its API says"},
 	{"cmd/fairway-scheduler", "k8s.io", "upstream's command line wrapper: flags, logging, exit codes"},

@@ -20,6 +20,10 @@ type World struct {
 	Settings Settings
 	// Used is what all pods hold now, gross: the cluster must be busier than Settings.UtilizationThreshold.
 	Used resource.List
+	// Gone are the pods that still have nodes and that the amounts take for gone; Coming, those without that have places in the amounts. They
+	// are for a Feasibility: the rules read neither.
+	Gone   []string
+	Coming []Place
 }
 
 // Coming is a pod that is on its way to a node.

@@ -1,0 +1,209 @@
+package whatif
+
+import (
+	"context"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+)
+
+// Answers are about one World. They implement preemption.Feasibility.
+type Answers struct {
+	ctx   context.Context
+	f     *Frameworks
+	world preemption.World
+	pods  map[string]*v1.Pod // by UID; nil: there is none
+	index map[string]*v1.Pod // of the pods that had nodes when it was made; nil: not made yet
+	budgets
+
+	classes map[string]*class
+	commits []change
+	// standing[i] names the picture in which the first i commits stand. A picture made anew has a new name; one that a rollback restores, its old.
+	standing []int
+	names    int
+}
+
+var _ preemption.Feasibility = &Answers{}
+
+// change is what a commit did to the picture.
+type change struct {
+	before []before
+	nodes  sets.Set[int] // those that were copied
+}
+
+type before struct {
+	node int
+	info fwk.NodeInfo
+}
+
+// class is what PreFilter said of a class of claimants. It is asked anew in each new picture: PreFilter extensions follow changes of one node
+// alone (of the smallest domains, topology spread remembers two), and at PreFilter it costs what it costs in a scheduling cycle.
+type class struct {
+	in    int // the picture
+	state fwk.CycleState
+	nodes sets.Set[string] // nil: any
+	never bool             // no node will do
+}
+
+// Fits implements preemption.Feasibility.
+func (a *Answers) Fits(c *preemption.Claimant, node int, gone []string) bool {
+	pod := a.pod(c.UID)
+	at, known := a.f.picture.at[a.world.Nodes[node].Name]
+	if pod == nil || !known {
+		return false
+	}
+	profile := a.f.profiles[pod.Spec.SchedulerName]
+	if profile == nil {
+		return false
+	}
+	k := a.classOf(c, profile, pod)
+	if k.never || k.nodes != nil && !k.nodes.Has(a.world.Nodes[node].Name) {
+		return false
+	}
+	info, state := a.f.picture.nodes[at], k.state
+	if len(gone) > 0 {
+		info, state = info.Snapshot(), state.Clone()
+		for _, uid := range gone {
+			leaving := podOn(info, uid)
+			if leaving == nil {
+				continue // it has ended meanwhile
+			}
+			if err := info.RemovePod(klog.FromContext(a.ctx), leaving.GetPod()); err != nil {
+				return false
+			}
+			if !profile.RunPreFilterExtensionRemovePod(a.ctx, state, pod, leaving, info).IsSuccess() {
+				return false
+			}
+		}
+	}
+	return profile.RunFilterPlugins(a.ctx, state, pod, info).IsSuccess()
+}
+
+func (a *Answers) classOf(c *preemption.Claimant, profile framework.Framework, pod *v1.Pod) *class {
+	k, now := a.classes[c.Class], a.standing[len(a.standing)-1]
+	if k != nil && k.in == now {
+		return k
+	}
+	k = &class{in: now, state: framework.NewCycleState()}
+	result, status, _ := profile.RunPreFilterPlugins(a.ctx, k.state, pod)
+	k.never = !status.IsSuccess()
+	if !result.AllNodes() {
+		k.nodes = result.NodeNames
+	}
+	a.classes[c.Class] = k
+	return k
+}
+
+// Commit implements preemption.Feasibility.
+func (a *Answers) Commit(c *preemption.Claimant, node int, gone []string) {
+	var done change
+	for _, uid := range gone {
+		a.remove(&done, uid)
+	}
+	a.add(&done, c.UID, node)
+	a.commits = append(a.commits, done)
+	a.names++
+	a.standing = append(a.standing, a.names)
+}
+
+// Commits implements preemption.Feasibility.
+func (a *Answers) Commits() int { return len(a.commits) }
+
+// Rollback implements preemption.Feasibility.
+func (a *Answers) Rollback(n int) {
+	for len(a.commits) > n {
+		last := len(a.commits) - 1
+		for _, b := range a.commits[last].before {
+			a.f.picture.nodes[b.node] = b.info
+		}
+		a.commits, a.standing = a.commits[:last], a.standing[:last+1]
+	}
+}
+
+func (a *Answers) remove(done *change, uid string) {
+	pod := a.pod(uid)
+	if pod == nil {
+		return
+	}
+	at, known := a.f.picture.at[pod.Spec.NodeName]
+	if !known {
+		return
+	}
+	leaving := podOn(a.f.picture.nodes[at], uid)
+	if leaving == nil {
+		return
+	}
+	if err := a.copied(done, at).RemovePod(klog.FromContext(a.ctx), leaving.GetPod()); err != nil {
+		klog.FromContext(a.ctx).Error(err, "Planning as if a pod were gone", "pod", klog.KObj(pod))
+	}
+}
+
+func (a *Answers) add(done *change, uid string, node int) {
+	pod := a.pod(uid)
+	at, known := a.f.picture.at[a.world.Nodes[node].Name]
+	if pod == nil || !known || podOn(a.f.picture.nodes[at], uid) != nil {
+		return
+	}
+	there := *pod // its spec is a value: the node is written into the copy alone
+	there.Spec.NodeName = a.world.Nodes[node].Name
+	info, err := framework.NewPodInfo(&there)
+	if err != nil {
+		klog.FromContext(a.ctx).Error(err, "Planning as if a pod had its place", "pod", klog.KObj(pod))
+		return
+	}
+	a.copied(done, at).AddPodInfo(info)
+}
+
+// copied returns a node that may be written: each change copies it once.
+func (a *Answers) copied(done *change, at int) fwk.NodeInfo {
+	if !done.nodes.Has(at) {
+		info := a.f.picture.nodes[at]
+		done.before = append(done.before, before{at, info})
+		a.f.picture.nodes[at] = info.Snapshot()
+		if done.nodes == nil {
+			done.nodes = sets.New[int]()
+		}
+		done.nodes.Insert(at)
+	}
+	return a.f.picture.nodes[at]
+}
+
+func (a *Answers) pod(uid string) *v1.Pod {
+	pod, asked := a.pods[uid]
+	if !asked {
+		pod = a.f.o.Pods(uid)
+		a.pods[uid] = pod
+	}
+	return pod
+}
+
+// running finds a pod that has a node by its UID. Of a hundred thousand candidates, looking up each by name would cost more than the plan.
+func (a *Answers) running(uid string) *v1.Pod {
+	if a.index == nil {
+		a.index = map[string]*v1.Pod{}
+		for _, info := range a.f.picture.nodes {
+			for _, p := range info.GetPods() {
+				a.index[string(p.GetPod().UID)] = p.GetPod()
+			}
+		}
+	}
+	if pod := a.index[uid]; pod != nil {
+		return pod
+	}
+	return a.pod(uid)
+}
+
+func podOn(info fwk.NodeInfo, uid string) fwk.PodInfo {
+	for _, p := range info.GetPods() {
+		if p.GetPod().UID == types.UID(uid) {
+			return p
+		}
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package whatif
+
+import (
+	"context"
+	"fmt"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	policylisters "k8s.io/client-go/listers/policy/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	frameworkplugins "k8s.io/kubernetes/pkg/scheduler/framework/plugins"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+)
+
+// Options say whose filters are asked, about which cluster.
+type Options struct {
+	Profiles []config.KubeSchedulerProfile
+	// Plugins are the factories of plugins that are not in-tree, as far as the profiles name them. One that refuses for reasons that only a
+	// real attempt has is to be replaced by one that does not.
+	Plugins frameworkruntime.Registry
+	Cache   Cache
+	// Like is the running scheduler's instance of any profile: what is shared between profiles is shared with it.
+	Like       fwk.Handle
+	Client     kubernetes.Interface
+	Informers  informers.SharedInformerFactory
+	KubeConfig *rest.Config
+	// Pods finds the newest object of a pod; nil where there is none of that UID.
+	Pods func(uid string) *v1.Pod
+	// Budgets lists the disruption budgets of the cluster; without it there are none.
+	Budgets policylisters.PodDisruptionBudgetLister
+}
+
+// Cache is that of the scheduler.
+type Cache interface {
+	UpdateSnapshot(klog.Logger, *internalcache.Snapshot) error
+}
+
+// Frameworks are instances of the profiles that look at a picture of their own. They are for one goroutine.
+type Frameworks struct {
+	o        Options
+	picture  *picture
+	profiles map[string]framework.Framework
+}
+
+// New builds the instances. ctx ends what their plugins started. Informers that they need begin with the factory they came from.
+func New(ctx context.Context, o Options) (*Frameworks, error) {
+	registry := frameworkplugins.NewInTreeRegistry()
+	if err := registry.Merge(o.Plugins); err != nil {
+		return nil, err
+	}
+	f := &Frameworks{o: o, picture: newPicture(), profiles: map[string]framework.Framework{}}
+	for i := range o.Profiles {
+		p := &o.Profiles[i]
+		options := []frameworkruntime.Option{
+			frameworkruntime.WithClientSet(o.Client),
+			frameworkruntime.WithKubeConfig(o.KubeConfig),
+			frameworkruntime.WithInformerFactory(o.Informers),
+			frameworkruntime.WithSnapshotSharedLister(f.picture),
+			frameworkruntime.WithParallelism(1), // the scheduling loop is in more of a hurry
+		}
+		if o.Like != nil {
+			options = append(options,
+				frameworkruntime.WithSharedDRAManager(o.Like.SharedDRAManager()),
+				frameworkruntime.WithSharedCSIManager(o.Like.SharedCSIManager()))
+		}
+		instance, err := frameworkruntime.NewFramework(ctx, registry, p, options...)
+		if err != nil {
+			return nil, fmt.Errorf("profile %q, for planning: %w", p.SchedulerName, err)
+		}
+		f.profiles[p.SchedulerName] = instance
+	}
+	return f, nil
+}
+
+// Look brings the picture up to date and returns answers about it. Those of an earlier look must not be asked any more.
+func (f *Frameworks) Look(ctx context.Context, w preemption.World) (*Answers, error) {
+	if err := f.o.Cache.UpdateSnapshot(klog.FromContext(ctx), f.picture.base); err != nil {
+		return nil, err
+	}
+	if err := f.picture.reset(); err != nil {
+		return nil, err
+	}
+	a := &Answers{
+		ctx: ctx, f: f, world: w, pods: map[string]*v1.Pod{}, classes: map[string]*class{}, standing: []int{0},
+		budgets: budgets{lister: f.o.Budgets},
+	}
+	a.budgets.pod = a.running
+	var base change
+	for _, uid := range w.Gone {
+		a.remove(&base, uid)
+	}
+	for _, place := range w.Coming {
+		a.add(&base, place.UID, place.Node)
+	}
+	a.budgets.leaving = w.Gone
+	return a, nil
+}

@@ -1,0 +1,36 @@
+package ledger
+
+// Outranked returns the pods that a pod may take the room of by its priority alone: those of its own leaf queue with a lower one that run, are not
+// leaving, and go for nobody else yet. nil: there are none. Groups of several pods stay out of it on both sides: they come and go whole or not at
+// all, and this is for one pod.
+func (l *Ledger) Outranked(uid UID) map[UID]bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.pods[uid]
+	if r == nil || r.leaf == nil || r.inCompany() {
+		return nil
+	}
+	var all map[UID]bool
+	for _, app := range r.leaf.apps { // a set: order does not matter
+		for _, e := range app.members {
+			if !e.givesWayTo(r) {
+				continue
+			}
+			if all == nil {
+				all = map[UID]bool{}
+			}
+			all[e.UID] = true
+		}
+	}
+	return all
+}
+
+func (r *record) givesWayTo(o *record) bool {
+	return r.Priority < o.Priority && r.state == Bound && !r.Terminating && r.Announced == 0 && !r.inCompany()
+}
+
+// inCompany: the pod is of a group of several.
+func (r *record) inCompany() bool { return r.group != nil && r.group.MinMember > 1 }
+
+// HasSeat reports whether a plan has given the pod a place that it waits for.
+func (l *Ledger) HasSeat(uid UID) bool { return false }

@@ -1,0 +1,54 @@
+package plugin
+
+import (
+	"context"
+
+	v1 "k8s.io/api/core/v1"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/feature"
+
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// byPriority is upstream's preemption by priority, with its defaults, of the pods that outranked names and no others.
+//
+// Its victims are evicted in the cycle itself, not beside it. Upstream's other way keeps the pod out of its queue meanwhile by a PreEnqueue
+// and counts on events to let it back in, and a pod that PreEnqueue keeps out counts as lost to us.
+type byPriority struct {
+	*defaultpreemption.DefaultPreemption
+	outranked map[ledger.UID]bool // of the pod whose cycle it is; cycles come one after the other
+}
+
+func newByPriority(ctx context.Context, h fwk.Handle) (*byPriority, error) {
+	features := feature.NewSchedulerFeaturesFromGates(utilfeature.DefaultFeatureGate)
+	features.EnableAsyncPreemption = false
+	upstream, err := defaultpreemption.New(ctx, &config.DefaultPreemptionArgs{MinCandidateNodesPercentage: 10, MinCandidateNodesAbsolute: 100}, h, features)
+	if err != nil {
+		return nil, err
+	}
+	b := &byPriority{DefaultPreemption: upstream}
+	upstream.IsEligiblePod = func(_ fwk.NodeInfo, victim fwk.PodInfo, _ *v1.Pod) bool {
+		return b.outranked[ledger.UID(victim.GetPod().UID)]
+	}
+	return b, nil
+}
+
+// PostFilter implements fwk.PostFilterPlugin: inside its leaf queue, and only there, a pod may take the room of pods of lower priority. What
+// becomes free across queues, planning decides.
+func (p *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
+	if p.ledger.HasSeat(ledger.UID(pod.UID)) {
+		return nil, fwk.NewStatus(fwk.Unschedulable) // its room is being made already, and its nomination stays
+	}
+	outranked := p.ledger.Outranked(ledger.UID(pod.UID))
+	if len(outranked) == 0 {
+		return nominateNone, fwk.NewStatus(fwk.Unschedulable)
+	}
+	p.byPriority.outranked = outranked
+	return p.byPriority.PostFilter(ctx, state, pod, nodes)
+}
+
+// nominateNone takes back an earlier nomination, as upstream does where nobody preempts.
+var nominateNone = &fwk.PostFilterResult{NominatingInfo: &fwk.NominatingInfo{NominatingMode: fwk.ModeOverride}}
