@@ -27,7 +27,7 @@ func (l *Ledger) WhatPreemption(now int64) preemption.World {
 }
 
 func (l *Ledger) preemptionWorld(now int64, all bool) (preemption.World, bool) {
-	w, cached, ok := l.copyForPreemption(now, all)
+	w, cached, coming, ok := l.copyForPreemption(now, all)
 	// Outside the lock: what is copied of a node is never written again.
 	usage := make([]resource.Sum, len(w.Queues))
 	for i := range w.Queues {
@@ -36,6 +36,10 @@ func (l *Ledger) preemptionWorld(now int64, all bool) (preemption.World, bool) {
 	for _, c := range cached {
 		w.Nodes = append(w.Nodes, c.Node)
 		for _, r := range c.leaving {
+			w.Gone = append(w.Gone, r.uid)
+			if r.queue < 0 {
+				continue
+			}
 			for q := r.queue; q >= 0; q = w.Queues[q].Parent {
 				usage[q].Sub(r.request)
 			}
@@ -45,12 +49,20 @@ func (l *Ledger) preemptionWorld(now int64, all bool) (preemption.World, bool) {
 		w.Queues[i].Usage = usage[i].List()
 	}
 	slices.SortFunc(w.Nodes, func(a, b preemption.Node) int { return cmp.Compare(a.Name, b.Name) })
+	for _, p := range coming {
+		at, there := slices.BinarySearchFunc(w.Nodes, p.node, func(n preemption.Node, name string) int { return cmp.Compare(n.Name, name) })
+		if there {
+			p.Node = at
+			w.Coming = append(w.Coming, p.Place)
+		}
+	}
+	slices.Sort(w.Gone)
 	preemption.Order(w, w.Claims)
 	return w, ok
 }
 
 // copyForPreemption copies, of the nodes, only what has changed since the last time.
-func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*copiedNode, bool) {
+func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*copiedNode, []coming, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now = max(l.now, now)
@@ -67,8 +79,9 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 	again := l.doubtful()
 	l.claims(&w, again, all)
 	if len(w.Claims) == 0 {
-		return w, nil, false
+		return w, nil, nil, false
 	}
+	var placed []coming
 	for _, r := range p.placed {
 		if r.leaf == nil || r.state.charged() || slices.Contains(again, r) {
 			continue
@@ -77,7 +90,7 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 			q := &w.Queues[a.ordinal-1]
 			q.Usage = q.Usage.Add(r.Request)
 		}
-		w.Coming = append(w.Coming, preemption.Coming{UID: string(r.UID), Node: r.place.node.Name})
+		placed = append(placed, coming{preemption.Place{UID: string(r.UID), Queue: r.leaf.ordinal - 1}, r.place.node.Name})
 	}
 	nodes := make([]*copiedNode, 0, len(l.nodeList))
 	for _, e := range l.nodeList {
@@ -94,13 +107,10 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 		}
 		nodes = append(nodes, c)
 	}
-	for _, v := range p.victims {
-		w.Gone = append(w.Gone, string(v.UID))
-	}
 	if !all {
 		p.plannedAt, p.plannedFor = now, l.version+1
 	}
-	return w, nodes, true
+	return w, nodes, placed, true
 }
 
 func (l *Ledger) preemptionQueue(i int, n queue.Node, held heldBack) preemption.Queue {
@@ -364,8 +374,15 @@ type copiedNode struct {
 	until   int64  // when somebody who is leaving will count as stuck, 0: never
 }
 
+// coming is a claimant that is on its way to a node.
+type coming struct {
+	preemption.Place
+	node string
+}
+
 type leavingPod struct {
-	queue   int
+	uid     string
+	queue   int // -1 for none
 	request resource.List
 }
 
@@ -387,9 +404,11 @@ func (l *Ledger) copyNode(e *node, now int64) *copiedNode {
 		case leaving || r.victim != nil:
 			stay.Sub(r.Request)
 			pods--
+			gone := leavingPod{string(r.UID), -1, r.Request}
 			if r.leaf != nil {
-				c.leaving = append(c.leaving, leavingPod{r.leaf.ordinal - 1, r.Request})
+				gone.queue = r.leaf.ordinal - 1
 			}
+			c.leaving = append(c.leaving, gone)
 		case r.state == Bound && r.leaf != nil && r.leaf != l.root && !r.Terminating && r.sparedUntil <= now:
 			c.Candidates = append(c.Candidates, r.candidate())
 		case r.state == Bound && r.sparedUntil > now && (c.until == 0 || r.sparedUntil < c.until):

@@ -12,10 +12,6 @@ type World struct {
 	Queues []Queue       // in path order, the root first, parents before children
 	Nodes  []Node        // in order of names
 	Claims []Claim       // in the order in which they are to be paid: see Order
-	// Gone are the victims of earlier plans that still run, by UID, and Coming the claimants that are on their way to their nodes: both are
-	// accounted for already, and listed for those who look at pods and not at amounts. Pods that are terminating are gone too.
-	Gone   []string
-	Coming []Coming
 	// Settings are those of the root.
 	Settings Settings
 	// Used is what all pods hold now, gross: the cluster must be busier than Settings.UtilizationThreshold.
@@ -24,12 +20,6 @@ type World struct {
 	// are for a Feasibility: the rules read neither.
 	Gone   []string
 	Coming []Place
-}
-
-// Coming is a pod that is on its way to a node.
-type Coming struct {
-	UID  string
-	Node string // by name
 }
 
 // Queue is a queue as preemption sees it.
