@@ -33,6 +33,10 @@ type record struct {
 	generation int64 // as read before the snapshot that state is from; 0: not yet
 	computed   bool  // desired is up to date with state, generation and status
 
+	// What it lacks, by kind of starvation, and whether an event has said so.
+	lacks [len(starvations)]reason.Reason
+	told  [len(starvations)]bool
+
 	// since is the look at which desired began to differ from status, 0 while they are equal.
 	since    uint64
 	failures int // in a row
@@ -47,6 +51,11 @@ func (r *record) observe(stored *unstructured.Unstructured) {
 	status := statusOf(stored)
 	if stored.GetUID() != r.uid || !equality.Semantic.DeepEqual(status, r.status) {
 		r.status, r.desired, r.computed = status, status, false
+	}
+	if stored.GetUID() != r.uid { // what an earlier process saw long enough to write it down, it has told
+		for i := range starvations {
+			r.told[i] = starvations[i].remembered(&status)
+		}
 	}
 	r.uid, r.version = stored.GetUID(), stored.GetResourceVersion()
 	r.failures, r.retryAt = 0, time.Time{}
@@ -106,7 +115,7 @@ const headStart = 1000
 
 // turn orders the writes that wait: the smallest goes first.
 func (r *record) turn() uint64 {
-	if forgetful(r.status, r.desired) {
+	if forgetful(r.status, r.desired) || mistimed(r.status, r.desired) {
 		return r.since
 	}
 	return r.since + headStart
@@ -149,7 +158,8 @@ func sameState(a, b ledger.QueueState) bool {
 		a.Allocated.Equal(b.Allocated) && a.Demand.Equal(b.Demand) &&
 		a.ApplicationsPending == b.ApplicationsPending && a.ApplicationsStarting == b.ApplicationsStarting &&
 		a.ApplicationsRunning == b.ApplicationsRunning && sameStarts(a.Starts, b.Starts) &&
-		a.PodsPending == b.PodsPending && a.PodsRunning == b.PodsRunning && slices.Equal(a.Problems, b.Problems)
+		a.PodsPending == b.PodsPending && a.PodsRunning == b.PodsRunning && slices.Equal(a.Problems, b.Problems) &&
+		sameStarvation(a.Starvation, b.Starvation)
 }
 
 // exists reports whether there is a Queue object behind the state: it is declared, or it is there and cannot be read. Queues that pods

@@ -29,6 +29,8 @@ func TestEveryFieldThatTheStatusShowsIsCompared(t *testing.T) {
 			*field = true
 		case *int:
 			*field = 1
+		case *ledger.Starvation:
+			*field = ledger.Starvation{Claiming: true}
 		case **ledger.Starts:
 			*field = &ledger.Starts{}
 		case *[]reason.Reason:
@@ -67,6 +69,22 @@ func TestEveryFieldOfStartsIsCompared(t *testing.T) {
 	}
 }
 
+func TestEveryFieldOfAStarvationIsCompared(t *testing.T) {
+	full := func() ledger.Starvation {
+		return ledger.Starvation{BelowFairShareSince: 1, BelowGuaranteedSince: 2, FairShareDue: 3, GuaranteedDue: 4, Claiming: true, Owed: amounts(1, 1)}
+	}
+	if !sameStarvation(full(), full()) {
+		t.Error("equal ones differ")
+	}
+	for i := range reflect.TypeFor[ledger.Starvation]().NumField() {
+		other := full()
+		reflect.ValueOf(&other).Elem().Field(i).SetZero()
+		if sameStarvation(full(), other) {
+			t.Errorf("%s is not compared", reflect.TypeFor[ledger.Starvation]().Field(i).Name)
+		}
+	}
+}
+
 // What a restart depends on goes before what changed at the same time or a little earlier, and not before everything for ever.
 func TestWhatARestartDependsOnHasAHeadStart(t *testing.T) {
 	with := func(since uint64, stored, desired *v1alpha1.QueueStarts) *record {
@@ -87,6 +105,38 @@ func TestWhatARestartDependsOnHasAHeadStart(t *testing.T) {
 	} {
 		if first := urgent.turn() < tc.other.turn(); first != tc.first {
 			t.Errorf("%s: the urgent one goes first: %v", name, first)
+		}
+	}
+}
+
+// A clock that has a timeout goes before other changes, in both directions: one that is not stored begins anew after a restart, and one that
+// is stored although it is over begins too early when the queue is below again.
+func TestClocksThatAreDueHaveAHeadStart(t *testing.T) {
+	clock := func(since int, due bool) v1alpha1.QueueStatus {
+		s := v1alpha1.QueueStatus{}
+		if since > 0 {
+			s.BelowFairShareSince, s.BelowGuaranteedSince = atSecond(since), atSecond(since)
+		}
+		if due {
+			s.Preemption = &v1alpha1.QueuePreemptionStatus{FairShareDue: atSecond(since + 60)}
+		}
+		return s
+	}
+	for name, tc := range map[string]struct {
+		stored, desired v1alpha1.QueueStatus
+		urgent          bool
+	}{
+		"begins":                    {clock(0, false), clock(1, true), true},
+		"ends":                      {clock(1, true), clock(0, false), true},
+		"begins anew":               {clock(1, true), clock(2, true), true},
+		"is written":                {clock(1, true), clock(1, true), false},
+		"begins without a timeout":  {clock(0, false), clock(1, false), false},
+		"gets a timeout":            {clock(1, false), clock(1, true), false},
+		"nothing runs, and none is": {clock(0, false), clock(0, false), false},
+	} {
+		r := &record{since: 5000, status: tc.stored, desired: tc.desired}
+		if urgent := r.turn() == 5000; urgent != tc.urgent {
+			t.Errorf("a clock that %s: urgent is %v", name, urgent)
 		}
 	}
 }

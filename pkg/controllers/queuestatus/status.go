@@ -27,7 +27,7 @@ func Status(q ledger.QueueState, previous v1alpha1.QueueStatus, generation int64
 		// Such a queue has no policy in force. After a restart the last good one is read from here, so it must outlive the trouble.
 		policy = previous.Policy
 	}
-	return v1alpha1.QueueStatus{
+	status := v1alpha1.QueueStatus{
 		ObservedGeneration: generation,
 		Conditions:         conditions(q, previous.Conditions, generation, now),
 		Policy:             policy,
@@ -47,6 +47,8 @@ func Status(q ledger.QueueState, previous v1alpha1.QueueStatus, generation int64
 			Demand:          report.Amounts(q.Demand),
 		},
 	}
+	clocks(q, &previous, &status)
+	return status
 }
 
 func applicationCounts(q ledger.QueueState) v1alpha1.ApplicationCounts {
@@ -70,6 +72,7 @@ var topics = []topic{
 	{v1alpha1.ConditionOverLimit, reason.OverLimit, metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonWithinLimits},
 	{v1alpha1.ConditionOvercommitted, reason.Overcommitted, metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonGuaranteesFit},
 	{v1alpha1.ConditionReady, "", metav1.ConditionTrue, metav1.ConditionFalse, v1alpha1.ReasonInForce},
+	{v1alpha1.ConditionStarved, reason.BelowFairShare, metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonServed},
 }
 
 func conditions(q ledger.QueueState, previous []metav1.Condition, generation int64, now metav1.Time) []metav1.Condition {
@@ -102,6 +105,9 @@ func (t topic) problems(q ledger.QueueState) []reason.Reason {
 }
 
 func topicOf(code reason.Code) reason.Code {
+	if code == reason.BelowGuaranteed {
+		return reason.BelowFairShare
+	}
 	if slices.ContainsFunc(topics, func(t topic) bool { return t.code == code }) {
 		return code
 	}

@@ -55,6 +55,7 @@ func TestStatusSpellsEveryAmount(t *testing.T) {
 			{Type: "OverLimit", Status: "False", ObservedGeneration: 7, LastTransitionTime: at, Reason: "WithinLimits"},
 			{Type: "Overcommitted", Status: "False", ObservedGeneration: 7, LastTransitionTime: at, Reason: "GuaranteesFit"},
 			{Type: "Ready", Status: "True", ObservedGeneration: 7, LastTransitionTime: at, Reason: "InForce"},
+			{Type: "Starved", Status: "False", ObservedGeneration: 7, LastTransitionTime: at, Reason: "Served"},
 		},
 		Policy:          v1alpha1.PolicyFIFO,
 		SteadyFairShare: list("3", "4Gi"), FairShare: list("5", "6Gi"),
@@ -132,7 +133,7 @@ func TestConditions(t *testing.T) {
 			q := sound("root.a")
 			q.InTree, q.Problems = !tc.outside, tc.problems
 			want := map[string][]string{
-				"OverLimit": {"False", "WithinLimits", ""}, "Overcommitted": {"False", "GuaranteesFit", ""}, "Ready": {"True", "InForce", ""},
+				"OverLimit": {"False", "WithinLimits", ""}, "Overcommitted": {"False", "GuaranteesFit", ""}, "Ready": {"True", "InForce", ""}, "Starved": {"False", "Served", ""},
 			}
 			for name, c := range tc.want {
 				want[name] = c
@@ -180,9 +181,9 @@ func TestTransitionTimesStayWhileTheStatusDoes(t *testing.T) {
 		status v1alpha1.QueueStatus
 		want   map[string]time.Time
 	}{
-		{first, map[string]time.Time{"OverLimit": start, "Overcommitted": start, "Ready": start}},
-		{second, map[string]time.Time{"OverLimit": later, "Overcommitted": start, "Ready": start}},
-		{third, map[string]time.Time{"OverLimit": later, "Overcommitted": start, "Ready": start}},
+		{first, map[string]time.Time{"OverLimit": start, "Overcommitted": start, "Ready": start, "Starved": start}},
+		{second, map[string]time.Time{"OverLimit": later, "Overcommitted": start, "Ready": start, "Starved": start}},
+		{third, map[string]time.Time{"OverLimit": later, "Overcommitted": start, "Ready": start, "Starved": start}},
 	} {
 		for _, c := range tc.status.Conditions {
 			if !c.LastTransitionTime.Time.Equal(tc.want[c.Type]) {

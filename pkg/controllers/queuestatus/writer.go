@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
@@ -39,6 +40,8 @@ type Options struct {
 	// Queues is the store of an informer of Queues (unstructured), which is only read. With it the writer notices at once when a Queue
 	// was made anew under its name, or when somebody else changed a status. Without it, Run lists the Queues once, at its start.
 	Queues cache.Store
+	// Recorder hears of starvations that begin and end, if a timeout is in force for them; nil: nobody does. It must write events.k8s.io.
+	Recorder events.EventRecorder
 	// Clock is for tests.
 	Clock clock.WithTicker
 }
@@ -52,10 +55,12 @@ type Writer struct {
 	pace       *writing.Pace
 	clock      clock.WithTicker
 	stored     cache.Store
-	listFirst  bool // stored is ours, and to be filled
+	listFirst  bool                 // stored is ours, and to be filled
+	recorder   events.EventRecorder // or nil
 
 	// All of this belongs to the goroutine of Run.
 	records    map[string]*record
+	starved    []*record // of which there may be something to tell, as of the last look
 	looks      uint64
 	busy       bool   // pods flow, as of the last look
 	version    uint64 // of the ledger, at the last look
@@ -79,7 +84,7 @@ func New(l *ledger.Ledger, generation func(name string) int64, client dynamic.In
 	w := &Writer{
 		ledger: l, generation: generation, client: client.Resource(queues),
 		interval: o.Interval, pace: writing.NewPace(o.WritesPerSecond, o.Interval, o.Clock), clock: o.Clock,
-		stored: o.Queues, records: map[string]*record{},
+		stored: o.Queues, recorder: o.Recorder, records: map[string]*record{},
 	}
 	if w.stored == nil {
 		w.stored, w.listFirst = cache.NewStore(cache.MetaNamespaceKeyFunc), true
@@ -124,6 +129,7 @@ func (w *Writer) pass(ctx context.Context) {
 	if w.news() {
 		w.look(now)
 	}
+	w.tell(now)
 	if w.root.due(now) {
 		w.makeRoot(ctx, now)
 	}
@@ -153,10 +159,15 @@ func (w *Writer) look(now time.Time) {
 		w.enroll(snapshot)
 	}
 	w.version, w.busy = snapshot.Version, snapshot.InWindow > 0
-	for _, q := range snapshot.Queues {
+	w.starved = w.starved[:0]
+	for i := range snapshot.Queues {
+		q := &snapshot.Queues[i]
 		if r := w.records[string(q.Path)]; r != nil {
 			r.observe(w.storedQueue(r.name))
-			r.compute(q, generations[r.name], metav1.NewTime(now), w.looks)
+			if r.lack(&snapshot, q) {
+				w.starved = append(w.starved, r)
+			}
+			r.compute(*q, generations[r.name], metav1.NewTime(now), w.looks)
 		}
 	}
 	w.root.seen(w.records[v1alpha1.RootQueue] != nil)

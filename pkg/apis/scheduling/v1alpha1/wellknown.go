@@ -57,6 +57,14 @@ const (
 	EventPreempted = "Preempted"
 )
 
+// Reasons of events about starvation, on the Queue. It begins with the reason of the condition Starved (BelowFairShare, BelowGuaranteed).
+const (
+	// EventFairShareRestored: the queue has its fair share again, or all that it asks for.
+	EventFairShareRestored = "FairShareRestored"
+	// EventGuaranteeRestored: the same for its guarantee.
+	EventGuaranteeRestored = "GuaranteeRestored"
+)
+
 // QueueFinalizer is what the scheduler puts on every Queue, so that one which is deleted stays until no pod is charged to it or below it
 // and no Queue is below it. Where no scheduler runs any more, nobody takes it off but an administrator.
 const QueueFinalizer = "scheduling.fairway.dev/queue"

@@ -1,0 +1,172 @@
+package queuestatus
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// lasting is how long a queue must have been below before an event says so: while pods come and go, many are for a moment.
+const lasting = time.Second
+
+// eventsPerPass bounds the events of one pass; the others have their turn in the next.
+const eventsPerPass = 25
+
+// action is what the scheduler did when it told of a starvation: it compared.
+const action = "ComparedShares"
+
+// lack notes what the queue lacks: the condition Starved says it, and events where it began and, with the numbers of that moment, where it has
+// ended. It reports whether there may be something to tell.
+func (r *record) lack(s *ledger.Snapshot, q *ledger.QueueState) bool {
+	some := false
+	for i := range starvations {
+		k := &starvations[i]
+		is := k.is(q.Starvation)
+		if !is && !r.told[i] {
+			continue
+		}
+		some = true
+		if r.lacks[i] = k.reason(s, q); is {
+			q.Problems = append(q.Problems, r.lacks[i])
+		}
+	}
+	return some
+}
+
+// starvation is one of the two ways to be starved.
+type starvation struct {
+	code       reason.Code
+	over       string // the reason of the event when it has ended
+	clock      func(ledger.Starvation) (since, due int64)
+	claimed    bool // a claim outlives the clock
+	share      func(*ledger.QueueState) resource.List
+	remembered func(*v1alpha1.QueueStatus) bool // the status says so, and that a timeout was in force
+}
+
+// starvations in the order in which claims are paid.
+var starvations = [...]starvation{
+	{
+		code: reason.BelowGuaranteed, over: v1alpha1.EventGuaranteeRestored,
+		clock:      func(s ledger.Starvation) (int64, int64) { return s.BelowGuaranteedSince, s.GuaranteedDue },
+		share:      func(q *ledger.QueueState) resource.List { return q.Spec.Guaranteed },
+		remembered: func(s *v1alpha1.QueueStatus) bool { return s.Preemption != nil && s.Preemption.GuaranteedDue != nil },
+	},
+	{
+		code: reason.BelowFairShare, over: v1alpha1.EventFairShareRestored,
+		clock:      func(s ledger.Starvation) (int64, int64) { return s.BelowFairShareSince, s.FairShareDue },
+		claimed:    true,
+		share:      func(q *ledger.QueueState) resource.List { return q.FairShare },
+		remembered: func(s *v1alpha1.QueueStatus) bool { return s.Preemption != nil && s.Preemption.FairShareDue != nil },
+	},
+}
+
+// is reports whether a queue is starved in this way.
+func (k *starvation) is(s ledger.Starvation) bool {
+	since, _ := k.clock(s)
+	return since != 0 || k.claimed && s.Claiming && s.BelowGuaranteedSince == 0
+}
+
+func (k *starvation) reason(s *ledger.Snapshot, q *ledger.QueueState) reason.Reason {
+	since, due := k.clock(q.Starvation)
+	r := reason.Reason{Code: k.code, Queue: string(q.Path), Since: since, Until: due}
+	rule, share := ruleAbove(s, q.Path), k.share(q)
+	most := preemption.Dominant(rule, s.Total, preemption.Target(share, q.Demand))
+	if most.Resource == "" {
+		most = preemption.Dominant(rule, s.Total, share)
+	}
+	if r.Resource = most.Resource; r.Resource != "" {
+		r.Used, r.Limit, r.Asked = q.Allocated.Get(r.Resource), share.Get(r.Resource), q.Demand.Get(r.Resource)
+	}
+	return r
+}
+
+// ruleAbove is the rule by which a queue is compared with its siblings: its parent's.
+func ruleAbove(s *ledger.Snapshot, p queue.Path) queue.Rule {
+	i, found := slices.BinarySearchFunc(s.Queues, p.Parent(), func(q ledger.QueueState, p queue.Path) int { return queue.ComparePaths(q.Path, p) })
+	if !found {
+		return queue.Rule{}
+	}
+	return s.Queues[i].Spec.Rule()
+}
+
+// clocks writes down since when a queue is starved, and when that is due. A queue that is out of the tree keeps its clocks, as it keeps its
+// last good policy.
+func clocks(q ledger.QueueState, previous, to *v1alpha1.QueueStatus) {
+	if !q.InTree {
+		to.BelowFairShareSince, to.BelowGuaranteedSince, to.Preemption = previous.BelowFairShareSince, previous.BelowGuaranteedSince, previous.Preemption
+		return
+	}
+	s := q.Starvation
+	to.BelowFairShareSince, to.BelowGuaranteedSince = convert.ClockTime(s.BelowFairShareSince), convert.ClockTime(s.BelowGuaranteedSince)
+	if s.FairShareDue == 0 && s.GuaranteedDue == 0 && !s.Claiming {
+		return
+	}
+	to.Preemption = &v1alpha1.QueuePreemptionStatus{
+		FairShareDue: convert.ClockTime(s.FairShareDue), GuaranteedDue: convert.ClockTime(s.GuaranteedDue), ClaimOpen: s.Claiming,
+	}
+	if s.Claiming {
+		to.Preemption.Owed = convert.ResourceList(s.Owed)
+	}
+}
+
+// sameStarvation reports whether two starvations give the same status.
+func sameStarvation(a, b ledger.Starvation) bool {
+	return a.BelowFairShareSince == b.BelowFairShareSince && a.BelowGuaranteedSince == b.BelowGuaranteedSince &&
+		a.FairShareDue == b.FairShareDue && a.GuaranteedDue == b.GuaranteedDue && a.Claiming == b.Claiming && a.Owed.Equal(b.Owed)
+}
+
+// mistimed reports whether a restart would let a clock that has a timeout begin at another time: too late, or, where the stored one is over,
+// too early.
+func mistimed(stored, desired v1alpha1.QueueStatus) bool {
+	differ := func(a, b *metav1.Time) bool { return !a.Equal(b) }
+	timed := func(k starvation) bool { return k.remembered(&stored) || k.remembered(&desired) }
+	return timed(starvations[0]) && differ(stored.BelowGuaranteedSince, desired.BelowGuaranteedSince) ||
+		timed(starvations[1]) && differ(stored.BelowFairShareSince, desired.BelowFairShareSince)
+}
+
+// tell records events where a starvation with a timeout in force has lasted, and where one that was told of has ended.
+func (w *Writer) tell(now time.Time) {
+	if w.recorder == nil {
+		return
+	}
+	left := eventsPerPass
+	for _, r := range w.starved {
+		if left <= 0 {
+			return
+		}
+		left -= w.tellOf(r, now)
+	}
+}
+
+func (w *Writer) tellOf(r *record, now time.Time) (told int) {
+	for i := range starvations {
+		k := &starvations[i]
+		since, due := k.clock(r.state.Starvation)
+		switch {
+		case !r.told[i] && due != 0 && now.UnixNano() >= since+int64(lasting):
+			w.event(r, corev1.EventTypeWarning, string(k.code), r.lacks[i].Text())
+		case r.told[i] && !k.is(r.state.Starvation):
+			w.event(r, corev1.EventTypeNormal, k.over, r.lacks[i].RestoredText())
+		default:
+			continue
+		}
+		r.told[i] = !r.told[i]
+		told++
+	}
+	return told
+}
+
+func (w *Writer) event(r *record, kind, why, note string) {
+	q := &corev1.ObjectReference{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Queue", Name: r.name, UID: r.uid}
+	w.recorder.Eventf(q, nil, kind, why, action, "%s", note)
+}
