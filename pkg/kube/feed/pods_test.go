@@ -81,3 +81,51 @@ func TestAPodComesWithWhenItWasBound(t *testing.T) {
 		}
 	}
 }
+
+// What an earlier process of the scheduler has said about a preemption is read back from the pods.
+func TestAPodComesWithWhatPreemptionLeftOnIt(t *testing.T) {
+	l := ledger.New(ledger.Options{})
+	f := &Feed{
+		Ledger: l, Classes: &Classes{}, Kick: func() {}, Now: func() int64 { return 1 }, Gate: func(*v1.Pod) string { return "" },
+		Ours: func(string) bool { return true },
+	}
+	says := func(kind v1.PodConditionType, status v1.ConditionStatus, reason, message string) func(*v1.Pod) {
+		return func(p *v1.Pod) {
+			p.Status.Conditions = []v1.PodCondition{
+				{Type: v1.PodReady, Status: v1.ConditionTrue, LastTransitionTime: metav1.Unix(900, 0)},
+				{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.Unix(1000, 0)},
+			}
+		}
+	}
+	const ours = "Preempted by queue root.a, which has less than its fair share"
+	on := func(p *v1.Pod) { p.Spec.NodeName = "n" }
+	nominated := func(p *v1.Pod) { p.Status.NominatedNodeName = "m" }
+	leaving := func(p *v1.Pod) { at := metav1.Unix(1030, 0); p.DeletionTimestamp = &at }
+	announced := says(v1.DisruptionTarget, v1.ConditionTrue, "PreemptionByScheduler", ours)
+	type left struct {
+		deadline, announced int64
+		nominated           string
+	}
+	for name, c := range map[string]struct {
+		edits []func(*v1.Pod)
+		want  left
+	}{
+		"nothing":            {nil, left{}},
+		"runs":               {[]func(*v1.Pod){on}, left{}},
+		"announced":          {[]func(*v1.Pod){on, announced}, left{announced: 1000e9}},
+		"announced-and-gone": {[]func(*v1.Pod){on, announced, leaving}, left{announced: 1000e9, deadline: 1030e9}},
+		"withdrawn":          {[]func(*v1.Pod){on, says(v1.DisruptionTarget, v1.ConditionFalse, "PreemptionByScheduler", ours)}, left{}},
+		"by-another":         {[]func(*v1.Pod){on, says(v1.DisruptionTarget, v1.ConditionTrue, "PreemptionByScheduler", "default-scheduler: preempting to accommodate a higher priority pod")}, left{}},
+		"evicted-by-hand":    {[]func(*v1.Pod){on, says(v1.DisruptionTarget, v1.ConditionTrue, "EvictionByEvictionAPI", ours)}, left{}},
+		"another-condition":  {[]func(*v1.Pod){on, says(v1.PodReadyToStartContainers, v1.ConditionTrue, "PreemptionByScheduler", ours)}, left{}},
+		"nominated":          {[]func(*v1.Pod){nominated}, left{nominated: "m"}},
+		"nominated-once":     {[]func(*v1.Pod){nominated, on}, left{}},
+		"being-deleted":      {[]func(*v1.Pod){on, leaving}, left{deadline: 1030e9}},
+	} {
+		f.ObservePod(pod(name, c.edits...))
+		s, known := l.PodState(ledger.UID(name))
+		if got := (left{s.Deadline, s.Announced, s.Nominated}); !known || got != c.want {
+			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
+		}
+	}
+}
