@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
@@ -102,7 +103,7 @@ func (w *Writer) write(ctx context.Context, pod *corev1.Pod, c change) {
 		err = w.send(ctx, c.Namespace, c.Name, data)
 	}
 	switch {
-	case err == nil, apierrors.IsNotFound(err), isAnotherPod(err):
+	case err == nil, apierrors.IsNotFound(err), writing.IsForAnother(err):
 	case apierrors.IsConflict(err): // it is no longer what was looked at; the next look knows what it is now
 	default:
 		w.avoided[c.UID] = w.clock.Now().Add(retryAfter)

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
-	"github.com/fairway-scheduler/fairway/pkg/controllers/internal/writing"
+	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 

@@ -2,7 +2,6 @@ package podcondition
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,9 +17,9 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
-	"github.com/fairway-scheduler/fairway/pkg/controllers/internal/writing"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
@@ -144,7 +143,7 @@ func (w *Writer) tell(ctx context.Context, t ledger.Telling) {
 	case err == nil:
 		delete(w.failed, t.UID) // an earlier failure is made good
 		w.record(t, c, state)
-	case apierrors.IsNotFound(err) || isAnotherPod(err):
+	case apierrors.IsNotFound(err) || writing.IsForAnother(err):
 		// The pod is gone, or made anew under its name; the ledger will hear of it.
 	default:
 		w.failed[t.UID] = w.clock.Now().Add(retryAfter)
@@ -177,20 +176,6 @@ func (w *Writer) shown(namespace, name string) *corev1.Pod {
 		return nil
 	}
 	return pod
-}
-
-// isAnotherPod reports whether the patch was for a pod of another UID. The API server answers that a UID cannot be changed.
-func isAnotherPod(err error) bool {
-	var status apierrors.APIStatus
-	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
-		return false
-	}
-	for _, cause := range status.Status().Details.Causes {
-		if cause.Field == "metadata.uid" {
-			return true
-		}
-	}
-	return false
 }
 
 func (w *Writer) record(t ledger.Telling, c condition, state ledger.PodState) {

@@ -17,8 +17,8 @@ import (
 	"k8s.io/utils/clock"
 	podgroup "sigs.k8s.io/scheduler-plugins/apis/scheduling/v1alpha1"
 
-	"github.com/fairway-scheduler/fairway/pkg/controllers/internal/writing"
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
+	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 

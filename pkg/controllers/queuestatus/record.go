@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
-	"github.com/fairway-scheduler/fairway/pkg/controllers/internal/writing"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 

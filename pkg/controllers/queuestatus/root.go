@@ -9,7 +9,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
-	"github.com/fairway-scheduler/fairway/pkg/controllers/internal/writing"
+	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
 )
 
 // root is what the writer knows of the Queue root. The ledger does without it, but an administrator should find the queue that holds all

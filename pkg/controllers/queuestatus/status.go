@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
-	"github.com/fairway-scheduler/fairway/pkg/controllers/internal/writing"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
+	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 	"github.com/fairway-scheduler/fairway/pkg/report"
 )

@@ -17,8 +17,8 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
-	"github.com/fairway-scheduler/fairway/pkg/controllers/internal/writing"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 

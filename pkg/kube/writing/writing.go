@@ -7,6 +7,8 @@ package writing
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -142,6 +144,15 @@ func (c *Complaints) Due(err error, now time.Time) (unmentioned int, due bool) {
 	}
 	unmentioned, k.quiet, k.last = k.quiet, 0, now
 	return unmentioned, true
+}
+
+// IsForAnother reports whether a patch that states a UID was for another object of the name. The API server answers that a UID cannot be changed.
+func IsForAnother(err error) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return false
+	}
+	return slices.ContainsFunc(status.Status().Details.Causes, func(c metav1.StatusCause) bool { return c.Field == "metadata.uid" })
 }
 
 // cutMark ends a text that was cut.
