@@ -27,7 +27,7 @@ type node struct {
 	used               resource.Sum
 	spots, foreignPods int
 	index              int       // in the ledger's list of nodes
-	on                 []*record // that have their spot here, in no order that means anything
+	on                 []*record // that run here, or that are to: in no order that means anything
 	keptFor            *group
 	copied             *copiedNode // see preemption.go; nil: it is to be copied anew
 	changes            uint64

@@ -49,9 +49,7 @@ type preempting struct {
 // givePlace takes room for a waiting pod on a node.
 func (l *Ledger) givePlace(r *record, p *place) {
 	r.place = p
-	if r.spot != nil {
-		r.spot.changed()
-	}
+	r.stay()
 	l.preempting.placed = append(l.preempting.placed, r)
 	if r.leaf != nil && !r.state.charged() {
 		l.occupy(r, p.node)
@@ -72,6 +70,7 @@ func (l *Ledger) endPlace(r *record) {
 	if !r.state.charged() {
 		l.occupy(r, nil)
 	}
+	r.stay()
 	l.nominate(r)
 	for _, v := range p.victims {
 		l.reassign(v, p.node)

@@ -110,7 +110,7 @@ type record struct {
 	doubtful  bool   // its last failure was one to bind it, its first in a row
 	listing   uint32 // grows whenever it enters or leaves a line
 	inRoster  int    // place among the released or parked pods
-	onNode    int    // place among the pods of its spot
+	onNode    int    // place among the pods of listedOn
 
 	inTimer int            // place among the back-off timers
 	limited *reason.Reason // of a listed pod: the limit it was told of; nil: of none
@@ -129,6 +129,7 @@ type record struct {
 	attempts  int        // failed with an error in a row
 	retryAt   int64      // end of its back-off
 
+	listedOn    *node   // see stay
 	victim      *victim // it is to go: see victims.go
 	sparedUntil int64   // no victim until then: its disruption budget did not allow it
 

@@ -164,17 +164,9 @@ func (l *Ledger) occupy(r *record, e *node) {
 		return
 	}
 	r.spot = e
-	if old != nil { // first: its place among the pods of a node is one number
-		last := len(old.on) - 1
-		old.on[r.onNode], old.on[last].onNode = old.on[last], r.onNode
-		old.on[last] = nil
-		old.on = old.on[:last]
-	}
 	if e != nil {
 		e.used.Add(r.Request)
 		e.spots++
-		r.onNode = len(e.on)
-		e.on = append(e.on, r)
 		e.changed()
 	}
 	if old != nil {
@@ -183,6 +175,32 @@ func (l *Ledger) occupy(r *record, e *node) {
 		old.changed()
 		l.gained(old)
 		old.dropIfEmpty(l)
+	}
+	r.stay()
+}
+
+// stay lists the pod on the node where it runs, or where room is kept for it. One that was just released is on none: releases come by the thousand,
+// and most of them touch no other pod.
+func (r *record) stay() {
+	e := r.spot
+	if r.state != Bound && (r.place == nil || r.state.charged()) {
+		e = nil
+	}
+	old := r.listedOn
+	if old == e {
+		return
+	}
+	if old != nil {
+		last := len(old.on) - 1
+		old.on[r.onNode], old.on[last].onNode = old.on[last], r.onNode
+		old.on[last] = nil
+		old.on = old.on[:last]
+		old.changed()
+	}
+	if r.listedOn = e; e != nil {
+		r.onNode = len(e.on)
+		e.on = append(e.on, r)
+		e.changed()
 	}
 }
 

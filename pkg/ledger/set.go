@@ -54,6 +54,7 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will eff
 	if !r.state.charged() {
 		l.occupy(r, r.placeNode())
 	}
+	r.stay()
 	l.touch(r)
 	if r.place != nil && !l.trying && (r.state == Reserved || r.state == Bound || r.state == Gone) {
 		if c := r.place.claim; c != nil && c.starving != nil && r.state == Reserved {
