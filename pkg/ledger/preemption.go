@@ -57,7 +57,7 @@ func (l *Ledger) preemptionWorld(now int64, all bool) (preemption.World, bool) {
 		}
 	}
 	slices.Sort(w.Gone)
-	preemption.Order(w, w.Claims)
+	w.Claims = preemption.Order(w, w.Claims)
 	return w, ok
 }
 
@@ -166,7 +166,7 @@ func (l *Ledger) claims(w *preemption.World, again []*record, all bool) {
 			w.Claims = append(w.Claims, preemption.Claim{Queue: i + 1, Kind: k, Since: since, Target: l.targetOf(a, k, w.Queues[i+1].Demand)})
 		}
 	}
-	preemption.Order(*w, w.Claims)
+	w.Claims = preemption.Order(*w, w.Claims)
 	if len(w.Claims) == 0 {
 		return
 	}

@@ -3,17 +3,39 @@ package preemption
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 )
 
-// Order sorts claims as they are paid: guarantees first; queues before those above them, so that what is paid inside a queue counts for it; then those
-// that were below first; then by path.
-func Order(w World, claims []Claim) {
-	depth := func(c Claim) int { return strings.Count(string(w.Queues[c.Queue].Path), ".") }
-	slices.SortStableFunc(claims, func(a, b Claim) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(depth(b), depth(a)), cmp.Compare(a.Since, b.Since),
-			queue.ComparePaths(w.Queues[a.Queue].Path, w.Queues[b.Queue].Path))
+// Order returns the claims in the order in which they are paid: guarantees before fair shares, a claim inside a queue before the queue's
+// own (it is part of it), then who has waited longest, then by path.
+func Order(w World, claims []Claim) []Claim {
+	out := slices.Clone(claims)
+	slices.SortStableFunc(out, func(a, b Claim) int {
+		p, q := w.Queues[a.Queue].Path, w.Queues[b.Queue].Path
+		return cmp.Or(
+			cmp.Compare(a.Kind, b.Kind),
+			cmp.Compare(q.Depth(), p.Depth()),
+			cmp.Compare(a.Since, b.Since),
+			queue.ComparePaths(p, q))
 	})
+	return out
 }
+
+// inOrder returns the indices of items, sorted; what is sorted already, as nearly always, is only looked through.
+func inOrder[T any](items []T, compare func(a, b *T) int) []int {
+	out := make([]int, len(items))
+	sorted := true
+	for i := range items {
+		out[i] = i
+		sorted = sorted && (i == 0 || compare(&items[i-1], &items[i]) <= 0)
+	}
+	if !sorted {
+		slices.SortStableFunc(out, func(a, b int) int { return compare(&items[a], &items[b]) })
+	}
+	return out
+}
+
+func byName(a, b *Node) int { return cmp.Compare(a.Name, b.Name) }
+
+func byUID(a, b *Candidate) int { return cmp.Compare(a.UID, b.UID) }

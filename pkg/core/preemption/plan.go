@@ -1,6 +1,8 @@
 package preemption
 
 import (
+	"slices"
+
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -82,5 +84,187 @@ const (
 
 // Make makes a plan. The same world and the same answers give the same plan.
 func Make(w World, f Feasibility) Plan {
-	panic("not built yet")
+	p := &planner{w: &w, f: f, markets: map[int]*market{}, placed: map[string]bool{}, shapes: map[shape]int{}}
+	claims := Order(w, w.Claims)
+	p.plan.Ideal = ideal(&w)
+	if name, used, idle := notBusy(&w); idle {
+		p.plan.Stopped, p.plan.StoppedFor, p.plan.StoppedAt = NotBusy, name, used
+		for _, c := range claims {
+			p.plan.Claims = append(p.plan.Claims, Payment{Claim: c})
+		}
+		return p.plan
+	}
+	p.build(&w)
+	p.round = p.newRound()
+	for i := range claims {
+		p.plan.Claims = append(p.plan.Claims, p.pay(&claims[i]))
+	}
+	return p.plan
+}
+
+// planner is a plan in the making.
+type planner struct {
+	picture
+	w     *World
+	f     Feasibility
+	plan  Plan
+	round round
+	cover cover
+	// markets are kept for the claim at hand; recent are their shapes, the oldest first.
+	markets map[int]*market
+	recent  []int
+	placed  map[string]bool // claimants that have a place
+	shapes  map[shape]int
+	// alone: nobody goes yet in this round beside the unit at hand.
+	alone bool
+	// stamp counts what the filters were told, ranked the orders of the queues by surplus.
+	stamp, ranked int
+	standing      []int
+	// work bounds what is spent on preferences, not on finding places.
+	work int
+}
+
+// shape is what makes two claimants alike to a search.
+type shape struct {
+	queue          int
+	class, request string
+}
+
+// pay finds places for the units of a claim, in their order, and then looks for fewer victims.
+func (p *planner) pay(c *Claim) Payment {
+	o := p.begin(c)
+	clear(p.markets)
+	p.recent = p.recent[:0]
+	p.work = 20 * patience * 100
+	out := Payment{Claim: *c, Owed: p.owed(o)}
+	units := p.units(c)
+	owed := false
+	for i := range units {
+		u := &units[i]
+		p.chargeUnit(u, true)
+		why := p.payUnit(o, units[i:])
+		if why == "" {
+			continue
+		}
+		p.chargeUnit(u, false)
+		if why != NothingOwed {
+			owed = true
+			if out.Unpaid == "" {
+				out.Unpaid = why
+			}
+		}
+		if why == RoundSpent {
+			break
+		}
+	}
+	if len(o.placed) == 0 && !owed {
+		out.Unpaid = NothingOwed
+	}
+	p.write(o, &out)
+	return out
+}
+
+// units are those of a claim without the claimants that an earlier claim inside it, or around it, has placed.
+func (p *planner) units(c *Claim) []unit {
+	var out []unit
+	for i := range c.Units {
+		u := unit{Unit: &c.Units[i]}
+		for j := range c.Units[i].Pods {
+			a := &c.Units[i].Pods[j]
+			if p.placed[a.UID] {
+				continue
+			}
+			key := shape{a.Queue, a.Class, a.Request.String()}
+			id, ok := p.shapes[key]
+			if !ok {
+				id = len(p.shapes)
+				p.shapes[key] = id
+			}
+			u.pods = append(u.pods, asker{Claimant: a, request: p.dense(a.Request, 0), shape: id})
+		}
+		if len(u.pods) > 0 {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// payUnit places the first of these units, charged already, as a whole, or says why not.
+func (p *planner) payUnit(o *order, units []unit) Unpaid {
+	u := &units[0]
+	switch {
+	case !p.isOwed(o):
+		return NothingOwed
+	case p.overLimit(o, u):
+		return LimitForbids
+	case len(o.placed) > 0 && !p.queues[o.Queue].within(o.round):
+		return RoundSpent
+	}
+	before := p.f.Commits()
+	p.alone = !p.round.any
+	why := NoPlace
+	var seats []seat
+	for _, drivers := range []bool{false, true} {
+		h := &hunt{order: o, reach: p.reach(o), drivers: drivers}
+		if seats, why = p.seatAll(h, u, p.wanted(o, units)); why == "" {
+			break
+		}
+		p.rollback(u, seats, before)
+		if why == RoundSpent {
+			return why
+		}
+	}
+	if why != "" {
+		return p.explain(o)
+	}
+	o.placed = append(o.placed, placed{unit: u, seats: seats})
+	for i, s := range seats {
+		p.round.any = p.round.any || len(s.victims) > 0
+		p.placed[u.pods[i].UID] = true
+	}
+	return ""
+}
+
+// seatAll finds places for all pods of a unit.
+func (p *planner) seatAll(h *hunt, u *unit, wanted int) ([]seat, Unpaid) {
+	var seats []seat
+	for i := range u.pods {
+		h.asker = &u.pods[i]
+		h.looked = false
+		p.open()
+		if standing := p.rank(h.order, nil); !slices.Equal(standing, p.standing) {
+			p.standing = standing
+			p.ranked++
+		}
+		h.standing = p.standing
+		s, why := p.find(h, max(wanted, len(u.pods)-i))
+		if why != "" {
+			return seats, why
+		}
+		seats = append(seats, s)
+	}
+	return seats, ""
+}
+
+// wanted is how many claimants in a row, from the first of these units on, are alike and owed together.
+func (p *planner) wanted(o *order, units []unit) int {
+	n := 0
+	for i := range units {
+		u := &units[i]
+		if len(u.pods) > 1 || u.pods[0].shape != units[0].pods[0].shape {
+			break
+		}
+		if i > 0 {
+			p.chargeUnit(u, true)
+			if !p.isOwed(o) || !p.queues[o.Queue].within(o.round) {
+				p.chargeUnit(u, false)
+				break
+			}
+		}
+		n++
+	}
+	for i := 1; i < n; i++ {
+		p.chargeUnit(&units[i], false)
+	}
+	return n
 }

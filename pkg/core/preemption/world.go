@@ -34,9 +34,10 @@ type Queue struct {
 	Demand      resource.List // capped by every max on the path
 	Max         resource.List // an absent resource is unlimited
 	Preemptible bool          // in force: false also where a queue above says so
-	Weight      int64         // thousandths
-	Guaranteed  resource.List
-	Active      bool // it, or a queue below it, has an application that may run
+	// Weight (milli), Guaranteed and Active are for the ideal of a plan only: what is entitled says Entitlement.
+	Weight     int64
+	Guaranteed resource.List
+	Active     bool
 }
 
 // Node is a node as preemption sees it.

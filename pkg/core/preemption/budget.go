@@ -1,0 +1,91 @@
+package preemption
+
+import "github.com/fairway-scheduler/fairway/pkg/core/resource"
+
+// round is what one round may take.
+type round struct {
+	most  []int64
+	taken []int64
+	any   bool
+}
+
+// notBusy returns the resource that is used most, and how much of it, where the cluster is not above its threshold: what is free there will
+// do.
+func notBusy(w *World) (resource.Name, int64, bool) {
+	var most Share
+	for i := range w.Total.Len() {
+		e := w.Total.At(i)
+		s := Share{Resource: e.Name, Amount: w.Used.Get(e.Name), Of: e.Value}
+		if e.Value > 0 && (most.Of == 0 || s.Compare(most) > 0) {
+			most = s
+		}
+	}
+	busy := most.Of > 0 && resource.CompareFractions(most.Amount, most.Of, w.Settings.UtilizationThreshold, whole) > 0
+	return most.Resource, most.Amount, !busy
+}
+
+func (p *planner) newRound() round {
+	r := round{most: make([]int64, len(p.names)), taken: make([]int64, len(p.names))}
+	for i, amount := range p.total {
+		r.most[i] = resource.Part(amount, p.w.Settings.TotalPerRound, whole)
+	}
+	return r
+}
+
+// affords reports whether victims that hold this may go in the round too. Those of one unit may where nobody else goes: a budget
+// smaller than a pod would stop preemption for good.
+func (r *round) affords(amounts []int64, alone bool) bool {
+	if alone {
+		return true
+	}
+	for i, v := range amounts {
+		if v > 0 && resource.SatAdd(r.taken[i], v) > r.most[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// roundTarget is what one round pays of a claim, as usages: a part of the way from the usage to the target. The first unit is paid even so.
+func (p *planner) roundTarget(o *order) []int64 {
+	factor := p.w.Settings.NaturalTerminationFactor
+	if factor >= whole {
+		return o.target
+	}
+	q := &p.w.Queues[o.Queue]
+	now := *q
+	now.Usage = p.usage(o.Queue)
+	_, from := p.bounds(q, p.w.Total, now.Usage)
+	out := make([]int64, len(o.target))
+	for i, to := range o.target {
+		out[i] = resource.SatAdd(from[i], resource.PartUp(resource.SatSub(to, from[i]), factor, whole))
+	}
+	return out
+}
+
+// usage is what a queue uses in the picture.
+func (p *picture) usage(q int) resource.List {
+	entries := make([]resource.Entry, len(p.names))
+	for i, n := range p.names {
+		entries[i] = resource.Entry{Name: n, Value: p.queues[q].usage[i]}
+	}
+	return resource.OfSorted(entries)
+}
+
+// budgeted reports whether the disruption budgets that cover a pod let it go beside those that go already.
+func (p *planner) budgeted(v *pod) bool {
+	if !v.asked {
+		v.asked, v.budgets = true, p.f.Budgets(v.UID)
+		for _, b := range v.budgets {
+			for len(p.spent) <= b {
+				p.spent = append(p.spent, 0)
+			}
+		}
+	}
+	for _, b := range v.budgets {
+		if p.spent[b] >= p.f.Allowed(b) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,124 @@
+package preemption
+
+import "slices"
+
+// commit puts a claimant on its node, whose victims are taken, in our picture and in the one of the filters.
+func (p *planner) commit(a *asker, s seat) {
+	var uids []string
+	for _, id := range s.victims {
+		for _, v := range p.atoms[id].pods {
+			uids = append(uids, p.pods[v].UID)
+			p.nodes[p.pods[v].node].change++
+		}
+	}
+	change(p.round.taken, p.amounts(s.victims), true)
+	p.settle(s.node, a.request, true)
+	p.nodes[s.node].change++
+	p.f.Commit(a.Claimant, p.nodes[s.node].index, uids)
+	p.stamp++
+}
+
+// rollback takes the seats of a unit back. The unit stays charged to its queues.
+func (p *planner) rollback(u *unit, seats []seat, commits int) {
+	for i := range slices.Backward(seats) {
+		s := &seats[i]
+		change(p.round.taken, p.amounts(s.victims), false)
+		p.settle(s.node, u.pods[i].request, false)
+		p.nodes[s.node].change++
+		for _, id := range s.victims {
+			for _, v := range p.atoms[id].pods {
+				p.nodes[p.pods[v].node].change++
+			}
+		}
+		p.undo(s.victims...)
+	}
+	if p.f.Commits() > commits {
+		p.f.Rollback(commits)
+		p.stamp++
+	}
+}
+
+// amounts is what the pods of atoms hold together.
+func (p *planner) amounts(atoms []int32) []int64 {
+	out := make([]int64, len(p.names))
+	for _, id := range atoms {
+		for _, v := range p.atoms[id].pods {
+			change(out, p.pods[v].request, true)
+		}
+	}
+	return out
+}
+
+// explain says why a unit, charged already, has no place: because nobody may go, or because it would not help.
+func (p *planner) explain(o *order) Unpaid {
+	h := &hunt{order: o, reach: p.reach(o), drivers: true}
+	p.open()
+	for id := range p.atoms {
+		if p.may(h, int32(id)) {
+			p.undo(int32(id))
+			if p.excess(o, nil) != nil && p.hopeless(h) {
+				return LimitForbids
+			}
+			return NoPlace
+		}
+	}
+	if p.excess(o, nil) != nil {
+		return LimitForbids
+	}
+	return NoSurplus
+}
+
+// hopeless reports whether everybody who may go inside them would leave a queue above its max.
+func (p *planner) hopeless(h *hunt) bool {
+	var taken []int32
+	for _, id := range p.insiders(h, p.excess(h.order, nil)) {
+		if p.may(h, id) {
+			taken = append(taken, id)
+		}
+	}
+	over := p.excess(h.order, nil) != nil
+	p.undo(taken...)
+	return over
+}
+
+// write adds a paid claim to the plan: its places, and its victims with what their queues had above their entitlement at that moment.
+func (p *planner) write(o *order, out *Payment) {
+	// The victims come back, and go again one by one, so that each is told the surplus that it met.
+	for _, u := range o.placed {
+		p.chargeUnit(u.unit, false)
+		for _, s := range u.seats {
+			p.undo(s.victims...)
+		}
+	}
+	for _, u := range o.placed {
+		p.chargeUnit(u.unit, true)
+		for i, s := range u.seats {
+			a := &u.unit.pods[i]
+			out.Places = append(out.Places, Place{UID: a.UID, Queue: a.Queue, Node: p.nodes[s.node].index})
+			for _, id := range s.victims {
+				p.writeVictims(o, a, id)
+			}
+		}
+	}
+}
+
+func (p *planner) writeVictims(o *order, a *asker, id int32) {
+	for _, v := range p.atoms[id].pods {
+		victim := &p.pods[v]
+		above := p.below(o, victim.Queue)
+		surplus, _ := p.surplus(above)
+		with := ""
+		if len(p.atoms[id].pods) > 1 {
+			with = victim.Gang
+		}
+		p.plan.Victims = append(p.plan.Victims, Victim{
+			UID: victim.UID, Queue: victim.Queue, Node: p.nodes[victim.node].index, For: a.UID, ForQueue: o.Queue,
+			Above: above, Resource: surplus.Resource, Surplus: surplus.Amount, With: with,
+		})
+		p.plan.Taken = p.plan.Taken.Add(victim.Request)
+		p.take(victim, true)
+		for q := victim.Queue; p.queues[q].depth > p.queues[above].depth-1; q = p.queues[q].parent {
+			p.queues[q].guarded = true
+		}
+	}
+}

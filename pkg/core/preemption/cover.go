@@ -1,0 +1,259 @@
+package preemption
+
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// lack is something that a claimant needs and that is not there.
+type lack struct {
+	resource int // into names, or slot
+	// at is an index on the claim's path whose queue's max is exceeded, or room: what lacks is on the node.
+	at     int
+	amount int64
+}
+
+const (
+	slot = -1
+	room = -1
+)
+
+// lacks returns what a claimant, charged already, needs on a node, and what its queues use above their maxima.
+func (p *planner) lacks(h *hunt, node int32, out []lack) []lack {
+	n := &p.nodes[node]
+	for i, v := range h.asker.request {
+		if v > 0 && v > n.free[i] {
+			out = append(out, lack{resource: i, at: room, amount: resource.SatSub(v, n.free[i])})
+		}
+	}
+	if n.slots < 1 {
+		out = append(out, lack{resource: slot, at: room, amount: int64(1 - n.slots)})
+	}
+	return p.excess(h.order, out)
+}
+
+// excess returns what the queues above the claim's use above their maxima. It can be taken anywhere inside them.
+func (p *planner) excess(o *order, out []lack) []lack {
+	for at, q := range o.path[:len(o.path)-1] {
+		a := &p.queues[q]
+		for i, used := range a.usage {
+			if used > a.limits[i] {
+				out = append(out, lack{resource: i, at: at, amount: resource.SatSub(used, a.limits[i])})
+			}
+		}
+	}
+	return out
+}
+
+// gives is how much an atom gives of what lacks on a node.
+func (p *planner) gives(h *hunt, id, node int32, l lack) int64 {
+	var sum int64
+	for _, v := range p.atoms[id].pods {
+		victim := &p.pods[v]
+		switch {
+		case l.at == room && victim.node != node, l.at != room && h.meet[victim.Queue] < l.at:
+		case l.resource == slot:
+			sum++
+		default:
+			sum = resource.SatAdd(sum, victim.request[l.resource])
+		}
+	}
+	return sum
+}
+
+// cover is the search for the fewest pods that give all that lacks.
+type cover struct {
+	p     *planner
+	h     *hunt
+	node  int32
+	lacks []lack
+	atoms []int32 // the preferred first
+	given []int64 // by atom and lack
+	// best is, from each atom on and for each lack, the most that one pod gives.
+	best   []int64
+	left   []int64 // of each lack
+	chosen []int32
+	steps  int
+}
+
+// patience bounds the search on one node. Where it ends, whoever gives most goes first.
+const patience = 600
+
+// prepare lines up who gives anything. It reports whether all of them together give enough.
+func (c *cover) prepare(atoms []int32) bool {
+	c.atoms, c.given, c.best, c.left, c.chosen = c.atoms[:0], c.given[:0], c.best[:0], c.left[:0], c.chosen[:0]
+	c.steps = patience
+	for _, id := range atoms {
+		a := &c.p.atoms[id]
+		if (a.drivers == 0 || c.h.drivers) && c.p.reaches(c.h, &c.p.pods[a.pods[0]]) {
+			c.atoms = append(c.atoms, id)
+		}
+	}
+	slices.SortFunc(c.atoms, func(a, b int32) int { return c.p.prefer(c.h, a, b) })
+	useful := c.atoms[:0]
+	sums := make([]int64, len(c.lacks))
+	for _, id := range c.atoms {
+		start, some := len(c.given), false
+		for i, l := range c.lacks {
+			v := c.p.gives(c.h, id, c.node, l)
+			some = some || v > 0
+			c.given = append(c.given, v)
+			sums[i] = resource.SatAdd(sums[i], v)
+		}
+		if some {
+			useful = append(useful, id)
+		} else {
+			c.given = c.given[:start]
+		}
+	}
+	c.atoms = useful
+	for i, l := range c.lacks {
+		c.left = append(c.left, l.amount)
+		if sums[i] < l.amount {
+			return false
+		}
+	}
+	c.outlook()
+	return true
+}
+
+func (c *cover) outlook() {
+	n := len(c.lacks)
+	c.best = slices.Grow(c.best[:0], (len(c.atoms)+1)*n)[:(len(c.atoms)+1)*n]
+	clear(c.best[len(c.atoms)*n:])
+	for i := len(c.atoms) - 1; i >= 0; i-- {
+		pods := int64(len(c.p.atoms[c.atoms[i]].pods))
+		for j := range n {
+			c.best[i*n+j] = max(c.best[(i+1)*n+j], (c.given[i*n+j]+pods-1)/pods)
+		}
+	}
+}
+
+// fewest finds the smallest number of drivers, then of pods, that give all, and leaves them taken. Of equal numbers it finds the one
+// whose most preferred victim is preferred, then the next.
+func (c *cover) fewest() bool {
+	drivers, pods := 0, 0
+	for _, id := range c.atoms {
+		drivers += c.p.atoms[id].drivers
+		pods += len(c.p.atoms[id].pods)
+	}
+	for d := 0; d <= drivers; d++ {
+		for k := 1; k <= pods && c.steps > 0; k++ {
+			if c.deepen(0, k, d) {
+				return true
+			}
+		}
+	}
+	return c.steps <= 0 && c.roughly()
+}
+
+func (c *cover) deepen(from, pods, drivers int) bool {
+	n := len(c.lacks)
+	done := true
+	for j, v := range c.left {
+		done = done && v <= 0
+		if v > 0 && v > resource.SatMul(int64(pods), c.best[from*n+j]) {
+			return false
+		}
+	}
+	if done {
+		return true
+	}
+	for i := from; i < len(c.atoms) && c.steps > 0; i++ {
+		a := &c.p.atoms[c.atoms[i]]
+		if len(a.pods) > pods || a.drivers > drivers || !c.helps(i) {
+			continue
+		}
+		c.steps--
+		if !c.p.may(c.h, c.atoms[i]) {
+			continue
+		}
+		c.give(i, true)
+		if c.deepen(i+1, pods-len(a.pods), drivers-a.drivers) {
+			return true
+		}
+		c.give(i, false)
+		c.p.undo(c.atoms[i])
+	}
+	return false
+}
+
+func (c *cover) helps(i int) bool {
+	n := len(c.lacks)
+	for j, v := range c.left {
+		if v > 0 && c.given[i*n+j] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *cover) give(i int, goes bool) {
+	n := len(c.lacks)
+	change(c.left, c.given[i*n:(i+1)*n], !goes)
+	if goes {
+		c.chosen = append(c.chosen, c.atoms[i])
+	} else {
+		c.chosen = c.chosen[:len(c.chosen)-1]
+	}
+}
+
+func (c *cover) covered() bool {
+	return !slices.ContainsFunc(c.left, func(v int64) bool { return v > 0 })
+}
+
+// roughly takes whoever gives the largest part of anything that lacks, and then gives back who was not needed, drivers first.
+func (c *cover) roughly() bool {
+	n := len(c.lacks)
+	var taken []int
+	tried := make([]bool, len(c.atoms))
+	for !c.covered() {
+		next, most := -1, Share{}
+		for i := range c.atoms {
+			if tried[i] || !c.helps(i) {
+				continue
+			}
+			for j, v := range c.left {
+				part := Share{Amount: min(c.given[i*n+j], v), Of: resource.SatMul(v, int64(1+c.p.atoms[c.atoms[i]].drivers))}
+				if v > 0 && (next < 0 || part.Compare(most) > 0) {
+					next, most = i, part
+				}
+			}
+		}
+		if next < 0 {
+			c.p.undo(c.chosen...)
+			c.chosen = c.chosen[:0]
+			return false
+		}
+		tried[next] = true
+		if c.p.may(c.h, c.atoms[next]) {
+			c.give(next, true)
+			taken = append(taken, next)
+		}
+	}
+	c.spare(taken)
+	return true
+}
+
+func (c *cover) spare(taken []int) {
+	slices.Sort(taken)
+	slices.Reverse(taken)
+	slices.SortStableFunc(taken, func(a, b int) int { return c.p.atoms[c.atoms[b]].drivers - c.p.atoms[c.atoms[a]].drivers })
+	n := len(c.lacks)
+	kept := taken[:0]
+	for _, i := range taken {
+		change(c.left, c.given[i*n:(i+1)*n], true)
+		if c.covered() {
+			c.p.undo(c.atoms[i])
+			continue
+		}
+		change(c.left, c.given[i*n:(i+1)*n], false)
+		kept = append(kept, i)
+	}
+	slices.Sort(kept)
+	c.chosen = c.chosen[:0]
+	for _, i := range kept {
+		c.chosen = append(c.chosen, c.atoms[i])
+	}
+}

@@ -1,0 +1,47 @@
+package preemption
+
+import (
+	"github.com/fairway-scheduler/fairway/pkg/core/fairshare"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// ideal is what each queue would have, were everybody served as the shares say and nobody had more than it asks for: what a queue does not ask
+// for goes to its siblings by their weights.
+func ideal(w *World) []resource.List {
+	out := make([]resource.List, len(w.Queues))
+	children := make([][]int, len(w.Queues))
+	for i := range w.Queues {
+		if parent := w.Queues[i].Parent; parent >= 0 {
+			children[parent] = append(children[parent], i)
+		} else {
+			out[i] = w.Total.Min(w.Queues[i].Demand).CapBy(w.Queues[i].Max)
+		}
+	}
+	for i, below := range children { // parents come before children
+		if len(below) == 0 {
+			continue
+		}
+		level := make([]fairshare.Child, len(below))
+		for j, c := range below {
+			q := &w.Queues[c]
+			level[j] = fairshare.Child{
+				Weight: q.Weight, Active: q.Active,
+				Guaranteed: q.Guaranteed.Min(q.Demand), Max: q.asksFor(out[i]),
+			}
+		}
+		for j, share := range fairshare.Level(w.Queues[below[0]].Rule, out[i], level) {
+			out[below[j]] = share
+		}
+	}
+	return out
+}
+
+// asksFor is the demand as a cap of a share: what is not asked for is capped at 0.
+func (q *Queue) asksFor(of resource.List) resource.List {
+	entries := make([]resource.Entry, of.Len())
+	for i := range entries {
+		n := of.At(i).Name
+		entries[i] = resource.Entry{Name: n, Value: q.Demand.Get(n)}
+	}
+	return resource.OfSorted(entries).CapBy(q.Max)
+}

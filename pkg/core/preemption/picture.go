@@ -1,0 +1,289 @@
+package preemption
+
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// picture is the cluster as the plan has changed it so far: placed claimants are added, victims taken off. Amounts are dense, by index into
+// names, because a plan looks at every candidate of every node.
+type picture struct {
+	names  []resource.Name
+	total  []int64
+	queues []account
+	nodes  []spot // in order of names
+	pods   []pod  // all candidates, node by node, in order of UID
+	atoms  []atom
+	spent  []int // victims charged to each disruption budget
+}
+
+// account is a queue in the picture.
+type account struct {
+	parent, depth int
+	usage         []int64
+	counts        []bool  // the resources that the queue's rule looks at
+	limits        []int64 // max; Unlimited where there is none
+	// entitled and above are the entitlement as usages: see bounds.
+	entitled, above []int64
+	bar             []int64 // nil: no excess is ignored; else the queue is touched only where some usage is above
+	preemptible     bool
+	// guarded: a victim of an earlier claim left the queue on condition that it stays at its entitlement.
+	guarded bool
+	// touchable: above its bar before the victims of the claimant that is being placed.
+	touchable bool
+}
+
+// spot is a node in the picture.
+type spot struct {
+	index  int // into World.Nodes
+	name   string
+	free   []int64
+	slots  int
+	atoms  []int32 // whoever can go from here
+	change int     // counts what was placed here or went from here
+}
+
+// pod is a candidate in the picture.
+type pod struct {
+	*Candidate
+	node, atom int32
+	request    []int64
+	gone       bool
+	budgets    []int
+	asked      bool // budgets is known
+}
+
+// atom is what goes together or not at all: a candidate alone, or all candidates of a group.
+type atom struct {
+	pods      []int32
+	drivers   int
+	announced bool
+}
+
+func (p *picture) build(w *World) {
+	p.nameResources(w)
+	p.total = p.dense(w.Total, 0)
+	p.queues = make([]account, len(w.Queues))
+	for i := range w.Queues {
+		p.queues[i] = p.account(w, &w.Queues[i])
+	}
+	p.buildNodes(w)
+}
+
+// nameResources collects every resource that is counted, limited or asked for.
+func (p *picture) nameResources(w *World) {
+	p.meet(w.Total)
+	for i := range w.Queues {
+		q := &w.Queues[i]
+		p.meet(q.Usage)
+		p.meet(q.Entitlement)
+		p.meet(q.Max)
+	}
+	for i := range w.Claims {
+		p.meet(w.Claims[i].Target)
+		for _, u := range w.Claims[i].Units {
+			for j := range u.Pods {
+				p.meet(u.Pods[j].Request)
+			}
+		}
+	}
+	for i := range w.Nodes {
+		for j := range w.Nodes[i].Candidates {
+			p.meet(w.Nodes[i].Candidates[j].Request)
+		}
+	}
+	slices.Sort(p.names)
+}
+
+func (p *picture) meet(l resource.List) {
+	for i := range l.Len() {
+		if n := l.At(i).Name; !slices.Contains(p.names, n) {
+			p.names = append(p.names, n)
+		}
+	}
+}
+
+func (p *picture) dense(l resource.List, absent int64) []int64 {
+	return p.denseInto(make([]int64, len(p.names)), l, absent)
+}
+
+func (p *picture) denseInto(out []int64, l resource.List, absent int64) []int64 {
+	for i, n := range p.names {
+		if v, ok := l.Lookup(n); ok {
+			out[i] = v
+		} else {
+			out[i] = absent
+		}
+	}
+	return out
+}
+
+func (p *picture) account(w *World, q *Queue) account {
+	a := account{parent: q.Parent, preemptible: q.Preemptible, usage: p.dense(q.Usage, 0), limits: p.dense(q.Max, resource.Unlimited)}
+	a.counts = make([]bool, len(p.names))
+	for i, n := range p.names {
+		a.counts[i] = q.Rule.Counts(n)
+	}
+	a.entitled, a.above = p.bounds(q, w.Total, q.Entitlement)
+	if ignored := w.Settings.MaxIgnoredOverCapacity; ignored > 0 {
+		_, a.bar = p.bounds(q, w.Total, more(q.Entitlement, ignored))
+	}
+	if q.Parent >= 0 {
+		a.depth = p.queues[q.Parent].depth + 1
+		a.preemptible = a.preemptible && p.queues[q.Parent].preemptible
+	}
+	return a
+}
+
+// more is a list and a part of it, in thousandths, rounded down.
+func more(l resource.List, thousandths int64) resource.List {
+	entries := make([]resource.Entry, l.Len())
+	for i := range entries {
+		e := l.At(i)
+		entries[i] = resource.Entry{Name: e.Name, Value: resource.Part(e.Value, resource.SatAdd(whole, thousandths), whole)}
+	}
+	return resource.OfSorted(entries)
+}
+
+// bounds spells a dominant share as usages: a queue is at it or above where some counted usage has come up to least, and within it where no
+// counted usage is above most. So comparing shares takes no products.
+func (p *picture) bounds(q *Queue, total, l resource.List) (least, most []int64) {
+	s := Dominant(q.Rule, total, l)
+	least, most = make([]int64, len(p.names)), make([]int64, len(p.names))
+	for i := range p.names {
+		switch {
+		case s.Amount <= 0:
+			least[i], most[i] = 0, 0
+		case s.Of <= 0: // endless: reached only by what there is none of either
+			least[i], most[i] = resource.Unlimited, resource.Unlimited
+			if p.total[i] <= 0 {
+				least[i] = 1
+			}
+		case p.total[i] <= 0: // any of it is more than all
+			least[i], most[i] = 1, 0
+		default:
+			least[i], most[i] = resource.PartUp(p.total[i], s.Amount, s.Of), resource.Part(p.total[i], s.Amount, s.Of)
+		}
+	}
+	return least, most
+}
+
+// within reports whether no counted usage is above most.
+func (a *account) within(most []int64) bool {
+	for i, counted := range a.counts {
+		if counted && a.usage[i] > most[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// keepsEntitlement reports whether the queue is at its entitlement or above.
+func (a *account) keepsEntitlement() bool {
+	nothing := true
+	for i, counted := range a.counts {
+		if !counted {
+			continue
+		}
+		if a.usage[i] >= a.entitled[i] {
+			return true
+		}
+		nothing = nothing && a.entitled[i] <= 0
+	}
+	return nothing // what is negative counts as nothing
+}
+
+func (p *picture) buildNodes(w *World) {
+	count := 0
+	for i := range w.Nodes {
+		count += len(w.Nodes[i].Candidates)
+	}
+	n := len(p.names)
+	amounts := make([]int64, (count+len(w.Nodes))*n)
+	cut := func() []int64 {
+		out := amounts[:n:n]
+		amounts = amounts[n:]
+		return out
+	}
+	p.pods, p.atoms = make([]pod, 0, count), make([]atom, 0, count)
+	groups := map[string]int32{}
+	members := make([]int32, count)
+	p.nodes = make([]spot, 0, len(w.Nodes))
+	for _, i := range inOrder(w.Nodes, byName) {
+		node := &w.Nodes[i]
+		s := spot{index: i, name: node.Name, free: p.denseInto(cut(), node.Free, 0), slots: node.Slots}
+		s.atoms = make([]int32, 0, len(node.Candidates))
+		for _, j := range inOrder(node.Candidates, byUID) {
+			c := &node.Candidates[j]
+			id := int32(len(p.pods))
+			group, known := groups[c.Gang]
+			if c.Gang == "" || !known {
+				group = int32(len(p.atoms))
+				members[id] = id
+				p.atoms = append(p.atoms, atom{pods: members[id : id : id+1]})
+				if c.Gang != "" {
+					groups[c.Gang] = group
+				}
+			}
+			p.join(group, id, c)
+			p.pods = append(p.pods, pod{Candidate: c, node: int32(len(p.nodes)), atom: group, request: p.denseInto(cut(), c.Request, 0)})
+			if c.Gang == "" || !slices.Contains(s.atoms, group) {
+				s.atoms = append(s.atoms, group)
+			}
+		}
+		p.nodes = append(p.nodes, s)
+	}
+}
+
+func (p *picture) join(group, id int32, c *Candidate) {
+	a := &p.atoms[group]
+	a.pods = append(a.pods, id)
+	a.announced = a.announced || c.Announced
+	if c.Driver {
+		a.drivers++
+	}
+}
+
+// charge adds a request along the path of a queue, or takes it off.
+func (p *picture) charge(q int, request []int64, add bool) {
+	for ; q >= 0; q = p.queues[q].parent {
+		change(p.queues[q].usage, request, add)
+	}
+}
+
+func change(amounts, by []int64, add bool) {
+	for i, v := range by {
+		if add {
+			amounts[i] = resource.SatAdd(amounts[i], v)
+		} else {
+			amounts[i] = resource.SatSub(amounts[i], v)
+		}
+	}
+}
+
+// take makes a pod go, or come back.
+func (p *picture) take(v *pod, goes bool) {
+	v.gone = goes
+	p.charge(v.Queue, v.request, !goes)
+	node := &p.nodes[v.node]
+	change(node.free, v.request, goes)
+	step := 1
+	if !goes {
+		step = -1
+	}
+	node.slots += step
+	for _, b := range v.budgets {
+		p.spent[b] += step
+	}
+}
+
+// settle puts a claimant on a node, or takes it off. Its queues are charged for the whole unit: see charge.
+func (p *picture) settle(node int32, request []int64, on bool) {
+	change(p.nodes[node].free, request, !on)
+	if on {
+		p.nodes[node].slots--
+	} else {
+		p.nodes[node].slots++
+	}
+}

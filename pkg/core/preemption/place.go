@@ -1,0 +1,242 @@
+package preemption
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+)
+
+// option is the cheapest way to make room for a claimant on a node.
+type option struct {
+	node    int32
+	state   state
+	nominee bool
+	drivers int
+	victims []int32
+	pods    int
+	// extra is how many more of the same claimant would fit without another victim.
+	extra int
+	// change and ranked say of which picture it was found; checked is the stamp of the picture about which the filters were asked.
+	change, ranked, checked int
+}
+
+type state uint8
+
+const (
+	unknown state = iota
+	found
+	none
+	refused // by the filters, whoever goes
+)
+
+// market is what the nodes offer to one shape of claimants.
+type market struct {
+	options []option
+	reach   int
+	drivers bool
+	excess  []lack
+}
+
+// contest orders options, the best first: fewest drivers, fewest pods for those who fit thanks to them, the nominated node, the
+// preferred victims, the name of the node.
+type contest struct {
+	p       *planner
+	h       *hunt
+	wanted  int
+	entries []*option
+}
+
+func (c *contest) Len() int           { return len(c.entries) }
+func (c *contest) Swap(i, j int)      { c.entries[i], c.entries[j] = c.entries[j], c.entries[i] }
+func (c *contest) Push(x any)         { c.entries = append(c.entries, x.(*option)) }
+func (c *contest) Less(i, j int) bool { return c.compare(c.entries[i], c.entries[j]) < 0 }
+func (c *contest) Pop() any {
+	last := c.entries[len(c.entries)-1]
+	c.entries = c.entries[:len(c.entries)-1]
+	return last
+}
+
+func (c *contest) compare(a, b *option) int {
+	if by := cmp.Compare(a.drivers, b.drivers); by != 0 {
+		return by
+	}
+	served := func(o *option) int { return 1 + min(o.extra, c.wanted-1) }
+	if by := cmp.Or(cmp.Compare(a.pods*served(b), b.pods*served(a)), cmp.Compare(a.pods, b.pods)); by != 0 {
+		return by
+	}
+	if a.nominee != b.nominee {
+		if a.nominee {
+			return -1
+		}
+		return 1
+	}
+	for i := range min(len(a.victims), len(b.victims)) {
+		if by := c.p.prefer(c.h, a.victims[i], b.victims[i]); by != 0 {
+			return by
+		}
+	}
+	if a.pods == 0 && a.extra != b.extra {
+		return a.extra - b.extra // the tightest, so that larger room is left for larger claimants
+	}
+	return cmp.Compare(a.node, b.node)
+}
+
+// find looks for the best place, takes who has to go, and commits it. wanted is how many claimants of this shape are still to come, this one
+// included.
+func (p *planner) find(h *hunt, wanted int) (seat, Unpaid) {
+	m := p.survey(h)
+	c := &contest{p: p, h: h, wanted: wanted}
+	for i := range m.options {
+		o := &m.options[i]
+		o.nominee = p.nodes[o.node].name == h.asker.Nominated
+		if o.state == found {
+			c.entries = append(c.entries, o)
+		}
+	}
+	heap.Init(c)
+	for c.Len() > 0 {
+		o := heap.Pop(c).(*option)
+		if !p.retake(h, o) {
+			p.solve(h, o)
+		} else if o.checked == p.stamp || p.fits(h, o) {
+			if !p.round.affords(p.amounts(o.victims), p.alone) {
+				p.undo(o.victims...)
+				return seat{}, RoundSpent
+			}
+			s := seat{node: o.node, victims: slices.Clone(o.victims)}
+			p.commit(h.asker, s)
+			return s, ""
+		} else {
+			p.undo(o.victims...)
+			p.insist(h, o)
+		}
+		if o.state == found {
+			heap.Push(c, o)
+		}
+	}
+	if p.forgive(m) {
+		return p.find(h, wanted)
+	}
+	return seat{}, NoPlace
+}
+
+// forgive lets nodes be asked again that the filters refused before something else was placed: what is spread or kept apart may fit by now.
+func (p *planner) forgive(m *market) bool {
+	again := false
+	for i := range m.options {
+		if o := &m.options[i]; o.state == refused && o.checked != p.stamp {
+			o.state, again = unknown, true
+		}
+	}
+	return again
+}
+
+// survey brings the offers of all nodes up to date. Those whose node did not change stand: during a claim its victims only become fewer. Which
+// of several victims of equal cost is preferred follows the surpluses as long as the plan has patience for it.
+func (p *planner) survey(h *hunt) *market {
+	excess := p.excess(h.order, nil)
+	m, ok := p.markets[h.asker.shape]
+	if !ok || m.reach != h.reach || m.drivers != h.drivers || !slices.Equal(m.excess, excess) {
+		m = &market{options: make([]option, len(p.nodes)), reach: h.reach, drivers: h.drivers, excess: excess}
+		for i := range m.options {
+			m.options[i].node = int32(i)
+		}
+		p.keep(h.asker.shape, m)
+	}
+	for i := range m.options {
+		o := &m.options[i]
+		stale := o.state == unknown || o.change != p.nodes[i].change
+		if stale || o.state == found && len(o.victims) > 0 && o.ranked != p.ranked && p.work > 0 {
+			p.solve(h, o)
+		}
+	}
+	return m
+}
+
+// keep remembers a market. Claimants come in few shapes, mostly in a row.
+func (p *planner) keep(shape int, m *market) {
+	const most = 8
+	if _, ok := p.markets[shape]; !ok {
+		if len(p.recent) == most {
+			delete(p.markets, p.recent[0])
+			p.recent = p.recent[1:]
+		}
+		p.recent = append(p.recent, shape)
+	}
+	p.markets[shape] = m
+}
+
+// retake takes the victims of an option if they may still go together.
+func (p *planner) retake(h *hunt, o *option) bool {
+	for i, id := range o.victims {
+		if !p.may(h, id) {
+			p.undo(o.victims[:i]...)
+			return false
+		}
+	}
+	return true
+}
+
+// solve finds the cheapest way to make room on a node.
+func (p *planner) solve(h *hunt, o *option) {
+	*o = option{node: o.node, nominee: o.nominee, state: none, change: p.nodes[o.node].change, ranked: p.ranked, checked: -1}
+	c := &p.cover
+	c.p, c.h, c.node = p, h, o.node
+	c.lacks = p.lacks(h, o.node, c.lacks[:0])
+	atoms := p.nodes[o.node].atoms
+	p.work -= len(atoms)
+	switch {
+	case len(c.lacks) == 0:
+		p.note(h, o, nil)
+	case p.single(c, atoms), c.prepare(atoms) && c.fewest():
+		p.note(h, o, c.chosen)
+		p.undo(c.chosen...)
+	case c.lacks[len(c.lacks)-1].at != room:
+		p.solveElsewhere(h, o)
+	}
+}
+
+// note writes down an option whose victims are taken.
+func (p *planner) note(h *hunt, o *option, victims []int32) {
+	o.state = found
+	o.victims = append(o.victims[:0], victims...)
+	slices.SortFunc(o.victims, func(a, b int32) int { return p.prefer(h, a, b) })
+	o.drivers, o.pods = 0, 0
+	for _, id := range victims {
+		o.drivers += p.atoms[id].drivers
+		o.pods += len(p.atoms[id].pods)
+	}
+	n := &p.nodes[o.node]
+	o.extra = max(n.slots, 1)
+	for i, v := range h.asker.request {
+		if v > 0 {
+			o.extra = min(o.extra, int(min(n.free[i]/v, int64(o.extra))))
+		}
+	}
+	o.extra = max(o.extra-1, 0)
+}
+
+// single looks for one pod that gives all, which is how most claims are paid.
+func (p *planner) single(c *cover, atoms []int32) bool {
+	best := int32(-1)
+	for _, id := range atoms {
+		a := &p.atoms[id]
+		if len(a.pods) > 1 || a.drivers > 0 || !p.reaches(c.h, &p.pods[a.pods[0]]) || best >= 0 && p.prefer(c.h, best, id) < 0 {
+			continue
+		}
+		enough := true
+		for _, l := range c.lacks {
+			enough = enough && p.gives(c.h, id, c.node, l) >= l.amount
+		}
+		if enough && p.may(c.h, id) {
+			p.undo(id)
+			best = id
+		}
+	}
+	c.chosen = c.chosen[:0]
+	if best < 0 || !p.may(c.h, best) {
+		return false
+	}
+	c.chosen = append(c.chosen, best)
+	return true
+}

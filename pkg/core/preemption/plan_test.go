@@ -1,0 +1,82 @@
+package preemption_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// document is the case of the source document: 800 GiB and 200 cores, of which busy (weight 1) holds nine tenths.
+func document() *preemption.World {
+	w := worldOf(amounts(200, 800))
+	busy := addQueue(w, "root.busy", amounts(50, 200))
+	sometimes := addQueue(w, "root.sometimes-busy", amounts(150, 600))
+	w.Queues[busy].Weight, w.Queues[sometimes].Weight = 1000, 3000
+	for range 20 {
+		addNode(w, amounts(10, 40))
+	}
+	for i := range 200 {
+		q := busy
+		if i%10 == 9 {
+			q = sometimes
+		}
+		run(w, i/10, preemption.Candidate{Queue: q, Request: amounts(1, 4), Bound: int64(i)})
+	}
+	claim(w, sometimes, amounts(150, 600), amounts(1, 4), 300)
+	w.Queues[busy].Demand = amounts(1000, 4000)
+	w.Queues[0].Demand = amounts(2000, 8000)
+	return w
+}
+
+// 720/180 and 80/20 become 200/50 and 600/150: 130 pods of 1 core and 4 GiB change hands.
+func TestTheDocumentsExample(t *testing.T) {
+	w := document()
+	p := preemption.Make(*w, &filters{})
+	if len(p.Victims) != 130 || len(p.Claims[0].Places) != 130 {
+		t.Errorf("%d victims for %d places, want 130 for 130", len(p.Victims), len(p.Claims[0].Places))
+	}
+	if want := amounts(130, 520); !p.Taken.Equal(want) || !p.Claims[0].Owed.Equal(want) {
+		t.Errorf("taken (%s), owed (%s), want (%s)", p.Taken, p.Claims[0].Owed, want)
+	}
+	if p.Claims[0].Unpaid != "" || p.Stopped != "" {
+		t.Errorf("unpaid %q, stopped %q", p.Claims[0].Unpaid, p.Stopped)
+	}
+	for i, want := range []string{"(cpu=200 memory=800Gi)", "(cpu=50 memory=200Gi)", "(cpu=150 memory=600Gi)"} {
+		if got := fmt.Sprintf("(%s)", p.Ideal[i]); got != want {
+			t.Errorf("ideal of %s is %s, want %s", w.Queues[i].Path, got, want)
+		}
+	}
+	first := p.Victims[0]
+	if first.Resource != resource.CPU || first.Surplus != 130_000 {
+		t.Errorf("the first victim met a surplus of %d %s", first.Surplus, first.Resource)
+	}
+}
+
+func BenchmarkPlan100of5000(b *testing.B) {
+	w := worldOf(amounts(100_000, 400_000))
+	busy := addQueue(w, "root.busy", amounts(40_000, 160_000))
+	other := addQueue(w, "root.other", amounts(40_000, 160_000))
+	starved := addQueue(w, "root.starved", amounts(20_000, 80_000))
+	for range 5000 {
+		addNode(w, amounts(20, 80))
+	}
+	for i := range 100_000 {
+		q := busy
+		if i%3 == 0 {
+			q = other
+		}
+		run(w, i/20, preemption.Candidate{Queue: q, Request: amounts(1, 4), Bound: int64(i * 7919 % 100_003)})
+	}
+	claim(w, starved, amounts(20_000, 80_000), amounts(1, 4), 100)
+	b.ResetTimer()
+	for range b.N {
+		f := &filters{}
+		p := preemption.Make(*w, f)
+		if len(p.Victims) != 100 {
+			b.Fatalf("%d victims", len(p.Victims))
+		}
+		b.ReportMetric(float64(f.asked), "asked/op")
+	}
+}

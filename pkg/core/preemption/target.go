@@ -1,0 +1,132 @@
+package preemption
+
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// order is a claim while it is being paid.
+type order struct {
+	*Claim
+	path []int // from the root to the claim's queue
+	// meet is, for each queue, the index on path at which its own path leaves it: where a victim of that queue and the claim meet. It is
+	// never where nothing may be taken: inside the claim's queue, and where preemption is switched off.
+	meet []int
+	// target and round are the claim's target, and what this round pays of it, as usages that are not to be passed.
+	target, round []int64
+	placed        []placed
+}
+
+// never is the meet of what is no victim.
+const never = -1
+
+// placed is a unit that has its places.
+type placed struct {
+	unit  *unit
+	seats []seat
+}
+
+// seat is a place with who goes for it.
+type seat struct {
+	node    int32
+	victims []int32 // atoms, the preferred first
+}
+
+// unit is a Unit with dense amounts.
+type unit struct {
+	*Unit
+	pods []asker
+}
+
+// asker is a claimant in the picture.
+type asker struct {
+	*Claimant
+	request []int64
+	shape   int // those of one shape are alike in all that counts for a place
+}
+
+// begin makes a claim ready to be paid.
+func (p *planner) begin(c *Claim) *order {
+	o := &order{Claim: c}
+	for q := c.Queue; q >= 0; q = p.queues[q].parent {
+		o.path = append(o.path, q)
+	}
+	slices.Reverse(o.path)
+	o.meet = make([]int, len(p.queues))
+	for q := range p.queues { // parents come before children
+		switch at := slices.Index(o.path, q); {
+		case q == c.Queue:
+			o.meet[q] = never
+		case at >= 0:
+			o.meet[q] = at
+		default:
+			o.meet[q] = o.meet[p.queues[q].parent]
+		}
+	}
+	for q := range p.queues {
+		if !p.queues[q].preemptible {
+			o.meet[q] = never
+		}
+	}
+	w := &p.w.Queues[c.Queue]
+	_, o.target = p.bounds(w, p.w.Total, c.Target)
+	o.round = p.roundTarget(o)
+	return o
+}
+
+// owed is what the target is above the usage, of each resource.
+func (p *planner) owed(o *order) resource.List {
+	var out []resource.Entry
+	for i, n := range p.names {
+		if v := resource.SatSub(o.Target.Get(n), p.queues[o.Queue].usage[i]); v > 0 {
+			out = append(out, resource.Entry{Name: n, Value: v})
+		}
+	}
+	return resource.OfSorted(out)
+}
+
+// chargeUnit adds a unit to its queues, or takes it off.
+func (p *planner) chargeUnit(u *unit, add bool) {
+	for i := range u.pods {
+		p.charge(u.pods[i].Queue, u.pods[i].request, add)
+	}
+}
+
+// isOwed reports whether a unit, charged already, is owed as a whole. What is larger than what is owed waits: rounding up for everybody would
+// take from queues what nobody is short of.
+func (p *planner) isOwed(o *order) bool { return p.queues[o.Queue].within(o.target) }
+
+// reach is the smallest index on the claim's path at which victims may meet it. Beyond a queue that this unit, charged already, brings above
+// its own entitlement nothing may be taken: the queue as a whole is not short, its children settle it among themselves.
+func (p *planner) reach(o *order) int {
+	m := len(o.path) - 2
+	for m > 0 && p.queues[o.path[m]].within(p.queues[o.path[m]].above) {
+		m--
+	}
+	return m
+}
+
+// overLimit reports whether a max inside the claim's queue forbids the unit, charged already: nothing is taken there.
+func (p *planner) overLimit(o *order, u *unit) bool {
+	for i := range u.pods {
+		for q := u.pods[i].Queue; q >= 0; q = p.queues[q].parent {
+			if p.exceeds(q) {
+				return true
+			}
+			if q == o.Queue {
+				break
+			}
+		}
+	}
+	return false
+}
+
+func (p *planner) exceeds(q int) bool {
+	for i, used := range p.queues[q].usage {
+		if used > p.queues[q].limits[i] {
+			return true
+		}
+	}
+	return false
+}
