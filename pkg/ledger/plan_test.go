@@ -1,0 +1,50 @@
+package ledger
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+)
+
+// The document's scenario A, from the moment the timeout passes: 65 pods of busy go, and 65 of sometimes-busy come.
+func TestScenarioAEndsWhereTheDocumentSays(t *testing.T) {
+	f := scenarioA(t)
+	f.now += 60 * sec
+	if !f.clocks() {
+		t.Fatal("no round is due")
+	}
+	w, _ := f.Preemption(f.now)
+	plan := preemption.Make(w, f.Feasibility(w))
+	if len(plan.Victims) != 65 || len(plan.Claims) != 1 || len(plan.Claims[0].Places) != 65 || plan.Claims[0].Unpaid != "" {
+		t.Fatalf("%d victims, claims %+v", len(plan.Victims), plan.Claims)
+	}
+	if stale := f.Adopt(w, plan, f.now); stale > 0 {
+		t.Fatalf("%d places are stale", stale)
+	}
+	f.sound()
+	for _, v := range f.Errands(f.now).Announce {
+		f.announce(v.UID)
+	}
+	f.now += 15 * sec
+	for _, v := range f.Errands(f.now).Evict {
+		f.Evicted(v.UID, f.now)
+		f.forget(v.UID)
+		f.pod(v.UID+"-again", "busy", at(f.now)) // its owner makes it anew
+	}
+	f.TakeWoken(f.now)
+	for next := f.choose(); len(next) > 0; next = f.choose() {
+		f.bind(next...)
+	}
+	f.wantUsage("root.busy", "cpu=25 memory=100Gi")
+	f.wantUsage("root.sometimes-busy", "cpu=75 memory=300Gi")
+	for range 5 {
+		f.now += 60 * sec
+		if f.clocks() {
+			w, _ := f.Preemption(f.now)
+			t.Errorf("there is more to be paid: %v", fmt.Sprint(w.Claims))
+		}
+	}
+	f.wantStarvation("root.sometimes-busy", Starvation{})
+	f.wantStarvation("root.busy", Starvation{})
+}
