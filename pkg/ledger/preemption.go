@@ -73,6 +73,7 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 	p := &l.preempting
 	w := preemption.World{Total: l.total, Used: l.root.usage.List(), Settings: preemption.SettingsOf(l.root.spec.Preemption)}
 	held := l.heldBack()
+	w.Queues = make([]preemption.Queue, 0, len(l.tree.Nodes))
 	for i, n := range l.tree.Nodes {
 		w.Queues = append(w.Queues, l.preemptionQueue(i, n, held))
 	}
