@@ -4,18 +4,21 @@ import "slices"
 
 // commit puts a claimant on its node, whose victims are taken, in our picture and in the one of the filters.
 func (p *planner) commit(a *asker, s seat) {
-	var uids []string
+	p.touch(s)
+	change(p.round.taken, p.amounts(s.victims), true)
+	p.settle(s.node, a.request, true)
+	p.f.Commit(a.Claimant, p.nodes[s.node].index, p.uids(s.victims))
+	p.stamp++
+}
+
+// touch notes on which nodes a seat changes anything.
+func (p *planner) touch(s seat) {
+	p.nodes[s.node].change++
 	for _, id := range s.victims {
 		for _, v := range p.atoms[id].pods {
-			uids = append(uids, p.pods[v].UID)
 			p.nodes[p.pods[v].node].change++
 		}
 	}
-	change(p.round.taken, p.amounts(s.victims), true)
-	p.settle(s.node, a.request, true)
-	p.nodes[s.node].change++
-	p.f.Commit(a.Claimant, p.nodes[s.node].index, uids)
-	p.stamp++
 }
 
 // rollback takes the seats of a unit back. The unit stays charged to its queues.
@@ -24,12 +27,7 @@ func (p *planner) rollback(u *unit, seats []seat, commits int) {
 		s := &seats[i]
 		change(p.round.taken, p.amounts(s.victims), false)
 		p.settle(s.node, u.pods[i].request, false)
-		p.nodes[s.node].change++
-		for _, id := range s.victims {
-			for _, v := range p.atoms[id].pods {
-				p.nodes[p.pods[v].node].change++
-			}
-		}
+		p.touch(*s)
 		p.undo(s.victims...)
 	}
 	if p.f.Commits() > commits {

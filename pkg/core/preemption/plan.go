@@ -138,6 +138,7 @@ func (p *planner) pay(c *Claim) Payment {
 	p.work = 20 * patience * 100
 	out := Payment{Claim: *c, Owed: p.owed(o)}
 	units := p.units(c)
+	commits, before := p.f.Commits(), p.round.any
 	owed := false
 	for i := range units {
 		u := &units[i]
@@ -160,6 +161,7 @@ func (p *planner) pay(c *Claim) Payment {
 	if len(o.placed) == 0 && !owed {
 		out.Unpaid = NothingOwed
 	}
+	p.improve(o, commits, before)
 	p.write(o, &out)
 	return out
 }

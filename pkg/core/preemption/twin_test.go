@@ -1,0 +1,375 @@
+package preemption_test
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// twin pays a claim by trying everything: for each pod of each unit every node and every set of victims, with every rule looked up anew from
+// its definition. It knows no bounds, no preference and no order but the smallest number of drivers, then of pods. It is for a handful of pods.
+type twin struct {
+	w       *preemption.World
+	f       *filters
+	usage   []resource.List
+	free    []resource.List
+	slots   []int
+	gone    map[string]bool
+	guarded map[int]bool
+	taken   resource.List
+	any     bool
+	claim   *preemption.Claim
+	units   []preemption.Unit
+	drivers int
+	pods    int
+	steps   int
+}
+
+type twinPod struct {
+	*preemption.Candidate
+	node int
+}
+
+func newTwin(w *preemption.World, f *filters) *twin {
+	t := &twin{w: w, f: f, gone: map[string]bool{}, guarded: map[int]bool{}}
+	for _, q := range w.Queues {
+		t.usage = append(t.usage, q.Usage)
+	}
+	for _, n := range w.Nodes {
+		t.free = append(t.free, n.Free)
+		t.slots = append(t.slots, n.Slots)
+	}
+	return t
+}
+
+// atoms are who can still go, groups as one.
+func (t *twin) atoms() [][]twinPod {
+	var out [][]twinPod
+	for n := range t.w.Nodes {
+		for i := range t.w.Nodes[n].Candidates {
+			c := &t.w.Nodes[n].Candidates[i]
+			if t.gone[c.UID] {
+				continue
+			}
+			at := -1
+			if c.Gang != "" {
+				at = slices.IndexFunc(out, func(a []twinPod) bool { return a[0].Gang == c.Gang })
+			}
+			if at < 0 {
+				out = append(out, nil)
+				at = len(out) - 1
+			}
+			out[at] = append(out[at], twinPod{c, n})
+		}
+	}
+	return out
+}
+
+func (t *twin) path(q int) []int {
+	var out []int
+	for ; q >= 0; q = t.w.Queues[q].Parent {
+		out = append([]int{q}, out...)
+	}
+	return out
+}
+
+func (t *twin) compare(q int, a, b resource.List) int {
+	return preemption.CompareDominant(t.w.Queues[q].Rule, t.w.Total, a, b)
+}
+
+func (t *twin) charge(q int, r resource.List, add bool) {
+	for _, at := range t.path(q) {
+		if add {
+			t.usage[at] = t.usage[at].Add(r)
+		} else {
+			t.usage[at] = t.usage[at].Sub(r)
+		}
+	}
+}
+
+func (t *twin) move(a []twinPod, goes bool) {
+	for _, v := range a {
+		t.gone[v.UID] = goes
+		t.charge(v.Queue, v.Request, !goes)
+		if goes {
+			t.free[v.node] = t.free[v.node].Add(v.Request)
+			t.slots[v.node]++
+			t.taken = t.taken.Add(v.Request)
+		} else {
+			t.free[v.node] = t.free[v.node].Sub(v.Request)
+			t.slots[v.node]--
+			t.taken = t.taken.Sub(v.Request)
+		}
+	}
+}
+
+// meet is the last queue that both paths have.
+func (t *twin) meet(q int) int {
+	at := 0
+	for _, p := range t.path(t.claim.Queue) {
+		if slices.Contains(t.path(q), p) {
+			at = p
+		}
+	}
+	return at
+}
+
+func (t *twin) below(q int) []int {
+	p := t.path(q)
+	return p[slices.Index(p, t.meet(q))+1:]
+}
+
+// reach is the highest queue inside which the claim finds its victims.
+func (t *twin) reach() int {
+	p := t.path(t.claim.Queue)
+	m := len(p) - 2
+	for m > 0 && t.compare(p[m], t.usage[p[m]], t.w.Queues[p[m]].Entitlement) <= 0 {
+		m--
+	}
+	return p[m]
+}
+
+// lawful reports whether these, who are gone, might go, where bar says which queues were above theirs before.
+func (t *twin) lawful(set [][]twinPod, reach int, touchable []bool) bool {
+	for _, a := range set {
+		for _, v := range a {
+			if slices.Contains(t.path(v.Queue), t.claim.Queue) || !slices.Contains(t.path(t.meet(v.Queue)), reach) {
+				return false
+			}
+			for _, q := range t.path(v.Queue) {
+				if !t.w.Queues[q].Preemptible {
+					return false
+				}
+			}
+			for _, q := range t.below(v.Queue) {
+				if !touchable[q] || t.compare(q, t.usage[q], t.w.Queues[q].Entitlement) < 0 {
+					return false
+				}
+			}
+			for _, q := range t.path(v.Queue) {
+				if t.guarded[q] && t.compare(q, t.usage[q], t.w.Queues[q].Entitlement) < 0 {
+					return false
+				}
+			}
+			for _, b := range t.f.Budgets(v.UID) {
+				used := 0
+				for uid, gone := range t.gone {
+					if gone && slices.Contains(t.f.Budgets(uid), b) {
+						used++
+					}
+				}
+				if used > t.f.allowed[b] {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// fits reports whether the claimant fits now, under every max.
+func (t *twin) fits(c *preemption.Claimant, node int) bool {
+	for i := range c.Request.Len() {
+		if e := c.Request.At(i); e.Value > 0 && e.Value > t.free[node].Get(e.Name) {
+			return false
+		}
+	}
+	if t.slots[node] < 1 || t.f.barred[c.Class+"/"+string(rune('0'+node))] {
+		return false
+	}
+	for _, q := range t.path(c.Queue) {
+		limits := t.w.Queues[q].Max
+		for i := range limits.Len() {
+			if t.usage[q].Get(limits.At(i).Name) > limits.At(i).Value {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (t *twin) affords(set [][]twinPod, alone bool) bool {
+	if alone {
+		return true
+	}
+	var of resource.List
+	for _, a := range set {
+		for _, v := range a {
+			of = of.Add(v.Request)
+		}
+	}
+	for i := range of.Len() {
+		e := of.At(i)
+		if e.Value > 0 && t.taken.Get(e.Name) > t.w.Total.Get(e.Name)*t.w.Settings.TotalPerRound/1000 {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *twin) touchable() []bool {
+	out := make([]bool, len(t.w.Queues))
+	for i, q := range t.w.Queues {
+		out[i] = true
+		if k := t.w.Settings.MaxIgnoredOverCapacity; k > 0 {
+			var bar []resource.Entry
+			for j := range q.Entitlement.Len() {
+				e := q.Entitlement.At(j)
+				bar = append(bar, resource.Entry{Name: e.Name, Value: e.Value * (1000 + k) / 1000})
+			}
+			out[i] = t.compare(i, t.usage[i], resource.Of(bar...)) > 0
+		}
+	}
+	return out
+}
+
+// cheapest returns the smallest number of drivers and pods, false where it gave up.
+func (t *twin) cheapest(drivers, pods int) (int, int, bool) {
+	for d := 0; d <= drivers; d++ {
+		most := 99
+		if d == drivers {
+			most = pods
+		}
+		for k := d; k <= min(most, len(t.atoms())*2); k++ {
+			t.drivers, t.pods, t.steps = d, k, 3_000_000
+			if t.pay(0, 0, 0, t.any) {
+				return d, k, true
+			}
+			if t.steps <= 0 {
+				return 0, 0, false
+			}
+		}
+	}
+	return drivers, pods + 1, true // not even as the plan does it
+}
+
+func (t *twin) pay(i, j, reach int, others bool) bool {
+	if i == len(t.units) {
+		return true
+	}
+	u := t.units[i]
+	if j == len(u.Pods) {
+		return t.pay(i+1, 0, 0, others || !t.taken.IsZero())
+	}
+	if j == 0 {
+		for _, c := range u.Pods {
+			t.charge(c.Queue, c.Request, true)
+		}
+		reach = t.reach()
+	}
+	if t.try(i, j, reach, others) {
+		return true
+	}
+	if j == 0 {
+		for _, c := range u.Pods {
+			t.charge(c.Queue, c.Request, false)
+		}
+	}
+	return false
+}
+
+func (t *twin) try(i, j, reach int, others bool) bool {
+	c := &t.units[i].Pods[j]
+	atoms, touchable := t.atoms(), t.touchable()
+	for mask := range 1 << len(atoms) {
+		if bits.OnesCount(uint(mask)) > t.pods {
+			continue
+		}
+		var set [][]twinPod
+		pods, drivers := 0, 0
+		for k, a := range atoms {
+			if mask>>k&1 == 1 {
+				set = append(set, a)
+				pods += len(a)
+				for _, v := range a {
+					if v.Driver {
+						drivers++
+					}
+				}
+			}
+		}
+		if pods > t.pods || drivers > t.drivers {
+			continue
+		}
+		if t.steps--; t.steps <= 0 {
+			return false
+		}
+		for _, a := range set {
+			t.move(a, true)
+		}
+		t.pods -= pods
+		t.drivers -= drivers
+		if t.lawful(set, reach, touchable) && t.affords(set, !others) {
+			for n := range t.w.Nodes {
+				if t.fits(c, n) && t.needed(c, n, set) && t.sit(c, n, i, j, reach, others) {
+					return true
+				}
+			}
+		}
+		t.pods += pods
+		t.drivers += drivers
+		for _, a := range set {
+			t.move(a, false)
+		}
+	}
+	return false
+}
+
+func (t *twin) sit(c *preemption.Claimant, n, i, j, reach int, others bool) bool {
+	t.free[n] = t.free[n].Sub(c.Request)
+	t.slots[n]--
+	if t.pay(i, j+1, reach, others) {
+		return true
+	}
+	t.free[n] = t.free[n].Add(c.Request)
+	t.slots[n]++
+	return false
+}
+
+// needed reports whether the claimant would not fit without any one of these.
+func (t *twin) needed(c *preemption.Claimant, n int, set [][]twinPod) bool {
+	for _, a := range set {
+		t.move(a, false)
+		spare := t.fits(c, n)
+		t.move(a, true)
+		if spare {
+			return false
+		}
+	}
+	return true
+}
+
+// follow makes the twin's picture the one after a payment of a plan.
+func (t *twin) follow(pay preemption.Payment, victims []preemption.Victim) {
+	t.claim = &pay.Claim
+	for _, place := range pay.Places {
+		for _, u := range pay.Units {
+			for _, c := range u.Pods {
+				if c.UID == place.UID {
+					t.charge(c.Queue, c.Request, true)
+					t.free[place.Node] = t.free[place.Node].Sub(c.Request)
+					t.slots[place.Node]--
+				}
+			}
+		}
+	}
+	for _, v := range victims {
+		if !slices.ContainsFunc(pay.Places, func(p preemption.Place) bool { return p.UID == v.For }) {
+			continue
+		}
+		for _, a := range t.atoms() {
+			for _, one := range a {
+				if one.UID == v.UID {
+					t.move([]twinPod{one}, true)
+					t.any = true
+					for _, q := range t.below(one.Queue) {
+						t.guarded[q] = true
+					}
+					break
+				}
+			}
+		}
+	}
+}
