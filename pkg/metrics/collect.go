@@ -17,8 +17,8 @@ func (s sink) gauge(d *metrics.Desc, value float64, labels ...string) {
 	s <- metrics.NewLazyConstMetric(d, metrics.GaugeValue, value, labels...)
 }
 
-func (s sink) counter(d *metrics.Desc, value float64) {
-	s <- metrics.NewLazyConstMetric(d, metrics.CounterValue, value)
+func (s sink) counter(d *metrics.Desc, value float64, labels ...string) {
+	s <- metrics.NewLazyConstMetric(d, metrics.CounterValue, value, labels...)
 }
 
 func (r *Recorder) collect(out sink) {
@@ -37,7 +37,7 @@ func (r *Recorder) collect(out sink) {
 	out.counter(sweeperRepairs, float64(r.ledger.Repairs()))
 	out.waiting(r.ledger.WaitingPods())
 
-	snapshot := r.ledger.Snapshot()
+	counts, snapshot, now := r.ledger.PreemptionCounts(), r.ledger.Snapshot(), r.now().UnixNano()
 	seen := shownOf(snapshot.Queues, r.options.MaxQueues)
 	out.gauge(windowPods, float64(snapshot.InWindow))
 	out.gauge(queues, float64(len(snapshot.Queues)))
@@ -45,9 +45,11 @@ func (r *Recorder) collect(out sink) {
 	for i := range snapshot.Queues {
 		if q := &snapshot.Queues[i]; q.InTree && seen.paths[q.Path] {
 			out.queue(q, snapshot.Total)
+			out.starved(q, now)
 		}
 	}
 	out.problems(snapshot.Queues, seen)
+	out.preemption(counts, snapshot.Queues, seen, &r.plans)
 	r.durations.show(seen)
 	r.durations.collect(out)
 }

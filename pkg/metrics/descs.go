@@ -45,8 +45,8 @@ var (
 )
 
 func descs() []*metrics.Desc {
-	return []*metrics.Desc{
+	return append(preemptionDescs(), []*metrics.Desc{
 		leading, steadyFairShare, fairShare, allocated, demand, guaranteed, maximum, applications, startingTimeout, pods, problems, queues, queuesShown,
 		waitingPods, windowPods, releases, dispatchRounds, attempts, binds, sweeperRepairs, lockWaits, lockSeconds,
-	}
+	}...)
 }

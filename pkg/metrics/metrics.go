@@ -1,7 +1,7 @@
 // Package metrics shows the state of the queues, and what the scheduler has done, on the page that Prometheus scrapes.
 //
 // In: one snapshot of the ledger for each scrape, and calls of the composition (package app) when a round begins, a pod is released,
-// attempted or bound. Out: series, registered with component-base as upstream's are. Nothing is computed between scrapes, and nothing
+// attempted or bound, a preemption planned. Out: series, registered with component-base as upstream's are. Nothing is computed between scrapes, and nothing
 // but a counter and a bucket is touched for a pod. It decides nothing and changes nothing; it never begins the ledger's work, so a replica
 // that does not lead is scraped without effect.
 //
@@ -11,6 +11,7 @@ package metrics
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
@@ -33,12 +34,15 @@ type Recorder struct {
 	attempts  atomic.Uint64
 	binds     atomic.Uint64
 	durations durations
+	plans     plans
+	now       func() time.Time
 }
 
 // New returns a recorder of what the ledger holds. Show puts it on the page.
 func New(l *ledger.Ledger, o Options) *Recorder {
-	r := &Recorder{ledger: l, options: o}
+	r := &Recorder{ledger: l, options: o, now: time.Now}
 	r.durations.init(o.MaxQueues)
+	r.plans.init()
 	return r
 }
 

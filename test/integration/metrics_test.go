@@ -232,6 +232,16 @@ var doctored = []struct {
 	{"FairwayQueueBelowGuarantee", "root.b at 7.5 of 8", func(set func(int, string, string), _ []promScrape) {
 		set(1, `fairway_queue_allocated{queue="root.b",resource="cpu"}`, "7.5")
 	}, "root.b"},
+	{"FairwayClaimUnpaid", "root.b claims", func(set func(int, string, string), _ []promScrape) {
+		set(1, `fairway_queue_claims_open{queue="root.b"}`, "1")
+	}, "root.b"},
+	{"", "root.b claims, and preemption only observes", func(set func(int, string, string), _ []promScrape) {
+		set(1, `fairway_queue_claims_open{queue="root.b"}`, "1")
+		set(1, "fairway_preemption_observe_only", "1")
+	}, ""},
+	{"FairwayPlanViolation", "a plan broke an invariant", func(set func(int, string, string), _ []promScrape) {
+		set(1, "fairway_preemption_plan_violations_total", "1")
+	}, ""},
 	{"FairwaySweeperRepairs", "a pod was lost", func(set func(int, string, string), _ []promScrape) {
 		set(1, "fairway_sweeper_repairs_total", "1")
 	}, ""},
