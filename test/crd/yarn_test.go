@@ -19,12 +19,12 @@ const yarnExample = "docs/examples/yarn"
 
 // What fair-scheduler.xml says, read off it by hand.
 var yarnQueues = map[string]string{
-	"root":                   "weight=1000 of-a-user=5",
+	"root":                   "weight=1000 of-a-user=5 fair-share=5m0s",
 	"root.default":           "weight=0",
-	"root.etl":               "weight=250 guaranteed(cpu=10 memory=20000Mi) max(cpu=1k memory=2000000Mi) applications=10",
-	"root.etl.nightly":       "weight=3000 drivers=300 policy=FIFO",
+	"root.etl":               "weight=250 guaranteed(cpu=10 memory=20000Mi) max(cpu=1k memory=2000000Mi) applications=10 guaranteed=30s",
+	"root.etl.nightly":       "weight=3000 drivers=300 policy=FIFO not-preemptible",
 	"root.etl.hourly":        "weight=1000 drivers=400",
-	"root.analytics":         "weight=750 max(cpu=75% memory=75%) maxPod(cpu=4 memory=16Gi)",
+	"root.analytics":         "weight=750 max(cpu=75% memory=75%) maxPod(cpu=4 memory=16Gi) threshold=800 fair-share=1m0s",
 	"root.analytics.ad-hoc":  "weight=1000 guaranteed(cpu=10% memory=10%) drivers=1000",
 	"root.analytics.reports": "weight=1000 drivers=400 policy=Fair",
 	"root.spare":             "weight=0 drivers=400",
