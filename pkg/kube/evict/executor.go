@@ -1,0 +1,171 @@
+package evict
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+const (
+	// lookEvery is the time between two looks at the errands at most: of what time alone makes due, the ledger says when.
+	lookEvery = time.Second
+	// writesPerSecond bounds all writes together. A hundred victims are announced, and evicted, within two seconds each.
+	writesPerSecond = 50
+	// burst is what a look may write at once.
+	burst = 25
+)
+
+// Ledger is the part of a ledger that says what is to be done, and hears how it went.
+type Ledger interface {
+	Errands(now int64) ledger.Errands
+	Announced(uid ledger.UID, now int64)
+	Evicted(uid ledger.UID, now int64)
+	EvictionFailed(uid ledger.UID, refused bool, now int64)
+	Withdrawn(uid ledger.UID)
+	Nominated(n ledger.Nomination)
+}
+
+// Options of an Executor; the zero value is fine.
+type Options struct {
+	// Pods shows what pods say now. Without it, a pod that is leaving is written to all the same.
+	Pods corelisters.PodLister
+	// Changed is called after writes that succeeded. It must not block.
+	Changed func()
+	// Clock is for tests.
+	Clock clock.WithTicker
+}
+
+// Executor carries out the errands of a ledger.
+type Executor struct {
+	ledger   Ledger
+	client   kubernetes.Interface
+	recorder events.EventRecorder
+	pods     corelisters.PodLister
+	changed  func()
+	clock    clock.WithTicker
+	limiter  flowcontrol.PassiveRateLimiter
+	kick     chan struct{}
+
+	// All of this belongs to the goroutine of Run.
+	failed     map[key]failure
+	complaints writing.Complaints
+}
+
+// key names an errand.
+type key struct {
+	task task
+	uid  ledger.UID
+}
+
+// failure keeps an errand from being tried again and again. The ledger has its own patience with evictions: see EvictionFailed.
+type failure struct {
+	times int
+	until time.Time
+}
+
+// New returns an executor. The recorder must write events.k8s.io.
+func New(l Ledger, client kubernetes.Interface, recorder events.EventRecorder, o Options) *Executor {
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	if o.Changed == nil {
+		o.Changed = func() {}
+	}
+	return &Executor{
+		ledger: l, client: client, recorder: recorder, pods: o.Pods, changed: o.Changed, clock: o.Clock,
+		limiter: flowcontrol.NewTokenBucketPassiveRateLimiterWithClock(writesPerSecond, burst, o.Clock),
+		kick:    make(chan struct{}, 1), failed: map[key]failure{},
+	}
+}
+
+// Kick asks for a look. It never blocks.
+func (e *Executor) Kick() {
+	select {
+	case e.kick <- struct{}{}:
+	default: // one is asked for already
+	}
+}
+
+// Run carries out errands until the context ends. It must be called once, by the process that leads.
+func (e *Executor) Run(ctx context.Context) {
+	ctx = klog.NewContext(ctx, klog.FromContext(ctx).WithName("evict"))
+	for {
+		wait := e.pass(ctx)
+		timer := e.clock.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-e.kick:
+			timer.Stop()
+		case <-timer.C():
+		}
+	}
+}
+
+// pass does what is due, as much as the limiter lets pass, and returns when to look again. Errands are asked for anew at each pass, so that what is
+// no longer needed is not done: most of all no eviction.
+func (e *Executor) pass(ctx context.Context) (wait time.Duration) {
+	now := e.clock.Now()
+	errands := e.ledger.Errands(now.UnixNano())
+	var due []errand
+	open, more := map[key]bool{}, false
+	for _, d := range inOrder(errands) {
+		open[d.key()] = true
+		if now.Before(e.failed[d.key()].until) {
+			continue
+		}
+		if !e.limiter.TryAccept() {
+			more = true
+			break
+		}
+		due = append(due, d)
+	}
+	if !more {
+		for k := range e.failed { // each for itself: order does not matter
+			if !open[k] {
+				delete(e.failed, k)
+			}
+		}
+	}
+	done := false
+	write := func(ctx context.Context, d errand) (*unstructured.Unstructured, error) { return nil, e.do(ctx, d) }
+	writing.Send(ctx, due, write, func(ctx context.Context, d errand, _ *unstructured.Unstructured, err error) {
+		done = e.note(ctx, d, err) || done
+	})
+	if done {
+		e.changed()
+	}
+	if more {
+		return time.Second / 10
+	}
+	wait = lookEvery
+	if errands.Next != 0 {
+		wait = min(wait, max(time.Duration(errands.Next-e.clock.Now().UnixNano()), time.Millisecond))
+	}
+	return wait
+}
+
+// shown returns the pod as last seen; nil: there is none of that UID, or nobody looks.
+func (e *Executor) shown(d errand) *corev1.Pod {
+	if e.pods == nil {
+		return nil
+	}
+	pod, err := e.pods.Pods(d.namespace).Get(d.name)
+	if err != nil || pod.UID != types.UID(d.uid) {
+		return nil
+	}
+	return pod
+}
