@@ -54,6 +54,7 @@ type Scheduler struct {
 	podGroups  *optional.Informer // scheduler-plugins'
 	leadership *leadership
 	owners     ownerWatch
+	planner    *planner
 }
 
 // Setup does what upstream's app.Setup does, with Fairway in it. Nothing runs yet; informers start with app.Run.
@@ -118,6 +119,9 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 		return nil, err
 	}
 	if err := s.watch(); err != nil {
+		return nil, err
+	}
+	if err := s.imagine(ctx); err != nil {
 		return nil, err
 	}
 	s.wrap()
@@ -190,11 +194,14 @@ var started = time.Now()
 // monotonic is a clock that nobody sets.
 func monotonic() int64 { return int64(time.Since(started)) }
 
-// Kick asks for a round of the dispatcher. It never blocks.
+// Kick asks for a round of the dispatcher, and for a look at what queues are owed. It never blocks.
 func (s *Scheduler) Kick() {
 	select {
 	case s.kick <- struct{}{}:
 	default: // one is asked for already
+	}
+	if s.planner != nil {
+		s.planner.Kick()
 	}
 }
 

@@ -26,6 +26,7 @@ func (s *Scheduler) write(ctx context.Context) {
 		go groups.Run(ctx)
 	}
 
+	s.preempt(ctx, recorder)
 	pods := s.Config.InformerFactory.Core().V1().Pods().Lister()
 	go podcondition.New(s.Ledger, s.Config.Client, recorder, podcondition.Options{
 		Pods: pods, WritesPerSecond: int(*s.args.PodConditionWritesPerSecond), ShowUnschedulable: *s.args.ShowUnschedulable,

@@ -26,11 +26,16 @@ func (l *Ledger) Outranked(uid UID) map[UID]bool {
 }
 
 func (r *record) givesWayTo(o *record) bool {
-	return r.Priority < o.Priority && r.state == Bound && !r.Terminating && r.Announced == 0 && !r.inCompany()
+	return r.Priority < o.Priority && r.state == Bound && !r.Terminating && r.Announced == 0 && r.victim == nil && !r.inCompany()
 }
 
 // inCompany: the pod is of a group of several.
 func (r *record) inCompany() bool { return r.group != nil && r.group.MinMember > 1 }
 
-// HasSeat reports whether a plan has given the pod a place that it waits for.
-func (l *Ledger) HasSeat(uid UID) bool { return false }
+// HasPlace reports whether a plan has given the pod a place.
+func (l *Ledger) HasPlace(uid UID) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.pods[uid]
+	return r != nil && r.place != nil && r.place.claim != nil
+}

@@ -39,7 +39,7 @@ func newByPriority(ctx context.Context, h fwk.Handle) (*byPriority, error) {
 // PostFilter implements fwk.PostFilterPlugin: inside its leaf queue, and only there, a pod may take the room of pods of lower priority. What
 // becomes free across queues, planning decides.
 func (p *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
-	if p.ledger.HasSeat(ledger.UID(pod.UID)) {
+	if p.ledger.HasPlace(ledger.UID(pod.UID)) {
 		return nil, fwk.NewStatus(fwk.Unschedulable) // its room is being made already, and its nomination stays
 	}
 	outranked := p.ledger.Outranked(ledger.UID(pod.UID))

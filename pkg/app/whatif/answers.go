@@ -129,6 +129,9 @@ func (a *Answers) Rollback(n int) {
 func (a *Answers) remove(done *change, uid string) {
 	pod := a.pod(uid)
 	if pod == nil {
+		pod = a.running(uid) // of another scheduler
+	}
+	if pod == nil {
 		return
 	}
 	at, known := a.f.picture.at[pod.Spec.NodeName]

@@ -1,0 +1,264 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/app/whatif"
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/kube/evict"
+	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+	"github.com/fairway-scheduler/fairway/pkg/plugin"
+)
+
+const (
+	// planEvery is the time between two looks at what queues are owed at most, planAtMost between two at least: while pods flow, something
+	// changes all the time.
+	planEvery  = 500 * time.Millisecond
+	planAtMost = 100 * time.Millisecond
+	// planAction is what an event about a plan says we were at.
+	planAction = "Planning"
+	// noteLimit is what an event may say.
+	noteLimit = 1024
+)
+
+// Reasons of events about plans, on Queues.
+const (
+	reasonPlanned = "PreemptionPlanned"
+	reasonRefused = "PreemptionPlanRefused"
+)
+
+// checkPlan says what is wrong with a plan; nothing: it may be carried out. countRefused counts one that may not.
+var (
+	checkPlan    = func(preemption.World, preemption.Plan) []string { return nil }
+	countRefused = func(*Scheduler) {}
+)
+
+// planner plans preemption, in a goroutine of its own: an attempt of a pod never waits for a plan.
+type planner struct {
+	ledger   *ledger.Ledger
+	look     func(context.Context, preemption.World) (preemption.Feasibility, error)
+	build    func(preemption.World, preemption.Feasibility) preemption.Plan
+	adopted  func() // there may be errands, and room for others
+	refused  func() // a plan was not to be carried out
+	recorder events.EventRecorder
+	uidOf    func(queue string) types.UID // of a Queue, for events
+	now      func() int64
+	kick     chan struct{}
+
+	// All of this belongs to the goroutine of run.
+	failures int               // in a row
+	notUntil int64             // after a failure
+	told     map[claimed]int64 // since when the queue had been below whose claim an event told of
+}
+
+// claimed names a claim while it is open.
+type claimed struct {
+	queue queue.Path
+	kind  preemption.Kind
+}
+
+// imagine builds what answers whether a pod would fit. It asks for informers, so it comes before they start.
+func (s *Scheduler) imagine(ctx context.Context) error {
+	var like framework.Framework
+	for _, p := range s.Scheduler.Profiles { // any: what is asked of it, all share
+		like = p
+	}
+	pods := s.Config.InformerFactory.Core().V1().Pods().Lister()
+	budgets := s.Config.InformerFactory.Policy().V1().PodDisruptionBudgets()
+	s.synced = append(s.synced, budgets.Informer().HasSynced)
+	frameworks, err := whatif.New(ctx, whatif.Options{
+		Profiles: s.Config.ComponentConfig.Profiles, Plugins: frameworkruntime.Registry{plugin.Name: s.plugin.Imagine},
+		Cache: s.Scheduler.Cache, Like: like, Client: s.Config.Client, KubeConfig: s.Config.KubeConfig, Informers: s.Config.InformerFactory,
+		Budgets: budgets.Lister(),
+		Pods: func(uid string) *corev1.Pod {
+			state, known := s.Ledger.PodState(ledger.UID(uid))
+			if !known {
+				return nil
+			}
+			pod, err := pods.Pods(state.Namespace).Get(state.Name)
+			if err != nil || pod.UID != types.UID(uid) {
+				return nil
+			}
+			return pod
+		},
+	})
+	if err != nil {
+		return err
+	}
+	s.planner = &planner{
+		ledger: s.Ledger, now: now, kick: make(chan struct{}, 1), told: map[claimed]int64{}, build: preemption.Make,
+		look: func(ctx context.Context, w preemption.World) (preemption.Feasibility, error) {
+			return frameworks.Look(ctx, w)
+		},
+	}
+	return nil
+}
+
+// preempt starts planning, and carrying out what was planned.
+func (s *Scheduler) preempt(ctx context.Context, recorder events.EventRecorder) {
+	executor := evict.New(s.Ledger, s.Config.Client, recorder, evict.Options{
+		Pods: s.Config.InformerFactory.Core().V1().Pods().Lister(), Changed: s.Kick,
+	})
+	go executor.Run(ctx)
+	p := s.planner
+	p.recorder, p.refused = recorder, func() { countRefused(s) }
+	p.adopted = func() {
+		executor.Kick()
+		s.Kick()
+	}
+	queues := s.Config.DynInformerFactory.ForResource(v1alpha1.GroupVersion.WithResource("queues")).Informer().GetStore()
+	p.uidOf = func(name string) types.UID {
+		if q, exists, err := queues.GetByKey(name); err == nil && exists {
+			if object, ok := q.(metav1.Object); ok {
+				return object.GetUID()
+			}
+		}
+		return ""
+	}
+	go p.run(klog.NewContext(ctx, klog.FromContext(ctx).WithName("preemption")))
+}
+
+// Kick asks for a look. It never blocks.
+func (p *planner) Kick() {
+	select {
+	case p.kick <- struct{}{}:
+	default: // one is asked for already
+	}
+}
+
+// run looks when something changed, and when time alone may have made a plan due.
+func (p *planner) run(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.kick:
+		case <-timer.C:
+		}
+		timer.Reset(p.round(ctx))
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(planAtMost):
+		}
+	}
+}
+
+// round makes a plan if one is due, and returns when to look again.
+func (p *planner) round(ctx context.Context) (wait time.Duration) {
+	at := p.now()
+	due, next := p.ledger.LookAtStarvation(at)
+	if due && at >= p.notUntil {
+		if err := p.plan(ctx, at); err != nil && ctx.Err() == nil {
+			p.failures++
+			p.notUntil = p.now() + int64(writing.BackOff(p.failures))
+			klog.FromContext(ctx).Error(err, "No preemption was planned; it is tried again", "failures", p.failures)
+		} else {
+			p.failures = 0
+		}
+	}
+	wait = planEvery
+	if next != 0 {
+		wait = min(wait, max(time.Duration(next-p.now()), planAtMost))
+	}
+	return wait
+}
+
+func (p *planner) plan(ctx context.Context, at int64) error {
+	w, ok := p.ledger.Preemption(at)
+	if !ok {
+		return nil
+	}
+	plan, err := p.make(ctx, w)
+	if err != nil {
+		return err
+	}
+	if wrong := checkPlan(w, plan); len(wrong) > 0 {
+		p.refuse(wrong[0])
+		return fmt.Errorf("a plan of %d victims is not carried out: %q", len(plan.Victims), wrong)
+	}
+	stale := p.ledger.Adopt(w, plan, p.now())
+	klog.FromContext(ctx).V(2).Info("Preemption was planned", "claims", len(plan.Claims), "victims", len(plan.Victims), "stale", stale,
+		"stopped", plan.Stopped, "took", time.Duration(p.now()-at))
+	p.tell(w, plan)
+	p.adopted()
+	return nil
+}
+
+// make makes a plan. Filters are anybody's code, and upstream takes care that one that panics ends the process, after which the next does the
+// same: preemption would stop all scheduling. Here it ends the round, loudly.
+func (p *planner) make(ctx context.Context, w preemption.World) (plan preemption.Plan, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			p.refuse(fmt.Sprintf("planning panicked: %v", r))
+			err = fmt.Errorf("planning panicked: %v\n%s", r, debug.Stack())
+		}
+	}()
+	f, err := p.look(ctx, w)
+	if err != nil {
+		return preemption.Plan{}, err
+	}
+	return p.build(w, f), nil
+}
+
+func (p *planner) refuse(why string) {
+	p.refused()
+	p.event(string(queue.Root), corev1.EventTypeWarning, reasonRefused, "No pod is evicted by a plan that breaks a rule: "+why)
+}
+
+// tell makes one event for each claim for which something was found.
+func (p *planner) tell(w preemption.World, plan preemption.Plan) {
+	named := func(c *preemption.Claim) claimed { return claimed{w.Queues[c.Queue].Path, c.Kind} }
+	open := map[claimed]bool{}
+	for i := range plan.Claims {
+		c := &plan.Claims[i]
+		is := named(&c.Claim)
+		open[is] = true
+		if len(c.Places) == 0 || p.told[is] == c.Since {
+			continue
+		}
+		p.told[is] = c.Since
+		p.event(string(is.queue), corev1.EventTypeNormal, reasonPlanned, planned(w, plan, c))
+	}
+	for is := range p.told { // each for itself: order does not matter
+		if !open[is] {
+			delete(p.told, is)
+		}
+	}
+}
+
+// planned is what the event says, such as "Places found for waiting pods: 3; pods of other queues to be evicted for them: 2".
+func planned(w preemption.World, plan preemption.Plan, c *preemption.Payment) string {
+	victims := 0
+	for i := range plan.Victims {
+		if plan.Victims[i].ForQueue == c.Claim.Queue {
+			victims++
+		}
+	}
+	note := fmt.Sprintf("Places found for waiting pods: %d; pods of other queues to be evicted for them: %d", len(c.Places), victims)
+	if w.Settings.ObserveOnly {
+		note += "; observeOnly: none of them is"
+	}
+	return note
+}
+
+func (p *planner) event(name, kind, reason, note string) {
+	q := &corev1.ObjectReference{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Queue", Name: name, UID: p.uidOf(name)}
+	p.recorder.Eventf(q, nil, kind, reason, planAction, "%s", writing.Cut(note, noteLimit))
+}
