@@ -178,7 +178,7 @@ func counted(n int64, one, many string) string {
 
 // amount spells an amount with its resource: "50 cpu", "20Gi memory".
 func (r Reason) amount(v int64) string {
-	return resource.Format(r.Resource, v) + " " + string(r.Resource)
+	return amount(r.Resource, v)
 }
 
 // after joins the parts if all have words, and is empty otherwise.

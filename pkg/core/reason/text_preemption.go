@@ -1,0 +1,109 @@
+package reason
+
+import (
+	"strings"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// Taking is why a pod of a queue is to go for a pod of another: the sentence of plans, events and conditions.
+type Taking struct {
+	Above    string        // the queue from which the pod is taken
+	Resource resource.Name // what that queue has Surplus of, above its fair share of Share
+	Surplus  int64
+	Share    int64
+	For      string        // the queue whose claim it is
+	Owed     resource.List // what that queue is owed
+	With     string        // the pod group that goes with it, "" where it goes alone
+}
+
+// Text names both queues with what one has too much and the other too little.
+func (t Taking) Text() string {
+	owed := spelled(t.Owed)
+	if v := t.Owed.Get(t.Resource); v > 0 { // the resource is named already
+		owed = resource.Format(t.Resource, v)
+	}
+	return t.Above + " has " + amount(t.Resource, t.Surplus) + " above its fair share of " + resource.Format(t.Resource, t.Share) +
+		"; " + t.For + " is owed " + owed + after("; it goes with its pod group ", t.With)
+}
+
+// Unpaid is a claim of Queue, or what is left of it, for which nothing more is taken.
+type Unpaid struct {
+	Code  string // as package preemption names the causes
+	Queue string
+	Left  resource.List
+}
+
+// Text says what is left, why, and what would lift it.
+func (u Unpaid) Text() string {
+	head := u.Queue + " is still owed " + spelled(u.Left)
+	switch u.Code {
+	case "NothingOwed":
+		return head + ", less than its next pod asks for, and no pod is taken for a part of one; it comes as pods end"
+	case "NoSurplus":
+		return head + ", and no other queue has a whole pod more than its fair share that may be taken: what is left is preemptible: false, or " +
+			"would put its queue under its share; it comes as pods end, or with other weights"
+	case "NoPlace":
+		return head + ", and on no node would its next pod fit if pods above their queue's fair share went: taints, selectors, node affinity, room, " +
+			"or a PodDisruptionBudget; it comes as pods end, or with nodes that its pods may use"
+	case "LimitForbids":
+		return head + ", but a max of it or of a queue above leaves no room for its next pod; it comes with a higher max"
+	case "RoundSpent":
+		return head + ", and one round takes no more; the rest comes in the next, or sooner with a higher preemption.totalPerRound in Queue root"
+	}
+	return head + after(": ", u.Code)
+}
+
+// NotBusy is why no round is made: of Resource, which is used most, Used of Total are used, and that is not above Threshold, in thousandths.
+type NotBusy struct {
+	Resource               resource.Name
+	Used, Total, Threshold int64
+}
+
+// Text says what is used most, and what would make a round.
+func (n NotBusy) Text() string {
+	return "nothing is taken while the cluster is not busy: of " + amount(n.Resource, n.Total) + " pods hold " + resource.Format(n.Resource, n.Used) +
+		", and preemption begins above " + resource.Decimal(n.Threshold) + " of what is used most (preemption.utilizationThreshold in Queue root)"
+}
+
+// Starved is a queue below what it is entitled to, as a waiting pod of it is told. Times are unix nanoseconds.
+type Starved struct {
+	Queue string
+	Of    string // what it is below: "fair share" or "guarantee"
+	Since int64
+	Due   int64 // when preemption is due, 0: never
+	Claim bool  // it is due, and not everything was given back
+}
+
+// Text says since when, and when something is done about it.
+func (s Starved) Text() string {
+	text := s.Queue + " is below its " + s.Of + after(" since ", clock(s.Since))
+	switch {
+	case s.Claim:
+		return text + "; preemption is due, and gives back what may be taken from others"
+	case s.Due == 0:
+		return text + "; no timeout is in force, so it gets room only as pods end"
+	}
+	return text + "; preemption is due at " + clock(s.Due)
+}
+
+// RoomIsMade is what is told of a pod that waits for victims: so many on its node were announced.
+func RoomIsMade(node string, announced int) string {
+	return "room is being made for it on node " + node + ", where " + counted(int64(announced), "1 pod is", "pods are") + " announced to be evicted"
+}
+
+func amount(n resource.Name, v int64) string { return resource.Format(n, v) + " " + string(n) }
+
+// spelled names what a list has, "nothing" where it has none.
+func spelled(l resource.List) string {
+	var words []string
+	for i := range l.Len() {
+		if e := l.At(i); e.Value > 0 {
+			words = append(words, amount(e.Name, e.Value))
+		}
+	}
+	if len(words) == 0 {
+		return "nothing"
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,87 @@
+package reason_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+func cpuAndMemory(milli, bytes int64) resource.List {
+	return resource.Of(resource.Entry{Name: resource.CPU, Value: milli}, resource.Entry{Name: resource.Memory, Value: bytes})
+}
+
+func TestSentencesOfPreemption(t *testing.T) {
+	taking := reason.Taking{
+		Above: "root.busy", Resource: resource.Memory, Surplus: 520 * gi, Share: 200 * gi, For: "root.sometimes-busy", Owed: cpuAndMemory(130_000, 520*gi),
+	}
+	gang := taking
+	gang.Owed, gang.With = cpuAndMemory(130_000, 0), "team/ring"
+	const at = 1_767_229_200_000_000_000 // 2026-01-01T01:00:00Z
+	for name, c := range map[string]struct{ got, want string }{
+		"a victim": {
+			taking.Text(), "root.busy has 520Gi memory above its fair share of 200Gi; root.sometimes-busy is owed 520Gi",
+		},
+		"a victim's group, of a queue that is owed something else": {
+			gang.Text(), "root.busy has 520Gi memory above its fair share of 200Gi; root.sometimes-busy is owed 130 cpu; it goes with its pod group team/ring",
+		},
+		"a claim in the next round": {
+			reason.Unpaid{Code: "RoundSpent", Queue: "root.a", Left: cpuAndMemory(1500, 2*gi)}.Text(),
+			"root.a is still owed 1500m cpu, 2Gi memory, and one round takes no more; the rest comes in the next, or sooner with a higher preemption.totalPerRound in Queue root",
+		},
+		"a cause of tomorrow": {reason.Unpaid{Code: "Other", Queue: "root.a"}.Text(), "root.a is still owed nothing: Other"},
+		"a cluster with room": {
+			reason.NotBusy{Resource: resource.CPU, Used: 70_000, Total: 100_000, Threshold: 800}.Text(),
+			"nothing is taken while the cluster is not busy: of 100 cpu pods hold 70, and preemption begins above 0.8 of what is used most " +
+				"(preemption.utilizationThreshold in Queue root)",
+		},
+		"a clock that runs": {
+			reason.Starved{Queue: "root.a", Of: "fair share", Since: at, Due: at + 60e9}.Text(),
+			"root.a is below its fair share since 2026-01-01T01:00:00Z; preemption is due at 2026-01-01T01:01:00Z",
+		},
+		"a clock that ran out": {
+			reason.Starved{Queue: "root.a", Of: "guarantee", Since: at, Due: at, Claim: true}.Text(),
+			"root.a is below its guarantee since 2026-01-01T01:00:00Z; preemption is due, and gives back what may be taken from others",
+		},
+		"a queue that waits": {
+			reason.Starved{Queue: "root.a", Of: "fair share", Since: at}.Text(),
+			"root.a is below its fair share since 2026-01-01T01:00:00Z; no timeout is in force, so it gets room only as pods end",
+		},
+		"one victim":  {reason.RoomIsMade("n-1", 1), "room is being made for it on node n-1, where 1 pod is announced to be evicted"},
+		"two victims": {reason.RoomIsMade("n-1", 2), "room is being made for it on node n-1, where 2 pods are announced to be evicted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.got != c.want {
+				t.Errorf("got:  %s\nwant: %s", c.got, c.want)
+			}
+		})
+	}
+}
+
+// Every cause has a sentence of its own, and a row in the guide.
+func TestCausesOfUnpaidClaimsAreExplained(t *testing.T) {
+	guide, err := os.ReadFile("../../../docs/preemption.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := func(code string) {
+		if !strings.Contains(string(guide), "| `"+code+"` |") {
+			t.Errorf("docs/preemption.md has no row for %s", code)
+		}
+	}
+	row(string(preemption.NotBusy))
+	seen := map[string]bool{}
+	for _, code := range []preemption.Unpaid{
+		preemption.NothingOwed, preemption.NoSurplus, preemption.NoPlace, preemption.LimitForbids, preemption.RoundSpent,
+	} {
+		row(string(code))
+		text := reason.Unpaid{Code: string(code), Queue: "root.a", Left: cpuAndMemory(1000, 0)}.Text()
+		if seen[text] || strings.Contains(text, string(code)) || strings.HasSuffix(text, ".") {
+			t.Errorf("%s: %s", code, text)
+		}
+		seen[text] = true
+	}
+}
