@@ -64,6 +64,7 @@ func (o *options) worlds(ctx context.Context) (before, after *world, err error) 
 
 func (o *options) newWorld(set *objects.Set, now time.Time) *world {
 	l := feed.Rebuild(set, o.schedulers, now, ledger.Options{})
+	l.LookAtStarvation(now.UnixNano()) // as the scheduler does every second; the clocks of Queue.status go on
 	return &world{objects: set, now: now, ledger: l, snapshot: l.Snapshot(), unplaced: l.Unplaced()}
 }
 

@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,7 +44,7 @@ const needs = "it takes list on queues." + v1alpha1.GroupName + ", nodes and pod
 
 // Read lists what a picture is made of. The lists are of slightly different moments, as any `kubectl get` of several kinds.
 //
-// DeviceClasses only widen what nodes offer, PodGroups concern only the pods that name them, and owners of pods only say of which
+// DeviceClasses only widen what nodes offer, PodGroups concern only the pods that name them, PodDisruptionBudgets only plans of preemption, and owners of pods only say of which
 // applications a StateAware queue may expect no more: a cluster without them, or a user who may not see them, is no error. There may be as
 // many Jobs as pods, so owners are listed only where such a queue is among the cluster's, or those of with, by which a picture of the set
 // will be changed (see objects.Set.With).
@@ -83,6 +84,11 @@ func Read(ctx context.Context, f *Flags, with ...*objects.Set) (*objects.Set, er
 		if err := optional(kind.GroupResource().String(), err); err != nil {
 			return nil, err
 		}
+	}
+	err = list(ctx, &s.PodDisruptionBudgets, typed.PolicyV1().PodDisruptionBudgets("").List,
+		func(l *policyv1.PodDisruptionBudgetList) []policyv1.PodDisruptionBudget { return l.Items })
+	if err := optional("poddisruptionbudgets", err); err != nil {
+		return nil, err
 	}
 	if s.Gated() || slices.ContainsFunc(with, (*objects.Set).Gated) {
 		return s, owners(ctx, s, typed)

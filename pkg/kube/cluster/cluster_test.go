@@ -28,6 +28,7 @@ const (
 	sets    = "/apis/apps/v1/replicasets"
 	states  = "/apis/apps/v1/statefulsets"
 	rcs     = "/api/v1/replicationcontrollers"
+	budgets = "/apis/policy/v1/poddisruptionbudgets"
 )
 
 // server is an API server with some objects of each kind.
@@ -66,7 +67,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		})
 	}
 	kind := map[string]string{queues: "QueueList", nodes: "NodeList", pods: "PodList", classes: "DeviceClassList", groups: "PodGroupList", inTree: "PodGroupList",
-		jobs: "JobList", sets: "ReplicaSetList", states: "StatefulSetList", rcs: "ReplicationControllerList"}[path]
+		jobs: "JobList", sets: "ReplicaSetList", states: "StatefulSetList", budgets: "PodDisruptionBudgetList", rcs: "ReplicationControllerList"}[path]
 	group := strings.TrimPrefix(strings.TrimPrefix(path[:strings.LastIndex(path, "/")], "/apis/"), "/api/")
 	answer(w, http.StatusOK, map[string]any{"apiVersion": group, "kind": kind, "metadata": map[string]any{"continue": next}, "items": items})
 }
@@ -105,7 +106,7 @@ func flagsFor(t *testing.T, url string) *Flags {
 }
 
 func TestReadListsAllObjectsPageByPage(t *testing.T) {
-	s := &server{count: map[string]int{queues: 1001, nodes: 500, pods: 501, classes: 2, groups: 3, inTree: 1}}
+	s := &server{count: map[string]int{queues: 1001, nodes: 500, pods: 501, classes: 2, groups: 3, inTree: 1, budgets: 2}}
 	set, err := s.read(t)
 	if err != nil {
 		t.Fatal(err)
@@ -113,8 +114,8 @@ func TestReadListsAllObjectsPageByPage(t *testing.T) {
 	if len(set.Queues) != 1001 || len(set.Nodes) != 500 || len(set.Pods) != 501 || len(set.DeviceClasses) != 2 {
 		t.Errorf("%d queues, %d nodes, %d pods, %d classes", len(set.Queues), len(set.Nodes), len(set.Pods), len(set.DeviceClasses))
 	}
-	if len(set.PodGroups) != 4 {
-		t.Errorf("%d pod groups", len(set.PodGroups))
+	if len(set.PodGroups) != 4 || len(set.PodDisruptionBudgets) != 2 {
+		t.Errorf("%d pod groups, %d budgets", len(set.PodGroups), len(set.PodDisruptionBudgets))
 	}
 	for i, p := range set.Pods {
 		if p.Name != "x-"+strconv.Itoa(i) || len(p.ManagedFields) > 0 {
@@ -127,7 +128,7 @@ func TestReadListsAllObjectsPageByPage(t *testing.T) {
 	want := []string{
 		queues + " limit=500 from=", queues + " limit=500 from=500", queues + " limit=500 from=1000",
 		nodes + " limit=500 from=", pods + " limit=500 from=", pods + " limit=500 from=500", classes + " limit=500 from=",
-		groups + " limit=500 from=", inTree + " limit=500 from=",
+		groups + " limit=500 from=", inTree + " limit=500 from=", budgets + " limit=500 from=",
 	}
 	if diff := cmp.Diff(want, s.asked); diff != "" {
 		t.Error(diff)
@@ -143,7 +144,7 @@ func TestWhereAServerForgetsPagesAllAreAskedForAtOnce(t *testing.T) {
 	if len(set.Pods) != 1200 || set.Pods[0].Name != "x-0" || set.Pods[1199].Name != "x-1199" {
 		t.Errorf("%d pods", len(set.Pods))
 	}
-	if got, want := s.asked[len(s.asked)-4], pods+" limit= from="; got != want {
+	if got, want := s.asked[len(s.asked)-5], pods+" limit= from="; got != want {
 		t.Errorf("at last asked for %q, want %q", got, want)
 	}
 }
@@ -212,6 +213,8 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 		{inTree, http.StatusForbidden, "", ""},
 		{inTree, http.StatusNotFound, "", ""},
 		{inTree, http.StatusUnauthorized, "listing podgroups.scheduling.k8s.io: ", ""},
+		{budgets, http.StatusForbidden, "", ""},
+		{budgets, http.StatusUnauthorized, "listing poddisruptionbudgets: ", ""},
 	} {
 		_, err := (&server{refusal: map[string]int{tc.path: tc.code}}).read(t)
 		switch {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,8 +34,10 @@ var kinds = []struct{ kind, apiVersion string }{
 	{convert.PodGroupKind, convert.PodGroups.GroupVersion().String()},
 	{convert.PodGroupKind, convert.InTreePodGroups.GroupVersion().String()},
 	{"PriorityClass", "scheduling.k8s.io/v1"},
-	{"PodDisruptionBudget", "policy/v1"},
+	{kindBudget, policyv1.SchemeGroupVersion.String()},
 }
+
+const kindBudget = "PodDisruptionBudget"
 
 // versionsOf returns the apiVersions of a kind, none for a kind that is unknown.
 func versionsOf(kind string) (versions []string) {
@@ -172,6 +175,12 @@ func (r *reader) decode(h header, raw []byte) error {
 		return keep(r, &s.DeviceClasses, kind, c)
 	case convert.PodGroupKind:
 		return r.podGroup(h, raw)
+	case kindBudget:
+		b := &policyv1.PodDisruptionBudget{}
+		if err := utiljson.Unmarshal(raw, b); err != nil {
+			return err
+		}
+		return r.budget(b)
 	case convert.KindJob, convert.KindReplicaSet, convert.KindStatefulSet, convert.KindReplicationController:
 		o := &convert.Owner{}
 		if err := utiljson.Unmarshal(raw, o); err != nil {
@@ -200,6 +209,17 @@ func (r *reader) podGroup(h header, raw []byte) error {
 		u.SetNamespace(metav1.NamespaceDefault)
 	}
 	return keep(r, &r.set.PodGroups, h.Kind+" "+u.GroupVersionKind().Group, u)
+}
+
+func (r *reader) budget(b *policyv1.PodDisruptionBudget) error {
+	if _, err := metav1.LabelSelectorAsSelector(b.Spec.Selector); err != nil {
+		return fmt.Errorf("spec.selector: %w", err)
+	}
+	if b.Namespace == "" {
+		b.Namespace = metav1.NamespaceDefault
+	}
+	b.TypeMeta = metav1.TypeMeta{}
+	return keep(r, &r.set.PodDisruptionBudgets, kindBudget, b)
 }
 
 func (r *reader) pod(p *corev1.Pod) error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -26,6 +27,8 @@ type Set struct {
 	DeviceClasses []*resourcev1.DeviceClass
 	PodGroups     []*unstructured.Unstructured // of both kinds: scheduler-plugins' and that of Kubernetes itself
 	Owners        []*convert.Owner             // of pods, of all kinds
+
+	PodDisruptionBudgets []*policyv1.PodDisruptionBudget
 
 	stream string   // what errors call the stream
 	others []string // what else the stream held, for errors: kinds without an effect
@@ -50,6 +53,9 @@ func (s *Set) Newest() time.Time {
 	}
 	for _, o := range s.Owners {
 		n.see(o.CreationTimestamp)
+	}
+	for _, b := range s.PodDisruptionBudgets {
+		n.see(b.CreationTimestamp)
 	}
 	for _, node := range s.Nodes {
 		n.see(node.CreationTimestamp)

@@ -25,8 +25,9 @@ const (
 )
 
 // without are kinds that are taken and have no effect.
-const without = `{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"a"},"value":-5}` +
-	`{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"a","namespace":"ns"}}`
+const without = `{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"a"},"value":-5}`
+
+const budget = `{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"a","namespace":"ns"}}`
 
 // names of what a set holds, in its order.
 func names(s *Set) (all []string) {

@@ -56,6 +56,8 @@ func (s *Set) onlyQueues() error {
 		kind, other = convert.PodGroupKind, s.PodGroups[0]
 	case len(s.Owners) > 0:
 		kind, other = s.Owners[0].Kind, s.Owners[0]
+	case len(s.PodDisruptionBudgets) > 0:
+		kind, other = kindBudget, s.PodDisruptionBudgets[0]
 	case len(s.others) > 0:
 		return fmt.Errorf("%s: only Queues are allowed here", s.others[0])
 	default:

@@ -68,6 +68,7 @@ func TestAnOverlayThatSaysNothingIsRefused(t *testing.T) {
 		class:         "overlay: DeviceClass gpu: only Queues are allowed here",
 		jobA:          "overlay: Job ns/a: only Queues are allowed here",
 		without:       "overlay: PriorityClass: only Queues are allowed here",
+		budget:        "overlay: PodDisruptionBudget ns/a: only Queues are allowed here",
 		podGroup:      "overlay: PodGroup ns/a: only Queues are allowed here",
 		strings.Replace(queueA, `"1"`, `"-1"`, 1): "overlay: queue root.a: spec.weight: -1 is not between 0 and 1000000",
 		strings.Replace(queueA, `"1"`, `{}`, 1):   "overlay: queue root.a: spec.weight: cannot be read",

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+	"github.com/fairway-scheduler/fairway/pkg/picture"
+	"github.com/fairway-scheduler/fairway/pkg/report"
+)
+
+const preemptionLong = `Show the queues that are starved: below their guarantee, or below fairShareThreshold of their fair share, while they ask
+for more; since when, when preemption is due, and what is owed to those for whom it is. Then the pods that are about to be
+evicted: those that show the condition DisruptionTarget of Fairway.
+
+With --plan, show what would be taken now, for whom and why, whatever was done already. The plan is made as if the timeouts
+of all queues that are below had passed; a queue without a timeout in force has no claim. Nothing is evicted by looking.
+
+A plan made here judges taints, node selectors, node affinity, room, and the PodDisruptionBudgets that it is given (a
+cluster's own, or those in FILE). It does not judge affinity between pods, topology spread, ports or volumes: the scheduler
+does, and may choose other pods, or none.`
+
+const preemptionExample = `  # Who is starved, and which pods are about to go?
+  kubectl fairway preemption
+
+  # What would be taken now?
+  kubectl fairway preemption --plan
+
+  # What would a timeout in this Queue make of it?
+  kubectl fairway preemption --plan --with root.yaml
+
+  # The same from files, for a tool
+  kubectl get queues,nodes,pods,poddisruptionbudgets -A -o yaml > dump.yaml
+  kubectl fairway preemption --plan -f dump.yaml -o json`
+
+func newPreemption(o *options) *cobra.Command {
+	plan := false
+	c := &cobra.Command{
+		Use: "preemption", Short: "Show starved queues, and what would be taken for them", Long: preemptionLong, Example: preemptionExample,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("it is about all queues and takes no argument, and there is %q", args[0])
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error {
+			return o.show(c.Context(), func(*world, *world) (viewer, error) {
+				if plan {
+					return (*world).plan, nil
+				}
+				return (*world).starved, nil
+			})
+		},
+	}
+	o.addFlags(c)
+	o.addWatch(c)
+	c.Flags().BoolVar(&plan, "plan", false, "show what would be taken now")
+	return c
+}
+
+func (w *world) plan() (report.Compared, error) {
+	now := w.now.UnixNano()
+	var budgets []picture.Budget
+	for _, b := range w.objects.Budgets() {
+		budget := picture.Budget{Allowed: b.Allowed}
+		for _, uid := range b.Pods {
+			budget.Pods = append(budget.Pods, ledger.UID(uid))
+		}
+		budgets = append(budgets, budget)
+	}
+	return report.Plan{Preemption: picture.Preempt(w.ledger, now, budgets), Now: now}, nil
+}
+
+func (w *world) starved() (report.Compared, error) {
+	w.details()
+	messages := map[ledger.UID]string{}
+	for _, p := range w.objects.Pods {
+		for i := range p.Status.Conditions {
+			if c := &p.Status.Conditions[i]; c.Type == corev1.DisruptionTarget {
+				messages[ledger.UID(p.UID)] = c.Message
+			}
+		}
+	}
+	var victims []report.AnnouncedVictim
+	for _, p := range w.pods {
+		if p.Announced == 0 {
+			continue
+		}
+		message := messages[p.UID]
+		queue, _, _ := strings.Cut(strings.TrimPrefix(message, v1alpha1.PreemptionMessage), " ")
+		victims = append(victims, report.AnnouncedVictim{Pod: p, ForQueue: strings.TrimRight(queue, ",:;"), Message: message})
+	}
+	return report.NewStarved(w.snapshot, victims), nil
+}

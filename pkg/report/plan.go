@@ -1,0 +1,242 @@
+package report
+
+import (
+	"strconv"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/picture"
+)
+
+// Plan is what preemption would take now.
+type Plan struct {
+	picture.Preemption
+	// Now stands in for the time since when a queue is below, where nothing tells it.
+	Now int64
+}
+
+func (p Plan) path(queue int) string { return string(p.World.Queues[queue].Path) }
+
+// pod names a pod of the plan.
+func (p Plan) pod(uid string) string {
+	if pod, ok := p.Pods[uid]; ok {
+		return fullName(pod)
+	}
+	return uid
+}
+
+func (p Plan) since(c preemption.Payment) int64 {
+	if c.Since == 0 {
+		return p.Now
+	}
+	return c.Since
+}
+
+// owed is what a queue is owed by the claim of that queue.
+func (p Plan) owed(queue int) resource.List {
+	for _, c := range p.Plan.Claims {
+		if c.Queue == queue {
+			return c.Owed
+		}
+	}
+	return resource.List{}
+}
+
+// reason is the sentence about a victim.
+func (p Plan) reason(v preemption.Victim) string {
+	return reason.Taking{
+		Above: p.path(v.Above), Resource: v.Resource, Surplus: v.Surplus, Share: p.World.Queues[v.Above].Entitlement.Get(v.Resource),
+		For: p.path(v.ForQueue), Owed: p.owed(v.ForQueue), With: v.With,
+	}.Text()
+}
+
+// left is what no place was found for.
+func left(c preemption.Payment) resource.List {
+	placed := make(map[string]bool, len(c.Places))
+	for _, place := range c.Places {
+		placed[place.UID] = true
+	}
+	rest := c.Owed
+	for _, u := range c.Units {
+		for _, pod := range u.Pods {
+			if placed[pod.UID] {
+				rest = rest.Sub(pod.Request)
+			}
+		}
+	}
+	return rest.Max(resource.List{})
+}
+
+// unpaid is the sentence about what is left of a claim, "" where it is paid.
+func (p Plan) unpaid(c preemption.Payment) string {
+	if c.Unpaid == "" {
+		return ""
+	}
+	return reason.Unpaid{Code: string(c.Unpaid), Queue: p.path(c.Queue), Left: left(c)}.Text()
+}
+
+// stopped is the sentence about why there is no round, "" where there is one.
+func (p Plan) stopped() string {
+	switch p.Plan.Stopped {
+	case "":
+		return ""
+	case preemption.NotBusy:
+		n := p.Plan.StoppedFor
+		return reason.NotBusy{
+			Resource: n, Used: p.Plan.StoppedAt, Total: p.World.Total.Get(n), Threshold: p.World.Settings.UtilizationThreshold,
+		}.Text()
+	}
+	return string(p.Plan.Stopped)
+}
+
+type wireClaim struct {
+	Queue   string            `json:"queue"`
+	Claim   map[string]string `json:"claim"`
+	Since   string            `json:"since"`
+	Kind    string            `json:"kind"`
+	Pods    int               `json:"pods"` // for which there would be a place
+	Unpaid  map[string]string `json:"unpaid"`
+	Reason  string            `json:"reason"`
+	Message string            `json:"message"`
+}
+
+type wireVictim struct {
+	Pod    string `json:"pod"`
+	Queue  string `json:"queue"`
+	Node   string `json:"node"`
+	For    string `json:"for"`
+	Reason string `json:"reason"`
+}
+
+// MarshalJSON gives the shape that tools rely on: keys may be added, none is renamed or left out.
+func (p Plan) MarshalJSON() ([]byte, error) {
+	claims, victims := []wireClaim{}, []wireVictim{}
+	for _, c := range p.Plan.Claims {
+		claims = append(claims, wireClaim{
+			Queue: p.path(c.Queue), Claim: quantities(c.Owed), Since: timestamp(p.since(c)), Kind: c.Kind.String(), Pods: len(c.Places),
+			Unpaid: quantities(left(c)), Reason: string(c.Unpaid), Message: p.unpaid(c),
+		})
+	}
+	for _, v := range p.Plan.Victims {
+		victims = append(victims, wireVictim{p.pod(v.UID), p.path(v.Queue), p.World.Nodes[v.Node].Name, p.pod(v.For), p.reason(v)})
+	}
+	ideal := make(map[string]map[string]string, len(p.Plan.Ideal))
+	for i, l := range p.Plan.Ideal {
+		ideal[p.path(i)] = quantities(l)
+	}
+	return marshal(struct {
+		Claims      []wireClaim                  `json:"claims"`
+		Victims     []wireVictim                 `json:"victims"`
+		Ideal       map[string]map[string]string `json:"ideal"`
+		Taken       map[string]string            `json:"taken"`
+		ObserveOnly bool                         `json:"observeOnly"`
+		Stopped     string                       `json:"stopped"`
+		Message     string                       `json:"message"`
+	}{claims, victims, ideal, quantities(p.Plan.Taken), p.World.Settings.ObserveOnly, string(p.Plan.Stopped), p.stopped()})
+}
+
+// Lines is the claims, who would go for them and why, and what each queue would have in the end.
+func (p Plan) Lines(l Layout) []string {
+	if len(p.Plan.Claims) == 0 {
+		return []string{Clip("(no queue with a timeout in force is starved: nothing would be taken)", l.Width)}
+	}
+	return p.lines(l, p.claims(l), p.victims(l), p.ideal(l))
+}
+
+// Since shows the rows of both plans; the sentences are those of the later one.
+func (p Plan) Since(before Document, l Layout) []string {
+	b, _ := before.(Plan)
+	if len(p.Plan.Claims)+len(b.Plan.Claims) == 0 {
+		return p.Lines(l)
+	}
+	return p.lines(l, Compare(b.claims(l), p.claims(l), l.Style), Compare(b.victims(l), p.victims(l), l.Style), Compare(b.ideal(l), p.ideal(l), l.Style))
+}
+
+func (p Plan) lines(l Layout, claims, victims, ideal Table) []string {
+	lines := claims.Lines(l.Width, l.Style)
+	var unpaid, why []string
+	if text := p.stopped(); text != "" {
+		unpaid = append(unpaid, text)
+	}
+	for _, c := range p.Plan.Claims {
+		if text := p.unpaid(c); text != "" {
+			unpaid = append(unpaid, text)
+		}
+	}
+	type pair struct{ above, forQueue int }
+	said := map[pair]bool{}
+	for _, v := range p.Plan.Victims { // of each pair of queues the first, before anything went, says it for all
+		if of := (pair{v.Above, v.ForQueue}); !said[of] {
+			said[of] = true
+			why = append(why, p.reason(v))
+		}
+	}
+	lines = append(lines, section("What is not paid:", unpaid, l)...)
+	if len(victims.Rows) > 0 {
+		lines = append(lines, "", l.Style.Bold(Clip(p.heading(l), l.Width)))
+		lines = append(lines, victims.Lines(l.Width, l.Style)...)
+	}
+	lines = append(lines, section("Why:", why, l)...)
+	if len(ideal.Rows) > 0 {
+		lines = append(lines, "", l.Style.Bold(Clip("If every queue had what the shares say, and no more than it asks for:", l.Width)))
+		lines = append(lines, ideal.Lines(l.Width, l.Style)...)
+	}
+	return lines
+}
+
+func (p Plan) heading(l Layout) string {
+	n := len(p.Plan.Victims)
+	if n == 0 {
+		return "No pod would go any more:"
+	}
+	text := counted(n, "pod", "pods") + " would go, " + l.amounts(p.Plan.Taken) + " together"
+	if p.World.Settings.ObserveOnly {
+		text += " (Queue root says observeOnly: none will)"
+	}
+	return text + ":"
+}
+
+func (p Plan) claims(l Layout) Table {
+	t := Table{Full: l.Wide || !l.Terminal, Columns: []Column{
+		{Title: "QUEUE"}, {Title: "BELOW"}, {Title: "SINCE", Right: true, Rank: 2}, {Title: "OWED"}, {Title: "PODS", Right: true, Rank: 1},
+		{Title: "UNPAID", Usual: nothing}, {Title: "REASON", Rank: 3, Usual: nothing},
+	}}
+	for i, c := range p.Plan.Claims {
+		rest, why := nothing, nothing
+		if c.Unpaid != "" {
+			rest, why = l.amounts(left(c)), string(c.Unpaid)
+			t.emphasise(i, yellow)
+		}
+		t.Keys = append(t.Keys, p.path(c.Queue)+" "+c.Kind.String())
+		t.Rows = append(t.Rows, []string{p.path(c.Queue), c.Kind.String(), l.age(p.since(c)), l.amounts(c.Owed), strconv.Itoa(len(c.Places)), rest, why})
+	}
+	return t
+}
+
+func (p Plan) victims(l Layout) Table {
+	t := Table{Full: l.Wide || !l.Terminal, Columns: []Column{{Title: "POD"}, {Title: "QUEUE", Rank: 1}, {Title: "NODE", Rank: 2}, {Title: "FOR"}}}
+	if l.Wide {
+		t.Columns = append(t.Columns, Column{Title: "REASON"})
+	}
+	for _, v := range p.Plan.Victims {
+		row := []string{p.pod(v.UID), p.path(v.Queue), p.World.Nodes[v.Node].Name, p.pod(v.For)}
+		if l.Wide {
+			row = append(row, p.reason(v))
+		}
+		t.Keys, t.Rows = append(t.Keys, v.UID), append(t.Rows, row)
+	}
+	return t
+}
+
+func (p Plan) ideal(l Layout) Table {
+	t := Table{Full: l.Wide || !l.Terminal, Columns: []Column{
+		{Title: "QUEUE"}, {Title: "ALLOCATED"}, {Title: "FAIR-SHARE", Rank: 1}, {Title: "IDEAL"},
+	}}
+	for i, ideal := range p.Plan.Ideal {
+		q := p.World.Queues[i]
+		t.Keys = append(t.Keys, string(q.Path))
+		t.Rows = append(t.Rows, []string{string(q.Path), l.amounts(q.Usage), l.amounts(q.Entitlement), l.amounts(ideal)})
+	}
+	return t
+}

@@ -1,0 +1,160 @@
+package report
+
+import (
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// Starved are the queues below what they are entitled to, and the pods that show that they are to go.
+type Starved struct {
+	Queues  []StarvedQueue // in path order
+	Victims []AnnouncedVictim
+}
+
+// StarvedQueue is one thing that a queue is below. Times are unix nanoseconds, 0: not known, or never.
+type StarvedQueue struct {
+	Queue      string
+	Kind       preemption.Kind
+	Since, Due int64
+	// Claiming: preemption is due, and not all of Owed was given back.
+	Claiming bool
+	Owed     resource.List
+}
+
+// AnnouncedVictim is a pod whose eviction is announced, with what its condition says.
+type AnnouncedVictim struct {
+	Pod      ledger.PodState
+	ForQueue string
+	Message  string
+}
+
+// NewStarved takes the starved queues out of a snapshot.
+func NewStarved(s ledger.Snapshot, victims []AnnouncedVictim) Starved {
+	out := Starved{Victims: victims}
+	for _, q := range s.Queues {
+		is := q.Starvation
+		rows := []StarvedQueue{
+			{Queue: string(q.Path), Kind: preemption.BelowGuaranteed, Since: is.BelowGuaranteedSince, Due: is.GuaranteedDue},
+			{Queue: string(q.Path), Kind: preemption.BelowFairShare, Since: is.BelowFairShareSince, Due: is.FairShareDue},
+		}
+		if is.Claiming {
+			// A claim is for what was due first; it outlives its clock, which stops at the threshold and not at the full share.
+			claim := &rows[1]
+			if g := rows[0].Due; g != 0 && (claim.Due == 0 || g <= claim.Due) {
+				claim = &rows[0]
+			}
+			claim.Claiming, claim.Owed = true, is.Owed
+		}
+		for _, row := range rows {
+			if row.Since != 0 || row.Claiming {
+				out.Queues = append(out.Queues, row)
+			}
+		}
+	}
+	return out
+}
+
+// MarshalJSON gives the shape that tools rely on: keys may be added, none is renamed or left out.
+func (s Starved) MarshalJSON() ([]byte, error) {
+	type starved struct {
+		Queue    string            `json:"queue"`
+		Kind     string            `json:"kind"`
+		Since    string            `json:"since"`
+		Due      string            `json:"due"`
+		Claiming bool              `json:"claiming"`
+		Owed     map[string]string `json:"owed"`
+	}
+	type victim struct {
+		Pod      string `json:"pod"`
+		Queue    string `json:"queue"`
+		Node     string `json:"node"`
+		ForQueue string `json:"forQueue"`
+		Since    string `json:"since"`
+		Message  string `json:"message"`
+	}
+	queues, victims := make([]starved, len(s.Queues)), make([]victim, len(s.Victims))
+	for i, q := range s.Queues {
+		queues[i] = starved{q.Queue, q.Kind.String(), timestamp(q.Since), timestamp(q.Due), q.Claiming, quantities(q.Owed)}
+	}
+	for i, v := range s.Victims {
+		victims[i] = victim{fullName(v.Pod), string(v.Pod.Leaf), v.Pod.Node, v.ForQueue, timestamp(v.Pod.Announced), v.Message}
+	}
+	return marshal(struct {
+		Starved []starved `json:"starved"`
+		Victims []victim  `json:"victims"`
+	}{queues, victims})
+}
+
+func fullName(p ledger.PodState) string { return p.Namespace + "/" + p.Name }
+
+// Lines is a row for each queue, and one for each pod that is to go.
+func (s Starved) Lines(l Layout) []string {
+	if len(s.Queues) == 0 && len(s.Victims) == 0 {
+		return []string{Clip("(no queue is starved, and no eviction is announced)", l.Width)}
+	}
+	return s.tables(l, s.queues(l), s.victims(l))
+}
+
+// Since shows the rows of both.
+func (s Starved) Since(before Document, l Layout) []string {
+	b, _ := before.(Starved)
+	if len(s.Queues)+len(s.Victims)+len(b.Queues)+len(b.Victims) == 0 {
+		return s.Lines(l)
+	}
+	return s.tables(l, Compare(b.queues(l), s.queues(l), l.Style), Compare(b.victims(l), s.victims(l), l.Style))
+}
+
+func (s Starved) tables(l Layout, queues, victims Table) []string {
+	lines := queues.Lines(l.Width, l.Style)
+	if len(queues.Rows) == 0 {
+		lines = []string{Clip("(no queue is starved)", l.Width)}
+	}
+	if len(victims.Rows) > 0 {
+		lines = append(lines, "", l.Style.Bold(Clip("Pods that are about to be evicted:", l.Width)))
+		lines = append(lines, victims.Lines(l.Width, l.Style)...)
+	}
+	return lines
+}
+
+func (s Starved) queues(l Layout) Table {
+	t := Table{Full: l.Wide || !l.Terminal, Columns: []Column{
+		{Title: "QUEUE"}, {Title: "BELOW"}, {Title: "SINCE", Right: true, Rank: 1}, {Title: "DUE", Right: true}, {Title: "OWED", Rank: 2},
+	}}
+	for i, q := range s.Queues {
+		t.Keys = append(t.Keys, q.Queue+" "+q.Kind.String())
+		t.Rows = append(t.Rows, []string{q.Queue, q.Kind.String(), l.age(q.Since), l.due(q), l.stated(q.Owed)})
+		if q.Claiming {
+			t.emphasise(i, yellow)
+		}
+	}
+	return t
+}
+
+// due says in how long others give back.
+func (l Layout) due(q StarvedQueue) string {
+	switch {
+	case q.Claiming:
+		return "now"
+	case q.Due == 0:
+		return "never"
+	}
+	return "in " + l.age(2*l.Now-max(q.Due, l.Now))
+}
+
+func (s Starved) victims(l Layout) Table {
+	t := Table{Full: l.Wide || !l.Terminal, Columns: []Column{
+		{Title: "POD"}, {Title: "QUEUE"}, {Title: "NODE", Rank: 2}, {Title: "FOR"}, {Title: "SINCE", Right: true, Rank: 1},
+	}}
+	if l.Wide {
+		t.Columns = append(t.Columns, Column{Title: "MESSAGE"})
+	}
+	for _, v := range s.Victims {
+		row := []string{fullName(v.Pod), string(v.Pod.Leaf), v.Pod.Node, orNothing(v.ForQueue), l.age(v.Pod.Announced)}
+		if l.Wide {
+			row = append(row, v.Message)
+		}
+		t.Keys, t.Rows = append(t.Keys, string(v.Pod.UID)), append(t.Rows, row)
+	}
+	return t
+}
