@@ -17,8 +17,9 @@ const preemptionLong = `Show the queues that are starved: below their guarantee,
 for more; since when, when preemption is due, and what is owed to those for whom it is. Then the pods that are about to be
 evicted: those that show the condition DisruptionTarget of Fairway.
 
-With --plan, show what would be taken now, for whom and why, whatever was done already. The plan is made as if the timeouts
-of all queues that are below had passed; a queue without a timeout in force has no claim. Nothing is evicted by looking.
+With --plan, show what would be taken now, for whom and why. The plan is made as if the timeouts of all queues that are below
+had passed; a queue without a timeout in force has no claim. Pods that are leaving count as gone, and those that have a node
+nominated as there. Nothing is evicted by looking.
 
 A plan made here judges taints, node selectors, node affinity, room, and the PodDisruptionBudgets that it is given (a
 cluster's own, or those in FILE). It does not judge affinity between pods, topology spread, ports or volumes: the scheduler

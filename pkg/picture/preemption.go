@@ -19,7 +19,8 @@ type Preemption struct {
 	Pods map[string]ledger.PodState
 }
 
-// Preempt plans on a ledger that nobody else uses. What is being carried out already counts as not begun.
+// Preempt plans on a ledger that nobody else uses, as if the timeouts of all queues that are below had passed. What is on its way already is
+// accounted for: pods that are leaving, and pods that have a node nominated.
 func Preempt(l *ledger.Ledger, now int64, budgets []Budget) Preemption {
 	w := l.WhatPreemption(now)
 	p := Preemption{World: w, Plan: preemption.Make(w, budgeted(l.Feasibility(w), budgets)), Pods: map[string]ledger.PodState{}}
