@@ -66,27 +66,6 @@ func (n NotBusy) Text() string {
 		", and preemption begins above " + resource.Decimal(n.Threshold) + " of what is used most (preemption.utilizationThreshold in Queue root)"
 }
 
-// Starved is a queue below what it is entitled to, as a waiting pod of it is told. Times are unix nanoseconds.
-type Starved struct {
-	Queue string
-	Of    string // what it is below: "fair share" or "guarantee"
-	Since int64
-	Due   int64 // when preemption is due, 0: never
-	Claim bool  // it is due, and not everything was given back
-}
-
-// Text says since when, and when something is done about it.
-func (s Starved) Text() string {
-	text := s.Queue + " is below its " + s.Of + after(" since ", clock(s.Since))
-	switch {
-	case s.Claim:
-		return text + "; preemption is due, and gives back what may be taken from others"
-	case s.Due == 0:
-		return text + "; no timeout is in force, so it gets room only as pods end"
-	}
-	return text + "; preemption is due at " + clock(s.Due)
-}
-
 // RoomIsMade is what is told of a pod that waits for victims: so many on its node were announced.
 func RoomIsMade(node string, announced int) string {
 	return "room is being made for it on node " + node + ", where " + counted(int64(announced), "1 pod is", "pods are") + " announced to be evicted"
