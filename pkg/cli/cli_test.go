@@ -223,7 +223,7 @@ func TestAnswersHaveAllKeys(t *testing.T) {
 		return all
 	}
 	answer := pod(map[string]any{
-		"user": texts, "verdict": texts, "reason": texts, "message": texts, "ahead": number, "aheadPods": []any{pod(nil)}, "waitingSince": texts,
+		"user": texts, "verdict": texts, "reason": texts, "message": texts, "ahead": number, "aheadPods": []any{pod(nil)}, "waitingSince": texts, "preemption": texts,
 		"blockers": []any{map[string]any{"reason": texts, "message": texts, "holders": []any{map[string]any{
 			"queue": texts, "application": texts, "user": texts, "resource": texts, "amount": texts, "pods": number,
 		}}}},
@@ -248,6 +248,25 @@ func TestAnswersHaveAllKeys(t *testing.T) {
 		"position": number, "room": "bool",
 		"decisions": []any{map[string]any{"at": texts, "chosen": texts, "over": texts, "by": texts, "message": texts}},
 	})}}, decoded(t, "order", "-f", "weights.yaml", "-o", "json"))
+}
+
+func TestPreemptionHasAllKeys(t *testing.T) {
+	t.Chdir(filepath.Join("testdata", "worlds"))
+	starved := map[string]any{
+		"starved": []any{map[string]any{"queue": texts, "kind": texts, "since": texts, "due": texts, "claiming": "bool", "owed": amounts}},
+		"victims": []any{map[string]any{"pod": texts, "queue": texts, "node": texts, "forQueue": texts, "since": texts, "message": texts}},
+	}
+	plan := map[string]any{
+		"claims": []any{map[string]any{
+			"queue": texts, "claim": amounts, "since": texts, "kind": texts, "pods": number, "unpaid": amounts, "reason": texts, "message": texts,
+		}},
+		"victims": []any{map[string]any{"pod": texts, "queue": texts, "node": texts, "for": texts, "reason": texts}},
+		"ideal":   map[string]any{}, "taken": amounts, "observeOnly": "bool", "stopped": texts, "message": texts,
+	}
+	for _, file := range []string{"scenario-a.yaml", "evictions.yaml", "weights.yaml", os.DevNull} {
+		keeps(t, "starved", starved, decoded(t, "preemption", "-f", file, "-o", "json"))
+		keeps(t, "plan", plan, decoded(t, "preemption", "--plan", "-f", file, "-o", "json"))
+	}
 }
 
 // hook calls do with the number of writes so far.

@@ -24,11 +24,13 @@ type Picture struct {
 	place    map[ledger.UID]int
 	// stopped is what stops a pod while nothing is released yet.
 	stopped map[ledger.UID]reason.Reason
+	starved map[queue.Path]reason.Reason // before anything was rehearsed
 }
 
 // New takes over a ledger that nobody else uses.
 func New(l *ledger.Ledger) *Picture {
-	return &Picture{ledger: l, rehearsal: l.Rehearse(), stopped: map[ledger.UID]reason.Reason{}}
+	starved := starvedQueues(l.Snapshot())
+	return &Picture{ledger: l, rehearsal: l.Rehearse(), stopped: map[ledger.UID]reason.Reason{}, starved: starved}
 }
 
 // Step is one release to come.

@@ -2,6 +2,8 @@ package picture
 
 import (
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
@@ -59,3 +61,41 @@ func (w withBudgets) Budgets(uid string) []int { return w.of[uid] }
 
 // Allowed is what a budget allows before the plan.
 func (w withBudgets) Allowed(budget int) int { return w.allowed[budget] }
+
+// starvedQueues says of each queue for which others give back, now or when a timeout has passed, what it is below and when that is.
+func starvedQueues(s ledger.Snapshot) map[queue.Path]reason.Reason {
+	all := map[queue.Path]reason.Reason{}
+	for _, q := range s.Queues {
+		is := q.Starvation
+		switch fair := is.FairShareDue; {
+		case is.GuaranteedDue != 0 && (fair == 0 || is.GuaranteedDue <= fair):
+			all[q.Path] = reason.Reason{Code: reason.BelowGuaranteed, Queue: string(q.Path), Since: is.BelowGuaranteedSince, Until: is.GuaranteedDue}
+		case fair != 0 || is.Claiming:
+			all[q.Path] = reason.Reason{Code: reason.BelowFairShare, Queue: string(q.Path), Since: is.BelowFairShareSince, Until: fair}
+		}
+	}
+	return all
+}
+
+// relief says what preemption does for a pod that waits for room, or will do: the room that is being made for it, or when others give back what
+// its queue, or the next one above it that is starved, is owed. It is "" where there is nothing to say.
+func (p *Picture) relief(a *Answer) string {
+	if a.Verdict != Waiting && a.Verdict != Room && a.Verdict != Parked {
+		return ""
+	}
+	if node := a.Pod.Nominated; node != "" {
+		announced := 0
+		for _, pod := range p.ledger.Pods() {
+			if pod.Node == node && pod.Announced != 0 {
+				announced++
+			}
+		}
+		return reason.RoomIsMade(node, announced)
+	}
+	for path := a.Pod.Leaf; path != ""; path = path.Parent() {
+		if r, ok := p.starved[path]; ok {
+			return r.Text()
+		}
+	}
+	return ""
+}

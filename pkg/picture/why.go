@@ -38,6 +38,8 @@ type Answer struct {
 	Ahead    int
 	First    []ledger.PodState
 	Blockers []Blocker // the dominant one first
+	// Preemption says what is done, or will be, to make room for it; "" for nothing.
+	Preemption string
 	// WouldStartIf begins with the smallest change that lets it start; others say the same in other words.
 	WouldStartIf []Change
 }
@@ -79,6 +81,7 @@ func (p *Picture) Why(uid ledger.UID) (Answer, bool) {
 		p.ahead(&a, p.released[:place-1])
 		return a, true
 	}
+	a.Preemption = p.relief(&a)
 	if a.Verdict != Waiting {
 		a.Blockers = append(a.Blockers, p.blocker(a.Reason))
 	}

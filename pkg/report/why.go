@@ -83,6 +83,7 @@ type wireAnswer struct {
 	Blockers     []wireBlocker   `json:"blockers"`
 	WouldStartIf []wireChange    `json:"wouldStartIf"`
 	WaitingSince string          `json:"waitingSince"`
+	Preemption   string          `json:"preemption"`
 }
 
 // MarshalJSON gives the shape that tools rely on: keys may be added, none is renamed or left out.
@@ -100,7 +101,7 @@ func (w Why) MarshalJSON() ([]byte, error) {
 func wire(a picture.Answer) wireAnswer {
 	out := wireAnswer{
 		podName: nameOf(a.Pod), User: a.Pod.User, Verdict: a.Verdict, Reason: a.Reason.Code, Message: message(a.Reason), Ahead: a.Ahead,
-		AheadPods: []podName{}, Blockers: []wireBlocker{}, WouldStartIf: []wireChange{},
+		AheadPods: []podName{}, Blockers: []wireBlocker{}, WouldStartIf: []wireChange{}, Preemption: a.Preemption,
 	}
 	if a.Verdict != picture.Running {
 		out.WaitingSince = timestamp(a.Pod.Created)
@@ -219,6 +220,9 @@ func block(a picture.Answer, l Layout, heading string) []string {
 		if b.Reason != a.Reason {
 			add("and: " + message(b.Reason))
 		}
+	}
+	if a.Preemption != "" {
+		add(a.Preemption)
 	}
 	for _, c := range a.WouldStartIf {
 		add(c.Message)
