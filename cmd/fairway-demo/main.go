@@ -1,5 +1,5 @@
 // fairway-demo starts a control plane on this machine, with Fairway as its scheduler and simulated nodes, and shows how two queues come to
-// their fair shares, or what the gate of policy StateAware does against a storm of drivers. Ctrl-C ends everything it started.
+// their fair shares, what the gate of policy StateAware does against a storm of drivers, or what preemption does for a queue that starves. Ctrl-C ends everything it started.
 package main
 
 import (
@@ -34,7 +34,8 @@ func command() *cobra.Command {
 		Short: "Show on a local control plane how two queues come to their fair shares",
 		Long: "Starts a control plane on this machine (loopback and a temporary directory only), with Fairway as its scheduler\n" +
 			"and simulated nodes, and shows how two queues come to their fair shares; with --driver-storm, what many drivers at\n" +
-			"once do to a queue with and without the gate of policy StateAware. Ctrl-C ends everything it started.",
+			"once do to a queue with and without the gate of policy StateAware; with --preemption, how long the shares take\n" +
+			"with and without preemption. Ctrl-C ends everything it started.",
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -43,7 +44,8 @@ func command() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&options.DriverStorm, "driver-storm", false, "show a storm of Spark drivers, without a gate and with it")
-	c.Flags().BoolVar(&options.Once, "once", false, "end when the shares have arrived, or the storm is over, with an error if that does not come true")
+	c.Flags().BoolVar(&options.Preemption, "preemption", false, "show how long shares take to arrive, without preemption and with it")
+	c.Flags().BoolVar(&options.Once, "once", false, "end when all that is shown has come true, with an error if that does not come true")
 	c.Flags().DurationVar(&options.Deadline, "deadline", 3*time.Minute, "with --once, how long that may take after the burst, or after the drivers were submitted")
 	c.Flags().StringVar(&options.Root, "root", "", "`folder` with the source tree (default: found above the working directory or this program)")
 	c.CompletionOptions.DisableDefaultCmd = true

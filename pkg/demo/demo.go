@@ -27,6 +27,8 @@ type Options struct {
 	Root string
 	// DriverStorm shows what a storm of drivers does to a queue, with and without the gate of policy StateAware. Else shares are shown.
 	DriverStorm bool
+	// Preemption shows how long the shares take without preemption and with it.
+	Preemption bool
 	// Once ends the demo when what it shows has come true. Else it goes on until the context ends.
 	Once bool
 	// Deadline is how long that may take: for the cluster to fill, and then for the shares to arrive; for the storm to be over. Whoever
@@ -39,8 +41,13 @@ type Options struct {
 // Run runs the demo and returns when everything it started has ended. A context that ends is an error only with Once.
 func Run(ctx context.Context, options Options) (err error) {
 	d := &demo{options: options, show: shares, screen: &lockedScreen{screen: openScreen(options.Out, os.Getenv)}, began: time.Now()}
-	if options.DriverStorm {
+	switch {
+	case options.DriverStorm && options.Preemption:
+		return errors.New("one demo at a time: the storm of drivers, or preemption")
+	case options.DriverStorm:
 		d.show = driverStorm
+	case options.Preemption:
+		d.show = preemption
 	}
 	defer func() {
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {

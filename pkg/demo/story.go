@@ -86,6 +86,8 @@ type submission struct {
 	queue string
 	pods  int
 	few   bool // pods of the handful: small applications that run for long
+	// endless pods run until somebody ends them.
+	endless bool
 }
 
 // decision is what a step of the story wants done.
@@ -243,15 +245,20 @@ func (s *story) complain(w world, d *decision) {
 	if s.stage == filling {
 		what = "the cluster did not fill"
 	}
-	lines := []string{fmt.Sprintf("%s within %s", what, s.limit)}
-	for _, name := range []string{busy, sometimesBusy} {
-		q := w.queue(name)
-		lines = append(lines, fmt.Sprintf("%s: fair share %s, allocated %s, its %d bound pods hold %s, %d wait",
-			name, report.Amounts(q.FairShare), report.Amounts(q.Allocated), w.running[name], report.Amounts(w.bound[name]), w.waiting[name]))
-	}
+	lines := append([]string{fmt.Sprintf("%s within %s", what, s.limit)}, states(w)...)
 	if s.once {
 		d.err = fmt.Errorf("%s", strings.Join(lines, "\n  "))
 		return
 	}
 	d.say = append(d.say, lines...)
+}
+
+// states says what each queue should have and has.
+func states(w world) (lines []string) {
+	for _, name := range []string{busy, sometimesBusy} {
+		q := w.queue(name)
+		lines = append(lines, fmt.Sprintf("%s: fair share %s, allocated %s, its %d bound pods hold %s, %d wait",
+			name, report.Amounts(q.FairShare), report.Amounts(q.Allocated), w.running[name], report.Amounts(w.bound[name]), w.waiting[name]))
+	}
+	return lines
 }

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
@@ -86,12 +88,16 @@ func (p *position) next(s submission) *corev1.Pod {
 	short := strings.TrimPrefix(s.queue, v1alpha1.RootQueue+".")
 	application := fmt.Sprintf("%s-%d", short, p.application)
 	grace, mount := int64(0), false
+	annotations := map[string]string{localcluster.RunSecondsAnnotation: runSeconds(p.pods, s.few)}
+	if s.endless {
+		annotations = nil
+	}
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:   namespace,
 			Name:        fmt.Sprintf("%s-%d", application, p.inApplication),
 			Labels:      map[string]string{v1alpha1.KeyQueue: short, v1alpha1.KeyApplication: application, partOf: partOfDemo},
-			Annotations: map[string]string{localcluster.RunSecondsAnnotation: runSeconds(p.pods, s.few)},
+			Annotations: annotations,
 		},
 		Spec: corev1.PodSpec{
 			SchedulerName:                 v1alpha1.SchedulerName,
@@ -132,6 +138,31 @@ func (l *workload) clear(ctx context.Context) error {
 		return fmt.Errorf("delete pods that have ended: %w", err)
 	}
 	return nil
+}
+
+// clearAll deletes all our pods. Those that wait go first, else they would take the places of those that run.
+func (l *workload) clearAll(ctx context.Context) error {
+	now := int64(0)
+	for _, which := range []string{"spec.nodeName=", ""} {
+		err := l.client.CoreV1().Pods(namespace).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{
+			LabelSelector: partOf + "=" + partOfDemo, FieldSelector: which,
+		})
+		if err != nil {
+			return fmt.Errorf("delete all pods: %w", err)
+		}
+	}
+	return nil
+}
+
+// end has pods succeed, as if their work were done.
+func (l *workload) end(ctx context.Context, names []string) error {
+	return inParallel(len(names), writers, func(i int) error {
+		_, err := l.client.CoreV1().Pods(namespace).Patch(ctx, names[i], types.MergePatchType, []byte(`{"status":{"phase":"Succeeded"}}`), metav1.PatchOptions{}, "status")
+		if apierrors.IsNotFound(err) { // evicted
+			return nil
+		}
+		return err
+	})
 }
 
 // clearEvery is how often pods that have ended are deleted.

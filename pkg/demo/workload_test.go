@@ -38,7 +38,9 @@ func TestRunSecondsAreStaggered(t *testing.T) {
 func TestSubmittedPods(t *testing.T) {
 	client := fake.NewClientset()
 	l := newWorkload(client)
-	for _, s := range []submission{{sometimesBusy, fewPods, true}, {sometimesBusy, 40, false}, {busy, 20, false}, {busy, 20, false}} {
+	for _, s := range []submission{
+		{queue: sometimesBusy, pods: fewPods, few: true}, {queue: sometimesBusy, pods: 40}, {queue: busy, pods: 20}, {queue: busy, pods: 20},
+	} {
 		names, err := l.submit(t.Context(), s)
 		if err != nil || len(names) != s.pods {
 			t.Fatalf("%+v: %d names, %v", s, len(names), err)
