@@ -43,6 +43,7 @@ func byPath(s ledger.Snapshot) map[queue.Path]ledger.QueueState {
 func queueChanges(before, after *world) []report.QueueChange {
 	var all []report.QueueChange
 	was, is := report.NewTree(before.snapshot, nil, queue.Root).Queues, report.NewTree(after.snapshot, nil, queue.Root).Queues
+	states, would := byPath(before.snapshot), byPath(after.snapshot)
 	for len(was)+len(is) > 0 { // both in path order
 		switch {
 		case len(is) == 0 || len(was) > 0 && queue.ComparePaths(queue.Path(was[0].Name), queue.Path(is[0].Name)) < 0:
@@ -52,7 +53,11 @@ func queueChanges(before, after *world) []report.QueueChange {
 			all = append(all, report.QueueChange{Name: is[0].Name, Change: "new"})
 			is = is[1:]
 		default:
-			if fields := different(was[0], is[0]); len(fields) > 0 {
+			fields := different(was[0], is[0])
+			if path := queue.Path(is[0].Name); states[path].Spec.Preemption != would[path].Spec.Preemption { // which no row shows
+				fields = append(fields, "preemption")
+			}
+			if len(fields) > 0 {
 				all = append(all, report.QueueChange{Name: is[0].Name, Change: "changed", Fields: fields})
 			}
 			was, is = was[1:], is[1:]

@@ -65,7 +65,13 @@ func left(c preemption.Payment) resource.List {
 			}
 		}
 	}
-	return rest.Max(resource.List{})
+	var some []resource.Entry
+	for i := range rest.Len() {
+		if e := rest.At(i); e.Value > 0 {
+			some = append(some, e)
+		}
+	}
+	return resource.Of(some...)
 }
 
 // unpaid is the sentence about what is left of a claim, "" where it is paid.

@@ -21,9 +21,9 @@ type Taking struct {
 func (t Taking) Text() string {
 	owed := spelled(t.Owed)
 	if v := t.Owed.Get(t.Resource); v > 0 { // the resource is named already
-		owed = resource.Format(t.Resource, v)
+		owed = again(t.Resource, v)
 	}
-	return t.Above + " has " + amount(t.Resource, t.Surplus) + " above its fair share of " + resource.Format(t.Resource, t.Share) +
+	return t.Above + " has " + amount(t.Resource, t.Surplus) + " above its fair share of " + again(t.Resource, t.Share) +
 		"; " + t.For + " is owed " + owed + after("; it goes with its pod group ", t.With)
 }
 
@@ -41,11 +41,11 @@ func (u Unpaid) Text() string {
 	case "NothingOwed":
 		return head + ", less than its next pod asks for, and no pod is taken for a part of one; it comes as pods end"
 	case "NoSurplus":
-		return head + ", and no other queue has a whole pod more than its fair share that may be taken: what is left is preemptible: false, or " +
-			"would put its queue under its share; it comes as pods end, or with other weights"
+		return head + ", and no other queue has a whole pod more than its fair share that may be taken: what is left is preemptible: false, " +
+			"protected by a PodDisruptionBudget, or would put its queue under its share; it comes as pods end, or with other weights"
 	case "NoPlace":
-		return head + ", and on no node would its next pod fit if pods above their queue's fair share went: taints, selectors, node affinity, room, " +
-			"or a PodDisruptionBudget; it comes as pods end, or with nodes that its pods may use"
+		return head + ", and on no node would its next pod fit if pods above their queue's fair share went: because of taints, selectors, node " +
+			"affinity, room or PodDisruptionBudgets; it comes as pods end, or with nodes that its pods may use"
 	case "LimitForbids":
 		return head + ", but a max of it or of a queue above leaves no room for its next pod; it comes with a higher max"
 	case "RoundSpent":
@@ -69,6 +69,14 @@ func (n NotBusy) Text() string {
 // RoomIsMade is what is told of a pod that waits for victims: so many on its node were announced.
 func RoomIsMade(node string, announced int) string {
 	return "room is being made for it on node " + node + ", where " + counted(int64(announced), "1 pod is", "pods are") + " announced to be evicted"
+}
+
+// again spells an amount of a resource that was named before: bytes need no second name, a bare number does.
+func again(n resource.Name, v int64) string {
+	if n == resource.Memory {
+		return resource.Format(n, v)
+	}
+	return amount(n, v)
 }
 
 func amount(n resource.Name, v int64) string { return resource.Format(n, v) + " " + string(n) }

@@ -20,9 +20,14 @@ func TestSentencesOfPreemption(t *testing.T) {
 	}
 	gang := taking
 	gang.Owed, gang.With = cpuAndMemory(130_000, 0), "team/ring"
+	byCPU := taking
+	byCPU.Resource, byCPU.Surplus, byCPU.Share = resource.CPU, 130_000, 50_000
 	for name, c := range map[string]struct{ got, want string }{
 		"a victim": {
 			taking.Text(), "root.busy has 520Gi memory above its fair share of 200Gi; root.sometimes-busy is owed 520Gi",
+		},
+		"a victim, by cpu": {
+			byCPU.Text(), "root.busy has 130 cpu above its fair share of 50 cpu; root.sometimes-busy is owed 130 cpu",
 		},
 		"a victim's group, of a queue that is owed something else": {
 			gang.Text(), "root.busy has 520Gi memory above its fair share of 200Gi; root.sometimes-busy is owed 130 cpu; it goes with its pod group team/ring",
