@@ -15,11 +15,12 @@ import (
 // live is a world in which pods come, are released and end: the real ledger, and nodes
 // that take whatever has room.
 type live struct {
-	ledger *ledger.Ledger
-	nodes  map[string]resource.List
-	pods   []ledger.Pod // in the order they came
-	groups map[string]ledger.Gang
-	ports  map[string]string // those that pods take on their nodes
+	ledger  *ledger.Ledger
+	nodes   map[string]resource.List
+	pods    []ledger.Pod // in the order they came
+	groups  map[string]ledger.Gang
+	ports   map[string]string // those that pods take on their nodes
+	budgets []budget
 }
 
 const second int64 = 1e9
@@ -30,7 +31,7 @@ func newLive() *live {
 
 // with has the objects of another world.
 func (l *live) with(o *live) *live {
-	l.nodes, l.pods, l.groups, l.ports = o.nodes, o.pods, o.groups, o.ports
+	l.nodes, l.pods, l.groups, l.ports, l.budgets = o.nodes, o.pods, o.groups, o.ports, o.budgets
 	return l
 }
 
@@ -124,6 +125,30 @@ func (w *World) setPod(s statement) (string, error) {
 		l.pods[i] = p
 	}
 	l.ledger.ObservePod(p, w.now*second)
+	return "", nil
+}
+
+// pods PREFIX n=18 ... submits so many pods, PREFIX-01 and so on, as pod does one.
+func (w *World) setPods(s statement) (string, error) {
+	prefix, err := s.word("prefix")
+	if err != nil {
+		return "", err
+	}
+	var n queue.Limit
+	one := statement{name: "pod"}
+	for _, o := range s.options {
+		if o.key != "n" {
+			one.options = append(one.options, o)
+		} else if n, err = parseCount(o); err != nil {
+			return "", err
+		}
+	}
+	for i := range n.Most {
+		one.words = []string{fmt.Sprintf("%s-%0*d", prefix, len(strconv.FormatInt(n.Most, 10)), i+1)}
+		if _, err := w.setPod(one); err != nil {
+			return "", err
+		}
+	}
 	return "", nil
 }
 

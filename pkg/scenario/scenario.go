@@ -77,6 +77,7 @@ var statements = map[string]func(*World, statement) (string, error){
 
 	"node":       (*World).setNode,
 	"pod":        (*World).setPod,
+	"pods":       (*World).setPods,
 	"bind":       (*World).bindPods,
 	"delete-pod": (*World).deletePods,
 	"end":        (*World).endPods,
@@ -86,6 +87,12 @@ var statements = map[string]func(*World, statement) (string, error){
 	"group":        (*World).setGroup,
 	"remove-group": (*World).removeGroup,
 	"groups":       (*World).showGroups,
+
+	"starvation":      (*World).showStarvation,
+	"preempt":         (*World).preempt,
+	"what-preemption": (*World).whatPreemption,
+	"errands":         (*World).errands,
+	"budget":          (*World).setBudget,
 
 	"release":      (*World).release,
 	"why":          (*World).showWhy,
@@ -135,6 +142,9 @@ func (w *World) run(line string) (string, error) {
 	w.tellTime()
 	text, err := do(w, s)
 	w.syncLive()
+	if w.live != nil { // as the leader does every second
+		w.live.ledger.LookAtStarvation(w.now * second)
+	}
 	w.rebuild()
 	return text, err
 }

@@ -45,7 +45,7 @@ func (w *World) deletePods(s statement) (string, error) {
 	l := w.inLive()
 	at, err := l.named(s.words)
 	for _, i := range at {
-		l.pods[i].Terminating = true
+		l.pods[i].Terminating, l.pods[i].Deadline = true, (w.now+30)*second // the default grace of Kubernetes
 		l.ledger.ObservePod(l.pods[i], w.now*second)
 	}
 	return "", err
@@ -63,5 +63,7 @@ func (w *World) writeStatus() {
 		if q.Starts != nil {
 			w.queues[i].Memory = q.Starts.Memory
 		}
+		w.queues[i].Memory.BelowFairShareSince = q.Starvation.BelowFairShareSince
+		w.queues[i].Memory.BelowGuaranteedSince = q.Starvation.BelowGuaranteedSince
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -20,7 +21,8 @@ func (w *World) setCluster(s statement) (string, error) {
 
 // queue PATH [weight=N] [guaranteed=(...)] [max=(...)] [maxPodResources=(...)]
 // [maxRunningApplications=N] [maxDriverShare=N] [users.maxRunningApplications=N]
-// [maxStarting=N] [startingTimeout=5m|adaptive] [policy=NAME] [fairResource=NAME] declares a queue, or changes those settings of one
+// [maxStarting=N] [startingTimeout=5m|adaptive] [policy=NAME] [fairResource=NAME]
+// [preemption.fairShareTimeout=60s|never|unset and so on] declares a queue, or changes those settings of one
 // that is declared. The path is not checked: what happens with a bad one is a rule.
 func (w *World) setQueue(s statement) (string, error) {
 	name, err := s.word("path")
@@ -71,7 +73,11 @@ func setSpec(d *queue.Declaration, o option) (err error) {
 	case "policy":
 		spec.Policy, err = queue.ParsePolicy(o.value)
 	default:
-		err = fmt.Errorf("a queue has no %s", o.key)
+		key, ok := strings.CutPrefix(o.key, "preemption.")
+		if !ok {
+			return fmt.Errorf("a queue has no %s", o.key)
+		}
+		err = setPreemption(&spec.Preemption, o, key)
 	}
 	return err
 }
