@@ -80,6 +80,7 @@ func (l *Ledger) Check() (wrong []string) {
 	wrong = append(wrong, l.checkGroups()...)
 	wrong = append(wrong, l.checkLanes()...)
 	wrong = append(wrong, l.checkRosters()...)
+	wrong = append(wrong, l.checkPreemption()...)
 	return append(wrong, l.checkRoom()...)
 }
 

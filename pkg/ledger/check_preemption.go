@@ -1,0 +1,139 @@
+package ledger
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// checkPreemption looks at places, victims and what is copied of nodes for plans.
+func (l *Ledger) checkPreemption() (wrong []string) {
+	wrong = append(l.checkPlaces(), l.checkVictims()...)
+	return append(wrong, l.checkCopies()...)
+}
+
+// checkPlaces: a pod that has a place waits or is being tried, and its room is taken there, once.
+func (l *Ledger) checkPlaces() (wrong []string) {
+	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	places := 0
+	for _, uid := range sortedKeys(l.pods) {
+		r := l.pods[uid]
+		if r.wantsNomination() && !slices.Contains(l.preempting.renominate, r) {
+			say("pod %s is nominated to %q, and nobody is to look at that", uid, r.Nominated)
+		}
+		if r.place == nil {
+			if !r.state.charged() && r.spot != nil {
+				say("pod %s is %s, has no place, and takes room on %s", uid, r.state, r.spot.Name)
+			}
+			continue
+		}
+		places++
+		p := r.place
+		if !slices.Contains(l.preempting.placed, r) {
+			say("pod %s has a place and is not listed so", uid)
+		}
+		if r.state != Waiting && r.state != Parked && r.state != Released {
+			say("pod %s is %s and has a place", uid, r.state)
+		}
+		if !r.state.charged() && r.spot != r.placeNode() {
+			say("pod %s has its place on %s, and its room is not taken there", uid, p.node.Name)
+		}
+		for i, v := range p.victims {
+			if v.victim == nil || v.victim.claimant != r || slices.Contains(p.victims[:i], v) {
+				say("pod %s counts on %s, which does not go for it, or is counted twice", uid, v.UID)
+			}
+		}
+	}
+	if places != len(l.preempting.placed) {
+		say("%d pods have places, %d are listed", places, len(l.preempting.placed))
+	}
+	return wrong
+}
+
+// checkVictims: a victim is bound, and goes for somebody who has a place and counts on it. One that is being evicted already may go for nobody.
+func (l *Ledger) checkVictims() (wrong []string) {
+	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	victims, drivers := 0, map[*account]*resource.Sum{}
+	for _, uid := range sortedKeys(l.pods) {
+		r := l.pods[uid]
+		if r.leaf != nil && r.Role == application.Driver && r.effects().demands {
+			if drivers[r.leaf] == nil {
+				drivers[r.leaf] = &resource.Sum{}
+			}
+			drivers[r.leaf].Add(r.Request)
+		}
+		if r.victim == nil {
+			continue
+		}
+		victims++
+		if !slices.Contains(l.preempting.victims, r) {
+			say("pod %s is to go and is not listed so", uid)
+		}
+		if r.state != Bound {
+			say("pod %s is to go and is %s", uid, r.state)
+		}
+		if c := r.victim.claimant; r.victim.Phase != Evicting && (c.place == nil || !slices.Contains(c.place.victims, r)) {
+			say("pod %s is to go for %s, which does not count on it", uid, c.UID)
+		}
+	}
+	if victims != len(l.preempting.victims) {
+		say("%d pods are to go, %d are listed", victims, len(l.preempting.victims))
+	}
+	for _, n := range l.tree.Nodes {
+		a, sum := l.accounts[n.Path], resource.Sum{}
+		if drivers[a] != nil {
+			sum = *drivers[a]
+		}
+		if !a.driverDemand.Equal(&sum) {
+			say("%s: its drivers hold and ask for %v, they add up to %v", n.Path, a.driverDemand.List(), sum.List())
+		}
+	}
+	return wrong
+}
+
+// checkCopies: what is copied of a node for plans is what would be copied now.
+func (l *Ledger) checkCopies() (wrong []string) {
+	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	for _, name := range sortedKeys(l.nodes) {
+		e := l.nodes[name]
+		for i, r := range e.on {
+			if r.spot != e || r.onNode != i {
+				say("pod %s is listed on node %s, and its room is not taken there", r.UID, name)
+			}
+		}
+		if e.spots != len(e.on) {
+			say("node %s has room taken for %d pods, and lists %d", name, e.spots, len(e.on))
+		}
+		kept := e.copied
+		if kept == nil || kept.tree != l.trees || kept.until != 0 && l.now > kept.until {
+			continue
+		}
+		e.copied = nil
+		fresh := l.copyNode(e, l.now)
+		e.copied = kept
+		if !sameCopy(kept, fresh) {
+			say("node %s was copied as %+v, and is %+v", name, *kept, *fresh)
+		}
+	}
+	return wrong
+}
+
+func sameCopy(a, b *copiedNode) bool {
+	if a.Name != b.Name || !a.Free.Equal(b.Free) || a.Slots != b.Slots || len(a.Candidates) != len(b.Candidates) || len(a.leaving) != len(b.leaving) {
+		return false
+	}
+	for i := range a.Candidates {
+		if !reflect.DeepEqual(a.Candidates[i], b.Candidates[i]) {
+			return false
+		}
+	}
+	var sumA, sumB resource.Sum // in no order that means anything
+	for i := range a.leaving {
+		sumA.Add(a.leaving[i].request)
+		sumB.Add(b.leaving[i].request)
+	}
+	return sumA.Equal(&sumB)
+}
