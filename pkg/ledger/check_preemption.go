@@ -97,15 +97,21 @@ func (l *Ledger) checkVictims() (wrong []string) {
 // checkCopies: what is copied of a node for plans is what would be copied now.
 func (l *Ledger) checkCopies() (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	staying := map[*node]int{}
+	for _, r := range l.pods { // sums: order does not matter
+		if r.spot != nil && (r.state == Bound || r.place != nil && !r.state.charged()) {
+			staying[r.spot]++
+		}
+	}
 	for _, name := range sortedKeys(l.nodes) {
 		e := l.nodes[name]
 		for i, r := range e.on {
-			if r.spot != e || r.onNode != i {
+			if r.spot != e || r.listedOn != e || r.onNode != i {
 				say("pod %s is listed on node %s, and its room is not taken there", r.UID, name)
 			}
 		}
-		if e.spots != len(e.on) {
-			say("node %s has room taken for %d pods, and lists %d", name, e.spots, len(e.on))
+		if staying[e] != len(e.on) {
+			say("node %s has room for %d pods that run there or are to, and lists %d", name, staying[e], len(e.on))
 		}
 		kept := e.copied
 		if kept == nil || kept.tree != l.trees || kept.until != 0 && l.now > kept.until {
