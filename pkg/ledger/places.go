@@ -38,6 +38,7 @@ type preempting struct {
 	recalled   bool   // what statuses remember has been taken into account
 	plannedFor uint64 // the version, plus one, at the last round
 	plannedAt  int64
+	vain       int  // rounds in a row that found no place
 	cutShort   bool // the last round left out claimants since there were too many
 	placed     []*record
 	victims    []*record // in the order in which they were chosen

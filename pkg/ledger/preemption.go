@@ -106,12 +106,38 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 				c = &x
 			}
 		}
-		nodes = append(nodes, c)
+		nodes = append(nodes, l.withElsewhere(e, c, w.Claims))
 	}
 	if !all {
 		p.plannedAt, p.plannedFor = now, l.version+1
 	}
 	return w, nodes, placed, true
+}
+
+// withElsewhere adds to a node what claimants ask for and get elsewhere: no node has to list that.
+func (l *Ledger) withElsewhere(e *node, c *copiedNode, claims []preemption.Claim) *copiedNode {
+	if len(l.elsewhere) == 0 {
+		return c
+	}
+	var more resource.List
+	for _, claim := range claims {
+		for _, u := range claim.Units {
+			for i := range u.Pods {
+				for j := range u.Pods[i].Request.Len() {
+					n := u.Pods[i].Request.At(j).Name
+					if _, listed := e.Allocatable.Lookup(n); !listed && l.isElsewhere(n) {
+						more = more.Max(resource.Of(resource.Entry{Name: n, Value: resource.Unlimited}))
+					}
+				}
+			}
+		}
+	}
+	if more.Len() == 0 {
+		return c
+	}
+	x := *c
+	x.Free = x.Free.Add(more)
+	return &x
 }
 
 func (l *Ledger) preemptionQueue(i int, n queue.Node, held heldBack) preemption.Queue {
@@ -242,7 +268,11 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 		p.plannedFor = l.version + 1
 		return 0
 	}
+	p.vain++
 	for _, payment := range plan.Claims {
+		if len(payment.Places) > 0 {
+			p.vain = 0
+		}
 		a := l.accounts[w.Queues[payment.Claim.Queue].Path]
 		for _, u := range payment.Units {
 			places := placesOf(payment.Places, u)
@@ -320,6 +350,7 @@ func (l *Ledger) choose(w preemption.World, v *preemption.Victim, plan preemptio
 		ForQueue: c.place.claim.path, ForUID: c.UID, ForNamespace: c.Namespace, ForName: c.Name, Kind: c.place.kind,
 		Above: above.Path, Resource: v.Resource, Surplus: v.Surplus, Share: above.Entitlement.Get(v.Resource),
 	}}
+	is.Due = l.now + w.Settings.MaxWaitBeforeKill // once it is announced, from then on
 	r.victim = is
 	l.preempting.victims = append(l.preempting.victims, r)
 	l.preempting.counts.Chosen++

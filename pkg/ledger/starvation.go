@@ -54,7 +54,9 @@ func (l *Ledger) LookAtStarvation(now int64) (due bool, next int64) {
 		l.lookAtClocks(now)
 	}
 	l.tendPlaces(now)
+	// A round that finds nothing is made less often: while pods flow, something changes all the time.
 	interval := preemption.SettingsOf(l.root.spec.Preemption).Interval
+	interval = min(interval<<min(p.vain, 4), max(interval, roundAtLeast))
 	for _, n := range l.tree.Nodes[1:] {
 		a := l.accounts[n.Path]
 		s := a.starving
@@ -66,7 +68,7 @@ func (l *Ledger) LookAtStarvation(now int64) (due bool, next int64) {
 			if s.claimed[k] == 0 && timeout != 0 && timeout <= now {
 				s.claimed[k] = s.since[k]
 				p.counts.Claims++
-				p.plannedFor = 0
+				p.plannedFor, p.vain = 0, 0
 				l.version++
 			}
 			if s.claimed[k] == 0 {
