@@ -232,7 +232,7 @@ func (t *twin) cheapest(drivers, pods int) (int, int, bool) {
 		if d == drivers {
 			most = pods
 		}
-		for k := d; k <= min(most, len(t.atoms())*2); k++ {
+		for k := d; k <= min(most, 12); k++ {
 			t.drivers, t.pods, t.steps = d, k, 3_000_000
 			if t.pay(0, 0, 0, t.any) {
 				return d, k, true

@@ -1,0 +1,200 @@
+package invariant
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// Plan checks a plan against the world it was made from, before anybody is evicted: nobody goes who may not, nobody goes for nothing, and
+// everybody who is promised a place gets one. What the filters say counts with f; its picture is empty before and after. Without f (nil) only
+// arithmetic does.
+func Plan(w preemption.World, p preemption.Plan, f preemption.Feasibility) []string {
+	r := newReplay(&w, &p)
+	out := r.known()
+	if len(out) > 0 {
+		return out // what cannot be looked up cannot be checked
+	}
+	out = append(out, r.gangs()...)
+	out = append(out, r.walk("")...)
+	out = append(out, r.entitlements()...)
+	out = append(out, r.rooms("")...)
+	out = append(out, r.budget()...)
+	if f != nil {
+		out = append(out, r.disruption(f)...)
+		out = append(out, r.filters(f, "")...)
+	}
+	if len(out) > 0 {
+		return out // whether somebody is needed for a wrong plan says nothing
+	}
+	return r.needed(f)
+}
+
+// replay is the world with a plan carried out step by step.
+type replay struct {
+	w        *preemption.World
+	p        *preemption.Plan
+	usage    []resource.List
+	runs     map[string]running              // candidates
+	asks     map[string]*preemption.Claimant // claimants of any claim
+	victims  map[string][]preemption.Victim  // by claimant
+	places   map[string]preemption.Place     // by claimant
+	payments map[string]int                  // the claim that places a claimant
+	gone     map[string]bool
+}
+
+type running struct {
+	*preemption.Candidate
+	node int
+}
+
+func newReplay(w *preemption.World, p *preemption.Plan) *replay {
+	r := &replay{
+		w: w, p: p, runs: map[string]running{}, asks: map[string]*preemption.Claimant{}, victims: map[string][]preemption.Victim{},
+		places: map[string]preemption.Place{}, payments: map[string]int{}, gone: map[string]bool{},
+	}
+	for n := range w.Nodes {
+		for i := range w.Nodes[n].Candidates {
+			c := &w.Nodes[n].Candidates[i]
+			r.runs[c.UID] = running{c, n}
+		}
+	}
+	for i := range p.Claims {
+		for j := range p.Claims[i].Units {
+			u := &p.Claims[i].Units[j]
+			for k := range u.Pods {
+				r.asks[u.Pods[k].UID] = &u.Pods[k]
+			}
+		}
+	}
+	return r
+}
+
+// known checks that victims and claimants exist, each once, and takes them in.
+func (r *replay) known() []string {
+	var out []string
+	for i := range r.p.Claims {
+		for _, place := range r.p.Claims[i].Places {
+			_, twice := r.places[place.UID]
+			inClaim := slices.ContainsFunc(r.p.Claims[i].Units, func(u preemption.Unit) bool {
+				return slices.ContainsFunc(u.Pods, func(c preemption.Claimant) bool { return c.UID == place.UID })
+			})
+			if twice || !inClaim || place.Node < 0 || place.Node >= len(r.w.Nodes) {
+				out = append(out, fmt.Sprintf("claimant %s: its place is given twice, or on no node, or to a pod that is not of the claim", place.UID))
+				continue
+			}
+			r.places[place.UID], r.payments[place.UID] = place, i
+		}
+	}
+	for _, v := range r.p.Victims {
+		c, runs := r.runs[v.UID]
+		_, placed := r.places[v.For]
+		switch {
+		case !runs || r.gone[v.UID]:
+			out = append(out, fmt.Sprintf("victim %s: it goes twice, or does not run", v.UID))
+		case c.node != v.Node || c.Queue != v.Queue:
+			out = append(out, fmt.Sprintf("victim %s: it runs on another node or in another queue than the plan says", v.UID))
+		case !placed || r.p.Claims[r.payments[v.For]].Queue != v.ForQueue:
+			out = append(out, fmt.Sprintf("victim %s: claimant %s, for which it goes, has no place in that claim", v.UID, v.For))
+		}
+		r.gone[v.UID] = true
+		r.victims[v.For] = append(r.victims[v.For], v)
+	}
+	return out
+}
+
+// gangs checks that groups go whole.
+func (r *replay) gangs() []string {
+	var out []string
+	for _, v := range r.p.Victims {
+		gang := r.runs[v.UID].Gang
+		if gang == "" {
+			continue
+		}
+		for n := range r.w.Nodes {
+			for _, c := range r.w.Nodes[n].Candidates {
+				if c.Gang == gang && !r.gone[c.UID] {
+					out = append(out, fmt.Sprintf("victim %s: pod %s of its group %s stays", v.UID, c.UID, gang))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// path is the queues from the root to q.
+func (r *replay) path(q int) []int {
+	var out []int
+	for ; q >= 0; q = r.w.Queues[q].Parent {
+		out = append(out, q)
+	}
+	slices.Reverse(out)
+	return out
+}
+
+func (r *replay) name(q int) queue.Path { return r.w.Queues[q].Path }
+
+// compare is how the dominant shares of two amounts compare in a queue.
+func (r *replay) compare(q int, a, b resource.List) int {
+	return preemption.CompareDominant(r.w.Queues[q].Rule, r.w.Total, a, b)
+}
+
+// below is the queues from under the common ancestor down to the victim's leaf.
+func (r *replay) below(v preemption.Victim) []int {
+	var out []int
+	for _, q := range r.path(v.Queue) {
+		if !r.name(q).Contains(r.name(v.ForQueue)) {
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+// entitlements checks the final usage of everybody from whom something was taken.
+func (r *replay) entitlements() []string {
+	var out []string
+	for _, v := range r.p.Victims {
+		for _, q := range r.below(v) {
+			if due := r.w.Queues[q].Entitlement; r.compare(q, r.usage[q], due) < 0 {
+				out = append(out, fmt.Sprintf("victim %s: queue %s is left with (%s), below its entitlement of (%s)", v.UID, r.name(q), r.usage[q], due))
+			}
+		}
+	}
+	return out
+}
+
+// budget checks what the round takes. One unit may take more, if it is the only one.
+func (r *replay) budget() []string {
+	var taken resource.List
+	units := map[string]bool{}
+	for _, v := range r.p.Victims {
+		taken = taken.Add(r.runs[v.UID].Request)
+		units[r.unit(v.For)] = true
+	}
+	var out []string
+	if !taken.Equal(r.p.Taken) {
+		out = append(out, fmt.Sprintf("the plan says that it takes (%s), but its victims hold (%s)", r.p.Taken, taken))
+	}
+	for i := range taken.Len() {
+		e := taken.At(i)
+		most := resource.Part(r.w.Total.Get(e.Name), r.w.Settings.TotalPerRound, 1000)
+		if e.Value > most && len(units) > 1 {
+			out = append(out, fmt.Sprintf("the round takes %s %s, and may take %s",
+				resource.Format(e.Name, e.Value), e.Name, resource.Format(e.Name, most)))
+		}
+	}
+	return out
+}
+
+// unit names the unit of a claimant by its first pod.
+func (r *replay) unit(uid string) string {
+	for _, u := range r.p.Claims[r.payments[uid]].Units {
+		if slices.ContainsFunc(u.Pods, func(c preemption.Claimant) bool { return c.UID == uid }) {
+			return u.Pods[0].UID
+		}
+	}
+	return uid
+}

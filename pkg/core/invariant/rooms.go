@@ -1,0 +1,221 @@
+package invariant
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// walk carries the plan out unit by unit, with everybody staying who goes together with spared, and checks what must hold at every step: the
+// target, whole units, who may go for whom, and every max. It leaves the final usages.
+func (r *replay) walk(spared string) []string {
+	var out []string
+	r.usage = make([]resource.List, len(r.w.Queues))
+	for i := range r.w.Queues {
+		r.usage[i] = r.w.Queues[i].Usage
+	}
+	for i := range r.p.Claims {
+		for j := range r.p.Claims[i].Units {
+			out = append(out, r.step(i, &r.p.Claims[i].Units[j], spared)...)
+		}
+	}
+	return out
+}
+
+func (r *replay) step(claim int, u *preemption.Unit, spared string) []string {
+	var out []string
+	c := &r.p.Claims[claim]
+	placed, missing := 0, 0
+	for _, a := range u.Pods {
+		switch by, ok := r.payments[a.UID]; {
+		case !ok:
+			missing++
+		case by == claim:
+			placed++
+			r.add(a.Queue, a.Request, true)
+		}
+	}
+	if placed == 0 {
+		return nil
+	}
+	if missing > 0 {
+		out = append(out, fmt.Sprintf("claim of %s: of the unit of %s %d pods have no place", r.name(c.Queue), u.Pods[0].UID, missing))
+	}
+	if r.compare(c.Queue, r.usage[c.Queue], c.Target) > 0 {
+		out = append(out, fmt.Sprintf("claim of %s: with %s it uses (%s), more than its target of (%s)", r.name(c.Queue), u.Pods[0].UID, r.usage[c.Queue], c.Target))
+	}
+	top := r.top(c.Queue)
+	for _, a := range u.Pods {
+		bars := slices.Clone(r.usage)
+		for _, v := range r.victims[a.UID] {
+			if r.payments[a.UID] == claim && !r.stays(v.UID, spared) {
+				out = append(out, r.allowed(v, top, bars)...)
+				r.add(v.Queue, r.runs[v.UID].Request, false)
+			}
+		}
+	}
+	for _, a := range u.Pods {
+		out = append(out, r.maxima(a)...)
+	}
+	return out
+}
+
+func (r *replay) add(q int, amounts resource.List, more bool) {
+	for _, at := range r.path(q) {
+		if more {
+			r.usage[at] = r.usage[at].Add(amounts)
+		} else {
+			r.usage[at] = r.usage[at].Sub(amounts)
+		}
+	}
+}
+
+// stays reports whether a victim would stay if spared did: itself, or a pod of its group.
+func (r *replay) stays(uid, spared string) bool {
+	return spared != "" && (uid == spared || r.runs[uid].Gang != "" && r.runs[uid].Gang == r.runs[spared].Gang)
+}
+
+// top is the highest queue from inside which may be taken: all below it, down to the claim's, stay within their entitlements.
+func (r *replay) top(claim int) int {
+	path := r.path(claim)
+	at := len(path) - 2
+	for at > 0 && r.compare(path[at], r.usage[path[at]], r.w.Queues[path[at]].Entitlement) <= 0 {
+		at--
+	}
+	return path[max(at, 0)]
+}
+
+// allowed checks a victim before it goes.
+func (r *replay) allowed(v preemption.Victim, top int, before []resource.List) []string {
+	var out []string
+	if r.name(v.ForQueue).Contains(r.name(v.Queue)) {
+		out = append(out, fmt.Sprintf("victim %s: its queue %s is inside %s, which claims", v.UID, r.name(v.Queue), r.name(v.ForQueue)))
+	}
+	if !r.name(top).Contains(r.name(v.Queue)) {
+		out = append(out, fmt.Sprintf("victim %s: it is taken from outside %s, which has all it is entitled to", v.UID, r.name(top)))
+	}
+	for _, q := range r.path(v.Queue) {
+		if !r.w.Queues[q].Preemptible {
+			out = append(out, fmt.Sprintf("victim %s: queue %s is not preemptible", v.UID, r.name(q)))
+		}
+	}
+	for _, q := range r.below(v) {
+		if k := r.w.Settings.MaxIgnoredOverCapacity; k > 0 {
+			var bar []resource.Entry
+			for i := range r.w.Queues[q].Entitlement.Len() {
+				e := r.w.Queues[q].Entitlement.At(i)
+				bar = append(bar, resource.Entry{Name: e.Name, Value: resource.Part(e.Value, 1000+k, 1000)})
+			}
+			if r.compare(q, before[q], resource.Of(bar...)) <= 0 {
+				out = append(out, fmt.Sprintf("victim %s: what queue %s has above its entitlement is to be ignored", v.UID, r.name(q)))
+			}
+		}
+	}
+	return out
+}
+
+func (r *replay) maxima(a preemption.Claimant) []string {
+	var out []string
+	for _, q := range r.path(a.Queue) {
+		limits := r.w.Queues[q].Max
+		for i := range limits.Len() {
+			if e := limits.At(i); r.usage[q].Get(e.Name) > e.Value {
+				out = append(out, fmt.Sprintf("claimant %s: with it queue %s uses %s %s of a max of %s", a.UID, r.name(q),
+					resource.Format(e.Name, r.usage[q].Get(e.Name)), e.Name, resource.Format(e.Name, e.Value)))
+			}
+		}
+	}
+	return out
+}
+
+// rooms checks that on every node the places have room once the victims are gone, except those who stay with spared.
+func (r *replay) rooms(spared string) []string {
+	asked := make([]resource.List, len(r.w.Nodes))
+	pods := make([]int, len(r.w.Nodes))
+	for i := range r.p.Claims {
+		for _, place := range r.p.Claims[i].Places {
+			asked[place.Node] = asked[place.Node].Add(r.asks[place.UID].Request)
+			pods[place.Node]++
+		}
+	}
+	free := make([]resource.List, len(r.w.Nodes))
+	slots := make([]int, len(r.w.Nodes))
+	for i := range r.w.Nodes {
+		free[i], slots[i] = r.w.Nodes[i].Free, r.w.Nodes[i].Slots
+	}
+	for _, v := range r.p.Victims {
+		if !r.stays(v.UID, spared) {
+			free[v.Node] = free[v.Node].Add(r.runs[v.UID].Request)
+			slots[v.Node]++
+		}
+	}
+	var out []string
+	for i := range asked {
+		if pods[i] > 0 && pods[i] > slots[i] {
+			out = append(out, fmt.Sprintf("node %s: %d claimants, and room for %d", r.w.Nodes[i].Name, pods[i], slots[i]))
+		}
+		for j := range asked[i].Len() {
+			if e := asked[i].At(j); e.Value > 0 && e.Value > free[i].Get(e.Name) {
+				out = append(out, fmt.Sprintf("node %s: its claimants ask for %s %s, and %s will be free", r.w.Nodes[i].Name,
+					resource.Format(e.Name, e.Value), e.Name, resource.Format(e.Name, free[i].Get(e.Name))))
+			}
+		}
+	}
+	return out
+}
+
+// disruption checks the budgets of pods.
+func (r *replay) disruption(f preemption.Feasibility) []string {
+	var out []string
+	used := map[int]int{}
+	for _, v := range r.p.Victims {
+		for _, b := range f.Budgets(v.UID) {
+			used[b]++
+			if used[b] == f.Allowed(b)+1 {
+				out = append(out, fmt.Sprintf("victim %s: its disruption budget lets %d pods go, and this is one more", v.UID, f.Allowed(b)))
+			}
+		}
+	}
+	return out
+}
+
+// filters asks about every place in turn.
+func (r *replay) filters(f preemption.Feasibility, spared string) []string {
+	var out []string
+	f.Rollback(0)
+	defer f.Rollback(0)
+	for i := range r.p.Claims {
+		for _, place := range r.p.Claims[i].Places {
+			var here, all []string
+			for _, v := range r.victims[place.UID] {
+				if r.stays(v.UID, spared) {
+					continue
+				}
+				all = append(all, v.UID)
+				if v.Node == place.Node {
+					here = append(here, v.UID)
+				}
+			}
+			if !f.Fits(r.asks[place.UID], place.Node, here) {
+				out = append(out, fmt.Sprintf("claimant %s: the filters refuse node %s", place.UID, r.w.Nodes[place.Node].Name))
+			}
+			f.Commit(r.asks[place.UID], place.Node, all)
+		}
+	}
+	return out
+}
+
+// needed checks that the plan breaks if any one of its victims stays, with its group.
+func (r *replay) needed(f preemption.Feasibility) []string {
+	var out []string
+	for _, v := range r.p.Victims {
+		if len(r.rooms(v.UID)) > 0 || len(r.walk(v.UID)) > 0 || f != nil && len(r.filters(f, v.UID)) > 0 {
+			continue
+		}
+		out = append(out, fmt.Sprintf("victim %s: nobody needs its room", v.UID))
+	}
+	r.walk("")
+	return out
+}
