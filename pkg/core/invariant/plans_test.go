@@ -1,0 +1,138 @@
+package invariant_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/invariant"
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// willing lets everything fit except one claimant, and knows one budget.
+type willing struct {
+	refused string
+	covered []string
+	allowed int
+	commits int
+}
+
+func (w *willing) Fits(c *preemption.Claimant, _ int, _ []string) bool { return c.UID != w.refused }
+func (w *willing) Commit(*preemption.Claimant, int, []string)          { w.commits++ }
+func (w *willing) Commits() int                                        { return w.commits }
+func (w *willing) Rollback(n int)                                      { w.commits = n }
+func (w *willing) Allowed(int) int                                     { return w.allowed }
+func (w *willing) Budgets(uid string) []int {
+	if slices.Contains(w.covered, uid) {
+		return []int{0}
+	}
+	return nil
+}
+
+// planned is two full nodes of 4 cores. root.rich uses 6, of which it is entitled to 3, root.poor.one uses 2 and root.poor.two nothing. The claim
+// of root.poor.two is for 2 pods of 1 core. In the plan the gang g (2 pods) goes from node a for the first, and 1 pod from b for the second.
+func planned() (*preemption.World, *preemption.Plan) {
+	cpu := func(n int64) resource.List { return resource.Of(resource.Entry{Name: resource.CPU, Value: n}) }
+	w := &preemption.World{Total: cpu(8), Used: cpu(8), Settings: preemption.DefaultSettings()}
+	w.Queues = []preemption.Queue{
+		{Path: "root", Parent: -1, Entitlement: cpu(8), Usage: cpu(8), Preemptible: true},
+		{Path: "root.poor", Parent: 0, Entitlement: cpu(5), Usage: cpu(2), Preemptible: true},
+		{Path: "root.poor.one", Parent: 1, Entitlement: cpu(2), Usage: cpu(2), Preemptible: true},
+		{Path: "root.poor.two", Parent: 1, Entitlement: cpu(3), Preemptible: true},
+		{Path: "root.rich", Parent: 0, Entitlement: cpu(3), Usage: cpu(6), Preemptible: true},
+	}
+	pod := func(uid string, q int, gang string) preemption.Candidate {
+		return preemption.Candidate{UID: uid, Queue: q, Request: cpu(1), Gang: gang}
+	}
+	w.Nodes = []preemption.Node{
+		{Name: "a", Slots: 9, Candidates: []preemption.Candidate{pod("a1", 4, "g"), pod("a2", 4, "g"), pod("a3", 4, ""), pod("a4", 2, "")}},
+		{Name: "b", Slots: 9, Candidates: []preemption.Candidate{pod("b1", 4, ""), pod("b2", 4, ""), pod("b3", 4, ""), pod("b4", 2, "")}},
+	}
+	w.Claims = []preemption.Claim{{Queue: 3, Target: cpu(3), Units: []preemption.Unit{
+		{Pods: []preemption.Claimant{{UID: "x", Queue: 3, Request: cpu(2)}}},
+		{Pods: []preemption.Claimant{{UID: "y", Queue: 3, Request: cpu(1)}}},
+	}}}
+	return w, &preemption.Plan{
+		Claims: []preemption.Payment{{Claim: w.Claims[0], Places: []preemption.Place{{UID: "x", Queue: 3, Node: 0}, {UID: "y", Queue: 3, Node: 1}}}},
+		Victims: []preemption.Victim{
+			{UID: "a1", Queue: 4, Node: 0, For: "x", ForQueue: 3, Above: 4, With: "g"},
+			{UID: "a2", Queue: 4, Node: 0, For: "x", ForQueue: 3, Above: 4, With: "g"},
+			{UID: "b1", Queue: 4, Node: 1, For: "y", ForQueue: 3, Above: 4},
+		},
+		Taken: cpu(3),
+	}
+}
+
+func TestPlanFaultsAreFound(t *testing.T) {
+	cpu := func(n int64) resource.List { return resource.Of(resource.Entry{Name: resource.CPU, Value: n}) }
+	victim := func(p *preemption.Plan, uid string, q, node int, of string) {
+		p.Victims = append(p.Victims, preemption.Victim{UID: uid, Queue: q, Node: node, For: of, ForQueue: 3, Above: q})
+		p.Taken = p.Taken.Add(cpu(1))
+	}
+	for name, c := range map[string]struct {
+		change func(w *preemption.World, p *preemption.Plan, f *willing)
+		want   string // "" where all is well
+	}{
+		"as it is": {func(*preemption.World, *preemption.Plan, *willing) {}, ""},
+		"one too many": {func(w *preemption.World, p *preemption.Plan, _ *willing) {
+			w.Queues[4].Entitlement = cpu(2)
+			victim(p, "b2", 4, 1, "y")
+		}, "b2: nobody needs its room"},
+		"below its entitlement": {func(w *preemption.World, _ *preemption.Plan, _ *willing) { w.Queues[4].Entitlement = cpu(4) }, "queue root.rich is left with (cpu=3m), below its entitlement of (cpu=4m)"},
+		"not preemptible":       {func(w *preemption.World, _ *preemption.Plan, _ *willing) { w.Queues[4].Preemptible = false }, "queue root.rich is not preemptible"},
+		"not preemptible above": {func(w *preemption.World, _ *preemption.Plan, _ *willing) { w.Queues[0].Preemptible = false }, "queue root is not preemptible"},
+		"of the claim's own queue": {func(w *preemption.World, p *preemption.Plan, _ *willing) {
+			w.Nodes[1].Candidates[0].Queue = 3
+			p.Victims[2].Queue = 3
+		}, "inside root.poor.two, which claims"},
+		"from outside":     {func(w *preemption.World, _ *preemption.Plan, _ *willing) { w.Queues[1].Entitlement = cpu(4) }, "b1: it is taken from outside root.poor"},
+		"ignored excess":   {func(w *preemption.World, _ *preemption.Plan, _ *willing) { w.Settings.MaxIgnoredOverCapacity = 1000 }, "is to be ignored"},
+		"a gang torn":      {func(w *preemption.World, p *preemption.Plan, _ *willing) { w.Nodes[1].Candidates[1].Gang = "g" }, "pod b2 of its group g stays"},
+		"above its target": {func(w *preemption.World, p *preemption.Plan, _ *willing) { p.Claims[0].Target = cpu(2) }, "more than its target of (cpu=2m)"},
+		"no room":          {func(w *preemption.World, p *preemption.Plan, _ *willing) { w.Nodes[1].Free = cpu(-1) }, "node b: its claimants ask for 1m cpu, and 0 will be free"},
+		"no slot":          {func(w *preemption.World, p *preemption.Plan, _ *willing) { w.Nodes[1].Slots = -1 }, "node b: 1 claimants, and room for 0"},
+		"a slot is needed": {func(w *preemption.World, p *preemption.Plan, _ *willing) {
+			w.Nodes[1].Free, w.Nodes[1].Slots = cpu(5), 0
+		}, ""},
+		"more than the round": {func(w *preemption.World, _ *preemption.Plan, _ *willing) { w.Settings.TotalPerRound = 250 }, "the round takes 3m cpu, and may take 2m"},
+		"a miscount":          {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Taken = cpu(2) }, "says that it takes (cpu=2m)"},
+		"a max":               {func(w *preemption.World, _ *preemption.Plan, _ *willing) { w.Queues[1].Max = cpu(4) }, "queue root.poor uses 5m cpu of a max of 4m"},
+		"a max of the leaf":   {func(w *preemption.World, _ *preemption.Plan, _ *willing) { w.Queues[3].Max = cpu(2) }, "queue root.poor.two uses 3m cpu of a max of 2m"},
+		"half a unit": {func(w *preemption.World, p *preemption.Plan, _ *willing) {
+			p.Claims[0].Units = slices.Clone(p.Claims[0].Units)
+			p.Claims[0].Units[1].Pods = append(slices.Clone(p.Claims[0].Units[1].Pods), preemption.Claimant{UID: "z", Queue: 3, Request: cpu(0)})
+		}, "of the unit of y 1 pods have no place"},
+		"refused": {func(_ *preemption.World, _ *preemption.Plan, f *willing) { f.refused = "y" }, "claimant y: the filters refuse node b"},
+		"a budget": {func(_ *preemption.World, _ *preemption.Plan, f *willing) {
+			f.covered, f.allowed = []string{"a1", "a2"}, 1
+		}, "a2: its disruption budget lets 1 pods go"},
+		"a budget kept": {func(_ *preemption.World, _ *preemption.Plan, f *willing) {
+			f.covered, f.allowed = []string{"a1", "a2"}, 2
+		}, ""},
+		"nobody":          {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Victims[0].UID = "nobody" }, "nobody: it goes twice, or does not run"},
+		"twice":           {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Victims[1].UID = "a1" }, "a1: it goes twice"},
+		"elsewhere":       {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Victims[1].Node = 1 }, "a2: it runs on another node"},
+		"for nobody":      {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Victims[1].For = "v" }, "claimant v, for which it goes, has no place"},
+		"a place twice":   {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Claims[0].Places[1].UID = "x" }, "x: its place is given twice"},
+		"a stranger":      {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Claims[0].Places[1].UID = "s" }, "s: its place is given twice, or on no node, or to a pod"},
+		"a place nowhere": {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Claims[0].Places[1].Node = 2 }, "y: its place is given twice, or on no node"},
+		"kept for a limit": {func(w *preemption.World, _ *preemption.Plan, _ *willing) {
+			w.Nodes[1].Free = cpu(3)
+			w.Queues[0].Max = cpu(8)
+		}, ""},
+		"not kept": {func(w *preemption.World, _ *preemption.Plan, _ *willing) { w.Nodes[1].Free = cpu(3) }, "b1: nobody needs its room"},
+	} {
+		w, p := planned()
+		f := &willing{}
+		c.change(w, p, f)
+		faults := strings.Join(invariant.Plan(*w, *p, f), "\n")
+		if (faults == "") != (c.want == "") || !strings.Contains(faults, c.want) {
+			t.Errorf("%s: found %s, want %q", name, fmt.Sprintf("%q", faults), c.want)
+		}
+		if f.commits != 0 {
+			t.Errorf("%s: %d commits are left", name, f.commits)
+		}
+	}
+}
