@@ -181,27 +181,25 @@ func (r *replay) disruption(f preemption.Feasibility) []string {
 	return out
 }
 
-// filters asks about every place in turn.
+// filters asks about every place in turn, with all victims gone from its node.
 func (r *replay) filters(f preemption.Feasibility, spared string) []string {
 	var out []string
 	f.Rollback(0)
 	defer f.Rollback(0)
+	gone := make([][]string, len(r.w.Nodes))
+	for _, v := range r.p.Victims {
+		if !r.stays(v.UID, spared) {
+			gone[v.Node] = append(gone[v.Node], v.UID)
+		}
+	}
 	for i := range r.p.Claims {
 		for _, place := range r.p.Claims[i].Places {
-			var here, all []string
-			for _, v := range r.victims[place.UID] {
-				if r.stays(v.UID, spared) {
-					continue
-				}
-				all = append(all, v.UID)
-				if v.Node == place.Node {
-					here = append(here, v.UID)
-				}
-			}
+			here := gone[place.Node]
+			gone[place.Node] = nil
 			if !f.Fits(r.asks[place.UID], place.Node, here) {
 				out = append(out, fmt.Sprintf("claimant %s: the filters refuse node %s", place.UID, r.w.Nodes[place.Node].Name))
 			}
-			f.Commit(r.asks[place.UID], place.Node, all)
+			f.Commit(r.asks[place.UID], place.Node, here)
 		}
 	}
 	return out

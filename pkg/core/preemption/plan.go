@@ -95,10 +95,12 @@ func Make(w World, f Feasibility) Plan {
 		return p.plan
 	}
 	p.build(&w)
-	p.round = p.newRound()
+	p.round, p.commits = p.newRound(), f.Commits()
 	for i := range claims {
 		p.plan.Claims = append(p.plan.Claims, p.pay(&claims[i]))
 	}
+	p.spare()
+	p.write()
 	return p.plan
 }
 
@@ -113,12 +115,14 @@ type planner struct {
 	// markets are kept for the claim at hand; recent are their shapes, the oldest first.
 	markets map[int]*market
 	recent  []int
+	paid    []*order
 	placed  map[string]bool // claimants that have a place
 	shapes  map[shape]int
 	// alone: nobody goes yet in this round beside the unit at hand.
 	alone bool
 	// stamp counts what the filters were told, ranked the orders of the queues by surplus.
 	stamp, ranked int
+	commits       int // that stood when the plan was begun
 	standing      []int
 	// work bounds what is spent on preferences, not on finding places.
 	work int
@@ -162,7 +166,8 @@ func (p *planner) pay(c *Claim) Payment {
 		out.Unpaid = NothingOwed
 	}
 	p.improve(o, commits, before)
-	p.write(o, &out)
+	p.guard(o)
+	p.paid = append(p.paid, o)
 	return out
 }
 

@@ -373,3 +373,18 @@ func (t *twin) follow(pay preemption.Payment, victims []preemption.Victim) {
 		}
 	}
 }
+
+// overdrawn reports whether a node promises more than it has.
+func (t *twin) overdrawn() bool {
+	for n, free := range t.free {
+		for i := range free.Len() {
+			if free.At(i).Value < 0 {
+				return true
+			}
+		}
+		if t.slots[n] < 0 {
+			return true
+		}
+	}
+	return false
+}

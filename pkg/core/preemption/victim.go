@@ -93,7 +93,7 @@ func (p *planner) keeps(o *order, leaf int) bool {
 }
 
 // surplus is what a queue uses above its entitlement, of the resource it uses most of, in whole units.
-func (p *picture) surplus(q int) (Share, int) {
+func (p *picture) surplus(q int) Share {
 	var most Share
 	which := never
 	a := &p.queues[q]
@@ -109,7 +109,7 @@ func (p *picture) surplus(q int) (Share, int) {
 		most.Resource = p.names[which]
 		most.Amount = max(resource.SatSub(most.Amount, a.above[which]), 0)
 	}
-	return most, which
+	return most
 }
 
 // rank writes the standing of all queues. Those inside one are taken from it, so they stand as it does.
@@ -122,7 +122,7 @@ func (p *planner) rank(o *order, standing []int) []int {
 	}
 	surpluses := make([]Share, len(p.queues))
 	for _, q := range rivals {
-		surpluses[q], _ = p.surplus(q)
+		surpluses[q] = p.surplus(q)
 	}
 	slices.SortStableFunc(rivals, func(a, b int) int { return surpluses[b].Compare(surpluses[a]) })
 	standing = slices.Grow(standing[:0], len(p.queues))[:len(p.queues)]

@@ -1,0 +1,54 @@
+package preemption
+
+// guard marks the queues from which somebody went: they stay at their entitlement whatever later claims take.
+func (p *planner) guard(o *order) {
+	for _, u := range o.placed {
+		for _, s := range u.seats {
+			for _, id := range s.victims {
+				for _, v := range p.atoms[id].pods {
+					leaf := p.pods[v].Queue
+					for q := leaf; p.queues[q].depth > o.meet[leaf]; q = p.queues[q].parent {
+						p.queues[q].guarded = true
+					}
+				}
+			}
+		}
+	}
+}
+
+// write spells the plan out. The picture goes back to the start and through all of it again, so that each victim is told the surplus that it
+// met.
+func (p *planner) write() {
+	p.retractAll()
+	for i, o := range p.paid {
+		for _, u := range o.placed {
+			p.chargeUnit(u.unit, true)
+			for j, s := range u.seats {
+				a := &u.unit.pods[j]
+				out := &p.plan.Claims[i]
+				out.Places = append(out.Places, Place{UID: a.UID, Queue: a.Queue, Node: p.nodes[s.node].index})
+				for _, id := range s.victims {
+					p.writeVictims(o, a, id)
+				}
+			}
+		}
+	}
+}
+
+func (p *planner) writeVictims(o *order, a *asker, id int32) {
+	for _, v := range p.atoms[id].pods {
+		victim := &p.pods[v]
+		above := p.below(o, victim.Queue)
+		surplus := p.surplus(above)
+		with := ""
+		if len(p.atoms[id].pods) > 1 {
+			with = victim.Gang
+		}
+		p.plan.Victims = append(p.plan.Victims, Victim{
+			UID: victim.UID, Queue: victim.Queue, Node: p.nodes[victim.node].index, For: a.UID, ForQueue: o.Queue,
+			Above: above, Resource: surplus.Resource, Surplus: surplus.Amount, With: with,
+		})
+		p.plan.Taken = p.plan.Taken.Add(victim.Request)
+		p.take(victim, true)
+	}
+}
