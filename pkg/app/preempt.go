@@ -164,7 +164,7 @@ func (p *planner) run(ctx context.Context) {
 func (p *planner) round(ctx context.Context) (wait time.Duration) {
 	at := p.now()
 	due, next := p.ledger.LookAtStarvation(at)
-	if due && at >= p.notUntil {
+	if (due || p.failures > 0) && at >= p.notUntil { // a round that failed is made up for; the ledger takes it for made
 		if err := p.plan(ctx, at); err != nil && ctx.Err() == nil {
 			p.failures++
 			p.notUntil = p.now() + int64(writing.BackOff(p.failures))
@@ -174,6 +174,9 @@ func (p *planner) round(ctx context.Context) (wait time.Duration) {
 		}
 	}
 	wait = planEvery
+	if p.failures > 0 {
+		next = p.notUntil
+	}
 	if next != 0 {
 		wait = min(wait, max(time.Duration(next-p.now()), planAtMost))
 	}
