@@ -55,7 +55,7 @@ LIST_IMPORTS := $(GO) list -f '{{.ImportPath}} {{.Imports}} {{.TestImports}} {{.
 STARTS_CLUSTER := pkg/localcluster
 
 # What costs time per pod or per event.
-HOT_PATHS := ./pkg/dispatch/... ./pkg/ledger/... ./pkg/core/ordering/... ./pkg/core/fairshare/...
+HOT_PATHS := ./pkg/dispatch/... ./pkg/ledger/... ./pkg/core/ordering/... ./pkg/core/fairshare/... ./pkg/app
 
 .PHONY: help build tools generate verify lint test test-unit test-integration test-sim test-long demo bench clean
 
@@ -114,7 +114,7 @@ demo: build tools ## start a local cluster with Fairway and show fair sharing; D
 	@bin/fairway-demo $(DEMO_ARGS)
 
 bench: tools ## measure the dispatcher, then whole schedulers against stock kube-scheduler (15 minutes); BENCH_ARGS for the latter
-	@echo 'Each line: benchmark, rounds, ns per operation, memory per operation. BenchmarkYardstick is one Pop and Push on a heap of 10,000.'
+	@echo 'Each line: benchmark, rounds, ns per operation, memory per operation. BenchmarkYardstick is one Pop and Push on a heap of 10,000. BenchmarkPlan compares a plan for 100 pods with 100 cycles of stock kube-scheduler: plan/cycles.'
 	@$(GO) test -p $(P) -run '^$$' -bench . -benchmem $(HOT_PATHS)
 	@$(GO) run ./test/bench $(BENCH_ARGS)
 

@@ -22,7 +22,7 @@ current-context: c
 `
 
 // setup sets a scheduler up with the given KubeSchedulerConfiguration; "" is without --config.
-func setup(t *testing.T, text string, flags ...string) (*Scheduler, error) {
+func setup(t testing.TB, text string, flags ...string) (*Scheduler, error) {
 	t.Helper()
 	dir := t.TempDir()
 	write := func(name, content string) string {
