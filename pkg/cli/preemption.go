@@ -1,13 +1,8 @@
 package cli
 
 import (
-	"strings"
-
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/spf13/cobra"
 
-	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 	"github.com/fairway-scheduler/fairway/pkg/picture"
 	"github.com/fairway-scheduler/fairway/pkg/report"
@@ -79,22 +74,12 @@ func (w *world) plan() (report.Compared, error) {
 
 func (w *world) starved() (report.Compared, error) {
 	w.details()
-	messages := map[ledger.UID]string{}
-	for _, p := range w.objects.Pods {
-		for i := range p.Status.Conditions {
-			if c := &p.Status.Conditions[i]; c.Type == corev1.DisruptionTarget {
-				messages[ledger.UID(p.UID)] = c.Message
-			}
-		}
-	}
+	announced := w.objects.Announced()
 	var victims []report.AnnouncedVictim
 	for _, p := range w.pods {
-		if p.Announced == 0 {
-			continue
+		if a := announced[string(p.UID)]; p.Announced != 0 {
+			victims = append(victims, report.AnnouncedVictim{Pod: p, ForQueue: a.ForQueue, Message: a.Message})
 		}
-		message := messages[p.UID]
-		queue, _, _ := strings.Cut(strings.TrimPrefix(message, v1alpha1.PreemptionMessage), " ")
-		victims = append(victims, report.AnnouncedVictim{Pod: p, ForQueue: strings.TrimRight(queue, ",:;"), Message: message})
 	}
 	return report.NewStarved(w.snapshot, victims), nil
 }

@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 	"github.com/fairway-scheduler/fairway/pkg/report"
 )
 
@@ -135,19 +135,13 @@ func (w *watchedEvictions) look(pods []*corev1.Pod) evictions {
 	before := w.announced
 	w.announced = map[types.UID]bool{}
 	for _, p := range pods {
-		if p.Status.Phase != corev1.PodSucceeded && announced(p) {
+		if p.Status.Phase != corev1.PodSucceeded && convert.Announcement(p) != nil {
 			w.announced[p.UID] = true
 		}
 		delete(before, p.UID) // it stays, or ended by itself, or is announced still
 	}
 	w.gone += len(before)
 	return evictions{announced: len(w.announced), gone: w.gone}
-}
-
-func announced(p *corev1.Pod) bool {
-	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue && strings.HasPrefix(c.Message, v1alpha1.PreemptionMessage)
-	})
 }
 
 // hints tell somebody what to look at, once there is something to see.

@@ -149,7 +149,10 @@ func TestEvictionsAreCountedByWhatPodsShow(t *testing.T) {
 	pod := func(uid, message string, phase corev1.PodPhase) *corev1.Pod {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: types.UID(uid)}, Status: corev1.PodStatus{Phase: phase}}
 		if message != "" {
-			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Message: message}}
+			p.Status.Conditions = []corev1.PodCondition{{
+				Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: corev1.PodReasonPreemptionByScheduler, Message: message,
+				LastTransitionTime: metav1.Unix(1, 0),
+			}}
 		}
 		return p
 	}

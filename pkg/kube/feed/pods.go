@@ -2,7 +2,6 @@ package feed
 
 import (
 	"cmp"
-	"strings"
 	"sync"
 
 	v1 "k8s.io/api/core/v1"
@@ -89,7 +88,10 @@ func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) {
 		p.Unschedulable = unschedulable(pod)
 	}
 	if p.Node != "" {
-		p.Bound, p.Announced = bound(pod), announced(pod)
+		p.Bound = bound(pod)
+		if c := convert.Announcement(pod); c != nil {
+			p.Announced = c.LastTransitionTime.UnixNano()
+		}
 	} else {
 		p.Nominated = pod.Status.NominatedNodeName
 	}
@@ -109,19 +111,6 @@ func bound(pod *v1.Pod) int64 {
 		}
 	}
 	return at.UnixNano()
-}
-
-// announced is since when the pod shows that this scheduler is about to evict it; 0: it does not. Other schedulers write the same type and
-// reason, so the message decides.
-func announced(pod *v1.Pod) int64 {
-	for i := range pod.Status.Conditions {
-		c := &pod.Status.Conditions[i]
-		if c.Type == v1.DisruptionTarget && c.Status == v1.ConditionTrue && c.Reason == v1.PodReasonPreemptionByScheduler &&
-			strings.HasPrefix(c.Message, v1alpha1.PreemptionMessage) && !c.LastTransitionTime.IsZero() {
-			return c.LastTransitionTime.UnixNano()
-		}
-	}
-	return 0
 }
 
 func shown(pod *v1.Pod) string {
