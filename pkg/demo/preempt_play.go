@@ -135,13 +135,20 @@ func (w *watchedEvictions) look(pods []*corev1.Pod) evictions {
 	before := w.announced
 	w.announced = map[types.UID]bool{}
 	for _, p := range pods {
-		if p.Status.Phase != corev1.PodSucceeded && convert.Announcement(p) != nil {
+		if p.Status.Phase != corev1.PodSucceeded && (convert.Announcement(p) != nil || before[p.UID] && disrupted(p)) {
 			w.announced[p.UID] = true
 		}
 		delete(before, p.UID) // it stays, or ended by itself, or is announced still
 	}
 	w.gone += len(before)
 	return evictions{announced: len(w.announced), gone: w.gone}
+}
+
+// disrupted: the API server says in the same condition that it evicts a pod, over what was announced.
+func disrupted(p *corev1.Pod) bool {
+	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue
+	})
 }
 
 // hints tell somebody what to look at, once there is something to see.

@@ -163,9 +163,10 @@ func TestEvictionsAreCountedByWhatPodsShow(t *testing.T) {
 		want evictions
 	}{
 		{[]*corev1.Pod{pod("a", "", running), pod("b", "", running)}, evictions{}},
-		{[]*corev1.Pod{pod("a", ours, running), pod("b", "by somebody else", running), pod("c", ours, running), pod("d", ours, running)}, evictions{announced: 3}},
-		{[]*corev1.Pod{pod("c", "", running), pod("d", ours, corev1.PodSucceeded)}, evictions{gone: 1}}, // a evicted, c spared, d ended by itself
-		{nil, evictions{gone: 1}},
+		{[]*corev1.Pod{pod("a", ours, running), pod("b", "by somebody else", running), pod("c", ours, running), pod("d", ours, running), pod("e", ours, running)}, evictions{announced: 4}},
+		// a is evicted, c spared, d ends by itself, and the API server evicts e.
+		{[]*corev1.Pod{pod("c", "", running), pod("d", ours, corev1.PodSucceeded), pod("e", "Eviction API: evicting", running)}, evictions{announced: 1, gone: 1}},
+		{nil, evictions{gone: 2}},
 	} {
 		if got := w.look(c.pods); got != c.want {
 			t.Errorf("look %d: %+v, want %+v", i, got, c.want)
