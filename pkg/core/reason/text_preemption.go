@@ -23,8 +23,12 @@ func (t Taking) Text() string {
 	if v := t.Owed.Get(t.Resource); v > 0 { // the resource is named already
 		owed = again(t.Resource, v)
 	}
-	return t.Above + " has " + amount(t.Resource, t.Surplus) + " above its fair share of " + again(t.Resource, t.Share) +
-		"; " + t.For + " is owed " + owed + after("; it goes with its pod group ", t.With)
+	return t.SurplusText() + "; " + t.For + " is owed " + owed + after("; it goes with its pod group ", t.With)
+}
+
+// SurplusText is the half about the queue from which the pod is taken.
+func (t Taking) SurplusText() string {
+	return t.Above + " has " + amount(t.Resource, t.Surplus) + " above its fair share of " + again(t.Resource, t.Share)
 }
 
 // Unpaid is a claim of Queue, or what is left of it, for which nothing more is taken.

@@ -147,7 +147,7 @@ func TestErrandsAreCarriedOutAndReported(t *testing.T) {
 	w.shows("s", nil)
 	w.shows("t", nil)
 	w.pass()
-	const why = "Preempted by queue root.b, which is below its fair share, for pod team/new: root.a has 4 cpu more than its fair share of 8 cpu"
+	const why = "Preempted by queue root.b, which is below its fair share, for pod team/new: root.a has 4 cpu above its fair share of 8 cpu"
 	const when = "; it is evicted at 2024-05-01T12:00:15Z if that is still so"
 	patch := func(name, status string) string {
 		return `patch status ` + name + ` application/strategic-merge-patch+json {"metadata":{"uid":"uid-` + name + `"},"status":{` + status + `}}`

@@ -5,7 +5,7 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
-	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
@@ -32,15 +32,14 @@ func eviction(v ledger.Victim) string {
 	return writing.Cut(v1alpha1.PreemptionMessage+whatFor(v), textLimit)
 }
 
-// whatFor names the claim and the surplus, such as "root.a, which is below its fair share, for pod team/p: root.b has 4 cpu more than its fair share
+// whatFor names the claim and the surplus, such as "root.a, which is below its fair share, for pod team/p: root.b has 4 cpu above its fair share
 // of 8 cpu".
 func whatFor(v ledger.Victim) string {
 	text := string(v.ForQueue) + ", which is below " + below[v.Kind] + ", for pod " + v.ForNamespace + "/" + v.ForName
 	if v.Above == "" {
 		return text
 	}
-	amount := func(n int64) string { return resource.Format(v.Resource, n) + " " + string(v.Resource) }
-	return text + ": " + string(v.Above) + " has " + amount(v.Surplus) + " more than its fair share of " + amount(v.Share)
+	return text + ": " + reason.Taking{Above: string(v.Above), Resource: v.Resource, Surplus: v.Surplus, Share: v.Share}.SurplusText()
 }
 
 // withdrawal is what a pod shows that stays after all.
