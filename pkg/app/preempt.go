@@ -16,6 +16,7 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/app/whatif"
+	"github.com/fairway-scheduler/fairway/pkg/core/invariant"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/kube/evict"
@@ -41,19 +42,15 @@ const (
 	reasonRefused = "PreemptionPlanRefused"
 )
 
-// checkPlan says what is wrong with a plan; nothing: it may be carried out. countRefused counts one that may not.
-var (
-	checkPlan    = func(preemption.World, preemption.Plan) []string { return nil }
-	countRefused = func(*Scheduler) {}
-)
-
 // planner plans preemption, in a goroutine of its own: an attempt of a pod never waits for a plan.
 type planner struct {
 	ledger   *ledger.Ledger
 	look     func(context.Context, preemption.World) (preemption.Feasibility, error)
 	build    func(preemption.World, preemption.Feasibility) preemption.Plan
-	adopted  func() // there may be errands, and room for others
-	refused  func() // a plan was not to be carried out
+	check    func(preemption.World, preemption.Plan, preemption.Feasibility) []string // what is wrong with a plan
+	adopted  func()                                                                   // there may be errands, and room for others
+	refused  func()                                                                   // a plan was not to be carried out
+	planned  func(took time.Duration, victims int, observeOnly bool, podSeconds float64)
 	recorder events.EventRecorder
 	uidOf    func(queue string) types.UID // of a Queue, for events
 	now      func() int64
@@ -101,6 +98,7 @@ func (s *Scheduler) imagine(ctx context.Context) error {
 	}
 	s.planner = &planner{
 		ledger: s.Ledger, now: now, kick: make(chan struct{}, 1), told: map[claimed]int64{}, build: preemption.Make,
+		check: invariant.Plan, planned: s.metrics.Planned,
 		look: func(ctx context.Context, w preemption.World) (preemption.Feasibility, error) {
 			return frameworks.Look(ctx, w)
 		},
@@ -115,7 +113,7 @@ func (s *Scheduler) preempt(ctx context.Context, recorder events.EventRecorder) 
 	})
 	go executor.Run(ctx)
 	p := s.planner
-	p.recorder, p.refused = recorder, func() { countRefused(s) }
+	p.recorder, p.refused = recorder, s.metrics.Violated
 	p.adopted = func() {
 		executor.Kick()
 		s.Kick()
@@ -188,14 +186,15 @@ func (p *planner) plan(ctx context.Context, at int64) error {
 	if !ok {
 		return nil
 	}
-	plan, err := p.make(ctx, w)
+	plan, wrong, err := p.make(ctx, w)
 	if err != nil {
 		return err
 	}
-	if wrong := checkPlan(w, plan); len(wrong) > 0 {
+	if len(wrong) > 0 {
 		p.refuse(wrong[0])
 		return fmt.Errorf("a plan of %d victims is not carried out: %q", len(plan.Victims), wrong)
 	}
+	p.planned(time.Duration(p.now()-at), len(plan.Victims), w.Settings.ObserveOnly, lost(w, plan, at))
 	stale := p.ledger.Adopt(w, plan, p.now())
 	klog.FromContext(ctx).V(2).Info("Preemption was planned", "claims", len(plan.Claims), "victims", len(plan.Victims), "stale", stale,
 		"stopped", plan.Stopped, "took", time.Duration(p.now()-at))
@@ -204,9 +203,21 @@ func (p *planner) plan(ctx context.Context, at int64) error {
 	return nil
 }
 
-// make makes a plan. Filters are anybody's code, and upstream takes care that one that panics ends the process, after which the next does the
+// lost is how many seconds the victims of a plan have run, together: work that is done again.
+func lost(w preemption.World, plan preemption.Plan, now int64) (seconds float64) {
+	for _, v := range plan.Victims {
+		for _, c := range w.Nodes[v.Node].Candidates {
+			if c.UID == v.UID && c.Bound > 0 {
+				seconds += max(time.Duration(now-c.Bound), 0).Seconds()
+			}
+		}
+	}
+	return seconds
+}
+
+// make makes a plan and checks it. Filters are anybody's code, and upstream takes care that one that panics ends the process, after which the next does the
 // same: preemption would stop all scheduling. Here it ends the round, loudly.
-func (p *planner) make(ctx context.Context, w preemption.World) (plan preemption.Plan, err error) {
+func (p *planner) make(ctx context.Context, w preemption.World) (plan preemption.Plan, wrong []string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			p.refuse(fmt.Sprintf("planning panicked: %v", r))
@@ -215,9 +226,11 @@ func (p *planner) make(ctx context.Context, w preemption.World) (plan preemption
 	}()
 	f, err := p.look(ctx, w)
 	if err != nil {
-		return preemption.Plan{}, err
+		return preemption.Plan{}, nil, err
 	}
-	return p.build(w, f), nil
+	plan = p.build(w, f)
+	f.Rollback(0)
+	return plan, p.check(w, plan, f), nil
 }
 
 func (p *planner) refuse(why string) {

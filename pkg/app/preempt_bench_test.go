@@ -168,9 +168,9 @@ func planOf(b *testing.B, nodes []*v1.Node, pods []*v1.Pod, shape func(*st.PodWr
 	at := int64(time.Hour)
 	return func() {
 		w := s.Ledger.WhatPreemption(at)
-		plan, err := s.planner.make(context.Background(), w)
-		if err != nil {
-			b.Fatal(err)
+		plan, wrong, err := s.planner.make(context.Background(), w)
+		if err != nil || len(wrong) > 0 {
+			b.Fatal(err, wrong)
 		}
 		if len(plan.Victims) != benchClaimed || len(plan.Claims) != 1 || len(plan.Claims[0].Places) != benchClaimed {
 			b.Fatalf("a plan of %d victims for %d claims: %+v", len(plan.Victims), len(plan.Claims), plan.Claims)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/invariant"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -24,6 +27,7 @@ import (
 type planning struct {
 	*testing.T
 	*planner
+	measured            []string
 	at                  int64
 	events              []string
 	adoptions, refusals int
@@ -38,11 +42,14 @@ func newPlanning(t *testing.T, root func(*queue.Spec)) *planning {
 	l := ledger.New(ledger.Options{})
 	p := &planning{T: t, at: 1e9}
 	p.planner = &planner{
-		ledger: l, now: func() int64 { return p.at }, build: preemption.Make, told: map[claimed]int64{},
+		ledger: l, now: func() int64 { return p.at }, build: preemption.Make, check: invariant.Plan, told: map[claimed]int64{},
 		look: func(_ context.Context, w preemption.World) (preemption.Feasibility, error) {
 			return l.Feasibility(w), nil
 		},
 		adopted: func() { p.adoptions++ }, refused: func() { p.refusals++ }, recorder: p,
+		planned: func(_ time.Duration, victims int, observeOnly bool, podSeconds float64) {
+			p.measured = append(p.measured, fmt.Sprintf("%d victims, %v pod-seconds, observe only %v", victims, math.Round(podSeconds), observeOnly))
+		},
 		uidOf: func(name string) types.UID { return types.UID("uid-of-" + name) }, kick: make(chan struct{}, 1),
 	}
 	cpus := func(n int64) resource.List { return resource.Of(resource.Entry{Name: resource.CPU, Value: 1000 * n}) }
@@ -123,19 +130,23 @@ func TestObserveOnlySaysSo(t *testing.T) {
 	p.later(time.Minute)
 	p.wantVictims()
 	p.wantEvents(plannedTwo + "; observeOnly: none of them is")
+	// Both began within a few nanoseconds of the epoch, and the clock stands a minute and a second after it.
+	if want := []string{"2 victims, 122 pod-seconds, observe only true"}; !slices.Equal(p.measured, want) {
+		t.Errorf("measured %q, want %q", p.measured, want)
+	}
 	p.ledger.ObserveNode(ledger.Node{Name: "another"})
 	p.later(10 * time.Second)
 	p.wantEvents(plannedTwo + "; observeOnly: none of them is") // once for a claim
 }
 
 func TestAPlanThatBreaksARuleIsNotAdopted(t *testing.T) {
-	defer func(check func(preemption.World, preemption.Plan) []string) { checkPlan = check }(checkPlan)
 	checked := 0
-	checkPlan = func(_ preemption.World, plan preemption.Plan) []string {
+	p := newPlanning(t, nil)
+	check := p.check
+	p.check = func(_ preemption.World, plan preemption.Plan, _ preemption.Feasibility) []string {
 		checked++
 		return []string{fmt.Sprintf("%d victims of root.busy are not needed", len(plan.Victims))}
 	}
-	p := newPlanning(t, nil)
 	p.later(time.Minute)
 	p.wantVictims()
 	refusal := "root uid-of-root Warning PreemptionPlanRefused Planning: No pod is evicted by a plan that breaks a rule: 2 victims of root.busy are not needed"
@@ -144,7 +155,7 @@ func TestAPlanThatBreaksARuleIsNotAdopted(t *testing.T) {
 	made := []int{}
 	for second := 1; second <= 8; second++ {
 		if second == 7 {
-			checkPlan = func(preemption.World, preemption.Plan) []string { return nil }
+			p.check = check
 		}
 		before := checked
 		if p.later(time.Second); checked > before {
