@@ -1,6 +1,7 @@
 package preemption_test
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -132,7 +133,14 @@ func (t *town) line(q int) []*resident {
 		s.Of *= t.tree.Nodes[c].Spec.Weight
 		return s
 	}
-	slices.SortStableFunc(children, func(a, b int) int { return part(a).Compare(part(b)) })
+	// Who is below its guarantee comes first, as in the order of the dispatch: else it would be given to others what is taken back at once.
+	needy := func(c int) int {
+		if preemption.Starved(queue.Rule{}, t.total, t.amounts(c, false), preemption.Target(t.tree.Nodes[c].Spec.Guaranteed, t.amounts(c, true))) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(children, func(a, b int) int { return cmp.Or(needy(a)-needy(b), part(a).Compare(part(b))) })
 	for _, c := range children {
 		out = append(out, t.line(c)...)
 	}

@@ -14,6 +14,7 @@ type option struct {
 	drivers int
 	victims []int32
 	pods    int
+	first   merit // of the first of the victims
 	// extra is how many more of the same claimant would fit without another victim.
 	extra int
 	// change and ranked say of which picture it was found; checked is the stamp of the picture about which the filters were asked.
@@ -43,6 +44,7 @@ type contest struct {
 	p       *planner
 	h       *hunt
 	wanted  int
+	asked   int
 	entries []*option
 }
 
@@ -70,6 +72,11 @@ func (c *contest) compare(a, b *option) int {
 		}
 		return 1
 	}
+	if len(a.victims) > 0 && len(b.victims) > 0 {
+		if by := a.first.compare(&b.first, c.h.standing); by != 0 {
+			return by
+		}
+	}
 	for i := range min(len(a.victims), len(b.victims)) {
 		if by := c.p.prefer(c.h, a.victims[i], b.victims[i]); by != 0 {
 			return by
@@ -79,6 +86,26 @@ func (c *contest) compare(a, b *option) int {
 		return a.extra - b.extra // the tightest, so that larger room is left for larger claimants
 	}
 	return cmp.Compare(a.node, b.node)
+}
+
+// next takes out the best. The first time it is looked for, since mostly it is all that is needed; only then the others are put in order.
+func (c *contest) next() *option {
+	if c.asked++; c.asked == 2 {
+		heap.Init(c)
+	}
+	if c.asked > 1 {
+		return heap.Pop(c).(*option)
+	}
+	best := 0
+	for i := range c.entries {
+		if c.Less(i, best) {
+			best = i
+		}
+	}
+	o := c.entries[best]
+	c.entries[best] = c.entries[len(c.entries)-1]
+	c.entries = c.entries[:len(c.entries)-1]
+	return o
 }
 
 // find looks for the best place, takes who has to go, and commits it. wanted is how many claimants of this shape are still to come, this one
@@ -93,9 +120,8 @@ func (p *planner) find(h *hunt, wanted int) (seat, Unpaid) {
 			c.entries = append(c.entries, o)
 		}
 	}
-	heap.Init(c)
 	for c.Len() > 0 {
-		o := heap.Pop(c).(*option)
+		o := c.next()
 		if !p.retake(h, o) {
 			p.solve(h, o)
 		} else if o.checked == p.stamp || p.fits(h, o) {
@@ -201,6 +227,9 @@ func (p *planner) note(h *hunt, o *option, victims []int32) {
 	o.state = found
 	o.victims = append(o.victims[:0], victims...)
 	slices.SortFunc(o.victims, func(a, b int32) int { return p.prefer(h, a, b) })
+	if len(o.victims) > 0 {
+		o.first = p.merit(o.victims[0])
+	}
 	o.drivers, o.pods = 0, 0
 	for _, id := range victims {
 		o.drivers += p.atoms[id].drivers

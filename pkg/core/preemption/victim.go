@@ -137,28 +137,47 @@ func (p *planner) rank(o *order, standing []int) []int {
 	return standing
 }
 
-// prefer compares two atoms of equal cost: announced before, from the queue with the largest surplus, of lower priority, no driver, newest.
-func (p *picture) prefer(h *hunt, x, y int32) int {
-	a, b := &p.atoms[x], &p.atoms[y]
-	if a.announced != b.announced {
-		if a.announced {
+// merit is what speaks for a victim before its name does.
+type merit struct {
+	announced bool
+	queue     int
+	priority  int32
+	drivers   int
+	bound     int64
+}
+
+func (p *picture) merit(id int32) merit {
+	a := &p.atoms[id]
+	v := &p.pods[a.pods[0]]
+	return merit{announced: a.announced, queue: v.Queue, priority: v.Priority, drivers: a.drivers, bound: v.Bound}
+}
+
+// compare: announced before, from the queue with the largest surplus, of lower priority, no driver, newest. One by one, since nothing is
+// compared more often.
+func (m *merit) compare(o *merit, standing []int) int {
+	if m.announced != o.announced {
+		if m.announced {
 			return -1
 		}
 		return 1
 	}
-	v, w := &p.pods[a.pods[0]], &p.pods[b.pods[0]]
-	// One by one: this is compared more often than anything else.
-	if by := h.standing[v.Queue] - h.standing[w.Queue]; by != 0 {
+	if by := standing[m.queue] - standing[o.queue]; by != 0 {
 		return by
 	}
-	if by := cmp.Compare(v.Priority, w.Priority); by != 0 {
+	if by := cmp.Compare(m.priority, o.priority); by != 0 {
 		return by
 	}
-	if by := a.drivers - b.drivers; by != 0 {
+	if by := m.drivers - o.drivers; by != 0 {
 		return by
 	}
-	if by := cmp.Compare(w.Bound, v.Bound); by != 0 {
+	return cmp.Compare(o.bound, m.bound)
+}
+
+// prefer compares two victims of equal cost.
+func (p *picture) prefer(h *hunt, x, y int32) int {
+	a, b := p.merit(x), p.merit(y)
+	if by := a.compare(&b, h.standing); by != 0 {
 		return by
 	}
-	return cmp.Compare(v.UID, w.UID)
+	return cmp.Compare(p.pods[p.atoms[x].pods[0]].UID, p.pods[p.atoms[y].pods[0]].UID)
 }
