@@ -8,6 +8,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -105,4 +106,32 @@ func TestNoCandidatesWhere(t *testing.T) {
 	profile := "profiles: [{schedulerName: fairway, plugins: {multiPoint: {enabled: [{name: Fairway}], disabled: [{name: PrioritySort}, {name: DefaultPreemption}]}}}]\n"
 	whole("the configuration says how many", released(t, profile+"percentageOfNodesToScore: 30\n"), nil, &v1.Pod{})
 	whole("an extender", released(t, profile+"extenders: [{urlPrefix: 'http://127.0.0.1:1', filterVerb: filter}]\n"), nil, &v1.Pod{})
+}
+
+// Room that is kept from a pod on some nodes is one reason among others why it fits nowhere. Where it is the only one, the ledger says when the pod may
+// be tried again.
+func TestKeptRoomIsAMisfitWhereOthersRefuseToo(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		plugins    sets.Set[string]
+		restricted bool
+		want       ledger.Failure
+	}{
+		{"a port is taken, elsewhere room is kept", sets.New("NodePorts", plugin.Name), false, ledger.NoFit},
+		{"all room is kept", sets.New(plugin.Name), false, ledger.Refused},
+		{"nodes are kept for a pod group", sets.New("NodePorts", plugin.Name), true, ledger.Refused},
+		{"nobody keeps room", sets.New("NodePorts"), false, ledger.NoFit},
+	} {
+		state := framework.NewCycleState()
+		if c.restricted {
+			plugin.Restrict(state, sets.New("node"))
+		}
+		misfit := &framework.FitError{Diagnosis: framework.Diagnosis{UnschedulablePlugins: c.plugins}}
+		if got := judge(fwk.NewStatus(fwk.Unschedulable).WithError(withoutOurs(misfit, state))); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+	if err := withoutOurs(nil, framework.NewCycleState()); err != nil {
+		t.Error(err)
+	}
 }

@@ -121,6 +121,14 @@ func TestConfigurationsThatGoAroundTheQueuesAreRefused(t *testing.T) {
 			`profiles: [{schedulerName: fairway, plugins: {multiPoint: {enabled: [{name: Fairway}], disabled: [{name: PrioritySort}, {name: DefaultPreemption}]}, permit: {disabled: [{name: Fairway}]}}}]`,
 			[]string{`profile "fairway"`, "at permit"},
 		},
+		"not at filter": {
+			`profiles: [{schedulerName: fairway, plugins: {multiPoint: {enabled: [{name: Fairway}], disabled: [{name: PrioritySort}, {name: DefaultPreemption}]}, filter: {disabled: [{name: Fairway}]}}}]`,
+			[]string{`profile "fairway"`, "at filter"},
+		},
+		"not at postFilter": {
+			`profiles: [{schedulerName: fairway, plugins: {multiPoint: {enabled: [{name: Fairway}], disabled: [{name: PrioritySort}, {name: DefaultPreemption}]}, postFilter: {disabled: [{name: Fairway}]}}}]`,
+			[]string{`profile "fairway"`, "at postFilter"},
+		},
 		"PrioritySort beside Fairway is refused": {
 			`profiles: [{schedulerName: fairway, plugins: {multiPoint: {enabled: [{name: Fairway}], disabled: [{name: DefaultPreemption}]}}}]`,
 			[]string{`profile "fairway"`, "PrioritySort", "only one"},

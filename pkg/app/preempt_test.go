@@ -119,6 +119,9 @@ func TestAPlanIsMadeWhenTheTimeoutPassesAndAdopted(t *testing.T) {
 	p.later(200 * time.Millisecond)
 	p.wantVictims("busy-3 for root.idle", "busy-2 for root.idle")
 	p.wantEvents(plannedTwo)
+	if !p.ledger.HasPlace("new-0") || !p.ledger.HasPlace("new-1") || p.ledger.HasPlace("busy-0") {
+		t.Error("the claimants have no places, or another pod has")
+	}
 	p.later(10 * time.Second) // nothing has changed
 	if p.adoptions != 1 || p.refusals != 0 {
 		t.Errorf("%d plans adopted, %d refused", p.adoptions, p.refusals)
