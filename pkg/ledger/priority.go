@@ -32,6 +32,11 @@ func (r *record) givesWayTo(o *record) bool {
 // inCompany: the pod is of a group of several.
 func (r *record) inCompany() bool { return r.group != nil && r.group.MinMember > 1 }
 
+// madeRoomItself: kube-scheduler nominated the pod in an attempt of its own, and not a plan.
+func (r *record) madeRoomItself() bool {
+	return r.Nominated != "" && (r.place == nil || r.place.claim == nil)
+}
+
 // HasPlace reports whether a plan has given the pod a place.
 func (l *Ledger) HasPlace(uid UID) bool {
 	l.mu.Lock()

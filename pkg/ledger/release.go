@@ -294,6 +294,9 @@ func (l *Ledger) Reserve(uid UID, node string, now int64) (reason.Reason, bool) 
 	c := r.class
 	c.failures = 0
 	c.allowance = min(2*c.allowance, l.opts.Window)
+	if r.madeRoomItself() {
+		c.failed, c.allowance = false, 1 // what its priority did, that of the next pod of its class may do: only an attempt shows it
+	}
 	l.step(r, now, r.leaf, Reserved, reason.Reason{})
 	l.occupy(r, l.nodeOf(node))
 	return reason.Reason{}, true

@@ -1,0 +1,67 @@
+package ledger
+
+import (
+	"maps"
+	"slices"
+	"testing"
+)
+
+func priority(p int32) func(*Pod) { return func(pod *Pod) { pod.Priority = p } }
+
+func TestWhomAPriorityOutranks(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a")
+	f.declare("root.b")
+	f.ObserveGang(Gang{Key: "two", MinMember: 2})
+	f.ObserveGang(Gang{Key: "one", MinMember: 1})
+	f.pod("high", "a", priority(10))
+	on := boundTo("node")
+	for uid, edit := range map[UID]func(*Pod){
+		"low": func(*Pod) {}, "middle": priority(9), "equal": priority(10), "leaving": func(p *Pod) { p.Terminating = true },
+		"going": func(p *Pod) { p.Announced = 1 }, "of-two": func(p *Pod) { p.Gang = "two" }, "of-one": func(p *Pod) { p.Gang = "one" },
+	} {
+		f.pod(uid, "a", on, edit)
+	}
+	f.pod("elsewhere", "b", on)
+	f.pod("waits", "a")
+	want := func(uid UID, want ...UID) {
+		t.Helper()
+		got := slices.Sorted(maps.Keys(f.Outranked(uid)))
+		f.wantPods(got, want...)
+	}
+	want("high", "low", "middle", "of-one")
+	want("middle", "low", "of-one")
+	want("low")
+	want("unknown")
+	f.pod("high-of-two", "a", priority(10), func(p *Pod) { p.Gang = "two" })
+	want("high-of-two")
+}
+
+// The pods of a class make room one after the other, each with an attempt of its own. Where one finds nobody to outrank, its class waits for room again.
+func TestWhoMadeRoomByPriorityIsFollowedByItsClass(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a")
+	for _, uid := range []UID{"low-1", "low-2"} {
+		f.pod(uid, "a", boundTo("node"), func(p *Pod) { p.Class, p.Request = "low", amounts(50, 200) })
+	}
+	for i, uid := range []UID{"high-1", "high-2", "high-3"} {
+		f.pod(uid, "a", priority(10), at(int64(i)), func(p *Pod) { p.Class, p.Request = "high", amounts(50, 200) })
+	}
+	for _, next := range []struct{ high, low UID }{{"high-1", "low-1"}, {"high-2", "low-2"}} {
+		f.wantPods(f.choose(), next.high)
+		f.fail(next.high, NoFit) // PostFilter evicts a pod and nominates
+		f.edit(next.high, func(p *Pod) { p.Nominated = "node" })
+		f.wantPods(f.choose())
+		f.forget(next.low)
+		f.Admitted(next.high)
+		f.wantPods(f.TakeWoken(f.now), next.high)
+		f.wantPods(f.choose(), next.high)
+		f.reserve(next.high)
+		f.edit(next.high, func(p *Pod) { p.Node, p.Nominated = "node", "" })
+	}
+	f.wantPods(f.choose(), "high-3")
+	f.fail("high-3", NoFit)
+	f.Admitted("high-3")
+	f.TakeWoken(f.now)
+	f.wantPods(f.choose())
+}
