@@ -90,7 +90,7 @@ func Make(w World, f Feasibility) Plan {
 	if name, used, idle := notBusy(&w); idle {
 		p.plan.Stopped, p.plan.StoppedFor, p.plan.StoppedAt = NotBusy, name, used
 		for _, c := range claims {
-			p.plan.Claims = append(p.plan.Claims, Payment{Claim: c})
+			p.plan.Claims = append(p.plan.Claims, Payment{Claim: c, Owed: lacking(c.Target, w.Queues[c.Queue].Usage)})
 		}
 		return p.plan
 	}

@@ -86,6 +86,18 @@ func (p *planner) owed(o *order) resource.List {
 	return resource.OfSorted(out)
 }
 
+// lacking is what a usage is below a target, of each resource.
+func lacking(target, usage resource.List) resource.List {
+	var out []resource.Entry
+	for i := range target.Len() {
+		e := target.At(i)
+		if v := resource.SatSub(e.Value, usage.Get(e.Name)); v > 0 {
+			out = append(out, resource.Entry{Name: e.Name, Value: v})
+		}
+	}
+	return resource.OfSorted(out)
+}
+
 // chargeUnit adds a unit to its queues, or takes it off.
 func (p *planner) chargeUnit(u *unit, add bool) {
 	for i := range u.pods {
