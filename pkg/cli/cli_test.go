@@ -254,7 +254,7 @@ func TestPreemptionHasAllKeys(t *testing.T) {
 	t.Chdir(filepath.Join("testdata", "worlds"))
 	starved := map[string]any{
 		"starved": []any{map[string]any{"queue": texts, "kind": texts, "since": texts, "due": texts, "claiming": "bool", "owed": amounts}},
-		"victims": []any{map[string]any{"pod": texts, "queue": texts, "node": texts, "forQueue": texts, "since": texts, "message": texts}},
+		"victims": []any{map[string]any{"pod": texts, "queue": texts, "node": texts, "for": texts, "forQueue": texts, "since": texts, "message": texts}},
 	}
 	plan := map[string]any{
 		"claims": []any{map[string]any{

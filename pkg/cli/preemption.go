@@ -78,7 +78,7 @@ func (w *world) starved() (report.Compared, error) {
 	var victims []report.AnnouncedVictim
 	for _, p := range w.pods {
 		if a := announced[string(p.UID)]; p.Announced != 0 {
-			victims = append(victims, report.AnnouncedVictim{Pod: p, ForQueue: a.ForQueue, Message: a.Message})
+			victims = append(victims, report.AnnouncedVictim{Pod: p, ForQueue: a.ForQueue, For: a.ForPod, Message: a.Message})
 		}
 	}
 	return report.NewStarved(w.snapshot, victims), nil

@@ -169,8 +169,8 @@ func TestStarvedQueuesHaveARowForEachThingTheyAreBelow(t *testing.T) {
 		state("root.soon", ledger.Starvation{BelowFairShareSince: planNow - minute, FairShareDue: planNow + 30*int64(time.Second)}),
 		state("root.waits", ledger.Starvation{BelowFairShareSince: planNow - minute}),
 	}}, []AnnouncedVictim{{
-		Pod:      ledger.PodState{Pod: ledger.Pod{UID: "v", Namespace: "day", Name: "etl-1", Node: "node-0", Announced: planNow - 5*int64(time.Second)}, Leaf: "root.busy"},
-		ForQueue: "root.both", Message: "Preempted by queue root.both: so it is",
+		Pod: ledger.PodState{Pod: ledger.Pod{UID: "v", Namespace: "day", Name: "etl-1", Node: "node-0", Announced: planNow - 5*int64(time.Second)}, Leaf: "root.busy"},
+		For: "x/y", ForQueue: "root.both", Message: "Preempted by queue root.both: so it is",
 	}})
 	want := `QUEUE        BELOW        SINCE      DUE   OWED
 root.both    Guaranteed      2m      now   1c 4Gi
@@ -180,8 +180,8 @@ root.soon    FairShare       1m   in 30s   -
 root.waits   FairShare       1m    never   -
 
 Pods that are about to be evicted:
-POD         QUEUE       NODE     FOR         SINCE
-day/etl-1   root.busy   node-0   root.both      5s`
+POD         QUEUE       NODE     FOR   FOR-QUEUE   SINCE
+day/etl-1   root.busy   node-0   x/y   root.both      5s`
 	if got := joined(s.Lines(Layout{Width: 80, Now: planNow})); got != want {
 		t.Errorf("got\n%s", got)
 	}
@@ -194,7 +194,7 @@ day/etl-1   root.busy   node-0   root.both      5s`
 		t.Errorf("got %v", rows)
 	}
 	victim := map[string]any{
-		"pod": "day/etl-1", "queue": "root.busy", "node": "node-0", "forQueue": "root.both", "since": "2026-01-01T01:01:55Z",
+		"pod": "day/etl-1", "queue": "root.busy", "node": "node-0", "for": "x/y", "forQueue": "root.both", "since": "2026-01-01T01:01:55Z",
 		"message": "Preempted by queue root.both: so it is",
 	}
 	if got := value(t, s)["victims"]; !reflect.DeepEqual(got, []any{victim}) {

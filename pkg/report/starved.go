@@ -25,6 +25,7 @@ type StarvedQueue struct {
 // AnnouncedVictim is a pod whose eviction is announced, with what its condition says.
 type AnnouncedVictim struct {
 	Pod      ledger.PodState
+	For      string // the pod that needs the room, namespace/name
 	ForQueue string
 	Message  string
 }
@@ -69,6 +70,7 @@ func (s Starved) MarshalJSON() ([]byte, error) {
 		Pod      string `json:"pod"`
 		Queue    string `json:"queue"`
 		Node     string `json:"node"`
+		For      string `json:"for"`
 		ForQueue string `json:"forQueue"`
 		Since    string `json:"since"`
 		Message  string `json:"message"`
@@ -78,7 +80,7 @@ func (s Starved) MarshalJSON() ([]byte, error) {
 		queues[i] = starved{q.Queue, q.Kind.String(), timestamp(q.Since), timestamp(q.Due), q.Claiming, quantities(q.Owed)}
 	}
 	for i, v := range s.Victims {
-		victims[i] = victim{fullName(v.Pod), string(v.Pod.Leaf), v.Pod.Node, v.ForQueue, timestamp(v.Pod.Announced), v.Message}
+		victims[i] = victim{fullName(v.Pod), string(v.Pod.Leaf), v.Pod.Node, v.For, v.ForQueue, timestamp(v.Pod.Announced), v.Message}
 	}
 	return marshal(struct {
 		Starved []starved `json:"starved"`
@@ -144,13 +146,14 @@ func (l Layout) due(q StarvedQueue) string {
 
 func (s Starved) victims(l Layout) Table {
 	t := Table{Full: l.Wide || !l.Terminal, Columns: []Column{
-		{Title: "POD"}, {Title: "QUEUE"}, {Title: "NODE", Rank: 2}, {Title: "FOR"}, {Title: "SINCE", Right: true, Rank: 1},
+		{Title: "POD"}, {Title: "QUEUE"}, {Title: "NODE", Rank: 3}, {Title: "FOR", Rank: 2, Usual: nothing}, {Title: "FOR-QUEUE"},
+		{Title: "SINCE", Right: true, Rank: 1},
 	}}
 	if l.Wide {
 		t.Columns = append(t.Columns, Column{Title: "MESSAGE"})
 	}
 	for _, v := range s.Victims {
-		row := []string{fullName(v.Pod), string(v.Pod.Leaf), v.Pod.Node, orNothing(v.ForQueue), l.age(v.Pod.Announced)}
+		row := []string{fullName(v.Pod), string(v.Pod.Leaf), v.Pod.Node, orNothing(v.For), orNothing(v.ForQueue), l.age(v.Pod.Announced)}
 		if l.Wide {
 			row = append(row, v.Message)
 		}

@@ -21,8 +21,14 @@ func Announcement(pod *corev1.Pod) *corev1.PodCondition {
 	return nil
 }
 
-// AnnouncedFor returns the path of the queue that an announcement names.
-func AnnouncedFor(c *corev1.PodCondition) string {
-	path, _, _ := strings.Cut(strings.TrimPrefix(c.Message, v1alpha1.PreemptionMessage), " ")
-	return strings.TrimRight(path, ",:;")
+// AnnouncedFor returns what an announcement names: the path of a queue, and namespace and name of a pod that needs the room, each "" where it
+// names none.
+func AnnouncedFor(c *corev1.PodCondition) (queue, pod string) {
+	word := func(text string) string {
+		text, _, _ = strings.Cut(text, " ")
+		return strings.TrimRight(text, ",:;")
+	}
+	text := strings.TrimPrefix(c.Message, v1alpha1.PreemptionMessage)
+	_, after, _ := strings.Cut(text, " for pod ")
+	return word(text), word(after)
 }
