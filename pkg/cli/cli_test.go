@@ -261,7 +261,7 @@ func TestPreemptionHasAllKeys(t *testing.T) {
 			"queue": texts, "claim": amounts, "since": texts, "kind": texts, "pods": number, "unpaid": amounts, "reason": texts, "message": texts,
 		}},
 		"victims": []any{map[string]any{"pod": texts, "queue": texts, "node": texts, "for": texts, "reason": texts}},
-		"ideal":   map[string]any{}, "taken": amounts, "observeOnly": "bool", "stopped": texts, "message": texts,
+		"ideal":   map[string]any{}, "taken": amounts, "observeOnly": "bool", "faults": []any{texts}, "stopped": texts, "message": texts,
 	}
 	for _, file := range []string{"scenario-a.yaml", "evictions.yaml", "weights.yaml", os.DevNull} {
 		keeps(t, "starved", starved, decoded(t, "preemption", "-f", file, "-o", "json"))

@@ -1,6 +1,7 @@
 package picture
 
 import (
+	"github.com/fairway-scheduler/fairway/pkg/core/invariant"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
@@ -17,6 +18,8 @@ type Budget struct {
 type Preemption struct {
 	World preemption.World
 	Plan  preemption.Plan
+	// Faults are what a check of the plan finds wrong with it: the scheduler carries out none that has any.
+	Faults []string
 	// Pods are those that the plan names, by UID.
 	Pods map[string]ledger.PodState
 }
@@ -25,7 +28,10 @@ type Preemption struct {
 // accounted for: pods that are leaving, and pods that have a node nominated.
 func Preempt(l *ledger.Ledger, now int64, budgets []Budget) Preemption {
 	w := l.WhatPreemption(now)
-	p := Preemption{World: w, Plan: preemption.Make(w, budgeted(l.Feasibility(w), budgets)), Pods: map[string]ledger.PodState{}}
+	f := budgeted(l.Feasibility(w), budgets)
+	p := Preemption{World: w, Plan: preemption.Make(w, f), Pods: map[string]ledger.PodState{}}
+	f.Rollback(0)
+	p.Faults = invariant.Plan(w, p.Plan, f)
 	name := func(uid string) {
 		if pod, ok := l.PodState(ledger.UID(uid)); ok {
 			p.Pods[uid] = pod

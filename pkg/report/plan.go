@@ -137,9 +137,10 @@ func (p Plan) MarshalJSON() ([]byte, error) {
 		Ideal       map[string]map[string]string `json:"ideal"`
 		Taken       map[string]string            `json:"taken"`
 		ObserveOnly bool                         `json:"observeOnly"`
+		Faults      []string                     `json:"faults"`
 		Stopped     string                       `json:"stopped"`
 		Message     string                       `json:"message"`
-	}{claims, victims, ideal, quantities(p.Plan.Taken), p.World.Settings.ObserveOnly, string(p.Plan.Stopped), p.stopped()})
+	}{claims, victims, ideal, quantities(p.Plan.Taken), p.World.Settings.ObserveOnly, list(p.Faults), string(p.Plan.Stopped), p.stopped()})
 }
 
 // Lines is the claims, who would go for them and why, and what each queue would have in the end.
@@ -179,6 +180,7 @@ func (p Plan) lines(l Layout, claims, victims, ideal Table) []string {
 		}
 	}
 	lines = append(lines, section("What is not paid:", unpaid, l)...)
+	lines = append(lines, section("This plan breaks a rule, and the scheduler would evict nobody by it (please report it):", p.Faults, l)...)
 	if len(victims.Rows) > 0 {
 		lines = append(lines, "", l.Style.Bold(Clip(p.heading(l), l.Width)))
 		lines = append(lines, victims.Lines(l.Width, l.Style)...)

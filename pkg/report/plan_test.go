@@ -88,13 +88,13 @@ func TestThePlansJSON(t *testing.T) {
 			},
 		},
 		"ideal": map[string]any{"root": amounts("200", "800Gi"), "root.busy": amounts("50", "200Gi"), "root.sometimes-busy": amounts("150", "600Gi")},
-		"taken": amounts("90", "360Gi"), "observeOnly": false, "stopped": "", "message": "",
+		"taken": amounts("90", "360Gi"), "observeOnly": false, "faults": []any{}, "stopped": "", "message": "",
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%v\nwant\n%v", got, want)
 	}
 	empty := map[string]any{
-		"claims": []any{}, "victims": []any{}, "ideal": map[string]any{}, "taken": map[string]any{}, "observeOnly": false, "stopped": "", "message": "",
+		"claims": []any{}, "victims": []any{}, "ideal": map[string]any{}, "taken": map[string]any{}, "observeOnly": false, "faults": []any{}, "stopped": "", "message": "",
 	}
 	if got := value(t, Plan{}); !reflect.DeepEqual(got, empty) {
 		t.Errorf("of nothing got %v", got)
@@ -131,6 +131,12 @@ root.sometimes-busy   20c 80Gi     150c 600Gi   150c 600Gi`
 			checkWidth(t, taken().Lines(l), width)
 			checkWidth(t, taken().Since(taken(), l), width)
 		}
+	}
+	wrong := taken()
+	wrong.Faults = []string{"root.busy is pushed under its share"}
+	const fault = "This plan breaks a rule, and the scheduler would evict nobody by it (please report it):\n  root.busy is pushed under its share\n"
+	if got := joined(wrong.Lines(Layout{})); !strings.Contains(got, fault) {
+		t.Errorf("got\n%s", got)
 	}
 	watched := taken()
 	watched.World.Settings.ObserveOnly = true
