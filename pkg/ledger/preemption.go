@@ -208,7 +208,8 @@ func (l *Ledger) claims(w *preemption.World, again []*record, all bool) {
 	for i := range w.Claims {
 		c := &w.Claims[i]
 		c.Units = t.claimants(l.accounts[w.Queues[c.Queue].Path], c.Target, maxClaimants-len(t.charged))
-		l.preempting.cutShort = l.preempting.cutShort || len(t.charged) >= maxClaimants
+		c.More = len(t.charged) >= maxClaimants
+		l.preempting.cutShort = l.preempting.cutShort || c.More
 	}
 }
 

@@ -402,3 +402,20 @@ func TestARestartGoesOnWithWhatWasAnnounced(t *testing.T) {
 	f.wantPods(victims(e.Announce), "busy-002")
 	f.wantPods(victims(e.Withdraw))
 }
+
+// One round bounds how long it holds the lock: 512 pods of 100m are looked at, and the claim says that there are more.
+func TestARoundLooksAtSoManyPodsAtMost(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.busy")
+	f.declare("root.sometimes-busy", weight(3), fairShareTimeout(60))
+	f.pod("busy", "busy", boundTo("node"), func(p *Pod) { p.Request = amounts(100, 0) })
+	small := resource.Of(resource.Entry{Name: resource.CPU, Value: 100})
+	for i := range maxClaimants + 1 {
+		uid := UID(fmt.Sprintf("new-%03d", i))
+		f.ObservePod(Pod{UID: uid, Name: string(uid), Namespace: "default", Queue: "sometimes-busy", Application: "new", Class: "c", Request: small, Created: int64(i)}, f.now)
+		if w := f.WhatPreemption(f.now); i >= maxClaimants-2 && (len(w.Claims[0].Units) != min(i+1, maxClaimants) || w.Claims[0].More != (i+1 >= maxClaimants)) {
+			t.Errorf("of %d pods %d are looked at, and more: %v", i+1, len(w.Claims[0].Units), w.Claims[0].More)
+		}
+	}
+	f.sound()
+}

@@ -165,6 +165,9 @@ func (p *planner) pay(c *Claim) Payment {
 	if len(o.placed) == 0 && !owed {
 		out.Unpaid = NothingOwed
 	}
+	if c.More && (out.Unpaid == "" || out.Unpaid == NothingOwed) {
+		out.Unpaid = RoundSpent
+	}
 	p.improve(o, commits, before)
 	p.guard(o)
 	p.paid = append(p.paid, o)

@@ -89,6 +89,8 @@ type Claim struct {
 	// Units are the queue's next pods in the order of the dispatch, as limits below the queue let them run together; not more than Target
 	// leaves room for, by count of what one unit asks for, or a bound that the ledger sets.
 	Units []Unit
+	// More: it has more units than one round looks at; they come in the next.
+	More bool
 }
 
 // Unit is what gets its places together or not at all: a single pod, or as many pods as a group needs to start.

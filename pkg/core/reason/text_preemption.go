@@ -53,7 +53,8 @@ func (u Unpaid) Text() string {
 	case "LimitForbids":
 		return head + ", but a max of it or of a queue above leaves no room for its next pod; it comes with a higher max"
 	case "RoundSpent":
-		return head + ", and one round takes no more; the rest comes in the next, or sooner with a higher preemption.totalPerRound in Queue root"
+		return head + ", and one round takes no more; the rest comes in the next (rounds are bounded by the number of pods that they look at, and by " +
+			"preemption.totalPerRound and naturalTerminationFactor in Queue root)"
 	}
 	return head + after(": ", u.Code)
 }

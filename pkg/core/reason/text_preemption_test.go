@@ -34,7 +34,8 @@ func TestSentencesOfPreemption(t *testing.T) {
 		},
 		"a claim in the next round": {
 			reason.Unpaid{Code: "RoundSpent", Queue: "root.a", Left: cpuAndMemory(1500, 2*gi)}.Text(),
-			"root.a is still owed 1500m cpu, 2Gi memory, and one round takes no more; the rest comes in the next, or sooner with a higher preemption.totalPerRound in Queue root",
+			"root.a is still owed 1500m cpu, 2Gi memory, and one round takes no more; the rest comes in the next (rounds are bounded by the number of pods that they " +
+				"look at, and by preemption.totalPerRound and naturalTerminationFactor in Queue root)",
 		},
 		"a cause of tomorrow": {reason.Unpaid{Code: "Other", Queue: "root.a"}.Text(), "root.a is still owed nothing: Other"},
 		"a cluster with room": {
