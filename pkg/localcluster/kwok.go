@@ -13,6 +13,10 @@ const (
 	// its start the pod has phase Succeeded. A pod without it, or with anything else in it, runs until it is deleted.
 	RunSecondsAnnotation = "fairway.dev/demo-run-seconds"
 
+	// StopSecondsAnnotation on a pod says how many whole seconds its containers take to stop when it is deleted or evicted. So long, but no
+	// longer than its grace period, it stays and holds what it holds. A pod without it, or with anything else in it, is gone at once.
+	StopSecondsAnnotation = "fairway.dev/demo-stop-seconds"
+
 	// KWOK runs the nodes that carry this annotation and no others, so that a test can have a node that nobody runs.
 	simulatedNodeAnnotation = "kwok.x-k8s.io/node"
 	simulatedNodeValue      = "fake"

@@ -113,6 +113,40 @@ func TestSimulatedPods(t *testing.T) {
 	}
 }
 
+func TestSimulatedPodsTakeTheirTimeToStop(t *testing.T) {
+	t.Parallel()
+	cluster := start(t, localcluster.Options{KWOK: true})
+	if err := cluster.AddNodes(t.Context(), "node", 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	pods := clientOf(t, cluster.RESTConfig()).CoreV1().Pods("default")
+	for name, c := range map[string]struct {
+		stops, grace int64
+		takes        time.Duration
+	}{
+		"within its grace period": {2, 30, 2 * time.Second},
+		"cut short":               {30, 1, time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := pod("stops", map[string]string{localcluster.StopSecondsAnnotation: fmt.Sprint(c.stops)})
+			p.Spec.NodeName, p.Spec.TerminationGracePeriodSeconds = "node-0", &c.grace
+			if _, err := pods.Create(t.Context(), p, metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			client := clientOf(t, cluster.RESTConfig())
+			eventually(t, "it runs", phaseIs(client, p.Name, corev1.PodRunning))
+			began := time.Now().Truncate(time.Second) // what the API keeps of the moment of the deletion
+			if err := pods.Delete(t.Context(), p.Name, metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "it goes", gone(client, p.Name))
+			if took := time.Since(began); took < c.takes {
+				t.Errorf("it took %s to stop, want %s", took, c.takes)
+			}
+		})
+	}
+}
+
 func gone(client kubernetes.Interface, name string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		_, err := client.CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
