@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
-	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
@@ -48,24 +45,8 @@ func failingWorld(t *testing.T, nodes int, config string) *failing {
 
 func (f *failing) start(config string) {
 	f.t.Helper()
-	flags := map[string]string{"kubeconfig": f.cluster.Kubeconfig(), "leader-elect": "false", "secure-port": "0"}
-	if config != "" {
-		path := filepath.Join(f.t.TempDir(), "config.yaml")
-		text := "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nleaderElection: {leaderElect: false}\n" +
-			"clientConnection: {kubeconfig: " + f.cluster.Kubeconfig() + ", qps: 1000, burst: 2000}\n" + config
-		f.must(os.WriteFile(path, []byte(text), 0o600))
-		flags["config"] = path
-	}
-	opts := options.NewOptions()
-	for _, fs := range opts.Flags.FlagSets {
-		for name, value := range flags {
-			if fs.Lookup(name) != nil {
-				f.must(fs.Set(name, value))
-			}
-		}
-	}
 	ctx, cancel := context.WithCancel(klog.NewContext(f.ctx, klog.Background()))
-	s, err := app.Setup(ctx, opts, app.Options{Ledger: ledger.Options{Journal: 1_000_000}})
+	s, err := app.Setup(ctx, f.options(config), app.Options{Ledger: ledger.Options{Journal: 1_000_000}})
 	f.must(err)
 	f.stops = &stops{Framework: s.Scheduler.Profiles[v1alpha1.SchedulerName], ctx: ctx, at: map[string]*stop{}}
 	s.Scheduler.Profiles[v1alpha1.SchedulerName] = f.stops

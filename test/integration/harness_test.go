@@ -136,17 +136,36 @@ func (w *world) readCRD(file string) *apiextensions.CustomResourceDefinition {
 	return crd
 }
 
-// scheduler runs fairway-scheduler in this process until stop is called or the test ends. Edits are made before anything runs.
-func (w *world) scheduler(o ledger.Options, edits ...func(*app.Scheduler)) (s *app.Scheduler, stop func()) {
+// options are the flags of a scheduler. config is the text of a KubeSchedulerConfiguration, "" for none.
+func (w *world) options(config string) *options.Options {
 	w.t.Helper()
+	flags := map[string]string{"kubeconfig": w.cluster.Kubeconfig(), "leader-elect": "false", "secure-port": "0"}
+	if config != "" {
+		path := filepath.Join(w.t.TempDir(), "config.yaml")
+		text := "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nleaderElection: {leaderElect: false}\n" +
+			"clientConnection: {kubeconfig: " + w.cluster.Kubeconfig() + ", qps: 1000, burst: 2000}\n" + config
+		w.must(os.WriteFile(path, []byte(text), 0o600))
+		flags["config"] = path
+	}
 	opts := options.NewOptions()
 	for _, fs := range opts.Flags.FlagSets {
-		for name, value := range map[string]string{"kubeconfig": w.cluster.Kubeconfig(), "leader-elect": "false", "secure-port": "0"} {
+		for name, value := range flags {
 			if fs.Lookup(name) != nil {
 				w.must(fs.Set(name, value))
 			}
 		}
 	}
+	return opts
+}
+
+// scheduler runs fairway-scheduler in this process until stop is called or the test ends. Edits are made before anything runs.
+func (w *world) scheduler(o ledger.Options, edits ...func(*app.Scheduler)) (s *app.Scheduler, stop func()) {
+	w.t.Helper()
+	return w.run(w.options(""), o, edits...)
+}
+
+func (w *world) run(opts *options.Options, o ledger.Options, edits ...func(*app.Scheduler)) (s *app.Scheduler, stop func()) {
+	w.t.Helper()
 	ctx, cancel := context.WithCancel(klog.NewContext(w.ctx, klog.Background()))
 	s, err := app.Setup(ctx, opts, app.Options{Ledger: o})
 	w.must(err)
@@ -192,6 +211,8 @@ func (w *world) queue(text string) {
 			q.Spec.StartingTimeout = value
 		case "guaranteed":
 			q.Spec.Guaranteed = set(q.Spec.Guaranteed, name, value)
+		case "preemption":
+			w.preemption(q, name, value)
 		default:
 			w.t.Fatalf("unknown field in %q", word)
 		}
