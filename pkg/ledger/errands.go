@@ -151,13 +151,17 @@ func (l *Ledger) victimOf(uid UID) *victim {
 	return nil
 }
 
-// Evicted notes that the API server agreed to evict a victim.
+// Evicted notes that the API server agreed to evict a victim. The pod may be gone before that is heard, and counts all the same.
 func (l *Ledger) Evicted(uid UID, now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if v := l.victimOf(uid); v != nil && v.Phase != Evicting {
+	v := l.victimOf(uid)
+	if v != nil && v.Phase == Evicting {
+		return
+	}
+	l.preempting.counts.Evicted++
+	if v != nil {
 		v.Phase = Evicting
-		l.preempting.counts.Evicted++
 		l.version++
 	}
 }

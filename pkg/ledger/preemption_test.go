@@ -284,6 +284,20 @@ func TestTheRoomOfAPlaceIsForItsClaimant(t *testing.T) {
 	}
 }
 
+func TestAnEvictionCountsAlthoughThePodIsGoneAlready(t *testing.T) {
+	f := planned(t, 2)
+	f.announce("busy-089", "busy-088")
+	f.now += 15 * sec
+	f.wantPods(victims(f.Errands(f.now).Evict), "busy-089", "busy-088")
+	f.forget("busy-089") // the watch was faster than the answer
+	f.Evicted("busy-089", f.now)
+	f.Evicted("busy-088", f.now)
+	f.Evicted("busy-088", f.now)
+	if n := f.PreemptionCounts().Evicted; n != 2 {
+		t.Errorf("%d evictions are counted, want 2", n)
+	}
+}
+
 func TestAVictimThatIsNotNeededAnyMoreStays(t *testing.T) {
 	for name, c := range map[string]struct {
 		do   func(*fixture)
