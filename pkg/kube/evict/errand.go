@@ -80,7 +80,9 @@ func (e *Executor) do(ctx context.Context, d errand) error {
 		}
 		err = e.patch(ctx, d, e.condition(d, corev1.ConditionFalse, v1alpha1.EventPreemptionWithdrawn, withdrawal(d.victim)))
 	case nominate:
-		err = e.patch(ctx, d, nominated(d.nomination.Node))
+		if err = e.patch(ctx, d, nominated(d.nomination.Node)); apierrors.IsInvalid(err) {
+			return errGone // it has its node, and is not nominated any more
+		}
 	}
 	if apierrors.IsNotFound(err) || writing.IsForAnother(err) || hasAnotherUID(err) {
 		return errGone

@@ -234,6 +234,21 @@ func TestAnotherPodIsLeftAlone(t *testing.T) {
 	}
 }
 
+// A pod that got its node meanwhile cannot be nominated, and need not be.
+func TestANominationThatComesTooLateIsNoFailure(t *testing.T) {
+	w := newWorld(t)
+	w.shows("s", nil)
+	w.errands.Nominate = []ledger.Nomination{{UID: "uid-s", Namespace: "team", Name: "s"}}
+	w.fail = func(string) error {
+		return apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "s", field.ErrorList{field.Forbidden(field.NewPath("status", "nominatedNodeName"), "bound")})
+	}
+	w.pass()
+	w.want("told", w.told)
+	if w.logged() != "" {
+		t.Errorf("logged: %s", w.logged())
+	}
+}
+
 // The patch states the UID, and the server says that it cannot be changed.
 func TestAPatchForAPodThatWasMadeAnewIsNoFailure(t *testing.T) {
 	w := newWorld(t)
