@@ -15,6 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
@@ -46,7 +49,13 @@ type history struct {
 // record begins a history. It must begin before the first pod is created.
 func (w *world) record() *history {
 	w.t.Helper()
-	events, err := w.kube.CoreV1().Pods("default").Watch(w.ctx, metav1.ListOptions{})
+	pods := w.kube.CoreV1().Pods("default")
+	list, err := pods.List(w.ctx, metav1.ListOptions{})
+	w.must(err)
+	// An apiserver that is busy ends watches: this one goes on where it was.
+	events, err := watchtools.NewRetryWatcherWithContext(w.ctx, list.ResourceVersion, &cache.ListWatch{
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return pods.Watch(ctx, o) },
+	})
 	w.must(err)
 	w.t.Cleanup(events.Stop)
 	h := &history{}

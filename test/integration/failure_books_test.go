@@ -124,7 +124,7 @@ func (f *failing) rebuilt() string {
 	}
 	fresh := &feed.Feed{
 		Ledger: ledger.New(ledger.Options{}), Classes: &feed.Classes{},
-		Ours: func(name string) bool { return name == v1alpha1.SchedulerName },
+		Ours: func(name string) bool { return name == v1alpha1.SchedulerName || name == otherProfile },
 		Gate: func(p *v1.Pod) string { return gateOf(p, made) },
 		Now:  func() int64 { return time.Now().UnixNano() },
 		Kick: func() {},
