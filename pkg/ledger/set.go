@@ -54,17 +54,7 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will eff
 	if !r.state.charged() {
 		l.occupy(r, r.placeNode())
 	}
-	r.stay()
-	l.touch(r)
-	if r.place != nil && !l.trying && (r.state == Reserved || r.state == Bound || r.state == Gone) {
-		if c := r.place.claim; c != nil && c.starving != nil && r.state == Reserved {
-			c.starving.failures = 0
-		}
-		l.endPlace(r)
-	}
-	if r.victim != nil && !l.trying && r.state != Bound {
-		l.dropVictim(r)
-	}
+	l.followPlaces(r)
 	if r.hold.Code == reason.BackOff != (r.inTimer != out) {
 		if r.inTimer == out {
 			l.timers.push(timerEntry{r})
@@ -88,6 +78,21 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will eff
 		l.refresh(old)
 	}
 	l.version++
+}
+
+// followPlaces keeps what preemption has to do with a pod: a claimant that has a node needs its place no more, nor is a pod to go that has gone.
+func (l *Ledger) followPlaces(r *record) {
+	r.stay()
+	l.touch(r)
+	if r.place != nil && !l.trying && (r.state == Reserved || r.state == Bound || r.state == Gone) {
+		if c := r.place.claim; c != nil && c.starving != nil && r.state == Reserved {
+			c.starving.failures = 0
+		}
+		l.endPlace(r)
+	}
+	if r.victim != nil && !l.trying && r.state != Bound {
+		l.dropVictim(r)
+	}
 }
 
 // enrol keeps the lists of released and parked pods.

@@ -12,11 +12,11 @@ import (
 type VictimPhase uint8
 
 const (
-	// Chosen: nobody was told yet.
+	// Chosen means that nobody was told yet.
 	Chosen VictimPhase = iota
-	// Announced: the pod shows it, and the wait runs.
+	// Announced means that the pod shows it, and the wait runs.
 	Announced
-	// Evicting: the API server was asked, and has agreed.
+	// Evicting means that the API server was asked, and has agreed.
 	Evicting
 )
 

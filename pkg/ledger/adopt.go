@@ -1,0 +1,151 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// Adopt makes a plan the plan: its claimants have their places kept, its victims are to be announced. It returns how many places it did not take
+// since the world has moved on. Where the root says observe only, nothing is to be carried out.
+func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (stale int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = max(l.now, now)
+	l.begin()
+	p := &l.preempting
+	defer func() { p.counts.Stale += uint64(stale) }()
+	if preemption.SettingsOf(l.root.spec.Preemption).ObserveOnly {
+		p.plannedFor = l.version + 1
+		return 0
+	}
+	p.vain++
+	for _, payment := range plan.Claims {
+		if len(payment.Places) > 0 {
+			p.vain = 0
+		}
+		a := l.accounts[w.Queues[payment.Claim.Queue].Path]
+		for _, u := range payment.Units {
+			places := placesOf(payment.Places, u)
+			if len(places) == 0 {
+				continue
+			}
+			if a == nil || a.starving == nil || !l.standing(w, plan, u, places) {
+				stale++
+				continue
+			}
+			for _, at := range places {
+				r := l.pods[UID(at.UID)]
+				l.endPlace(r)
+				l.givePlace(r, &place{node: l.nodes[w.Nodes[at.Node].Name], claim: a, kind: payment.Kind})
+				l.wake(r)
+			}
+		}
+	}
+	for i := range plan.Victims {
+		l.choose(w, &plan.Victims[i], plan)
+	}
+	for _, r := range l.doubtful() {
+		if r.place.claim != nil { // nothing will make it good
+			l.endPlace(r)
+		}
+	}
+	p.plannedFor = l.version + 1
+	return stale
+}
+
+// wake has a parked claimant taken out of kube-scheduler's queue: its turn is when its place is free.
+func (l *Ledger) wake(r *record) {
+	if r.state == Parked {
+		l.woken = append(l.woken, r.UID)
+	}
+}
+
+func placesOf(places []preemption.Place, u preemption.Unit) (of []preemption.Place) {
+	for _, p := range places {
+		if slices.ContainsFunc(u.Pods, func(c preemption.Claimant) bool { return c.UID == p.UID }) {
+			of = append(of, p)
+		}
+	}
+	return of
+}
+
+// standing reports whether what was planned for a unit still stands: its pods wait, the nodes and the victims are there.
+func (l *Ledger) standing(w preemption.World, plan preemption.Plan, u preemption.Unit, places []preemption.Place) bool {
+	for _, at := range places {
+		r, e := l.pods[UID(at.UID)], l.nodes[w.Nodes[at.Node].Name]
+		if r == nil || r.leaf == nil || r.state != Waiting && r.state != Parked || e == nil || !e.known || !e.takes(r.class) {
+			return false
+		}
+	}
+	for _, v := range plan.Victims {
+		if !slices.ContainsFunc(u.Pods, func(c preemption.Claimant) bool { return c.UID == v.For }) {
+			continue
+		}
+		if r := l.pods[UID(v.UID)]; r == nil || r.state != Bound || r.victim != nil && r.victim.Phase == Evicting || r.Terminating && r.Deadline == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// choose enters a victim, if the claimant for which it goes was given its place.
+func (l *Ledger) choose(w preemption.World, v *preemption.Victim, plan preemption.Plan) {
+	r, c := l.pods[UID(v.UID)], l.pods[UID(v.For)]
+	if r == nil || c == nil || c.place == nil || c.place.claim == nil || r.victim != nil || r.Terminating || r.leaf == nil {
+		return
+	}
+	above := w.Queues[v.Above]
+	is := &victim{claimant: c, claim: c.place.claim, with: v.With, Victim: Victim{
+		UID: r.UID, Namespace: r.Namespace, Name: r.Name, Node: r.Node, Queue: r.leaf.path,
+		ForQueue: c.place.claim.path, ForUID: c.UID, ForNamespace: c.Namespace, ForName: c.Name, Kind: c.place.kind,
+		Above: above.Path, Resource: v.Resource, Surplus: v.Surplus, Share: above.Entitlement.Get(v.Resource),
+	}}
+	is.Due = l.now + w.Settings.MaxWaitBeforeKill // once it is announced, from then on
+	r.victim = is
+	l.preempting.victims = append(l.preempting.victims, r)
+	l.preempting.counts.Chosen++
+	c.place.victims = append(c.place.victims, r)
+	l.touch(r)
+	is.unlike = !l.neededIn(w, plan, v, r)
+	if r.Announced != 0 { // by an earlier process: the wait runs since then
+		is.Phase, is.AnnouncedAt, is.Due = Announced, r.Announced, r.Announced+w.Settings.MaxWaitBeforeKill
+	}
+	l.version++
+}
+
+// neededIn reports whether by arithmetic alone the victim has to go for the plan. If not, a filter said so.
+func (l *Ledger) neededIn(w preemption.World, plan preemption.Plan, v *preemption.Victim, r *record) bool {
+	n := w.Nodes[v.Node]
+	free, slots := n.Free.Sub(r.Request), n.Slots-1
+	for _, o := range plan.Victims {
+		if o.Node == v.Node {
+			free, slots = free.Add(l.requestOf(o.UID)), slots+1
+		}
+	}
+	for _, payment := range plan.Claims {
+		for _, at := range payment.Places {
+			if at.Node == v.Node {
+				free, slots = free.Sub(l.requestOf(at.UID)), slots-1
+			}
+		}
+	}
+	if slots < 0 {
+		return true
+	}
+	for i := range free.Len() {
+		x := free.At(i)
+		if x.Value < 0 && r.Request.Get(x.Name) > 0 && !l.isElsewhere(x.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *Ledger) requestOf(uid string) resource.List {
+	if r := l.pods[UID(uid)]; r != nil {
+		return r.Request
+	}
+	return resource.List{}
+}

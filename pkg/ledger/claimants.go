@@ -1,0 +1,90 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// claims enters what starved queues are owed, and their next pods: in the order of the dispatch, as limits from the queue down let them run
+// together. Limits above it are left to the plan, since what goes below them counts.
+func (l *Ledger) claims(w *preemption.World, again []*record, all bool) {
+	for i, n := range l.tree.Nodes[1:] {
+		a := l.accounts[n.Path]
+		if a.starving == nil || a.starving.retryAt > l.now && !all {
+			continue
+		}
+		for _, k := range kinds {
+			since := a.starving.claimed[k]
+			if timeout := a.timeout(k); since == 0 && all && timeout.Stated && !timeout.Never {
+				since = a.starving.since[k]
+			}
+			if since == 0 {
+				continue
+			}
+			w.Claims = append(w.Claims, preemption.Claim{Queue: i + 1, Kind: k, Since: since, Target: l.targetOf(a, k, w.Queues[i+1].Demand)})
+		}
+	}
+	w.Claims = preemption.Order(*w, w.Claims)
+	if len(w.Claims) == 0 {
+		return
+	}
+	t := l.try()
+	defer t.end()
+	for _, r := range l.preempting.placed { // in the order in which they were given
+		if r.state == Waiting && r.leaf != nil && !slices.Contains(again, r) {
+			t.move(r, Released)
+		}
+	}
+	l.preempting.cutShort = false
+	for i := range w.Claims {
+		c := &w.Claims[i]
+		c.Units = t.claimants(l.accounts[w.Queues[c.Queue].Path], c.Target, maxClaimants-len(t.charged))
+		c.More = len(t.charged) >= maxClaimants
+		l.preempting.cutShort = l.preempting.cutShort || c.More
+	}
+}
+
+// claimants charges the next pods of a queue as long as it stays within its target, and returns them. What is too large is passed over: something
+// smaller may be owed.
+func (t *trial) claimants(a *account, target resource.List, most int) (units []preemption.Unit) {
+	l := t.ledger
+	l.ceiling = a
+	defer func() { l.ceiling = nil }()
+	l.mark++
+	for _, c := range l.offered { // each for itself: order does not matter
+		c.mark = l.mark
+		t.open |= c.lane()
+	}
+	rule := a.parent.spec.Rule()
+	for n := 0; n < most; {
+		first, from := len(t.charged), len(t.before)
+		r := t.nextBelow(a, t.open)
+		if r == nil {
+			break
+		}
+		pods := t.charged[first:]
+		if preemption.CompareDominant(rule, l.total, a.usage.List(), target) > 0 {
+			t.charged = t.charged[:first]
+			t.takeBack(from)
+			r.class.mark = 0 // what is alike is too large too
+			continue
+		}
+		n += len(pods)
+		u := preemption.Unit{}
+		if r.group.open() {
+			u.Gang = r.group.Key
+		}
+		for _, r := range pods {
+			c := preemption.Claimant{UID: string(r.UID), Queue: r.leaf.ordinal - 1, Request: r.Request, Class: r.class.key}
+			if r.place != nil {
+				c.Nominated = r.place.node.Name
+			}
+			u.Pods = append(u.Pods, c)
+		}
+		units = append(units, u)
+	}
+	l.freshen()
+	return units
+}

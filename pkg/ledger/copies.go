@@ -1,0 +1,89 @@
+package ledger
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// copiedNode is what of a node is copied for plans. It is never written after it was made.
+type copiedNode struct {
+	preemption.Node
+	leaving []leavingPod
+	tree    uint64 // the tree whose indices it holds
+	until   int64  // when somebody who is leaving will count as stuck, 0: never
+}
+
+// coming is a claimant that is on its way to a node.
+type coming struct {
+	preemption.Place
+	node string
+}
+
+type leavingPod struct {
+	uid     string
+	queue   int // -1 for none
+	request resource.List
+}
+
+// copyNode returns what a plan is to know of a node.
+func (l *Ledger) copyNode(e *node, now int64) *copiedNode {
+	if c := e.copied; c != nil && c.tree == l.trees && (c.until == 0 || now <= c.until) {
+		return c
+	}
+	c := &copiedNode{tree: l.trees, Node: preemption.Node{Name: e.Name, Slots: 1 << 30}}
+	var stay resource.Sum
+	stay.AddSum(&e.used)
+	pods := e.spots + e.foreignPods
+	for _, r := range e.on {
+		leaving := r.leavingAt(now)
+		if leaving {
+			c.holdsUntil(r.Deadline + overstay)
+		}
+		switch {
+		case leaving || r.victim != nil:
+			stay.Sub(r.Request)
+			pods--
+			gone := leavingPod{string(r.UID), -1, r.Request}
+			if r.leaf != nil {
+				gone.queue = r.leaf.ordinal - 1
+			}
+			c.leaving = append(c.leaving, gone)
+		case r.mayGo(l.root, now):
+			c.Candidates = append(c.Candidates, r.candidate())
+		case r.state == Bound && r.sparedUntil > now:
+			c.holdsUntil(r.sparedUntil)
+		}
+	}
+	slices.SortFunc(c.Candidates, func(a, b preemption.Candidate) int { return cmp.Compare(a.UID, b.UID) })
+	c.Free = e.Allocatable.Sub(stay.List())
+	if e.Pods > 0 {
+		c.Slots = e.Pods - pods
+	}
+	e.copied = c
+	return c
+}
+
+func (c *copiedNode) holdsUntil(at int64) {
+	if c.until == 0 || at < c.until {
+		c.until = at
+	}
+}
+
+func (r *record) mayGo(root *account, now int64) bool {
+	return r.state == Bound && r.leaf != nil && r.leaf != root && !r.Terminating && r.sparedUntil <= now
+}
+
+func (r *record) candidate() preemption.Candidate {
+	c := preemption.Candidate{
+		UID: string(r.UID), Queue: r.leaf.ordinal - 1, Request: r.Request, Priority: r.Priority, Driver: r.Role == application.Driver,
+		Bound: r.Bound, Announced: r.Announced != 0,
+	}
+	if r.group != nil && r.group.declared && r.group.MinMember > 1 {
+		c.Gang = r.group.Key
+	}
+	return c
+}
