@@ -93,9 +93,10 @@ verify: ## run every check of hack/verify-*.sh; changes nothing
 lint: ## run golangci-lint alone
 	@hack/verify-lint.sh
 
-test: test-unit test-integration ## run everything a clone needs to be trusted: all Go tests, then both demos once
+test: test-unit test-integration ## run everything a clone needs to be trusted: all Go tests, then each demo once
 	@$(MAKE) demo DEMO_ARGS=--once
 	@$(MAKE) demo DEMO_ARGS="--driver-storm --once"
+	@$(MAKE) demo DEMO_ARGS="--preemption --once"
 
 test-unit: ## run the tests that need no control plane: units, scenarios, properties, laws of the tree
 	@$(LIST_IMPORTS) | grep -v '$(STARTS_CLUSTER)' | cut -d ' ' -f 1 | xargs $(GO) test -p $(P) -timeout 30m

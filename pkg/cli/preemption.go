@@ -13,8 +13,8 @@ for more; since when, when preemption is due, and what is owed to those for whom
 evicted: those that show the condition DisruptionTarget of Fairway.
 
 With --plan, show what would be taken now, for whom and why. The plan is made as if the timeouts of all queues that are below
-had passed; a queue without a timeout in force has no claim. Pods that are leaving count as gone, and those that have a node
-nominated as there. Nothing is evicted by looking.
+had passed; a queue without a timeout in force has no claim. Pods that are leaving count as gone; those that are only
+announced are among the first that go. Nothing is evicted by looking.
 
 A plan made here judges taints, node selectors, node affinity, room, and the PodDisruptionBudgets that it is given (a
 cluster's own, or those in FILE). It does not judge affinity between pods, topology spread, ports or volumes: the scheduler

@@ -73,7 +73,7 @@ type preemptStory struct {
 
 func (s *preemptStory) headline() string {
 	text := [...]string{
-		filling: "root.busy fills the cluster with long pods", crowded: "Scenario A: root.busy is full, root.sometimes-busy runs a handful",
+		filling: "root.busy fills the cluster with long pods", crowded: "Scenario A, root.busy is full",
 		contested: "the burst: root.sometimes-busy asks for its share", shared: "", clearing: "once more, from the beginning",
 		steady: "the shares have arrived", over: "both acts are over",
 	}[s.stage]

@@ -24,8 +24,8 @@ type Preemption struct {
 	Pods map[string]ledger.PodState
 }
 
-// Preempt plans on a ledger that nobody else uses, as if the timeouts of all queues that are below had passed. What is on its way already is
-// accounted for: pods that are leaving, and pods that have a node nominated.
+// Preempt plans on a ledger that nobody else uses, as if the timeouts of all queues that are below had passed. Pods that are leaving are gone;
+// those that are only announced are taken before their equals, so that a plan that is being carried out is shown again.
 func Preempt(l *ledger.Ledger, now int64, budgets []Budget) Preemption {
 	w := l.WhatPreemption(now)
 	f := budgeted(l.Feasibility(w), budgets)
