@@ -71,10 +71,8 @@ func (b *budgets) list() {
 		b.all = append(b.all, one)
 	}
 	for _, uid := range b.leaving {
-		if pod := b.pod(uid); pod != nil && pod.DeletionTimestamp == nil {
-			for _, i := range b.of(pod) {
-				b.all[i].allowed--
-			}
+		for _, i := range b.of(b.pod(uid)) {
+			b.all[i].allowed--
 		}
 	}
 }

@@ -1,10 +1,17 @@
 package whatif
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	st "k8s.io/kubernetes/pkg/scheduler/testing"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
@@ -190,5 +197,42 @@ func TestPodsThatAreUnknownFitNowhere(t *testing.T) {
 	a.Rollback(0)
 	if a.Commits() != 0 {
 		t.Errorf("%d commits stand", a.Commits())
+	}
+}
+
+// picky is somebody's plugin, which knows at PreFilter which nodes will do, and has no Filter.
+type picky struct {
+	answer func() (*fwk.PreFilterResult, *fwk.Status)
+}
+
+func (picky) Name() string { return "Picky" }
+
+func (p picky) PreFilter(context.Context, fwk.CycleState, *v1.Pod, []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
+	return p.answer()
+}
+
+func (picky) PreFilterExtensions() fwk.PreFilterExtensions { return nil }
+
+func TestPluginsThatPickNodesAtPreFilterAreHeeded(t *testing.T) {
+	for name, c := range map[string]struct {
+		result *fwk.PreFilterResult
+		status *fwk.Status
+		want   string
+	}{
+		"all nodes":  {nil, nil, "a b"},
+		"one node":   {&fwk.PreFilterResult{NodeNames: sets.New("b", "unknown")}, nil, "b"},
+		"no node":    {nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable), ""},
+		"it breaks":  {nil, fwk.AsStatus(errors.New("broken")), ""},
+		"it is over": {nil, fwk.NewStatus(fwk.Skip), "a b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			profiles := stockProfiles(t)
+			profiles[0].Plugins.PreFilter.Enabled = []config.Plugin{{Name: "Picky"}}
+			registry := frameworkruntime.Registry{"Picky": func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) {
+				return picky{func() (*fwk.PreFilterResult, *fwk.Status) { return c.result, c.status }}, nil
+			}}
+			cluster := newClusterWith(t, profiles, registry, nodes(node("a"), node("b")), pods(pod("new", "", 1)))
+			cluster.want(cluster.look(), c.want, "new")
+		})
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
 	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodevolumelimits"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	schedulermetrics "k8s.io/kubernetes/pkg/scheduler/metrics"
 	st "k8s.io/kubernetes/pkg/scheduler/testing"
 
@@ -58,6 +59,11 @@ func stockProfiles(t testing.TB) []config.KubeSchedulerProfile {
 // newCluster is a cluster of these nodes and pods; objects are volumes and budgets. A pod runs where its spec says, else it waits.
 func newCluster(t *testing.T, nodes []*v1.Node, pods []*v1.Pod, objects ...runtime.Object) *cluster {
 	t.Helper()
+	return newClusterWith(t, stockProfiles(t), nil, nodes, pods, objects...)
+}
+
+func newClusterWith(t *testing.T, profiles []config.KubeSchedulerProfile, plugins frameworkruntime.Registry, nodes []*v1.Node, pods []*v1.Pod, objects ...runtime.Object) *cluster {
+	t.Helper()
 	schedulermetrics.Register()
 	ctx := t.Context()
 	for _, n := range nodes {
@@ -66,7 +72,7 @@ func newCluster(t *testing.T, nodes []*v1.Node, pods []*v1.Pod, objects ...runti
 	factory := informers.NewSharedInformerFactory(fake.NewClientset(objects...), 0)
 	c := &cluster{T: t, cache: internalcache.New(ctx, nil, false), pods: map[string]*v1.Pod{}}
 	f, err := New(ctx, Options{
-		Profiles: stockProfiles(t), Cache: c.cache, Informers: factory,
+		Profiles: profiles, Plugins: plugins, Cache: c.cache, Informers: factory,
 		Like: like{csi: nodevolumelimits.NewCSIManager(factory.Storage().V1().CSINodes().Lister())},
 		Pods: func(uid string) *v1.Pod { return c.pods[uid] }, Budgets: factory.Policy().V1().PodDisruptionBudgets().Lister(),
 	})
