@@ -13,6 +13,7 @@ import (
 type copiedNode struct {
 	preemption.Node
 	leaving []leavingPod
+	closed  bool   // to claimants
 	tree    uint64 // the tree whose indices it holds
 	until   int64  // when somebody who is leaving will count as stuck, 0: never
 }

@@ -325,16 +325,18 @@ func (l *Ledger) behindGroup(app *account) (reason.Reason, bool) {
 	return reason.Reason{Code: reason.BehindGang, Queue: string(app.path), Other: g.Key, Since: g.wait.since, Until: g.wait.until}, true
 }
 
-// NodesOpenTo returns the nodes that are not kept from a pod, for a pod group it is not of; false: none is, so it may use all.
+// NodesOpenTo returns the nodes that are not kept from a pod, for a pod group it is not of; false: none is, so it may use all. The node on which
+// preemption made a place for it is never kept from it.
 func (l *Ledger) NodesOpenTo(uid UID) ([]string, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if r := l.pods[uid]; l.keeper == nil || r != nil && r.group == l.keeper {
+	r := l.pods[uid]
+	if l.keeper == nil || r != nil && r.group == l.keeper {
 		return nil, false
 	}
 	var open []string
 	for _, e := range l.nodeList { // into a set: order does not matter
-		if e.keptFor == nil {
+		if e.keptFor == nil || r != nil && r.place != nil && r.place.node == e {
 			open = append(open, e.Name)
 		}
 	}

@@ -126,12 +126,13 @@ func (l *Ledger) holdsGood(r *record, now int64) bool {
 func (l *Ledger) roomIsThere(r *record) bool {
 	p := r.place
 	if p.lookedAt != p.node.changes+1 {
-		p.lookedAt, p.roomy = p.node.changes+1, l.hasRoomFor(r)
+		p.lookedAt, p.roomy = p.node.changes+1, l.hasRoomFor(r, nil)
 	}
 	return p.roomy
 }
 
-func (l *Ledger) hasRoomFor(r *record) bool {
+// hasRoomFor is roomIsThere for a pod that starts together with others: they have to have their room on the node too.
+func (l *Ledger) hasRoomFor(r *record, together []*record) bool {
 	e := r.place.node
 	if r.spot != e {
 		return false
@@ -143,7 +144,7 @@ func (l *Ledger) hasRoomFor(r *record) bool {
 	}
 	others, pods := e.used.List(), e.spots+e.foreignPods
 	for _, o := range e.on {
-		if o != r && o.place != nil && !o.state.charged() {
+		if o != r && o.place != nil && !o.state.charged() && !slices.Contains(together, o) {
 			others, pods = others.Sub(o.Request), pods-1
 		}
 	}
@@ -186,7 +187,7 @@ func (l *Ledger) placesGiven(pods []*record) (nodes []*node, given bool) {
 		return nil, false
 	}
 	for _, r := range pods {
-		if r.place == nil || !l.roomIsThere(r) {
+		if r.place == nil || !l.hasRoomFor(r, pods) {
 			return nil, true
 		}
 		nodes = append(nodes, r.place.node)

@@ -33,7 +33,9 @@ func (l *Ledger) preemptionWorld(now int64, all bool) (preemption.World, bool) {
 		usage[i].Add(w.Queues[i].Usage)
 	}
 	for _, c := range cached {
-		w.Nodes = append(w.Nodes, c.Node)
+		if !c.closed {
+			w.Nodes = append(w.Nodes, c.Node)
+		}
 		for _, r := range c.leaving {
 			w.Gone = append(w.Gone, r.uid)
 			if r.queue < 0 {
@@ -94,10 +96,11 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 	}
 	nodes := make([]*copiedNode, 0, len(l.nodeList))
 	for _, e := range l.nodeList {
-		if !e.Usable || e.keptFor != nil {
+		c := l.copyNode(e, now)
+		if !e.Usable || e.keptFor != nil { // for no claimant; but who leaves it, its queue does not use any more
+			nodes = append(nodes, &copiedNode{leaving: c.leaving, closed: true})
 			continue
 		}
-		c := l.copyNode(e, now)
 		for _, r := range again { // few: its room is free until it has a place that holds good
 			if r.spot == e {
 				x := *c

@@ -90,6 +90,9 @@ func (l *Ledger) followPlaces(r *record) {
 		}
 		l.endPlace(r)
 	}
+	if !l.trying {
+		l.nominate(r) // while it was in kube-scheduler's hands nobody looked at that
+	}
 	if r.victim != nil && !l.trying && r.state != Bound {
 		l.dropVictim(r)
 	}

@@ -1,0 +1,74 @@
+package ledger
+
+import (
+	"slices"
+	"testing"
+)
+
+// nominated: the pod's status names the node, so it has a place there.
+func nominated(p *Pod) { p.Nominated = "node" }
+
+// A pod that is leaving is gone for its queue wherever it runs: else its queue would seem to have more than it will, and be taken from.
+func TestWhoLeavesANodeThatIsClosedIsGone(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.ObserveNode(Node{Name: "other", Allocatable: amounts(10, 40), Usable: true})
+	f.declare("root.busy")
+	f.declare("root.starved", fairShareTimeout(0))
+	f.pod("leaves", "busy", boundTo("node"), asks(3, 4), func(p *Pod) { p.Terminating, p.Deadline = true, f.now+30*sec })
+	f.pod("stays", "busy", boundTo("other"), asks(10, 4))
+	f.pod("waits", "starved", asks(2, 4))
+	f.ObserveNode(Node{Name: "node", Allocatable: amounts(100, 400)})
+	f.clocks()
+	w, ok := f.Preemption(f.now)
+	if !ok || len(w.Nodes) != 1 || !slices.Equal(w.Gone, []string{"leaves"}) {
+		t.Fatalf("a world %v of the nodes %v, gone %v", ok, w.Nodes, w.Gone)
+	}
+	for _, q := range w.Queues {
+		if q.Path == "root.busy" && !q.Usage.Equal(amounts(10, 4)) {
+			t.Errorf("%s uses %v once who leaves is gone", q.Path, q.Usage)
+		}
+	}
+}
+
+// A node on which a pod has its place may be kept for a group later: it stays open to that pod.
+func TestAPlaceIsOpenToItsPodAlthoughTheNodeIsKept(t *testing.T) {
+	f := gangs(t)
+	f.pod("runs", "b", boundTo("node"), asks(80, 4))
+	f.pod("placed", "b", asks(10, 4), nominated)
+	f.gang("g", "a", 3)
+	f.wantPods(f.choose(), "placed")
+	f.now += patience
+	f.choose()
+	f.now += patience
+	f.choose()
+	if open, some := f.NodesOpenTo("runs"); !some || len(open) > 0 {
+		t.Fatalf("%v are open to others: the node should be kept", open)
+	}
+	if open, _ := f.NodesOpenTo("placed"); !slices.Equal(open, []string{"node"}) {
+		t.Errorf("%v are open to the pod with the place", open)
+	}
+}
+
+// Two pods of a group have places on one node, each with room as long as the other does not come: they start when there is room for both.
+func TestAGroupWithPlacesStartsWhenAllHaveRoomTogether(t *testing.T) {
+	f := gangs(t)
+	f.pod("runs", "b", boundTo("node"), asks(90, 4))
+	f.gang("g", "a", 2, nominated)
+	f.wantPods(f.choose())
+	f.forget("runs")
+	f.wantPods(f.choose(), "g0", "g1")
+}
+
+// A pod whose attempt fails loses its place: its status is to say so, although kube-scheduler had it when that happened.
+func TestTheNominationOfALostPlaceIsTakenBack(t *testing.T) {
+	f := gangs(t)
+	f.pod("placed", "b", asks(10, 4), nominated)
+	f.wantPods(f.choose(), "placed")
+	if got := f.Errands(f.now).Nominate; len(got) != 0 {
+		t.Errorf("while it is tried: %+v", got)
+	}
+	f.fail("placed", NoFit)
+	if got := f.Errands(f.now).Nominate; len(got) != 1 || got[0].UID != "placed" || got[0].Node != "" {
+		t.Errorf("after it failed: %+v", got)
+	}
+}
