@@ -1,0 +1,263 @@
+package simulator
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// books are what queues use and are entitled to, added up from the pods, and what a plan makes of that.
+type books struct {
+	s      *steady
+	w      preemption.World
+	at     map[queue.Path]int
+	used   []size // of each queue of the world
+	shares []size
+	total  size
+	rules  []queue.Rule // by which each queue is compared with its siblings
+	wrong  []string
+}
+
+func (b *books) fail(format string, args ...any) {
+	b.wrong = append(b.wrong, fmt.Sprintf(format, args...))
+}
+
+// auditPlan looks at a plan with arithmetic of its own.
+func (s *steady) auditPlan(w preemption.World, plan preemption.Plan) []string {
+	b := &books{s: s, w: w, at: map[queue.Path]int{}, used: make([]size, len(w.Queues)), shares: make([]size, len(w.Queues)), rules: make([]queue.Rule, len(w.Queues))}
+	snapshot := s.l.Snapshot()
+	b.total = sizeOf(snapshot.Total)
+	for i, q := range w.Queues {
+		b.at[q.Path] = i
+	}
+	for _, q := range snapshot.Queues {
+		if i, ok := b.at[q.Path]; ok {
+			b.shares[i] = sizeOf(q.FairShare)
+			for j := range w.Queues {
+				if w.Queues[j].Path.Parent() == q.Path {
+					b.rules[j] = q.Spec.Rule()
+				}
+			}
+		}
+	}
+	for uid, m := range s.pods { // a sum: order does not matter
+		comes := slices.ContainsFunc(w.Coming, func(c preemption.Place) bool { return c.UID == string(uid) })
+		if comes || m.Node != "" && !m.Terminating && !slices.Contains(w.Gone, string(uid)) {
+			b.charge(b.leaf(m), sizeOf(m.Request), 1)
+		}
+	}
+	closed := false            // a pod has a place on a node that is closed to claimants: it may be doubtful
+	for _, m := range s.pods { // any: order does not matter
+		closed = closed || m.Node == "" && m.Nominated != "" && !slices.ContainsFunc(w.Nodes, func(n preemption.Node) bool { return n.Name == m.Nominated })
+	}
+	for i, q := range w.Queues {
+		if closed {
+			b.used[i] = sizeOf(q.Usage)
+		}
+		if got := sizeOf(q.Usage); got != b.used[i] {
+			b.fail("%s uses %v net, the plan was told %v", q.Path, b.used[i], got)
+		}
+		if got := sizeOf(q.Entitlement); got != b.shares[i] {
+			b.fail("%s is entitled to %v, the plan was told %v", q.Path, b.shares[i], got)
+		}
+	}
+	b.auditPayments(plan)
+	b.auditRoom(plan)
+	return b.wrong
+}
+
+func (b *books) leaf(m *member) int { return b.at[home(&m.Pod)] }
+
+func (b *books) charge(q int, s size, sign int64) {
+	for ; q >= 0; q = b.w.Queues[q].Parent {
+		for i := range s {
+			b.used[q][i] += sign * s[i]
+		}
+	}
+}
+
+// dominant is the largest part of the cluster that counts.
+func (b *books) dominant(q int, s size) *big.Rat {
+	most := new(big.Rat)
+	for i, n := range resources {
+		if s[i] <= 0 || !b.rules[q].Counts(n) {
+			continue
+		}
+		part := big.NewRat(1<<62, 1) // of nothing
+		if b.total[i] > 0 {
+			part = big.NewRat(s[i], b.total[i])
+		}
+		if part.Cmp(most) > 0 {
+			most = part
+		}
+	}
+	return most
+}
+
+// auditPayments follows the plan claim by claim: no claim is paid beyond its target, and no victim's queue falls below its share.
+func (b *books) auditPayments(plan preemption.Plan) {
+	for _, p := range plan.Claims {
+		for _, at := range p.Places {
+			m := b.s.pods[ledger.UID(at.UID)]
+			if m == nil || m.Node != "" || m.Terminating {
+				b.fail("%s has a place, and does not wait", at.UID)
+				continue
+			}
+			b.charge(b.leaf(m), sizeOf(m.Request), 1)
+			if !b.w.Queues[p.Queue].Path.Contains(home(&m.Pod)) {
+				b.fail("%s has a place by a claim of %s", at.UID, b.w.Queues[p.Queue].Path)
+			}
+		}
+		for _, v := range plan.Victims {
+			if slices.ContainsFunc(p.Places, func(at preemption.Place) bool { return at.UID == v.For }) {
+				b.auditVictim(v, p)
+			}
+		}
+		target := sizeOf(p.Target)
+		if len(p.Places) > 0 && b.dominant(p.Queue, b.used[p.Queue]).Cmp(b.dominant(p.Queue, target)) > 0 {
+			b.fail("%s is paid up to %v of %v", b.w.Queues[p.Queue].Path, b.used[p.Queue], target)
+		}
+	}
+	for _, v := range plan.Victims { // once more, with all that is planned
+		b.keepsShares(v, "in the end")
+	}
+}
+
+func (b *books) auditVictim(v preemption.Victim, p preemption.Payment) {
+	m := b.s.pods[ledger.UID(v.UID)]
+	if m == nil || m.Node == "" || m.Terminating || slices.Contains(b.w.Gone, v.UID) {
+		b.fail("%s is to go, and is on its way or not there", v.UID)
+		return
+	}
+	leaf := b.leaf(m)
+	if b.w.Queues[p.Queue].Path.Contains(home(&m.Pod)) {
+		b.fail("%s of the queue %s that claims is to go", v.UID, b.w.Queues[p.Queue].Path)
+	}
+	for _, q := range b.s.obs.Queues {
+		if q.Spec.Preemption.NotPreemptible && q.Path.Contains(home(&m.Pod)) {
+			b.fail("%s is to go, which %s does not allow", v.UID, q.Path)
+		}
+	}
+	b.charge(leaf, sizeOf(m.Request), -1)
+	b.keepsShares(v, "then")
+}
+
+// keepsShares: from the victim's leaf up to below the queue where its path meets that of the claim, all have their share.
+func (b *books) keepsShares(v preemption.Victim, when string) {
+	m := b.s.pods[ledger.UID(v.UID)]
+	if m == nil {
+		return
+	}
+	for q := b.leaf(m); q >= 0 && !b.w.Queues[q].Path.Contains(b.w.Queues[v.ForQueue].Path); q = b.w.Queues[q].Parent {
+		if b.dominant(q, b.used[q]).Cmp(b.dominant(q, b.shares[q])) < 0 {
+			b.fail("%s goes for %s, and %s %s uses %v of its share of %v", v.UID, v.For, when, b.w.Queues[q].Path, b.used[q], b.shares[q])
+		}
+	}
+}
+
+// auditRoom: all fit on their nodes once those that are to go are gone, and without one of them they would not.
+func (b *books) auditRoom(plan preemption.Plan) {
+	left, slots := map[string]size{}, map[string]int{}
+	goes := map[string]bool{}
+	for _, v := range plan.Victims {
+		goes[v.UID] = true
+	}
+	for _, n := range b.s.obs.Nodes {
+		left[n.Name], slots[n.Name] = sizeOf(n.Allocatable), n.Pods
+		if n.Pods == 0 {
+			slots[n.Name] = 1 << 30
+		}
+	}
+	put := func(node string, m *member) {
+		left[node] = left[node].minus(sizeOf(m.Request))
+		slots[node]--
+	}
+	for uid, m := range b.s.pods { // a sum: order does not matter
+		if m.Node != "" && !m.Terminating && !goes[string(uid)] && !slices.Contains(b.w.Gone, string(uid)) {
+			put(m.Node, m)
+		}
+	}
+	for _, c := range b.w.Coming {
+		put(b.w.Nodes[c.Node].Name, b.s.pods[ledger.UID(c.UID)])
+	}
+	placed := map[string]bool{}
+	for _, p := range plan.Claims {
+		for _, at := range p.Places {
+			name, m := b.w.Nodes[at.Node].Name, b.s.pods[ledger.UID(at.UID)]
+			put(name, m)
+			placed[name] = true
+			if !suits(*b.s.node(name), m.Pod) {
+				b.fail("%s has a place on %s, which it may not use", at.UID, name)
+			}
+		}
+	}
+	for name := range placed { // each for itself: order does not matter
+		if !(size{}).within(left[name]) || slots[name] < 0 {
+			b.fail("node %s is short of %v and has %d slots left in the end", name, left[name], slots[name])
+		}
+	}
+	b.auditNeed(plan, left, slots)
+}
+
+// auditNeed: with any one of the victims, or of the groups that go together, still there, somebody would have no room, or a max would be exceeded.
+func (b *books) auditNeed(plan preemption.Plan, left map[string]size, slots map[string]int) {
+	for _, v := range plan.Victims {
+		needed := false
+		together, back, pods := map[queue.Path]size{}, map[string]size{}, map[string]int{}
+		for _, o := range plan.Victims {
+			if o.UID != v.UID && (v.With == "" || o.With != v.With) {
+				continue
+			}
+			m := b.s.pods[ledger.UID(o.UID)]
+			for q := home(&m.Pod); q != ""; q = q.Parent() {
+				together[q] = together[q].plus(sizeOf(m.Request))
+			}
+			back[m.Node] = back[m.Node].plus(sizeOf(m.Request))
+			pods[m.Node]++
+		}
+		for node, more := range back { // any: order does not matter
+			if !more.within(left[node]) || slots[node] < pods[node] {
+				needed = true
+			}
+		}
+		for q, more := range together { // any: order does not matter
+			if _, over := b.used[b.at[q]].plus(more).over(stated(b.w.Queues[b.at[q]].Max, resource.List{}, b.total)); over {
+				needed = true
+			}
+		}
+		if !needed {
+			b.fail("%s goes for %s, and nobody needs its room", v.UID, v.For)
+		}
+	}
+}
+
+// auditRest: in the end nobody waits for what could be paid, and whoever had others evicted has its place.
+func (s *steady) auditRest() error {
+	var wrong []string
+	for _, q := range s.l.Snapshot().Queues {
+		if q.Starvation.Claiming && len(s.l.Victims()) > 0 {
+			wrong = append(wrong, fmt.Sprintf("%s still waits for its victims", q.Path))
+		}
+	}
+	w := s.l.WhatPreemption(s.now)
+	plan := preemption.Make(w, s.l.Feasibility(w))
+	for _, c := range plan.Claims {
+		if len(c.Places) > 0 {
+			wrong = append(wrong, fmt.Sprintf("%d places could be found for %s", len(c.Places), w.Queues[c.Queue].Path))
+		}
+		if c.Unpaid == preemption.RoundSpent {
+			wrong = append(wrong, fmt.Sprintf("%s has to wait for the next round for ever", w.Queues[c.Queue].Path))
+		}
+	}
+	wrong = append(wrong, s.l.Check()...)
+	if len(wrong) > 0 {
+		return fmt.Errorf("at rest: %s", strings.Join(wrong, "\n"))
+	}
+	return nil
+}
