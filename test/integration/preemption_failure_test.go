@@ -191,33 +191,32 @@ func (k *taking) budgetAfterTheAnnouncement() {
 
 // evictionsFailForAWhile: they are tried again and counted, others are scheduled meanwhile, and in the end exactly those went that were announced.
 func (k *taking) evictionsFailForAWhile() {
-	k.queues("hog", "small weight=4", "starved"+claims)
+	k.queues("hog", "small", "starved"+claims)
 	k.fill("hog", 0, 14)
 	k.running("hog", 14)
 	allow := k.forbidEvictions("false", "example")
+	before := k.runs.s.Ledger.PreemptionCounts()
 	k.fill("starved", 0, 4) // 2 are free
 	k.until("each eviction failed twice", func() (bool, string) {
 		vs := k.runs.s.Ledger.Victims()
 		return len(vs) == 2 && vs[0].Attempts >= 2 && vs[1].Attempts >= 2, fmt.Sprint(vs)
 	})
-	if c := k.runs.s.Ledger.PreemptionCounts(); c.Failed < 4 || c.Evicted != 0 {
-		k.t.Errorf("the counts are %+v", c)
+	if c := k.runs.s.Ledger.PreemptionCounts(); c.Failed < before.Failed+4 || c.Evicted != before.Evicted || c.Refused != before.Refused {
+		k.t.Errorf("the counts are %+v, before they were %+v", c, before)
 	}
 	if page := scrapePage(k.t); strings.Contains(page, "fairway_preemption_eviction_failures_total{cause=\"error\"} 0\n") {
 		k.t.Error("the metrics do not count the failures")
 	}
-	// A pod of starved ends, and somebody else's pod comes in: the scheduler goes on.
-	before := k.running("starved", 2)
-	k.must(k.client.Delete(k.ctx, before[0], client.GracePeriodSeconds(0)))
-	k.fill("small", 0, 1)
-	k.until("the free place is used", func() (bool, string) {
-		root := k.runs.s.Ledger.Snapshot().Queues[0]
-		return root.PodsRunning == 16, fmt.Sprintf("%d pods run", root.PodsRunning)
-	})
-	told := k.announced()
+	k.fill("small", 0, 1, withSize("0", "0")) // finds a place on a full node
+	k.running("small", 1)
+	k.running("starved", 2)
 	allow()
+	k.running("starved", 4)
 	k.paid()
-	k.evictedAre(map[string]int{"hog-": told})
+	k.evictedAre(map[string]int{"hog-": 2})
+	if n := k.announced(); n != 2 {
+		k.t.Errorf("%d pods were announced, 2 evicted", n)
+	}
 }
 
 // restartBeforeItIsDue: the clock that began before the restart runs on, and nobody waits for a timeout anew.

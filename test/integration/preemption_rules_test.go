@@ -107,15 +107,15 @@ func (k *taking) guaranteesGoFirst() {
 	}
 }
 
-// wholeNodesForLargePods: two pods of 3 cpu need two nodes, and of pods of 2 cpu the two that are on each of them: four victims, one pod more for each
-// node than what is claimed.
+// wholeNodesForLargePods: of 8 cpu that are owed, two pods of 3 cpu make use. They need two nodes, and of pods of 2 cpu the two that are on each of
+// them. Nobody goes for what is left of the claim, since it is less than a pod.
 func (k *taking) wholeNodesForLargePods() {
 	k.queues("hog", "starved"+claims)
 	k.fill("hog", 0, 8, withSize("2", "8Gi"))
 	k.running("hog", 8)
 	k.fill("starved", 0, 3, withSize("3", "12Gi"))
 	k.running("starved", 2)
-	k.paid()
+	rest(k.t, k.world, k.runs.s)
 	k.evictedAre(map[string]int{"hog-": 4})
 	nodes := map[string]bool{}
 	for _, f := range k.fates() {
