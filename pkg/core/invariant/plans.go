@@ -44,6 +44,8 @@ type replay struct {
 	places   map[string]preemption.Place     // by claimant
 	payments map[string]int                  // the claim that places a claimant
 	gone     map[string]bool
+	// onNode and leaving are, by node, the claimants that are to come and the victims.
+	onNode, leaving [][]string
 }
 
 type running struct {
@@ -55,6 +57,7 @@ func newReplay(w *preemption.World, p *preemption.Plan) *replay {
 	r := &replay{
 		w: w, p: p, runs: map[string]running{}, asks: map[string]*preemption.Claimant{}, victims: map[string][]preemption.Victim{},
 		places: map[string]preemption.Place{}, payments: map[string]int{}, gone: map[string]bool{},
+		onNode: make([][]string, len(w.Nodes)), leaving: make([][]string, len(w.Nodes)),
 	}
 	for n := range w.Nodes {
 		for i := range w.Nodes[n].Candidates {
@@ -87,6 +90,7 @@ func (r *replay) known() []string {
 				continue
 			}
 			r.places[place.UID], r.payments[place.UID] = place, i
+			r.onNode[place.Node] = append(r.onNode[place.Node], place.UID)
 		}
 	}
 	for _, v := range r.p.Victims {
@@ -99,6 +103,9 @@ func (r *replay) known() []string {
 			out = append(out, fmt.Sprintf("victim %s: it runs on another node or in another queue than the plan says", v.UID))
 		case !placed || r.p.Claims[r.payments[v.For]].Queue != v.ForQueue:
 			out = append(out, fmt.Sprintf("victim %s: claimant %s, for which it goes, has no place in that claim", v.UID, v.For))
+		}
+		if runs {
+			r.leaving[c.node] = append(r.leaving[c.node], v.UID)
 		}
 		r.gone[v.UID] = true
 		r.victims[v.For] = append(r.victims[v.For], v)

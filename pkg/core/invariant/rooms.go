@@ -130,37 +130,38 @@ func (r *replay) maxima(a preemption.Claimant) []string {
 	return out
 }
 
-// rooms checks that on every node the places have room once the victims are gone, except those who stay with spared.
+// rooms checks that on every node the places have room once the victims are gone; with spared, only on the nodes on which somebody stays then.
 func (r *replay) rooms(spared string) []string {
-	asked := make([]resource.List, len(r.w.Nodes))
-	pods := make([]int, len(r.w.Nodes))
-	for i := range r.p.Claims {
-		for _, place := range r.p.Claims[i].Places {
-			asked[place.Node] = asked[place.Node].Add(r.asks[place.UID].Request)
-			pods[place.Node]++
-		}
-	}
-	free := make([]resource.List, len(r.w.Nodes))
-	slots := make([]int, len(r.w.Nodes))
+	var out []string
 	for i := range r.w.Nodes {
-		free[i], slots[i] = r.w.Nodes[i].Free, r.w.Nodes[i].Slots
-	}
-	for _, v := range r.p.Victims {
-		if !r.stays(v.UID, spared) {
-			free[v.Node] = free[v.Node].Add(r.runs[v.UID].Request)
-			slots[v.Node]++
+		if len(r.onNode[i]) > 0 && (spared == "" || slices.ContainsFunc(r.leaving[i], func(uid string) bool { return r.stays(uid, spared) })) {
+			out = append(out, r.roomOn(i, spared)...)
 		}
+	}
+	return out
+}
+
+func (r *replay) roomOn(node int, spared string) []string {
+	n := &r.w.Nodes[node]
+	free, slots := n.Free, n.Slots
+	for _, uid := range r.leaving[node] {
+		if !r.stays(uid, spared) {
+			free = free.Add(r.runs[uid].Request)
+			slots++
+		}
+	}
+	var asked resource.List
+	for _, uid := range r.onNode[node] {
+		asked = asked.Add(r.asks[uid].Request)
 	}
 	var out []string
-	for i := range asked {
-		if pods[i] > 0 && pods[i] > slots[i] {
-			out = append(out, fmt.Sprintf("node %s: %d claimants, and room for %d", r.w.Nodes[i].Name, pods[i], slots[i]))
-		}
-		for j := range asked[i].Len() {
-			if e := asked[i].At(j); e.Value > 0 && e.Value > free[i].Get(e.Name) {
-				out = append(out, fmt.Sprintf("node %s: its claimants ask for %s %s, and %s will be free", r.w.Nodes[i].Name,
-					resource.Format(e.Name, e.Value), e.Name, resource.Format(e.Name, free[i].Get(e.Name))))
-			}
+	if pods := len(r.onNode[node]); pods > slots {
+		out = append(out, fmt.Sprintf("node %s: %d claimants, and room for %d", n.Name, pods, slots))
+	}
+	for i := range asked.Len() {
+		if e := asked.At(i); e.Value > 0 && e.Value > free.Get(e.Name) {
+			out = append(out, fmt.Sprintf("node %s: its claimants ask for %s %s, and %s will be free", n.Name,
+				resource.Format(e.Name, e.Value), e.Name, resource.Format(e.Name, free.Get(e.Name))))
 		}
 	}
 	return out

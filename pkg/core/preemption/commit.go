@@ -54,7 +54,7 @@ func (p *planner) explain(o *order) Unpaid {
 	for id := range p.atoms {
 		if p.may(h, int32(id)) {
 			p.undo(int32(id))
-			if p.excess(o, nil) != nil && p.hopeless(h) {
+			if p.excess(o, nil) != nil && p.beyond(h) {
 				return LimitForbids
 			}
 			return NoPlace
@@ -66,8 +66,8 @@ func (p *planner) explain(o *order) Unpaid {
 	return NoSurplus
 }
 
-// hopeless reports whether everybody who may go inside them would leave a queue above its max.
-func (p *planner) hopeless(h *hunt) bool {
+// beyond reports whether everybody who may go inside them would leave a queue above its max.
+func (p *planner) beyond(h *hunt) bool {
 	var taken []int32
 	for _, id := range p.insiders(h, p.excess(h.order, nil)) {
 		if p.may(h, id) {
@@ -77,4 +77,35 @@ func (p *planner) hopeless(h *hunt) bool {
 	over := p.excess(h.order, nil) != nil
 	p.undo(taken...)
 	return over
+}
+
+// failure is why a single pod found no place, and in which picture.
+type failure struct {
+	asker asker
+	why   Unpaid
+	stamp int
+}
+
+// hopeless says why a single pod will find no place if another of its queue and class, which asked for no more, has just found none.
+func (p *planner) hopeless(u *unit) Unpaid {
+	if len(u.pods) > 1 {
+		return ""
+	}
+	a := &u.pods[0]
+	for i := range p.failed {
+		f := &p.failed[i]
+		if f.stamp == p.stamp && f.asker.Queue == a.Queue && f.asker.Class == a.Class && within(f.asker.request, a.request) {
+			return f.why
+		}
+	}
+	return ""
+}
+
+func within(a, b []int64) bool {
+	for i := range a {
+		if a[i] > b[i] {
+			return false
+		}
+	}
+	return true
 }

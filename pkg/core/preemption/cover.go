@@ -77,16 +77,27 @@ type cover struct {
 	steps  int
 }
 
-// patience bounds the search on one node. Where it ends, whoever gives most goes first.
-const patience = 600
+// patience bounds the search on one node, and haste does once a claim has used up its work. Where it ends, whoever gives most goes first.
+const (
+	patience = 600
+	haste    = 40
+)
 
 // prepare lines up who gives anything. It reports whether all of them together give enough.
 func (c *cover) prepare(atoms []int32) bool {
 	c.atoms, c.given, c.best, c.left, c.chosen = c.atoms[:0], c.given[:0], c.best[:0], c.left[:0], c.chosen[:0]
 	c.steps = patience
+	if c.p.work <= 0 {
+		c.steps = haste
+	}
+	if !c.enough(atoms) {
+		return false
+	}
+	c.p.work -= len(atoms)
 	for _, id := range atoms {
-		a := &c.p.atoms[id]
-		if (a.drivers == 0 || c.h.drivers) && c.p.reaches(c.h, &c.p.pods[a.pods[0]]) {
+		// Who may not go alone does not beside others either.
+		if a := &c.p.atoms[id]; (a.drivers == 0 || c.h.drivers) && c.p.may(c.h, id) {
+			c.p.undo(id)
 			c.atoms = append(c.atoms, id)
 		}
 	}
@@ -118,6 +129,21 @@ func (c *cover) prepare(atoms []int32) bool {
 	return true
 }
 
+// enough reports whether all who might go give enough; most nodes that are out of the question are so by this.
+func (c *cover) enough(atoms []int32) bool {
+	for _, l := range c.lacks {
+		for _, id := range atoms {
+			if a := &c.p.atoms[id]; l.amount > 0 && (a.drivers == 0 || c.h.drivers) && c.p.reaches(c.h, &c.p.pods[a.pods[0]]) {
+				l.amount = resource.SatSub(l.amount, c.p.gives(c.h, id, c.node, l))
+			}
+		}
+		if l.amount > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 func (c *cover) outlook() {
 	n := len(c.lacks)
 	c.best = slices.Grow(c.best[:0], (len(c.atoms)+1)*n)[:(len(c.atoms)+1)*n]
@@ -133,6 +159,8 @@ func (c *cover) outlook() {
 // fewest finds the smallest number of drivers, then of pods, that give all, and leaves them taken. Of equal numbers it finds the one
 // whose most preferred victim is preferred, then the next.
 func (c *cover) fewest() bool {
+	had := c.steps
+	defer func() { c.p.work -= had - c.steps }()
 	drivers, pods := 0, 0
 	for _, id := range c.atoms {
 		drivers += c.p.atoms[id].drivers

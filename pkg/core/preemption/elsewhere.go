@@ -2,13 +2,19 @@ package preemption
 
 import "slices"
 
+// fewTries nodes are looked at however much work a claim has made: under a max it may be that none has all that lacks.
+const fewTries = 4
+
 // solveElsewhere makes room on the node by pods of the node, and under a max above the claim by pods wherever they run.
 func (p *planner) solveElsewhere(h *hunt, o *option) {
 	c := &p.cover
 	c.lacks = slices.DeleteFunc(c.lacks, func(l lack) bool { return l.at != room })
 	var here []int32
 	if len(c.lacks) > 0 {
-		if p.work <= 0 || !p.single(c, p.nodes[o.node].atoms) && !(c.prepare(p.nodes[o.node].atoms) && c.fewest()) {
+		if h.tries++; p.work <= 0 && h.tries > fewTries {
+			return
+		}
+		if !p.single(c, p.nodes[o.node].atoms) && !(c.prepare(p.nodes[o.node].atoms) && c.fewest()) {
 			return
 		}
 		here = slices.Clone(c.chosen)

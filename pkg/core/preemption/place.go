@@ -3,6 +3,7 @@ package preemption
 import (
 	"cmp"
 	"container/heap"
+	"encoding/binary"
 	"slices"
 )
 
@@ -30,12 +31,17 @@ const (
 	refused // by the filters, whoever goes
 )
 
+// demand is whom a market is for: claimants of a shape, who may go for them, and what lacks beside room.
+type demand struct {
+	shape   int
+	drivers bool
+	reach   int
+	excess  string
+}
+
 // market is what the nodes offer to one shape of claimants.
 type market struct {
 	options []option
-	reach   int
-	drivers bool
-	excess  []lack
 }
 
 // contest orders options, the best first: fewest drivers, fewest pods for those who fit thanks to them, the nominated node, the
@@ -160,14 +166,14 @@ func (p *planner) forgive(m *market) bool {
 // survey brings the offers of all nodes up to date. Those whose node did not change stand: during a claim its victims only become fewer. Which
 // of several victims of equal cost is preferred follows the surpluses as long as the plan has patience for it.
 func (p *planner) survey(h *hunt) *market {
-	excess := p.excess(h.order, nil)
-	m, ok := p.markets[h.asker.shape]
-	if !ok || m.reach != h.reach || m.drivers != h.drivers || !slices.Equal(m.excess, excess) {
-		m = &market{options: make([]option, len(p.nodes)), reach: h.reach, drivers: h.drivers, excess: excess}
+	which := demand{h.asker.shape, h.drivers, h.reach, spell(p.excess(h.order, nil))}
+	m, ok := p.markets[which]
+	if !ok {
+		m = &market{options: make([]option, len(p.nodes))}
 		for i := range m.options {
 			m.options[i].node = int32(i)
 		}
-		p.keep(h.asker.shape, m)
+		p.keep(which, m)
 	}
 	for i := range m.options {
 		o := &m.options[i]
@@ -179,17 +185,23 @@ func (p *planner) survey(h *hunt) *market {
 	return m
 }
 
-// keep remembers a market. Claimants come in few shapes, mostly in a row.
-func (p *planner) keep(shape int, m *market) {
-	const most = 8
-	if _, ok := p.markets[shape]; !ok {
-		if len(p.recent) == most {
-			delete(p.markets, p.recent[0])
-			p.recent = p.recent[1:]
-		}
-		p.recent = append(p.recent, shape)
+// keep remembers a market. Claimants come in few shapes.
+func (p *planner) keep(which demand, m *market) {
+	const most = 32
+	if len(p.recent) == most {
+		delete(p.markets, p.recent[0])
+		p.recent = p.recent[1:]
 	}
-	p.markets[shape] = m
+	p.recent = append(p.recent, which)
+	p.markets[which] = m
+}
+
+func spell(lacks []lack) string {
+	var out []byte
+	for _, l := range lacks {
+		out = binary.AppendVarint(binary.AppendVarint(binary.AppendVarint(out, int64(l.resource)), int64(l.at)), l.amount)
+	}
+	return string(out)
 }
 
 // retake takes the victims of an option if they may still go together.
@@ -210,7 +222,7 @@ func (p *planner) solve(h *hunt, o *option) {
 	c.p, c.h, c.node = p, h, o.node
 	c.lacks = p.lacks(h, o.node, c.lacks[:0])
 	atoms := p.nodes[o.node].atoms
-	p.work -= len(atoms)
+	p.work -= len(atoms) / 4
 	switch {
 	case len(c.lacks) == 0:
 		p.note(h, o, nil)

@@ -84,7 +84,7 @@ const (
 
 // Make makes a plan. The same world and the same answers give the same plan.
 func Make(w World, f Feasibility) Plan {
-	p := &planner{w: &w, f: f, markets: map[int]*market{}, placed: map[string]bool{}, shapes: map[shape]int{}}
+	p := &planner{w: &w, f: f, markets: map[demand]*market{}, placed: map[string]bool{}, shapes: map[shape]int{}}
 	claims := Order(w, w.Claims)
 	p.plan.Ideal = ideal(&w)
 	if name, used, idle := notBusy(&w); idle {
@@ -113,8 +113,9 @@ type planner struct {
 	round round
 	cover cover
 	// markets are kept for the claim at hand; recent are their shapes, the oldest first.
-	markets map[int]*market
-	recent  []int
+	markets map[demand]*market
+	recent  []demand
+	failed  []failure // of single pods, in the picture as it is
 	paid    []*order
 	placed  map[string]bool // claimants that have a place
 	shapes  map[shape]int
@@ -134,12 +135,16 @@ type shape struct {
 	class, request string
 }
 
+// enough is the work for which a claim may look for the best of the places that cost the same.
+const enough = 400_000
+
 // pay finds places for the units of a claim, in their order, and then looks for fewer victims.
 func (p *planner) pay(c *Claim) Payment {
 	o := p.begin(c)
 	clear(p.markets)
+	p.failed = p.failed[:0]
 	p.recent = p.recent[:0]
-	p.work = 20 * patience * 100
+	p.work = enough
 	out := Payment{Claim: *c, Owed: p.owed(o)}
 	units := p.units(c)
 	commits, before := p.f.Commits(), p.round.any
@@ -210,6 +215,9 @@ func (p *planner) payUnit(o *order, units []unit) Unpaid {
 	case len(o.placed) > 0 && !p.queues[o.Queue].within(o.round):
 		return RoundSpent
 	}
+	if why := p.hopeless(u); why != "" {
+		return why
+	}
 	before := p.f.Commits()
 	p.alone = !p.round.any
 	why := NoPlace
@@ -225,7 +233,11 @@ func (p *planner) payUnit(o *order, units []unit) Unpaid {
 		}
 	}
 	if why != "" {
-		return p.explain(o)
+		why = p.explain(o)
+		if len(u.pods) == 1 {
+			p.failed = append(p.failed, failure{asker: u.pods[0], why: why, stamp: p.stamp})
+		}
+		return why
 	}
 	o.placed = append(o.placed, placed{unit: u, seats: seats})
 	for i, s := range seats {
@@ -240,7 +252,7 @@ func (p *planner) seatAll(h *hunt, u *unit, wanted int) ([]seat, Unpaid) {
 	var seats []seat
 	for i := range u.pods {
 		h.asker = &u.pods[i]
-		h.looked = false
+		h.looked, h.tries = false, 0
 		p.open()
 		if standing := p.rank(h.order, nil); !slices.Equal(standing, p.standing) {
 			p.standing = standing

@@ -116,7 +116,6 @@ func (s *search) tryNodes(i, j int) bool {
 	c := &contest{p: p, h: h, wanted: len(s.units) - i}
 	for n := range p.nodes {
 		o := &option{node: int32(n), nominee: p.nodes[n].name == h.asker.Nominated}
-		p.work += len(p.nodes[n].atoms)
 		p.solve(h, o)
 		if o.state == found {
 			c.entries = append(c.entries, o)

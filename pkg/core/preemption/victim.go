@@ -18,6 +18,7 @@ type hunt struct {
 	// elsewhere is who goes under a max where nobody has to go for room; looked says that it was looked for.
 	elsewhere []int32
 	looked    bool
+	tries     int // nodes that did not have all that lacks
 }
 
 // open notes which queues may be touched at all, before anything is taken for a claimant.
