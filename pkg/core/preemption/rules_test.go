@@ -191,6 +191,21 @@ func TestRules(t *testing.T) {
 			s.asks(2, 2)
 			return s
 		}, "c|c0@1 c1@1|"},
+		"no more than a disruption budget lets go": {func() *street {
+			s := newStreet(1)
+			s.Queues[s.rich].Entitlement = cpu(0)
+			s.pod(0, "a", 2)
+			s.pod(0, "b", 2)
+			s.budgets["a"], s.budgets["b"], s.allowed = []int{0}, []int{0}, []int{1}
+			s.asks(4, 2)
+			return s
+		}, "a|c1@0|NoPlace"},
+		"what was refused is asked again when something was placed": {func() *street {
+			s := newStreet(2)
+			s.barred["of 2/0"], s.barred["of 1/1"], s.late = true, true, map[string]bool{"of 2/1": true}
+			s.asks(2, 1, 2)
+			return s
+		}, "|c1@0 c2@1|NoSurplus"},
 		"what a filter refuses, another node gives": {func() *street {
 			s := newStreet(2)
 			s.pod(0, "a", 4)
@@ -349,6 +364,27 @@ func TestWhereVictimsComeFrom(t *testing.T) {
 			t.Errorf("places: %v and %v, victims %v", p.Claims[0].Places, p.Claims[1].Places, uids(p))
 		}
 	})
+}
+
+// root.c is paid first, and leaves root.a exactly what it is entitled to. A claim inside root.a may not make it less.
+func TestALaterClaimKeepsWhatAnEarlierOneLeft(t *testing.T) {
+	w := worldOf(cpu(5))
+	a := addQueue(w, "root.a", cpu(4))
+	x := addQueue(w, "root.a.x", cpu(2))
+	y := addQueue(w, "root.a.y", cpu(1))
+	c := addQueue(w, "root.c", cpu(1))
+	run(w, addNode(w, cpu(1)), preemption.Candidate{UID: "y1", Queue: y, Request: cpu(1)})
+	run(w, addNode(w, cpu(4)), preemption.Candidate{UID: "y4", Queue: y, Request: cpu(4)})
+	w.Queues[y].Entitlement = cpu(0)
+	claim(w, x, cpu(2), cpu(1), 1)
+	if p := preemption.Make(*w, &filters{}); !slices.Equal(uids(p), []string{"y1"}) {
+		t.Errorf("alone, %v go", uids(p))
+	}
+	claim(w, c, cpu(1), cpu(1), 1).Kind = preemption.BelowGuaranteed
+	p := preemption.Make(*w, &filters{})
+	if !slices.Equal(uids(p), []string{"y1"}) || p.Claims[1].Unpaid != preemption.NoSurplus || p.Victims[0].Above != a {
+		t.Errorf("%v go, the claim of root.a.x is unpaid for %q", uids(p), p.Claims[1].Unpaid)
+	}
 }
 
 func TestOrderOfClaims(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 // filters is a Feasibility of a few rules: some classes may not run on some nodes, a port is taken once on a node, and budgets.
 type filters struct {
 	barred  map[string]bool   // class/node
+	late    map[string]bool   // class/node that is refused while nothing is placed
 	ports   map[string]string // by UID of a pod, or by class of a claimant
 	on      map[string]int    // node of each pod that runs and has a port
 	budgets map[string][]int
@@ -28,7 +29,8 @@ type commit struct {
 
 func (f *filters) Fits(c *preemption.Claimant, node int, gone []string) bool {
 	f.asked++
-	if f.barred[fmt.Sprint(c.Class, "/", node)] {
+	at := fmt.Sprint(c.Class, "/", node)
+	if f.barred[at] || f.late[at] && len(f.done) == 0 {
 		return false
 	}
 	port := f.ports[c.Class]
