@@ -194,25 +194,13 @@ func (p *planner) plan(ctx context.Context, at int64) error {
 		p.refuse(wrong[0])
 		return fmt.Errorf("a plan of %d victims is not carried out: %q", len(plan.Victims), wrong)
 	}
-	p.planned(time.Duration(p.now()-at), len(plan.Victims), w.Settings.ObserveOnly, lost(w, plan, at))
+	p.planned(time.Duration(p.now()-at), len(plan.Victims), w.Settings.ObserveOnly, float64(plan.PodSeconds(w, -1, at)))
 	stale := p.ledger.Adopt(w, plan, p.now())
 	klog.FromContext(ctx).V(2).Info("Preemption was planned", "claims", len(plan.Claims), "victims", len(plan.Victims), "stale", stale,
 		"stopped", plan.Stopped, "took", time.Duration(p.now()-at))
 	p.tell(w, plan)
 	p.adopted()
 	return nil
-}
-
-// lost is how many seconds the victims of a plan have run, together: work that is done again.
-func lost(w preemption.World, plan preemption.Plan, now int64) (seconds float64) {
-	for _, v := range plan.Victims {
-		for _, c := range w.Nodes[v.Node].Candidates {
-			if c.UID == v.UID && c.Bound > 0 {
-				seconds += max(time.Duration(now-c.Bound), 0).Seconds()
-			}
-		}
-	}
-	return seconds
 }
 
 // make makes a plan and checks it. Filters are anybody's code, and upstream takes care that one that panics ends the process, after which the next does the
@@ -250,7 +238,7 @@ func (p *planner) tell(w preemption.World, plan preemption.Plan) {
 			continue
 		}
 		p.told[is] = c.Since
-		p.event(string(is.queue), corev1.EventTypeNormal, reasonPlanned, planned(w, plan, c))
+		p.event(string(is.queue), corev1.EventTypeNormal, reasonPlanned, planned(w, plan, c, p.now()))
 	}
 	for is := range p.told { // each for itself: order does not matter
 		if !open[is] {
@@ -260,7 +248,7 @@ func (p *planner) tell(w preemption.World, plan preemption.Plan) {
 }
 
 // planned is what the event says, such as "Places found for waiting pods: 3; pods of other queues to be evicted for them: 2".
-func planned(w preemption.World, plan preemption.Plan, c *preemption.Payment) string {
+func planned(w preemption.World, plan preemption.Plan, c *preemption.Payment, now int64) string {
 	victims := 0
 	for i := range plan.Victims {
 		if plan.Victims[i].ForQueue == c.Claim.Queue {
@@ -268,6 +256,9 @@ func planned(w preemption.World, plan preemption.Plan, c *preemption.Payment) st
 		}
 	}
 	note := fmt.Sprintf("Places found for waiting pods: %d; pods of other queues to be evicted for them: %d", len(c.Places), victims)
+	if victims > 0 {
+		note += fmt.Sprintf(", which have run for %d pod-seconds", plan.PodSeconds(w, c.Claim.Queue, now))
+	}
 	if w.Settings.ObserveOnly {
 		note += "; observeOnly: none of them is"
 	}

@@ -136,11 +136,12 @@ func (p Plan) MarshalJSON() ([]byte, error) {
 		Victims     []wireVictim                 `json:"victims"`
 		Ideal       map[string]map[string]string `json:"ideal"`
 		Taken       map[string]string            `json:"taken"`
+		PodSeconds  int64                        `json:"podSeconds"`
 		ObserveOnly bool                         `json:"observeOnly"`
 		Faults      []string                     `json:"faults"`
 		Stopped     string                       `json:"stopped"`
 		Message     string                       `json:"message"`
-	}{claims, victims, ideal, quantities(p.Plan.Taken), p.World.Settings.ObserveOnly, list(p.Faults), string(p.Plan.Stopped), p.stopped()})
+	}{claims, victims, ideal, quantities(p.Plan.Taken), p.podSeconds(), p.World.Settings.ObserveOnly, list(p.Faults), string(p.Plan.Stopped), p.stopped()})
 }
 
 // Lines is the claims, who would go for them and why, and what each queue would have in the end.
@@ -193,12 +194,18 @@ func (p Plan) lines(l Layout, claims, victims, ideal Table) []string {
 	return lines
 }
 
+// podSeconds is how long the victims have run together.
+func (p Plan) podSeconds() int64 { return p.Plan.PodSeconds(p.World, -1, p.Now) }
+
 func (p Plan) heading(l Layout) string {
 	n := len(p.Plan.Victims)
 	if n == 0 {
 		return "No pod would go any more:"
 	}
 	text := counted(n, "pod", "pods") + " would go, " + l.amounts(p.Plan.Taken) + " together"
+	if lost := p.podSeconds(); lost > 0 {
+		text += ", which have run for " + strconv.FormatInt(lost, 10) + " pod-seconds"
+	}
 	if p.World.Settings.ObserveOnly {
 		text += " (Queue root says observeOnly: none will)"
 	}

@@ -88,13 +88,13 @@ func TestThePlansJSON(t *testing.T) {
 			},
 		},
 		"ideal": map[string]any{"root": amounts("200", "800Gi"), "root.busy": amounts("50", "200Gi"), "root.sometimes-busy": amounts("150", "600Gi")},
-		"taken": amounts("90", "360Gi"), "observeOnly": false, "faults": []any{}, "stopped": "", "message": "",
+		"taken": amounts("90", "360Gi"), "podSeconds": 0.0, "observeOnly": false, "faults": []any{}, "stopped": "", "message": "",
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%v\nwant\n%v", got, want)
 	}
 	empty := map[string]any{
-		"claims": []any{}, "victims": []any{}, "ideal": map[string]any{}, "taken": map[string]any{}, "observeOnly": false, "faults": []any{}, "stopped": "", "message": "",
+		"claims": []any{}, "victims": []any{}, "ideal": map[string]any{}, "taken": map[string]any{}, "podSeconds": 0.0, "observeOnly": false, "faults": []any{}, "stopped": "", "message": "",
 	}
 	if got := value(t, Plan{}); !reflect.DeepEqual(got, empty) {
 		t.Errorf("of nothing got %v", got)

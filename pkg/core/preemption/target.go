@@ -119,8 +119,15 @@ func (p *planner) reach(o *order) int {
 	return m
 }
 
-// overLimit reports whether a max inside the claim's queue forbids the unit, charged already: nothing is taken there.
+// overLimit reports whether a max forbids the unit, charged already, whoever goes: one inside the claim's queue, where nothing is taken, or one
+// above it that was exceeded before: a lowered max stops nothing that runs, so nobody goes for its sake either.
 func (p *planner) overLimit(o *order, u *unit) bool {
+	p.chargeUnit(u, false)
+	before := slices.ContainsFunc(o.path[:len(o.path)-1], p.exceeds)
+	p.chargeUnit(u, true)
+	if before {
+		return true
+	}
 	for i := range u.pods {
 		for q := u.pods[i].Queue; q >= 0; q = p.queues[q].parent {
 			if p.exceeds(q) {
