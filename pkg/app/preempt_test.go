@@ -105,7 +105,7 @@ func (p *planning) wantEvents(want ...string) {
 	}
 }
 
-const plannedTwo = "root.idle uid-of-root.idle Normal PreemptionPlanned Planning: Places found for waiting pods: 2; pods of other queues to be evicted for them: 2"
+const plannedTwo = "root.idle uid-of-root.idle Normal PreemptionPlanned Planning: Places found for waiting pods: 2; pods of other queues to be evicted for them: 2, which have run for "
 
 func TestAPlanIsMadeWhenTheTimeoutPassesAndAdopted(t *testing.T) {
 	p := newPlanning(t, nil)
@@ -118,7 +118,7 @@ func TestAPlanIsMadeWhenTheTimeoutPassesAndAdopted(t *testing.T) {
 	}
 	p.later(200 * time.Millisecond)
 	p.wantVictims("busy-3 for root.idle", "busy-2 for root.idle")
-	p.wantEvents(plannedTwo)
+	p.wantEvents(plannedTwo + "120 pod-seconds")
 	if !p.ledger.HasPlace("new-0") || !p.ledger.HasPlace("new-1") || p.ledger.HasPlace("busy-0") {
 		t.Error("the claimants have no places, or another pod has")
 	}
@@ -132,14 +132,14 @@ func TestObserveOnlySaysSo(t *testing.T) {
 	p := newPlanning(t, func(s *queue.Spec) { s.Preemption.ObserveOnly = true })
 	p.later(time.Minute)
 	p.wantVictims()
-	p.wantEvents(plannedTwo + "; observeOnly: none of them is")
-	// Both began within a few nanoseconds of the epoch, and the clock stands a minute and a second after it.
-	if want := []string{"2 victims, 122 pod-seconds, observe only true"}; !slices.Equal(p.measured, want) {
+	p.wantEvents(plannedTwo + "120 pod-seconds; observeOnly: none of them is")
+	// Both began some nanoseconds after the epoch, and the clock stands at 61 seconds.
+	if want := []string{"2 victims, 120 pod-seconds, observe only true"}; !slices.Equal(p.measured, want) {
 		t.Errorf("measured %q, want %q", p.measured, want)
 	}
 	p.ledger.ObserveNode(ledger.Node{Name: "another"})
 	p.later(10 * time.Second)
-	p.wantEvents(plannedTwo + "; observeOnly: none of them is") // once for a claim
+	p.wantEvents(plannedTwo + "120 pod-seconds; observeOnly: none of them is") // once for a claim
 }
 
 func TestAPlanThatBreaksARuleIsNotAdopted(t *testing.T) {
@@ -169,7 +169,7 @@ func TestAPlanThatBreaksARuleIsNotAdopted(t *testing.T) {
 		t.Errorf("%d refused, %d adopted; plans were made again at, -want +got:\n%s", p.refusals, p.adoptions, diff)
 	}
 	p.wantVictims("busy-3 for root.idle", "busy-2 for root.idle")
-	p.wantEvents(refusal, refusal, refusal, plannedTwo)
+	p.wantEvents(refusal, refusal, refusal, plannedTwo + "134 pod-seconds")
 }
 
 // A filter may be anybody's code. It must not end the process: the next would do the same, and nothing would be scheduled any more.
