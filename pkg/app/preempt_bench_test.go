@@ -193,11 +193,14 @@ func books(b *testing.B, s *Scheduler, nodes []*v1.Node, pods []*v1.Pod, shape f
 		d.Spec.Preemption.FairShareTimeout = queue.Timeout{Stated: true, Nanoseconds: int64(time.Second)}
 		s.Ledger.ObserveQueue(d)
 	}
+	indexer := s.Config.InformerFactory.Core().V1().Pods().Informer().GetIndexer()
 	for i, p := range pods {
+		if err := indexer.Add(p); err != nil {
+			b.Fatal(err)
+		}
 		s.Ledger.ObservePod(ledger.Pod{UID: ledger.UID(p.UID), Namespace: p.Namespace, Name: p.Name, Queue: "busy", Application: p.Labels["app"],
 			Class: "busy", Request: amounts(1000), Node: p.Spec.NodeName, Bound: int64(i + 1), Created: 1}, 1)
 	}
-	indexer := s.Config.InformerFactory.Core().V1().Pods().Informer().GetIndexer()
 	for i := range benchClaimed {
 		p := shape(benchPod(fmt.Sprintf("new-%d", i), "", "new", "1")).SchedulerName("fairway").Obj()
 		if err := indexer.Add(p); err != nil {

@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"context"
+	"hash/maphash"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,12 +23,32 @@ type Answers struct {
 	index map[string]*v1.Pod // of the pods that had nodes when it was made; nil: not made yet
 	budgets
 
-	classes map[string]*class
+	classes map[asked]*class
 	commits []change
-	// standing[i] names the picture in which the first i commits stand. A picture made anew has a new name; one that a rollback restores, its old.
-	standing []int
-	names    int
+	// standing[i] names the picture in which the first i commits stand. What is committed again, as when a plan is checked, gives a picture that
+	// was asked about before.
+	standing []name
 }
+
+// name tells pictures apart by what was changed: the hashes of all changes, exclusively or-ed, so that their order does not matter.
+type name [2]uint64
+
+var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+
+func (n *name) change(what, uid, node string) {
+	for i, seed := range seeds {
+		n[i] ^= maphash.String(seed, what+uid+" "+node)
+	}
+}
+
+// asked is a class of claimants in a picture.
+type asked struct {
+	class string
+	in    name
+}
+
+// mostAsked bounds what is remembered: PreFilter may note something of each node.
+const mostAsked = 128
 
 var _ preemption.Feasibility = &Answers{}
 
@@ -35,6 +56,7 @@ var _ preemption.Feasibility = &Answers{}
 type change struct {
 	before []before
 	nodes  sets.Set[int] // those that were copied
+	name   name
 }
 
 type before struct {
@@ -45,7 +67,6 @@ type before struct {
 // class is what PreFilter said of a class of claimants. It is asked anew in each new picture: PreFilter extensions follow changes of one node
 // alone (of the smallest domains, topology spread remembers two), and at PreFilter it costs what it costs in a scheduling cycle.
 type class struct {
-	in    int // the picture
 	state fwk.CycleState
 	nodes sets.Set[string] // nil: any
 	never bool             // no node will do
@@ -86,17 +107,20 @@ func (a *Answers) Fits(c *preemption.Claimant, node int, gone []string) bool {
 }
 
 func (a *Answers) classOf(c *preemption.Claimant, profile framework.Framework, pod *v1.Pod) *class {
-	k, now := a.classes[c.Class], a.standing[len(a.standing)-1]
-	if k != nil && k.in == now {
+	is := asked{c.Class, a.standing[len(a.standing)-1]}
+	if k := a.classes[is]; k != nil {
 		return k
 	}
-	k = &class{in: now, state: framework.NewCycleState()}
+	if len(a.classes) == mostAsked {
+		clear(a.classes)
+	}
+	k := &class{state: framework.NewCycleState()}
 	result, status, _ := profile.RunPreFilterPlugins(a.ctx, k.state, pod)
 	k.never = !status.IsSuccess()
 	if !result.AllNodes() {
 		k.nodes = result.NodeNames
 	}
-	a.classes[c.Class] = k
+	a.classes[is] = k
 	return k
 }
 
@@ -108,8 +132,8 @@ func (a *Answers) Commit(c *preemption.Claimant, node int, gone []string) {
 	}
 	a.add(&done, c.UID, node)
 	a.commits = append(a.commits, done)
-	a.names++
-	a.standing = append(a.standing, a.names)
+	now := a.standing[len(a.standing)-1]
+	a.standing = append(a.standing, name{now[0] ^ done.name[0], now[1] ^ done.name[1]})
 }
 
 // Commits implements preemption.Feasibility.
@@ -144,7 +168,9 @@ func (a *Answers) remove(done *change, uid string) {
 	}
 	if err := a.copied(done, at).RemovePod(klog.FromContext(a.ctx), leaving.GetPod()); err != nil {
 		klog.FromContext(a.ctx).Error(err, "Planning as if a pod were gone", "pod", klog.KObj(pod))
+		return
 	}
+	done.name.change("-", uid, "")
 }
 
 func (a *Answers) add(done *change, uid string, node int) {
@@ -161,6 +187,7 @@ func (a *Answers) add(done *change, uid string, node int) {
 		return
 	}
 	a.copied(done, at).AddPodInfo(info)
+	done.name.change("+", uid, there.Spec.NodeName)
 }
 
 // copied returns a node that may be written: each change copies it once.

@@ -89,7 +89,7 @@ func (f *Frameworks) Look(ctx context.Context, w preemption.World) (*Answers, er
 		return nil, err
 	}
 	a := &Answers{
-		ctx: ctx, f: f, world: w, pods: map[string]*v1.Pod{}, classes: map[string]*class{}, standing: []int{0},
+		ctx: ctx, f: f, world: w, pods: map[string]*v1.Pod{}, classes: map[asked]*class{}, standing: make([]name, 1),
 		budgets: budgets{lister: f.o.Budgets},
 	}
 	a.budgets.pod = a.running

@@ -176,16 +176,16 @@ func TestVolumesTiePodsToNodes(t *testing.T) {
 	claim := st.MakePersistentVolumeClaim().Namespace("team").Name("pvc").VolumeName("pv").StorageClassName(&class).
 		AccessModes([]v1.PersistentVolumeAccessMode{v1.ReadWriteOncePod}).Annotation("pv.kubernetes.io/bind-completed", "yes").Obj()
 	claim.UID = "pvc"
-	c := newCluster(t, nodes(node("a"), node("b")), pods(pod("x", "b", 4), pod("user", "b", 0).PVC("pvc"), pod("new-1", "", 1).PVC("pvc"), pod("new-2", "", 0).PVC("pvc"),
+	c := newCluster(t, nodes(node("a"), node("b")), pods(pod("x", "b", 4), pod("user", "b", 0).PVC("pvc"), pod("new-1", "", 1).PVC("pvc"), pod("more", "", 0).PVC("pvc"),
 		pod("lost", "", 1).PVC("none")), local, claim)
 	a := c.look()
 	c.want(a, "", "lost", "x")
 	c.want(a, "", "new-1", "x") // one pod at a time may use the claim
 	c.want(a, "b", "new-1", "x", "user")
 	a.Commit(claimant("new-1"), 1, []string{"x", "user"})
-	c.want(a, "", "new-2")
+	c.want(a, "", "more")
 	a.Rollback(0)
-	c.want(a, "b", "new-2", "user")
+	c.want(a, "b", "more", "user")
 }
 
 func TestPodsThatAreUnknownFitNowhere(t *testing.T) {
