@@ -182,25 +182,32 @@ func (r *replay) disruption(f preemption.Feasibility) []string {
 	return out
 }
 
-// filters asks about every place in turn, with all victims gone from its node.
+// filters asks about every place in turn, with those gone that go for it, and for the places before it. In this order the planner asked, too: what a
+// Feasibility remembers of a picture serves both.
 func (r *replay) filters(f preemption.Feasibility, spared string) []string {
 	var out []string
 	f.Rollback(0)
 	defer f.Rollback(0)
-	gone := make([][]string, len(r.w.Nodes))
+	gone, here, seat := map[string][]string{}, map[string][]string{}, map[string]int{}
+	for i := range r.p.Claims {
+		for _, place := range r.p.Claims[i].Places {
+			seat[place.UID] = place.Node
+		}
+	}
 	for _, v := range r.p.Victims {
 		if !r.stays(v.UID, spared) {
-			gone[v.Node] = append(gone[v.Node], v.UID)
+			gone[v.For] = append(gone[v.For], v.UID)
+			if at, ok := seat[v.For]; ok && at == v.Node {
+				here[v.For] = append(here[v.For], v.UID)
+			}
 		}
 	}
 	for i := range r.p.Claims {
 		for _, place := range r.p.Claims[i].Places {
-			here := gone[place.Node]
-			gone[place.Node] = nil
-			if !f.Fits(r.asks[place.UID], place.Node, here) {
+			if !f.Fits(r.asks[place.UID], place.Node, here[place.UID]) {
 				out = append(out, fmt.Sprintf("claimant %s: the filters refuse node %s", place.UID, r.w.Nodes[place.Node].Name))
 			}
-			f.Commit(r.asks[place.UID], place.Node, here)
+			f.Commit(r.asks[place.UID], place.Node, gone[place.UID])
 		}
 	}
 	return out
