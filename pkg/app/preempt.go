@@ -48,6 +48,7 @@ type planner struct {
 	look     func(context.Context, preemption.World) (preemption.Feasibility, error)
 	build    func(preemption.World, preemption.Feasibility) preemption.Plan
 	check    func(preemption.World, preemption.Plan, preemption.Feasibility) []string // what is wrong with a plan
+	looked   func()                                                                   // room may have been given back
 	adopted  func()                                                                   // there may be errands, and room for others
 	refused  func()                                                                   // a plan was not to be carried out
 	planned  func(took time.Duration, victims int, observeOnly bool, podSeconds float64)
@@ -114,6 +115,7 @@ func (s *Scheduler) preempt(ctx context.Context, recorder events.EventRecorder) 
 	go executor.Run(ctx)
 	p := s.planner
 	p.recorder, p.refused = recorder, s.metrics.Violated
+	p.looked = s.Kick
 	p.adopted = func() {
 		executor.Kick()
 		s.Kick()
@@ -162,6 +164,7 @@ func (p *planner) run(ctx context.Context) {
 func (p *planner) round(ctx context.Context) (wait time.Duration) {
 	at := p.now()
 	due, next := p.ledger.LookAtStarvation(at)
+	p.looked()
 	if (due || p.failures > 0) && at >= p.notUntil { // a round that failed is made up for; the ledger takes it for made
 		if err := p.plan(ctx, at); err != nil && ctx.Err() == nil {
 			p.failures++

@@ -46,7 +46,7 @@ func newPlanning(t *testing.T, root func(*queue.Spec)) *planning {
 		look: func(_ context.Context, w preemption.World) (preemption.Feasibility, error) {
 			return l.Feasibility(w), nil
 		},
-		adopted: func() { p.adoptions++ }, refused: func() { p.refusals++ }, recorder: p,
+		looked: func() {}, adopted: func() { p.adoptions++ }, refused: func() { p.refusals++ }, recorder: p,
 		planned: func(_ time.Duration, victims int, observeOnly bool, podSeconds float64) {
 			p.measured = append(p.measured, fmt.Sprintf("%d victims, %v pod-seconds, observe only %v", victims, math.Round(podSeconds), observeOnly))
 		},

@@ -72,6 +72,11 @@ func (l *Ledger) endPlace(r *record) {
 		l.occupy(r, nil)
 	}
 	r.stay()
+	for _, o := range l.parked { // each for itself: a probe may have been kept off the node
+		if o != r && l.holds(p.node, o.class) {
+			l.woken = append(l.woken, o.UID)
+		}
+	}
 	l.nominate(r)
 	for _, v := range p.victims {
 		l.reassign(v, p.node)

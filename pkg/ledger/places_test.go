@@ -72,3 +72,17 @@ func TestTheNominationOfALostPlaceIsTakenBack(t *testing.T) {
 		t.Errorf("after it failed: %+v", got)
 	}
 }
+
+// Room that is not kept any more is for whoever fits, also for a pod whose attempt failed for want of it.
+func TestWhoWasKeptOffIsTriedWhenThePlaceIsGivenBack(t *testing.T) {
+	f := gangs(t)
+	f.pod("runs", "b", boundTo("node"), asks(95, 4))
+	f.pod("placed", "b", asks(10, 4), nominated)
+	f.pod("small", "a", asks(5, 4), ofClass("small"))
+	f.wantPods(f.choose(), "small")
+	f.fail("small", NoFit)
+	f.now += placeFor
+	f.clocks()
+	f.wantPods(f.TakeWoken(f.now), "small")
+	f.wantPods(f.choose(), "small", "placed") // the latter as the probe of its class
+}
