@@ -86,3 +86,13 @@ func TestWhoWasKeptOffIsTriedWhenThePlaceIsGivenBack(t *testing.T) {
 	f.wantPods(f.TakeWoken(f.now), "small")
 	f.wantPods(f.choose(), "small", "placed") // the latter as the probe of its class
 }
+
+// A group starts with the pods that have places, although others of it would come first: their room is what was made.
+func TestAGroupStartsWithThePodsThatHavePlaces(t *testing.T) {
+	f := gangs(t)
+	f.pod("runs", "b", boundTo("node"), asks(80, 4))
+	f.gang("g", "a", 2)
+	f.pod("g2", "a", asks(10, 4), ofGang("g"), at(1000), nominated)
+	f.pod("g3", "a", asks(10, 4), ofGang("g"), at(1000), nominated)
+	f.wantPods(f.choose(), "g2", "g3")
+}

@@ -63,7 +63,7 @@ func (l *Ledger) stopsNow(r *record) bool {
 	return l.stopsOnPath(r.app, r.class) || r.app.atGate && !r.app.parent.opens()
 }
 
-// next returns the n pods of the group that go first: in the order inside an application.
+// next returns the n pods of the group that go first: those with places, then in the order inside an application.
 func (g *group) next(n int) []*record {
 	var es []lineEntry
 	for _, r := range g.pods {
@@ -72,7 +72,10 @@ func (g *group) next(n int) []*record {
 		}
 	}
 	slices.SortFunc(es, func(a, b lineEntry) int {
-		if a.before(&b) {
+		switch x, y := a.place != nil, b.place != nil; {
+		case x != y:
+			return btoi(y) - btoi(x)
+		case a.before(&b):
 			return -1
 		}
 		return 1
