@@ -25,6 +25,7 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 		if len(payment.Places) > 0 {
 			p.vain = 0
 		}
+		p.cutShort = p.cutShort || payment.Unpaid == preemption.RoundSpent
 		a := l.accounts[w.Queues[payment.Claim.Queue].Path]
 		for _, u := range payment.Units {
 			places := placesOf(payment.Places, u)
@@ -49,6 +50,7 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 	for _, r := range l.doubtful() {
 		if r.place.claim != nil { // nothing will make it good
 			l.endPlace(r)
+			p.cutShort = true
 		}
 	}
 	p.plannedFor = l.version + 1

@@ -39,7 +39,7 @@ type preempting struct {
 	plannedFor uint64 // the version, plus one, at the last round
 	plannedAt  int64
 	vain       int  // rounds in a row that found no place
-	cutShort   bool // the last round left out claimants since there were too many
+	cutShort   bool // the last round left something to the next: claimants that were too many, or what its budget did not pay
 	placed     []*record
 	victims    []*record // in the order in which they were chosen
 	showing    []*record // that show that they are to go, as their objects say

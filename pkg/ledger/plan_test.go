@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 )
 
 // The document's scenario A, from the moment the timeout passes: 65 pods of busy go, and 65 of sometimes-busy come.
@@ -47,4 +48,29 @@ func TestScenarioAEndsWhereTheDocumentSays(t *testing.T) {
 	}
 	f.wantStarvation("root.sometimes-busy", Starvation{})
 	f.wantStarvation("root.busy", Starvation{})
+}
+
+// What the budget of a round leaves comes in the next: after the interval, though nothing has happened in between.
+func TestTheRestOfARoundComesAfterTheInterval(t *testing.T) {
+	f := scenarioA(t)
+	f.declare("root", func(d *queue.Declaration) { d.Spec.Preemption.TotalPerRound = queue.AtMost(100) }) // 10 of 100 cpu
+	f.now += 60 * sec
+	for round, want := range []int{10, 20, 30, 40, 50, 60, 65} {
+		if !f.clocks() {
+			t.Fatalf("round %d is not due", round+1)
+		}
+		w, _ := f.Preemption(f.now)
+		f.Adopt(w, preemption.Make(w, f.Feasibility(w)), f.now)
+		f.sound()
+		if got := len(f.Victims()); got != want {
+			t.Errorf("after %d rounds %d pods are to go, want %d", round+1, got, want)
+		}
+		if f.clocks() {
+			t.Errorf("another round is due at once after round %d", round+1)
+		}
+		f.now += 3 * sec
+	}
+	if f.clocks() {
+		t.Error("a round is due although nothing is left")
+	}
 }
