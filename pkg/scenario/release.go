@@ -20,8 +20,8 @@ type releasing struct {
 	waits map[ledger.UID]bool // has its place, and waits for its group
 }
 
-// release [n=1] lets everything run that may run now, or the first n of it, one after the
-// other, and prints the pods in that order. Of a pod group it lets as many run as start
+// release [short] [n=1] lets everything run that may run now, or the first n of it, one after the
+// other, and prints the pods in that order, or how many. Of a pod group it lets as many run as start
 // together.
 func (w *World) release(s statement) (string, error) {
 	l, now := w.inLive(), w.now*second
@@ -51,6 +51,9 @@ func (w *World) release(s statement) (string, error) {
 	}
 	if len(to.names) == 0 {
 		return "nothing\n", nil
+	}
+	if len(s.words) > 0 {
+		return fmt.Sprintf("%d pods\n", len(to.names)), nil
 	}
 	return strings.Join(to.names, ", ") + "\n", nil
 }

@@ -205,7 +205,8 @@ func (b *books) auditRoom(plan preemption.Plan) {
 	b.auditNeed(plan, left, slots)
 }
 
-// auditNeed: with any one of the victims, or of the groups that go together, still there, somebody would have no room, or a max would be exceeded.
+// auditNeed: with any one of the victims, or of the groups that go together, still there, somebody would have no room, a max would be exceeded, or
+// a queue above its share would take from others.
 func (b *books) auditNeed(plan preemption.Plan, left map[string]size, slots map[string]int) {
 	for _, v := range plan.Victims {
 		needed := false
@@ -230,11 +231,22 @@ func (b *books) auditNeed(plan preemption.Plan, left map[string]size, slots map[
 			if _, over := b.used[b.at[q]].plus(more).over(stated(b.w.Queues[b.at[q]].Max, resource.List{}, b.total)); over {
 				needed = true
 			}
+			if i := b.at[q]; b.takesFromOutside(plan, q) && b.dominant(i, b.used[i].plus(more)).Cmp(b.dominant(i, b.shares[i])) > 0 {
+				needed = true // with it, the queue that claims inside q would have to take from inside q
+			}
 		}
 		if !needed {
 			b.fail("%s goes for %s, and nobody needs its room", v.UID, v.For)
 		}
 	}
+}
+
+// takesFromOutside: somebody outside the queue goes for a claim inside it.
+func (b *books) takesFromOutside(plan preemption.Plan, q queue.Path) bool {
+	return slices.ContainsFunc(plan.Victims, func(v preemption.Victim) bool {
+		claims := b.w.Queues[v.ForQueue].Path
+		return claims != q && q.Contains(claims) && !q.Contains(b.w.Queues[v.Queue].Path)
+	})
 }
 
 // auditRest: in the end nobody waits for what could be paid, and whoever had others evicted has its place.

@@ -30,6 +30,7 @@ type steady struct {
 
 	shares   string         // of all queues, as they were last, and the nodes that are open to all
 	taken    map[string]int // evictions of each owner since then
+	claimed  map[queue.Path]bool
 	claimant map[ledger.UID]ledger.UID
 	served   map[ledger.UID]bool // claimants that had their place, at some time
 
@@ -52,7 +53,7 @@ const (
 func newSteady(seed uint64) *steady {
 	g := newGenerator(seed, Options{})
 	s := &steady{Rand: rand.New(rand.NewPCG(seed, 21)), now: second, pods: map[ledger.UID]*member{}, taken: map[string]int{},
-		claimant: map[ledger.UID]ledger.UID{}, served: map[ledger.UID]bool{}}
+		claimed: map[queue.Path]bool{}, claimant: map[ledger.UID]ledger.UID{}, served: map[ledger.UID]bool{}}
 	s.faults, s.late, s.restarts = s.IntN(4) == 0, s.IntN(4) == 0, s.IntN(3) == 0
 	root := queue.Declaration{Path: queue.Root, Spec: unlimited()}
 	s.obs.Queues = g.grow([]queue.Declaration{root}, queue.Root, 2+g.IntN(3))
@@ -234,10 +235,12 @@ func (s *steady) fit(m *member, waits map[ledger.UID]string) string {
 	return ""
 }
 
-// watch notes the shares, and which nodes are kept for a group. When that changes, every owner may lose a pod again.
+// watch notes the shares, which nodes are kept for a group, and who has claimed since one of these changed. When any of that changes, every owner may
+// lose a pod again: somebody's turn has come who was not heard before.
 func (s *steady) watch() {
 	var b strings.Builder
-	for _, q := range s.l.Snapshot().Queues {
+	snapshot := s.l.Snapshot()
+	for _, q := range snapshot.Queues {
 		fmt.Fprintf(&b, "%s %v\n", q.Path, q.FairShare)
 	}
 	open, some := s.l.NodesOpenTo("nobody") // what is kept for a group is closed to claims, until its turn is over
@@ -245,6 +248,13 @@ func (s *steady) watch() {
 	if b.String() != s.shares {
 		s.shares = b.String()
 		clear(s.taken)
+		clear(s.claimed)
+	}
+	for _, q := range snapshot.Queues {
+		if q.Starvation.Claiming && !s.claimed[q.Path] {
+			s.claimed[q.Path] = true
+			clear(s.taken)
+		}
 	}
 }
 
@@ -318,7 +328,7 @@ func (s *steady) errands() (next int64, err error) {
 func (s *steady) evict(m *member) error {
 	s.watch()
 	s.evictions++
-	if s.taken[m.owner]++; s.taken[m.owner] > 1 && !s.late {
+	if s.taken[m.owner]++; s.taken[m.owner] > 1 && !s.late && !s.inParts() {
 		return fmt.Errorf("%s is evicted, and %s was before, while no share has changed", m.UID, m.owner)
 	}
 	m.Terminating, m.Deadline = true, s.now+second*s.Int64N(40)
@@ -328,6 +338,12 @@ func (s *steady) evict(m *member) error {
 		s.replace(m)
 	}
 	return nil
+}
+
+// inParts: rounds pay claims in parts. What was put back in between may have to go for the next part.
+func (s *steady) inParts() bool {
+	p := s.obs.Queues[0].Spec.Preemption
+	return p.TotalPerRound.Stated || p.NaturalTerminationFactor.Stated
 }
 
 func (s *steady) replace(m *member) {
