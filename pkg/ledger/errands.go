@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -63,7 +64,7 @@ func (l *Ledger) Errands(now int64) Errands {
 			soonest(at)
 		}
 	}
-	if l.preempting.plannedAt != 0 { // before the first round it is not known whether what an earlier process announced still holds
+	if l.knowsVictims() {
 		l.preempting.showing = slices.DeleteFunc(l.preempting.showing, func(r *record) bool { return l.pods[r.UID] != r || r.Announced == 0 || r.state != Bound })
 		for _, r := range l.preempting.showing {
 			if r.victim == nil && !r.Terminating {
@@ -80,6 +81,14 @@ func (l *Ledger) Errands(now int64) Errands {
 		e.Nominate = append(e.Nominate, n)
 	}
 	return e
+}
+
+// knowsVictims: what an earlier process announced, and no plan of this one takes, is not going to go: a round was made, or nobody claims.
+func (l *Ledger) knowsVictims() bool {
+	if l.preempting.plannedAt != 0 || l.preempting.lookedAt == 0 {
+		return l.preempting.plannedAt != 0
+	}
+	return !slices.ContainsFunc(l.tree.Nodes, func(n queue.Node) bool { return l.accounts[n.Path].starving.claiming() })
 }
 
 // recheckVictims withdraws the victims that the plan would not take any more.

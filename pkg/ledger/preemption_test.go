@@ -433,3 +433,17 @@ func TestARoundLooksAtSoManyPodsAtMost(t *testing.T) {
 	}
 	f.sound()
 }
+
+// What an earlier process announced is taken back where nobody claims any more, and left as it is as long as nobody has looked.
+func TestAnnouncementsOfAnEarlierProcessAreTakenBackWhereNobodyClaims(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.busy")
+	f.pod("shows", "busy", boundTo("node"), func(p *Pod) { p.Announced = f.now })
+	if got := f.Errands(f.now).Withdraw; len(got) > 0 {
+		t.Errorf("before the first look: %+v", got)
+	}
+	f.clocks()
+	if got := f.Errands(f.now).Withdraw; len(got) != 1 || got[0].UID != "shows" {
+		t.Errorf("after it: %+v", got)
+	}
+}
