@@ -62,6 +62,9 @@ type story struct {
 	size                      amounts
 	binds                     int
 	ended                     bool
+	told                      int // how often it began to show that Fairway will evict it
+	shows                     bool
+	evicted                   bool
 }
 
 // bind is one pod that got its node.
@@ -238,13 +241,17 @@ func (h *history) seePod(p *v1.Pod, deleted bool) {
 	case s.placed != p.Annotations[v1alpha1.KeyPlacedQueue] && s.node != "":
 		h.breach(p, "was placed in %q and is now in %q", s.placed, p.Annotations[v1alpha1.KeyPlacedQueue])
 	}
-	if deleted {
+	shows := slices.ContainsFunc(p.Status.Conditions, announces)
+	s.told += btoi(shows && !s.shows)
+	s.shows = shows
+	s.evicted = s.evicted || slices.ContainsFunc(p.Status.Conditions, evicts)
+	if deleted && !s.evicted {
 		h.breach(p, "was deleted")
 	}
 	if over := deleted || p.Status.Phase == v1.PodSucceeded || p.Status.Phase == v1.PodFailed; over && !s.ended {
 		s.ended = true
 		h.ended++
-		if p.Status.Phase != v1.PodSucceeded {
+		if p.Status.Phase != v1.PodSucceeded && !s.evicted {
 			h.breach(p, "ended as %s", p.Status.Phase)
 		}
 		if s.node != "" {
