@@ -364,6 +364,31 @@ func TestAPlaceOnWhichTheClaimantDoesNotFitIsGivenUpAndTheClaimPauses(t *testing
 	}
 }
 
+// A claim opens at the threshold and is paid at the share. A restart between the two goes on with it, and one after it does not.
+func TestAnOpenClaimSurvivesARestart(t *testing.T) {
+	for has, claims := range map[int]bool{50: true, 74: true, 75: false} { // of 75 that it is entitled to
+		f := newFixture(t, Options{})
+		f.declare("root.busy")
+		f.declare("root.sometimes-busy", weight(3), fairShareTimeout(60), func(d *queue.Declaration) { d.Memory.ClaimsFairShare = true })
+		for i := range 100 {
+			name := "busy"
+			if i < has {
+				name = "sometimes-busy"
+			}
+			f.pod(UID(fmt.Sprintf("%s-%03d", name, i)), name, boundTo("node"))
+		}
+		f.pod("new", "sometimes-busy")
+		if due := f.clocks(); due != claims {
+			t.Errorf("with %d pods a round is due: %v", has, due)
+		}
+		want := Starvation{}
+		if claims {
+			want = Starvation{Claiming: true, Owed: amounts(1, 4)}
+		}
+		f.wantStarvation("root.sometimes-busy", want)
+	}
+}
+
 // A restart finds what an earlier process has announced and nominated, and goes on with it.
 func TestARestartGoesOnWithWhatWasAnnounced(t *testing.T) {
 	f := newFixture(t, Options{})

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"cmp"
+
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -137,6 +139,9 @@ func (l *Ledger) lookAtClock(a *account, demand resource.List, now int64) {
 			s.since[k] = min(since, now)
 		case s.since[k] == 0:
 			s.since[k] = now
+		}
+		if k == preemption.BelowFairShare && memory.ClaimsFairShare && s.claimed[k] == 0 {
+			s.claimed[k] = cmp.Or(s.since[k], now) // it opened at the threshold, and may be above it by now
 		}
 		if s.claimed[k] != 0 && (a.pending == 0 || a.timeout(k).After(now) == 0 || preemption.Reached(rule, l.total, usage, l.targetOf(a, k, demand))) {
 			s.claimed[k] = 0

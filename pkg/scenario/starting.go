@@ -65,5 +65,6 @@ func (w *World) writeStatus() {
 		}
 		w.queues[i].Memory.BelowFairShareSince = q.Starvation.BelowFairShareSince
 		w.queues[i].Memory.BelowGuaranteedSince = q.Starvation.BelowGuaranteedSince
+		w.queues[i].Memory.ClaimsFairShare = q.Starvation.Claiming && q.Starvation.BelowGuaranteedSince == 0
 	}
 }

@@ -122,11 +122,15 @@ func TestClocksThatAreDueHaveAHeadStart(t *testing.T) {
 		}
 		return s
 	}
+	claim := clock(1, true)
+	claim.Preemption.ClaimOpen = true
 	for name, tc := range map[string]struct {
 		stored, desired v1alpha1.QueueStatus
 		urgent          bool
 	}{
 		"begins":                    {clock(0, false), clock(1, true), true},
+		"a claim opens":             {clock(1, true), claim, true},
+		"a claim closes":            {claim, clock(0, false), true},
 		"ends":                      {clock(1, true), clock(0, false), true},
 		"begins anew":               {clock(1, true), clock(2, true), true},
 		"is written":                {clock(1, true), clock(1, true), false},

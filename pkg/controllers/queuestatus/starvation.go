@@ -125,12 +125,13 @@ func sameStarvation(a, b ledger.Starvation) bool {
 		a.FairShareDue == b.FairShareDue && a.GuaranteedDue == b.GuaranteedDue && a.Claiming == b.Claiming && a.Owed.Equal(b.Owed)
 }
 
-// mistimed reports whether a restart would let a clock that has a timeout begin at another time: too late, or, where the stored one is over,
-// too early.
+// mistimed reports whether a restart would let a clock that has a timeout begin at another time (too late, or, where the stored one is over,
+// too early), or would not know of a claim.
 func mistimed(stored, desired v1alpha1.QueueStatus) bool {
 	differ := func(a, b *metav1.Time) bool { return !a.Equal(b) }
 	timed := func(k starvation) bool { return k.remembered(&stored) || k.remembered(&desired) }
-	return timed(starvations[0]) && differ(stored.BelowGuaranteedSince, desired.BelowGuaranteedSince) ||
+	claims := func(s v1alpha1.QueueStatus) bool { return s.Preemption != nil && s.Preemption.ClaimOpen }
+	return claims(stored) != claims(desired) || timed(starvations[0]) && differ(stored.BelowGuaranteedSince, desired.BelowGuaranteedSince) ||
 		timed(starvations[1]) && differ(stored.BelowFairShareSince, desired.BelowFairShareSince)
 }
 

@@ -27,6 +27,8 @@ type Declaration struct {
 type Memory struct {
 	// BelowFairShareSince and BelowGuaranteedSince are when the clocks of starvation began, unix nanoseconds, 0 for not at all.
 	BelowFairShareSince, BelowGuaranteedSince int64
+	// ClaimsFairShare: it had a claim on its fair share, which stays open when the clock has stopped.
+	ClaimsFairShare bool
 
 	// Started are applications that have left Starting although their pods alone do not
 	// say so.
@@ -38,7 +40,7 @@ type Memory struct {
 // Equal reports whether both remember the same.
 func (m Memory) Equal(o Memory) bool {
 	return slices.Equal(m.Started, o.Started) && slices.Equal(m.Starts, o.Starts) &&
-		m.BelowFairShareSince == o.BelowFairShareSince && m.BelowGuaranteedSince == o.BelowGuaranteedSince
+		m.BelowFairShareSince == o.BelowFairShareSince && m.BelowGuaranteedSince == o.BelowGuaranteedSince && m.ClaimsFairShare == o.ClaimsFairShare
 }
 
 // Occupancy tells where pods are.

@@ -123,7 +123,8 @@ func duration(text string, shortest, longest time.Duration) (time.Duration, erro
 	return d, nil
 }
 
-// clocks reads the clocks of starvation, which go on over a restart.
+// clocks reads the clocks of starvation, which go on over a restart, and whether the fair share was claimed. A status that says that the queue is below
+// its guarantee does not tell whose claim is open: that on the guarantee is opened by its clock again, and the other waits for its own.
 func clocks(s *v1alpha1.QueueStatus, m *queue.Memory) {
 	since := func(t *metav1.Time) int64 {
 		if t.IsZero() {
@@ -132,6 +133,7 @@ func clocks(s *v1alpha1.QueueStatus, m *queue.Memory) {
 		return t.UnixNano()
 	}
 	m.BelowFairShareSince, m.BelowGuaranteedSince = since(s.BelowFairShareSince), since(s.BelowGuaranteedSince)
+	m.ClaimsFairShare = s.Preemption != nil && s.Preemption.ClaimOpen && m.BelowGuaranteedSince == 0
 }
 
 // ClockTime is an instant of a clock of starvation as a status keeps it; nil for 0. It is rounded up to the second, which is what the wire

@@ -149,3 +149,22 @@ func TestClocksGoThereAndBack(t *testing.T) {
 		t.Errorf("read back as %+v, %v", d.Memory, err)
 	}
 }
+
+func TestAnOpenClaimIsReadBack(t *testing.T) {
+	below := &metav1.Time{Time: time.Unix(5, 0)}
+	for name, tc := range map[string]struct {
+		status v1alpha1.QueueStatus
+		claims bool
+	}{
+		"open, and above the threshold": {v1alpha1.QueueStatus{Preemption: &v1alpha1.QueuePreemptionStatus{ClaimOpen: true}}, true},
+		"open, and below it":            {v1alpha1.QueueStatus{BelowFairShareSince: below, Preemption: &v1alpha1.QueuePreemptionStatus{ClaimOpen: true}}, true},
+		"not due yet":                   {v1alpha1.QueueStatus{BelowFairShareSince: below, Preemption: &v1alpha1.QueuePreemptionStatus{}}, false},
+		"on the guarantee":              {v1alpha1.QueueStatus{BelowGuaranteedSince: below, Preemption: &v1alpha1.QueuePreemptionStatus{ClaimOpen: true}}, false},
+		"none":                          {v1alpha1.QueueStatus{}, false},
+	} {
+		d, err := Declaration(makeQueue("root.a", func(q *v1alpha1.Queue) { q.Status = tc.status }))
+		if err != nil || d.Memory.ClaimsFairShare != tc.claims {
+			t.Errorf("%s: read back as %+v, %v", name, d.Memory, err)
+		}
+	}
+}
