@@ -64,7 +64,7 @@ type story struct {
 	ended                     bool
 	told                      int // how often it began to show that Fairway will evict it
 	shows                     bool
-	evicted                   bool
+	begun, evicted            bool // the Eviction API has begun to evict it, and has
 }
 
 // bind is one pod that got its node.
@@ -242,9 +242,11 @@ func (h *history) seePod(p *v1.Pod, deleted bool) {
 		h.breach(p, "was placed in %q and is now in %q", s.placed, p.Annotations[v1alpha1.KeyPlacedQueue])
 	}
 	shows := slices.ContainsFunc(p.Status.Conditions, announces)
-	s.told += btoi(shows && !s.shows)
+	s.told += btoi(shows && !s.shows && !s.begun)
 	s.shows = shows
-	s.evicted = s.evicted || slices.ContainsFunc(p.Status.Conditions, evicts)
+	// The Eviction API writes first and deletes then. Between the two it gives up where the client is killed: such a pod is told once more.
+	s.begun = s.begun || slices.ContainsFunc(p.Status.Conditions, evicts)
+	s.evicted = s.evicted || s.begun && p.DeletionTimestamp != nil
 	if deleted && !s.evicted {
 		h.breach(p, "was deleted")
 	}

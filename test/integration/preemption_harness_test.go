@@ -247,7 +247,8 @@ func (k *taking) fates() map[types.UID]*fate {
 		}
 		last[p.UID] = p
 		says, said := announcement(p), announcement(before)
-		evicted := evictedByAPI(p) && !evictedByAPI(before)
+		// The Eviction API writes first and deletes then. Between the two it gives up where the client goes away.
+		evicted := evictedByAPI(p) && p.DeletionTimestamp != nil && before.DeletionTimestamp == nil
 		if all[p.UID] == nil {
 			if says == nil && !evicted {
 				continue
@@ -255,7 +256,7 @@ func (k *taking) fates() map[types.UID]*fate {
 			all[p.UID] = &fate{name: p.Name, queue: p.Labels[v1alpha1.KeyQueue], node: p.Spec.NodeName}
 		}
 		f := all[p.UID]
-		if says != nil && said == nil {
+		if says != nil && said == nil && !evictedByAPI(before) {
 			f.shown++
 			f.told, f.message = says.LastTransitionTime.Time, says.Message
 		}
