@@ -116,6 +116,8 @@ func (l *Ledger) holdsGood(r *record, now int64) bool {
 		return false
 	case p.claim == nil:
 		return now < p.until || l.roomIsThere(r)
+	case l.root.spec.Preemption.ObserveOnly: // since the plan was made
+		return false
 	case l.accounts[p.claim.path] != p.claim || p.claim.starving == nil || p.claim.starving.claimed[p.kind] == 0 || !r.leaf.isUnder(p.claim):
 		return false
 	}

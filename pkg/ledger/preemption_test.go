@@ -308,6 +308,10 @@ func TestAVictimThatIsNotNeededAnyMoreStays(t *testing.T) {
 		"its queue is not preemptible": {func(f *fixture) {
 			f.declare("root.busy", func(d *queue.Declaration) { d.Spec.Preemption.NotPreemptible = true })
 		}, []UID{"busy-089", "busy-088"}},
+		"nobody is to be evicted any more": {func(f *fixture) {
+			f.declare("root", func(d *queue.Declaration) { d.Spec.Preemption.ObserveOnly = true })
+		}, []UID{"busy-089", "busy-088"}},
+		"preemption is switched off":  {func(f *fixture) { f.declare("root.sometimes-busy", weight(3)) }, []UID{"busy-089", "busy-088"}},
 		"its queue is entitled to it": {func(f *fixture) { f.declare("root.busy", weight(1000)) }, []UID{"busy-089", "busy-088"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -315,6 +319,7 @@ func TestAVictimThatIsNotNeededAnyMoreStays(t *testing.T) {
 			f.announce("busy-089", "busy-088")
 			c.do(f)
 			f.now += 15 * sec
+			f.clocks()
 			e := f.Errands(f.now)
 			f.sound()
 			f.wantPods(victims(e.Withdraw), c.stay...)
