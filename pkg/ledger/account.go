@@ -44,14 +44,12 @@ type account struct {
 	runs, queued  bool
 	admitted      int64 // of a queue: applications of the subtree that run
 
-	maxPod  resource.List // of a queue: see size.go
-	share   share
-	kids    []*account   // queues directly below it, in path order
-	drivers resource.Sum // of a leaf: charges of drivers
-	// driverDemand is of a leaf: what its drivers hold and ask for.
-	driverDemand resource.Sum
-	driverPods   int  // and how many there are
-	driversWait  bool // of a leaf: its share keeps drivers from starting
+	maxPod      resource.List // of a queue: see size.go
+	share       share
+	kids        []*account   // queues directly below it, in path order
+	drivers     resource.Sum // of a leaf: charges of drivers
+	driverPods  int          // and how many there are
+	driversWait bool         // of a leaf: its share keeps drivers from starting
 
 	accepting bool
 	// forced: without charged pods in it, the queue would leave the tree. It or an ancestor is not declared any more, or an
@@ -61,11 +59,14 @@ type account struct {
 	pending, running int // pods of the subtree that are entered here: not bound, bound
 	direct           int // charged pods entered in this very queue
 
-	preemption queue.Preemption // of a queue: what is in force
-	starving   *starving        // of a queue: see starvation.go; nil: it never was
-
 	gates     // of a leaf: see gate.go
 	beginning // of an application
+
+	// What no release reads.
+	// driverDemand is of a leaf: what its drivers hold and ask for.
+	driverDemand resource.Sum
+	preemption   queue.Preemption // of a queue: what is in force
+	starving     *starving        // of a queue: see starvation.go; nil: it never was
 }
 
 func (a *account) isApplication() bool { return a.apps == nil }

@@ -92,12 +92,14 @@ func (s State) inWindow() bool { return s == Released || s == Reserved }
 
 // record is a pod of ours and what it has put on the accounts. What a release touches comes first, together, as in account.
 type record struct {
-	class *class
-	leaf  *account // where it is entered, nil while no queue takes it
-	app   *account
-	group *group // the pod group that it names
-	spot  *node  // where its room is taken: on a node that had some, then on its own
-	place *place // where room is kept for it while it waits: see places.go
+	class    *class
+	leaf     *account // where it is entered, nil while no queue takes it
+	app      *account
+	group    *group  // the pod group that it names
+	spot     *node   // where its room is taken: on a node that had some, then on its own
+	place    *place  // where room is kept for it while it waits: see places.go
+	victim   *victim // it is to go: see victims.go
+	listedOn *node   // see stay
 
 	ticket    uint64 // of the last release; never changes while kube-scheduler holds the pod
 	since     int64  // when it entered its state
@@ -129,9 +131,7 @@ type record struct {
 	attempts  int        // failed with an error in a row
 	retryAt   int64      // end of its back-off
 
-	listedOn    *node   // see stay
-	victim      *victim // it is to go: see victims.go
-	sparedUntil int64   // no victim until then: its disruption budget did not allow it
+	sparedUntil int64 // no victim until then: its disruption budget did not allow it
 
 	lack       uint64 // the last look in which it was of the backlog, and
 	lackSince  int64  // since when it has been so in every look
