@@ -53,6 +53,9 @@ func (l *Ledger) classOf(p *Pod) *class {
 	if p.Gang != "" { // its pods are released together, so nobody else's attempt speaks for them
 		key += "\x00" + p.Gang
 	}
+	if p.Priority > 0 { // it may take the room of pods of its own leaf, so an attempt for another leaf does not speak for it
+		key += "\x00" + p.Queue
+	}
 	c := l.classes[key]
 	if c != nil && (c.driver != driver || !c.request.Equal(p.Request)) {
 		key += "\x00" + p.Role.String() + p.Request.String()

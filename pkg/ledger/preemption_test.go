@@ -270,7 +270,7 @@ func TestTheRoomOfAPlaceIsForItsClaimant(t *testing.T) {
 	f.Evicted("busy-088", f.now)
 	f.edit("busy-089", func(p *Pod) { p.Terminating, p.Deadline = true, f.now+30*sec })
 
-	f.pod("urgent", "sometimes-busy", prioritised(1000), at(1)) // its queue's next, were it not for the claim
+	f.pod("urgent", "sometimes-busy", at(-1)) // its queue's next, were it not for the claim
 	f.wantPods(f.choose())
 	f.forget("busy-089")
 	f.wantPods(f.choose(), "new-000")

@@ -37,6 +37,27 @@ func TestWhomAPriorityOutranks(t *testing.T) {
 	want("high-of-two")
 }
 
+// Whom a pod outranks depends on its queue: one that fails where it outranks nobody says nothing about its like in another queue. Those of the lowest
+// priority, which are most, outrank nobody anywhere.
+func TestAnAttemptByPriorityDoesNotSpeakForOtherQueues(t *testing.T) {
+	for p, tried := range map[int32]bool{10: true, 0: false} {
+		f := newFixture(t, Options{})
+		f.declare("root.a")
+		f.declare("root.b")
+		f.pod("low", "a", priority(-1), boundTo("node"), func(p *Pod) { p.Class, p.Request = "low", amounts(100, 400) })
+		for _, queue := range []string{"b", "a"} {
+			f.pod(UID("in-"+queue), queue, priority(p), func(p *Pod) { p.Class = "high" })
+		}
+		want := []UID{"in-b"}
+		if tried {
+			want = append(want, "in-a")
+		}
+		f.wantPods(f.choose(), want...)
+		f.fail("in-b", NoFit)
+		f.wantPods(f.choose(), want[1:]...) // which had been recalled
+	}
+}
+
 // The pods of a class make room one after the other, each with an attempt of its own. Where one finds nobody to outrank, its class waits for room again.
 func TestWhoMadeRoomByPriorityIsFollowedByItsClass(t *testing.T) {
 	f := newFixture(t, Options{})
