@@ -132,7 +132,7 @@ func (k *taking) inTime(since time.Time) {
 }
 
 var wordsOfAVictim = regexp.MustCompile(
-	`^Preempted by queue root\.a-sometimes-busy, which is below its fair share, for pod default/a-sometimes-busy-\d+: root\.a-busy has (\d+) cpu more than its fair share of 50 cpu`)
+	`^Preempted by queue root\.a-sometimes-busy, which is below its fair share, for pod default/a-sometimes-busy-\d+: root\.a-busy has (\d+) cpu above its fair share of 50 cpu`)
 
 // documentAnnounced: every victim says for whom it goes and what its queue has too much: 130 cpu before the first goes, 2 before the last. An event
 // says the same, and nobody is asked to stop before the wait is over.
@@ -151,7 +151,7 @@ func (k *taking) documentAnnounced() {
 		words := wordsOfAVictim.FindStringSubmatch(f.message)
 		if words == nil {
 			k.t.Errorf("pod %s says %q", f.name, f.message)
-			continue
+			return
 		}
 		surplus[words[1]]++
 		if !strings.HasPrefix(events[f.name], words[0]) {
