@@ -169,7 +169,7 @@ func TestAPlanThatBreaksARuleIsNotAdopted(t *testing.T) {
 		t.Errorf("%d refused, %d adopted; plans were made again at, -want +got:\n%s", p.refusals, p.adoptions, diff)
 	}
 	p.wantVictims("busy-3 for root.idle", "busy-2 for root.idle")
-	p.wantEvents(refusal, refusal, refusal, plannedTwo + "134 pod-seconds")
+	p.wantEvents(refusal, refusal, refusal, plannedTwo+"134 pod-seconds")
 }
 
 // A filter may be anybody's code. It must not end the process: the next would do the same, and nothing would be scheduled any more.
