@@ -68,7 +68,7 @@ func (t *trial) claimants(a *account, target resource.List, most int) (units []p
 		if preemption.CompareDominant(rule, l.total, a.usage.List(), target) > 0 {
 			t.charged = t.charged[:first]
 			t.takeBack(from)
-			r.class.mark = 0 // what is alike is too large too
+			r.passOver() // what is alike is too large too
 			continue
 		}
 		n += len(pods)
@@ -87,4 +87,17 @@ func (t *trial) claimants(a *account, target resource.List, most int) (units []p
 	}
 	l.freshen()
 	return units
+}
+
+// passOver leaves a pod out of the walk, and what is alike; with it all of a group that starts together, of whatever classes: else its pods would be
+// taken for single ones.
+func (r *record) passOver() {
+	r.class.mark = 0
+	if r.group.open() {
+		for _, o := range r.group.pods { // each for itself: order does not matter
+			if o.class != nil {
+				o.class.mark = 0
+			}
+		}
+	}
 }

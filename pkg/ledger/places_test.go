@@ -96,3 +96,19 @@ func TestAGroupStartsWithThePodsThatHavePlaces(t *testing.T) {
 	f.pod("g3", "a", asks(10, 4), ofGang("g"), at(1000), nominated)
 	f.wantPods(f.choose(), "g2", "g3")
 }
+
+// A group that asks for more than its queue is owed claims nothing, though each of its pods asks for less, and they are of several classes.
+func TestNoPartOfAGroupIsAClaimant(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.busy")
+	f.declare("root.starved", fairShareTimeout(0))
+	f.pod("runs", "busy", boundTo("node"), asks(100, 4))
+	f.ObserveGang(Gang{Key: "ns/g", MinMember: 2})
+	f.pod("small", "starved", asks(20, 4), ofGang("g"), ofClass("small"))
+	f.pod("large", "starved", asks(40, 4), ofGang("g"), ofClass("large"))
+	f.clocks()
+	w, ok := f.Preemption(f.now)
+	if !ok || len(w.Claims) != 1 || len(w.Claims[0].Units) != 0 {
+		t.Errorf("a world %v with the claims %+v; 50 cpu are owed, and the group asks for 60", ok, w.Claims)
+	}
+}
