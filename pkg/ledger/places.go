@@ -114,6 +114,10 @@ func (l *Ledger) holdsGood(r *record, now int64) bool {
 		return true // it is being tried
 	case r.leaf == nil || r.state != Waiting && r.state != Parked || !p.node.known || !p.node.takes(r.class):
 		return false
+	case r.group.open() && l.placedOf(r.group) < r.group.Need():
+		return false // the others have lost theirs, and it does not start alone
+	case len(p.victims) == 0 && r.listed && l.roomIsThere(r) && l.stopsNow(r):
+		return false // its room is there, and of no use to it
 	case p.claim == nil:
 		return now < p.until || l.roomIsThere(r)
 	case l.root.spec.Preemption.ObserveOnly: // since the plan was made
@@ -127,6 +131,14 @@ func (l *Ledger) holdsGood(r *record, now int64) bool {
 		}
 	}
 	return true
+}
+
+// placedOf is how many pods of a group have places.
+func (l *Ledger) placedOf(g *group) (n int) {
+	for _, r := range g.pods { // a count: order does not matter
+		n += btoi(r.place != nil && !r.state.charged())
+	}
+	return n
 }
 
 // roomIsThere reports whether the node has room for the pod by now, whatever others with places on it wait for.

@@ -112,3 +112,26 @@ func TestNoPartOfAGroupIsAClaimant(t *testing.T) {
 		t.Errorf("a world %v with the claims %+v; 50 cpu are owed, and the group asks for 60", ok, w.Claims)
 	}
 }
+
+// The places of a part of a group are of no use to it, and keep it from starting elsewhere.
+func TestPlacesOfAPartOfAGroupAreGivenBack(t *testing.T) {
+	f := gangs(t)
+	f.pod("runs", "b", boundTo("node"), asks(80, 4))
+	f.gang("g", "a", 2)
+	f.edit("g1", nominated)
+	f.wantPods(f.choose())
+	f.clocks()
+	f.wantPods(f.choose(), "g0", "g1")
+}
+
+// A place whose room is there, and that a limit does not let its pod use, is given back.
+func TestAPlaceThatALimitForbidsIsGivenBack(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a", maximum(amounts(10, 400)))
+	f.pod("runs", "a", boundTo("node"), asks(10, 4))
+	f.pod("placed", "a", asks(10, 4), nominated)
+	f.clocks()
+	if got := f.Errands(f.now).Nominate; len(got) != 1 || got[0].Node != "" {
+		t.Errorf("got %+v", got)
+	}
+}

@@ -257,6 +257,11 @@ func (s *steady) auditRest() error {
 			wrong = append(wrong, fmt.Sprintf("%s still waits for its victims", q.Path))
 		}
 	}
+	for _, uid := range sorted(s.pods) {
+		if m := s.pods[uid]; m.Announced != 0 && !m.Terminating || m.Nominated != "" && m.Node == "" {
+			wrong = append(wrong, fmt.Sprintf("%s shows that it is to go, or to %q, and nothing comes of it", uid, m.Nominated))
+		}
+	}
 	w := s.l.WhatPreemption(s.now)
 	plan := preemption.Make(w, s.l.Feasibility(w))
 	for _, c := range plan.Claims {
