@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
 // A claimant of a plan has a place: its room is taken on its node from then on, also while those that are to go are still there. So the node is
@@ -212,6 +213,45 @@ func (l *Ledger) placesGiven(pods []*record) (nodes []*node, given bool) {
 		nodes = append(nodes, r.place.node)
 	}
 	return nodes, true
+}
+
+// takesKept reports whether these pods would take, under some max, what victims have given up there for claimants: else their room on nodes would be
+// kept, and the first of them to be gone would come back under the max before the last is.
+func (l *Ledger) takesKept(pods ...*record) bool {
+	for _, o := range l.preempting.placed {
+		if o.leaf == nil || o.place.claim == nil || o.state.charged() || slices.Contains(pods, o) {
+			continue
+		}
+		for a := o.leaf; a != nil; a = a.parent {
+			if a.spec.Max.Len() > 0 && l.exceedsWithKept(a, pods) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// exceedsWithKept: with these pods and all claimants that are still to come, the queue would use more than its max of what one of these pods asks for.
+func (l *Ledger) exceedsWithKept(a *account, pods []*record) bool {
+	var all, asked resource.Sum
+	for _, r := range pods {
+		if r.leaf.isUnder(a) {
+			asked.Add(r.Request)
+		}
+	}
+	all.AddSum(&a.usage)
+	all.AddSum(&asked)
+	for _, o := range l.preempting.placed {
+		if o.leaf != nil && o.leaf.isUnder(a) && o.place.claim != nil && !o.state.charged() && !slices.Contains(pods, o) {
+			all.Add(o.Request)
+		}
+	}
+	for i := range a.spec.Max.Len() {
+		if m := a.spec.Max.At(i); asked.Get(m.Name) > 0 && all.Get(m.Name) > m.Value {
+			return true
+		}
+	}
+	return false
 }
 
 // placeNode is where room is kept for the pod while it waits.

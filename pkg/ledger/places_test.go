@@ -1,8 +1,11 @@
 package ledger
 
 import (
+	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 )
 
 // nominated: the pod's status names the node, so it has a place there.
@@ -134,4 +137,33 @@ func TestAPlaceThatALimitForbidsIsGivenBack(t *testing.T) {
 	if got := f.Errands(f.now).Nominate; len(got) != 1 || got[0].Node != "" {
 		t.Errorf("got %+v", got)
 	}
+}
+
+// Two pods of 5 cpu go for one of 10, under a max that they fill. The first that is gone does not come back before the second is gone: what it gave up
+// under the max is the claimant's, as its room on the node is.
+func TestWhatIsGivenUpUnderAMaxIsKeptForTheClaimant(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.other")
+	f.declare("root.p", maximum(amounts(20, 80)))
+	f.declare("root.p.busy")
+	f.declare("root.p.starved", fairShareTimeout(0))
+	for i := range 4 {
+		f.pod(UID(fmt.Sprint("runs", i)), "root.p.busy", boundTo("node"), asks(5, 20))
+	}
+	f.pod("fills", "root.other", boundTo("node"), asks(65, 4))
+	f.pod("claims", "root.p.starved", asks(10, 40))
+	f.clocks()
+	w, _ := f.Preemption(f.now)
+	plan := preemption.Make(w, f.Feasibility(w))
+	f.Adopt(w, plan, f.now)
+	if len(plan.Victims) != 2 {
+		t.Fatalf("victims: %+v", plan.Victims)
+	}
+	first, second := UID(plan.Victims[0].UID), UID(plan.Victims[1].UID)
+	f.forget(first)
+	f.pod("again", "root.p.busy", asks(5, 20), at(1000), ofClass("again"))
+	f.pod("else", "root.other", asks(5, 4), at(1000), ofClass("else"))
+	f.wantPods(f.choose(), "else")
+	f.forget(second)
+	f.wantPods(f.choose(), "claims")
 }

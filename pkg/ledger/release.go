@@ -102,7 +102,7 @@ func (l *Ledger) next(now int64) *record {
 				l.freshen()
 				return first
 			}
-		} else if l.mayTry(r.class, now) && (r.place == nil || r.class.witness != nil) { // one whose room is being made is no probe
+		} else if !l.takesKept(r) && l.mayTry(r.class, now) && (r.place == nil || r.class.witness != nil) { // one whose room is being made is no probe
 			break
 		}
 		r.class.mark = 0
