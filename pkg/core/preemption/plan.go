@@ -84,7 +84,7 @@ const (
 
 // Make makes a plan. The same world and the same answers give the same plan.
 func Make(w World, f Feasibility) Plan {
-	p := &planner{w: &w, f: f, markets: map[demand]*market{}, placed: map[string]bool{}, shapes: map[shape]int{}}
+	p := &planner{w: &w, f: f, markets: map[demand]*market{}, placed: map[string]bool{}, broken: map[string]bool{}, shapes: map[shape]int{}}
 	claims := Order(w, w.Claims)
 	p.plan.Ideal = ideal(&w)
 	if name, used, idle := notBusy(&w); idle {
@@ -118,6 +118,7 @@ type planner struct {
 	failed  []failure // of single pods, in the picture as it is
 	paid    []*order
 	placed  map[string]bool // claimants that have a place
+	broken  map[string]bool // groups that do not get what they need to start: their other pods are of no use
 	shapes  map[shape]int
 	// alone: nobody goes yet in this round beside the unit at hand.
 	alone bool
@@ -151,12 +152,18 @@ func (p *planner) pay(c *Claim) Payment {
 	owed := false
 	for i := range units {
 		u := &units[i]
+		if p.broken[u.Gang] {
+			continue
+		}
 		p.chargeUnit(u, true)
 		why := p.payUnit(o, units[i:])
 		if why == "" {
 			continue
 		}
 		p.chargeUnit(u, false)
+		if u.Gang != "" {
+			p.broken[u.Gang] = true
+		}
 		if why != NothingOwed {
 			owed = true
 			if out.Unpaid == "" {

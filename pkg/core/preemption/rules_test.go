@@ -80,6 +80,15 @@ func TestRules(t *testing.T) {
 			s.asks(2)
 			return s
 		}, "|c0@1|"},
+		"who is of a group that finds no places goes no further alone": {func() *street {
+			s := newStreet(2)
+			s.pod(0, "a", 4)
+			s.pod(1, "b", 4)
+			s.Queues[s.rich].Entitlement = cpu(4)
+			c := s.asks(3, 3, 1)
+			c.Units = []preemption.Unit{{Pods: []preemption.Claimant{c.Units[0].Pods[0], c.Units[1].Pods[0]}, Gang: "u"}, {Pods: c.Units[2].Pods, Gang: "u"}}
+			return s
+		}, "||NoPlace"},
 		"the tighter room is taken": {func() *street {
 			s := newStreet(2)
 			s.pod(1, "a", 2)
