@@ -51,6 +51,9 @@ type preempting struct {
 // givePlace takes room for a waiting pod on a node.
 func (l *Ledger) givePlace(r *record, p *place) {
 	r.place = p
+	if r.group != nil {
+		r.group.wait.roomAt = 0 // what it lacked may be there now
+	}
 	r.stay()
 	l.preempting.placed = append(l.preempting.placed, r)
 	if r.leaf != nil && !r.state.charged() {
@@ -117,8 +120,8 @@ func (l *Ledger) holdsGood(r *record, now int64) bool {
 		return false
 	case r.group.open() && l.placedOf(r.group) < r.group.Need():
 		return false // the others have lost theirs, and it does not start alone
-	case len(p.victims) == 0 && r.listed && l.roomIsThere(r) && l.stopsNow(r):
-		return false // its room is there, and of no use to it
+	case len(l.preempting.victims) == 0 && r.listed && l.roomIsThere(r) && l.stopsNow(r):
+		return false // its room is there, and of no use to it: nobody goes any more under the limit that stops it
 	case p.claim == nil:
 		return now < p.until || l.roomIsThere(r)
 	case l.root.spec.Preemption.ObserveOnly: // since the plan was made

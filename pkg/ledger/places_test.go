@@ -167,3 +167,19 @@ func TestWhatIsGivenUpUnderAMaxIsKeptForTheClaimant(t *testing.T) {
 	f.forget(second)
 	f.wantPods(f.choose(), "claims")
 }
+
+// A group that found no room, since the only node that has some is kept for another one, gets places there: it starts, though no node has gained room.
+func TestAGroupThatLackedRoomStartsOnItsPlaces(t *testing.T) {
+	f := gangs(t)
+	f.pod("runs", "b", boundTo("node"), asks(50, 4))
+	f.gang("h", "b", 3, asks(30, 4))
+	for range 3 {
+		f.wantPods(f.choose())
+		f.now += patience
+	}
+	f.gang("g", "a", 2)
+	f.wantPods(f.choose())
+	f.edit("g0", nominated)
+	f.edit("g1", nominated)
+	f.wantPods(f.choose(), "g0", "g1")
+}
