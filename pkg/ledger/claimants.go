@@ -65,7 +65,7 @@ func (t *trial) claimants(a *account, target resource.List, most int) (units []p
 			break
 		}
 		pods := t.charged[first:]
-		if preemption.CompareDominant(rule, l.total, a.usage.List(), target) > 0 {
+		if preemption.CompareDominant(rule, l.total, a.usage.List(), target) > 0 || l.haveTooManyDrivers(pods) {
 			t.charged = t.charged[:first]
 			t.takeBack(from)
 			r.passOver() // what is alike is too large too
@@ -87,6 +87,16 @@ func (t *trial) claimants(a *account, target resource.List, most int) (units []p
 	}
 	l.freshen()
 	return units
+}
+
+// haveTooManyDrivers: the walk does not ask what the queue that claims allows its own drivers.
+func (l *Ledger) haveTooManyDrivers(charged []*record) bool {
+	for _, r := range charged {
+		if _, over := l.driverTooMany(r); over {
+			return true
+		}
+	}
+	return false
 }
 
 // passOver leaves a pod out of the walk, and what is alike; with it all of a group that starts together, of whatever classes: else its pods would be

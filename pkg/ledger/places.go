@@ -104,11 +104,32 @@ func (l *Ledger) losePlace(r *record, now int64) {
 
 // tendPlaces ends the places that are of no use any more.
 func (l *Ledger) tendPlaces(now int64) {
+	final, known := false, false // whether nobody is leaving any more, and that is known
 	for _, r := range slices.Clone(l.preempting.placed) { // in the order in which they were given
-		if !l.holdsGood(r, now) {
+		good := l.holdsGood(r, now)
+		if good && r.state == Waiting && r.listed && l.roomIsThere(r) && l.stopsNow(r) { // its room is there, and a limit forbids it to have it
+			if !known {
+				final, known = !l.someLeave(now), true
+			}
+			good = !final
+		}
+		if !good {
 			l.endPlace(r)
 		}
 	}
+}
+
+// someLeave reports whether anybody is on its way out, and so may make good what a place still lacks.
+func (l *Ledger) someLeave(now int64) bool {
+	if len(l.preempting.victims) > 0 {
+		return true
+	}
+	for _, e := range l.nodeList { // any: order does not matter
+		if slices.ContainsFunc(e.on, func(r *record) bool { return r.leavingAt(now) }) {
+			return true
+		}
+	}
+	return false
 }
 
 func (l *Ledger) holdsGood(r *record, now int64) bool {
@@ -120,8 +141,6 @@ func (l *Ledger) holdsGood(r *record, now int64) bool {
 		return false
 	case r.group.open() && l.placedOf(r.group) < r.group.Need():
 		return false // the others have lost theirs, and it does not start alone
-	case len(l.preempting.victims) == 0 && r.listed && l.roomIsThere(r) && l.stopsNow(r):
-		return false // its room is there, and of no use to it: nobody goes any more under the limit that stops it
 	case p.claim == nil:
 		return now < p.until || l.roomIsThere(r)
 	case l.root.spec.Preemption.ObserveOnly: // since the plan was made

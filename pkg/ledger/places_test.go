@@ -127,18 +127,6 @@ func TestPlacesOfAPartOfAGroupAreGivenBack(t *testing.T) {
 	f.wantPods(f.choose(), "g0", "g1")
 }
 
-// A place whose room is there, and that a limit does not let its pod use, is given back.
-func TestAPlaceThatALimitForbidsIsGivenBack(t *testing.T) {
-	f := newFixture(t, Options{})
-	f.declare("root.a", maximum(amounts(10, 400)))
-	f.pod("runs", "a", boundTo("node"), asks(10, 4))
-	f.pod("placed", "a", asks(10, 4), nominated)
-	f.clocks()
-	if got := f.Errands(f.now).Nominate; len(got) != 1 || got[0].Node != "" {
-		t.Errorf("got %+v", got)
-	}
-}
-
 // Two pods of 5 cpu go for one of 10, under a max that they fill. The first that is gone does not come back before the second is gone: what it gave up
 // under the max is the claimant's, as its room on the node is.
 func TestWhatIsGivenUpUnderAMaxIsKeptForTheClaimant(t *testing.T) {
@@ -182,4 +170,38 @@ func TestAGroupThatLackedRoomStartsOnItsPlaces(t *testing.T) {
 	f.edit("g0", nominated)
 	f.edit("g1", nominated)
 	f.wantPods(f.choose(), "g0", "g1")
+}
+
+// Drivers beyond what their share is in the queue that claims are no claimants: it would have no use for their places.
+func TestNoMoreDriversClaimThanTheirShareLets(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.busy")
+	f.declare("root.starved", fairShareTimeout(0))
+	f.pod("runs", "busy", boundTo("node"), asks(90, 4))
+	f.pod("driver", "starved", boundTo("node"), asks(10, 4), driver)
+	f.pod("more", "starved", asks(15, 4), driver)
+	f.pod("over", "starved", asks(10, 4), driver)
+	f.clocks()
+	w, _ := f.Preemption(f.now)
+	if len(w.Claims) != 1 || len(w.Claims[0].Units) != 1 || w.Claims[0].Units[0].Pods[0].UID != "more" {
+		t.Errorf("claims %+v; drivers may use 25 of 50 cpu", w.Claims)
+	}
+}
+
+// A place whose room is there, and that a limit does not let its pod use, is given back once nobody is leaving who might make it good.
+func TestAPlaceThatALimitForbidsIsGivenBack(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a", maximum(amounts(10, 400)))
+	f.pod("runs", "a", boundTo("node"), asks(5, 4))
+	f.pod("leaves", "a", boundTo("node"), asks(5, 4), func(p *Pod) { p.Terminating, p.Deadline = true, f.now+30*sec })
+	f.pod("placed", "a", asks(10, 4), nominated)
+	f.clocks()
+	if got := f.Errands(f.now).Nominate; len(got) != 0 {
+		t.Errorf("while somebody leaves: %+v", got)
+	}
+	f.edit("leaves", func(p *Pod) { p.Terminating, p.Deadline = false, 0 })
+	f.clocks()
+	if got := f.Errands(f.now).Nominate; len(got) != 1 || got[0].Node != "" {
+		t.Errorf("when nobody does: %+v", got)
+	}
 }
