@@ -104,7 +104,7 @@ func (l *Ledger) losePlace(r *record, now int64) {
 
 // tendPlaces ends the places that are of no use any more.
 func (l *Ledger) tendPlaces(now int64) {
-	final, known := false, false // whether nobody is leaving any more, and that is known
+	final, known := false, false                          // whether nobody is leaving any more, and that is known
 	for _, r := range slices.Clone(l.preempting.placed) { // in the order in which they were given
 		good := l.holdsGood(r, now)
 		if good && r.state == Waiting && r.listed && l.roomIsThere(r) && l.stopsNow(r) { // its room is there, and a limit forbids it to have it
@@ -241,7 +241,7 @@ func (l *Ledger) placesGiven(pods []*record) (nodes []*node, given bool) {
 // kept, and the first of them to be gone would come back under the max before the last is.
 func (l *Ledger) takesKept(pods ...*record) bool {
 	for _, o := range l.preempting.placed {
-		if o.leaf == nil || o.place.claim == nil || o.state.charged() || slices.Contains(pods, o) {
+		if o.leaf == nil || o.state.charged() || slices.Contains(pods, o) {
 			continue
 		}
 		for a := o.leaf; a != nil; a = a.parent {
@@ -264,7 +264,7 @@ func (l *Ledger) exceedsWithKept(a *account, pods []*record) bool {
 	all.AddSum(&a.usage)
 	all.AddSum(&asked)
 	for _, o := range l.preempting.placed {
-		if o.leaf != nil && o.leaf.isUnder(a) && o.place.claim != nil && !o.state.charged() && !slices.Contains(pods, o) {
+		if o.leaf != nil && o.leaf.isUnder(a) && !o.state.charged() && !slices.Contains(pods, o) {
 			all.Add(o.Request)
 		}
 	}
