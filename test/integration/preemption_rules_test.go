@@ -131,7 +131,7 @@ func (k *taking) wholeNodesForLargePods() {
 func (k *taking) keepsTheRoomThatIsMade() {
 	k.queues("hog", "small", "starved weight=2"+claims)
 	for i := range 16 {
-		k.fill("hog", i, 1, stopping(int64(1+i%4), 10))
+		k.fill("hog", i, 1, stopping(int64(1+i%3), 10))
 	}
 	k.running("hog", 16)
 	k.fill("starved", 0, 2, withSize("4", "16Gi"))
