@@ -240,14 +240,19 @@ func (l *Ledger) placesGiven(pods []*record) (nodes []*node, given bool) {
 // takesKept reports whether these pods would take, under some max, what victims have given up there for claimants: else their room on nodes would be
 // kept, and the first of them to be gone would come back under the max before the last is.
 func (l *Ledger) takesKept(pods ...*record) bool {
+	var asked []*account // mostly few: claimants of a queue have all those above it in common
 	for _, o := range l.preempting.placed {
 		if o.leaf == nil || o.state.charged() || slices.Contains(pods, o) {
 			continue
 		}
 		for a := o.leaf; a != nil; a = a.parent {
-			if a.spec.Max.Len() > 0 && l.exceedsWithKept(a, pods) {
+			if a.spec.Max.Len() == 0 || slices.Contains(asked, a) {
+				continue
+			}
+			if l.exceedsWithKept(a, pods) {
 				return true
 			}
+			asked = append(asked, a)
 		}
 	}
 	return false
