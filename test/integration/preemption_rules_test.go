@@ -141,6 +141,16 @@ func (k *taking) keepsTheRoomThatIsMade() {
 	})
 	k.fill("small", 0, 4, urgent)
 	k.fill("small", 4, 4, urgent, func(p *v1.Pod) { p.Spec.SchedulerName = otherProfile })
+	k.until("some of the room is free", func() (bool, string) {
+		left := 0
+		for name := range k.mine() {
+			left += btoi(strings.HasPrefix(name, k.name+"-hog-"))
+		}
+		return left < 16, "none is"
+	})
+	for i := range 4 { // each unlike any that was tried before
+		k.fill("small", 8+i, 1, urgent, withSize(fmt.Sprintf("%dm", 100*(i+1)), "1Gi"))
+	}
 	k.running("starved", 2)
 	k.evictedAre(map[string]int{"hog-": 8})
 	k.paid()
