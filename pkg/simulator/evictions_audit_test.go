@@ -238,7 +238,7 @@ func (b *books) auditNeed(plan preemption.Plan, left map[string]size, slots map[
 			}
 		}
 		if !needed {
-			b.s.needless++ // by this arithmetic, which knows less of what claims may take than the rules do
+			b.fail("%s need not go", v.UID)
 		}
 	}
 }

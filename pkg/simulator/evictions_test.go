@@ -34,7 +34,7 @@ type steady struct {
 	claimant map[ledger.UID]ledger.UID
 	served   map[ledger.UID]bool // claimants that had their place, at some time
 
-	evictions, plans, victims, places, begun, needless int
+	evictions, plans, victims, places, begun int
 }
 
 // member is a pod, with the owner that makes another when it is gone.
@@ -454,7 +454,7 @@ func (s *steady) waves(checked bool) error {
 
 // With steady demand evictions stop, and no pod is evicted, put back and evicted again while no share changes.
 func TestEvictionsStop(t *testing.T) {
-	var plans, victims, places, evictions, evicting, restarts, needless atomic.Int64
+	var plans, victims, places, evictions, evicting, restarts atomic.Int64
 	seeds(t, 2000, func(seed uint64, _ Options) error {
 		s := newSteady(seed)
 		err := s.waves(seed%10 == 0)
@@ -463,7 +463,6 @@ func TestEvictionsStop(t *testing.T) {
 		places.Add(int64(s.places))
 		evictions.Add(int64(s.evictions))
 		restarts.Add(int64(s.begun))
-		needless.Add(int64(s.needless))
 		if s.evictions > 0 {
 			evicting.Add(1)
 		}
@@ -473,11 +472,8 @@ func TestEvictionsStop(t *testing.T) {
 		return err
 	})
 	t.Cleanup(func() {
-		t.Logf("%d plans, %d victims, %d places, %d evictions in %d worlds, %d restarts; %d victims that room alone does not explain", plans.Load(), victims.Load(), places.Load(), evictions.Load(),
-			evicting.Load(), restarts.Load(), needless.Load())
-		if victims.Load() >= 1000 && needless.Load()*1000 > victims.Load() {
-			t.Error("more than one victim in a thousand is not explained by room")
-		}
+		t.Logf("%d plans, %d victims, %d places, %d evictions in %d worlds, %d restarts", plans.Load(), victims.Load(), places.Load(), evictions.Load(),
+			evicting.Load(), restarts.Load())
 		if *seedFlag == 0 && evictions.Load() == 0 {
 			t.Error("nothing was evicted: the test lost its subject")
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // walk carries the plan out unit by unit, with everybody staying who goes together with spared, and checks what must hold at every step: the
-// target, whole units, who may go for whom, and every max. It leaves the final usages.
+// target, whole units, and who may go for whom; and every max in the end, since all victims go at once. It leaves the final usages.
 func (r *replay) walk(spared string) []string {
 	var out []string
 	r.usage = make([]resource.List, len(r.w.Queues))
@@ -19,6 +19,15 @@ func (r *replay) walk(spared string) []string {
 	for i := range r.p.Claims {
 		for j := range r.p.Claims[i].Units {
 			out = append(out, r.step(i, &r.p.Claims[i].Units[j], spared)...)
+		}
+	}
+	for i := range r.p.Claims {
+		for _, u := range r.p.Claims[i].Units {
+			for _, a := range u.Pods {
+				if by, placed := r.payments[a.UID]; placed && by == i {
+					out = append(out, r.maxima(a)...)
+				}
+			}
 		}
 	}
 	return out
@@ -55,9 +64,6 @@ func (r *replay) step(claim int, u *preemption.Unit, spared string) []string {
 				r.add(v.Queue, r.runs[v.UID].Request, false)
 			}
 		}
-	}
-	for _, a := range u.Pods {
-		out = append(out, r.maxima(a)...)
 	}
 	return out
 }

@@ -331,6 +331,15 @@ func TestWhereVictimsComeFrom(t *testing.T) {
 			t.Errorf("the plan is %q", got)
 		}
 	})
+	t.Run("a max above the claim that was lowered takes nobody", func(t *testing.T) {
+		s, a, _, y, _ := family(6, 2)
+		fill(s, y, 0, "y1", "y2", "y3", "y4")
+		s.Queues[a].Max = cpu(3)
+		s.asks(1)
+		if got := s.plan(t); got != "||LimitForbids" {
+			t.Errorf("the plan is %q", got)
+		}
+	})
 	t.Run("not from what is not preemptible, nor below it", func(t *testing.T) {
 		s, a, _, y, b := family(4, 4)
 		fill(s, y, 0, "y1", "y2", "y3", "y4")
@@ -490,5 +499,30 @@ func TestFairLooksAtOneResource(t *testing.T) {
 	// All the cpu is rich's, but of memory it has no more than it is entitled to.
 	if p := preemption.Make(*w, &filters{}); len(p.Victims) != 0 || p.Claims[0].Unpaid != preemption.NoSurplus {
 		t.Errorf("victims %v, unpaid %q", uids(p), p.Claims[0].Unpaid)
+	}
+}
+
+// p holds all of its max of 184+11: pods of 32 and 40 of p.rich. p.poor claims 4 x 24, which takes three of them (85 are to go; two give 80 at most), and
+// p.last-to-claim then 20 more, for which one of 40 has to go (105 are to go in all, three gave 104). With that one gone one of 32 is too many.
+func TestAMaxIsAskedInTheEnd(t *testing.T) {
+	w := worldOf(cpu(1000))
+	p := addQueue(w, "root.p", cpu(1000))
+	poor, rich, last := addQueue(w, "root.p.poor", cpu(96)), addQueue(w, "root.p.rich", cpu(0)), addQueue(w, "root.p.last-to-claim", cpu(20))
+	w.Queues[p].Max = cpu(195)
+	node := addNode(w, cpu(1000))
+	for i, size := range []int64{40, 40, 40, 32, 32} {
+		run(w, node, preemption.Candidate{UID: fmt.Sprint("v", i), Queue: rich, Request: cpu(size), Bound: int64(i)})
+	}
+	claim(w, poor, cpu(96), cpu(24), 4)
+	claim(w, last, cpu(20), cpu(20), 1).Since = 2
+	w.Claims = preemption.Order(*w, w.Claims)
+	f := &filters{}
+	plan := preemption.Make(*w, f)
+	if len(plan.Victims) != 3 || !plan.Taken.Equal(cpu(112)) || len(plan.Claims[0].Places)+len(plan.Claims[1].Places) != 5 {
+		t.Errorf("%q go for %v, places %v and %v", uids(plan), plan.Taken, plan.Claims[0].Places, plan.Claims[1].Places)
+	}
+	f.done = nil
+	if faults := invariant.Plan(*w, plan, f); len(faults) > 0 {
+		t.Errorf("the plan breaks its promises: %s", strings.Join(faults, "; "))
 	}
 }

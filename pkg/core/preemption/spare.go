@@ -83,15 +83,17 @@ func (p *planner) replay() bool {
 	for q := range p.queues {
 		p.queues[q].guarded = false
 	}
-	lawful := true
-	for i, o := range p.paid {
-		lawful = p.replayClaim(o)
-		p.guard(o)
-		if !lawful {
-			for _, done := range slices.Backward(p.paid[:i+1]) {
-				p.retract(done.placed)
-			}
-			break
+	lawful, done := true, 0
+	for ; lawful && done < len(p.paid); done++ {
+		lawful = p.replayClaim(p.paid[done])
+		p.guard(p.paid[done])
+	}
+	for _, o := range p.paid { // every max in the end: all victims go at once
+		lawful = lawful && len(p.excess(o, nil)) == 0
+	}
+	if !lawful {
+		for _, o := range slices.Backward(p.paid[:done]) {
+			p.retract(o.placed)
 		}
 	}
 	return lawful
@@ -114,7 +116,6 @@ func (p *planner) replayClaim(o *order) bool {
 			change(p.round.taken, p.amounts(s.victims), true)
 			p.settle(s.node, u.unit.pods[i].request, true)
 		}
-		lawful = lawful && len(p.excess(o, nil)) == 0
 	}
 	return lawful
 }
