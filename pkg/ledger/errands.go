@@ -48,6 +48,7 @@ func (l *Ledger) Errands(now int64) Errands {
 	l.begin()
 	l.tendPlaces(now)
 	l.recheckVictims()
+	l.tendPlaces(now) // whoever stays makes no room
 	var e Errands
 	soonest := func(at int64) {
 		if e.Next == 0 || at < e.Next {

@@ -173,13 +173,22 @@ func (r *replay) entitlements() []string {
 	return out
 }
 
-// budget checks what the round takes. One unit may take more, if it is the only one.
+// budget checks what the round takes of each resource. One unit may take more, if it is the only one that takes any.
 func (r *replay) budget() []string {
 	var taken resource.List
-	units := map[string]bool{}
+	units := map[resource.Name]map[string]bool{}
 	for _, v := range r.p.Victims {
-		taken = taken.Add(r.runs[v.UID].Request)
-		units[r.unit(v.For)] = true
+		request := r.runs[v.UID].Request
+		taken = taken.Add(request)
+		for i := range request.Len() {
+			e := request.At(i)
+			if e.Value > 0 && units[e.Name] == nil {
+				units[e.Name] = map[string]bool{}
+			}
+			if e.Value > 0 {
+				units[e.Name][r.unit(v.For)] = true
+			}
+		}
 	}
 	var out []string
 	if !taken.Equal(r.p.Taken) {
@@ -188,7 +197,7 @@ func (r *replay) budget() []string {
 	for i := range taken.Len() {
 		e := taken.At(i)
 		most := resource.Part(r.w.Total.Get(e.Name), r.w.Settings.TotalPerRound, 1000)
-		if e.Value > most && len(units) > 1 {
+		if e.Value > most && len(units[e.Name]) > 1 {
 			out = append(out, fmt.Sprintf("the round takes %s %s, and may take %s",
 				resource.Format(e.Name, e.Value), e.Name, resource.Format(e.Name, most)))
 		}

@@ -65,6 +65,13 @@ func planned() (*preemption.World, *preemption.Plan) {
 	}
 }
 
+// withDevice lets a victim hold a device, of which there is one for each that does.
+func withDevice(w *preemption.World, p *preemption.Plan, node, candidate int) {
+	one := resource.Of(resource.Entry{Name: "example.com/device", Value: 1})
+	c := &w.Nodes[node].Candidates[candidate]
+	c.Request, w.Total, p.Taken = c.Request.Add(one), w.Total.Add(one), p.Taken.Add(one)
+}
+
 func TestPlanFaultsAreFound(t *testing.T) {
 	cpu := func(n int64) resource.List { return resource.Of(resource.Entry{Name: resource.CPU, Value: n}) }
 	victim := func(p *preemption.Plan, uid string, q, node int, of string) {
@@ -97,9 +104,18 @@ func TestPlanFaultsAreFound(t *testing.T) {
 			w.Nodes[1].Free, w.Nodes[1].Slots = cpu(5), 0
 		}, ""},
 		"more than the round": {func(w *preemption.World, _ *preemption.Plan, _ *willing) { w.Settings.TotalPerRound = 250 }, "the round takes 3m cpu, and may take 2m"},
-		"a miscount":          {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Taken = cpu(2) }, "says that it takes (cpu=2m)"},
-		"a max":               {func(w *preemption.World, _ *preemption.Plan, _ *willing) { w.Queues[1].Max = cpu(4) }, "queue root.poor uses 5m cpu of a max of 4m"},
-		"a max of the leaf":   {func(w *preemption.World, _ *preemption.Plan, _ *willing) { w.Queues[3].Max = cpu(2) }, "queue root.poor.two uses 3m cpu of a max of 2m"},
+		"more than the round of what nobody else takes": {func(w *preemption.World, p *preemption.Plan, _ *willing) {
+			withDevice(w, p, 0, 0)
+			w.Settings.TotalPerRound = 500
+		}, ""},
+		"more than the round of what two units take": {func(w *preemption.World, p *preemption.Plan, _ *willing) {
+			withDevice(w, p, 0, 0)
+			withDevice(w, p, 1, 0)
+			w.Settings.TotalPerRound = 500
+		}, "the round takes 2 example.com/device, and may take 1"},
+		"a miscount":        {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Taken = cpu(2) }, "says that it takes (cpu=2m)"},
+		"a max":             {func(w *preemption.World, _ *preemption.Plan, _ *willing) { w.Queues[1].Max = cpu(4) }, "queue root.poor uses 5m cpu of a max of 4m"},
+		"a max of the leaf": {func(w *preemption.World, _ *preemption.Plan, _ *willing) { w.Queues[3].Max = cpu(2) }, "queue root.poor.two uses 3m cpu of a max of 2m"},
 		"half a unit": {func(w *preemption.World, p *preemption.Plan, _ *willing) {
 			p.Claims[0].Units = slices.Clone(p.Claims[0].Units)
 			p.Claims[0].Units[1].Pods = append(slices.Clone(p.Claims[0].Units[1].Pods), preemption.Claimant{UID: "z", Queue: 3, Request: cpu(0)})
