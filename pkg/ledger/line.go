@@ -220,6 +220,9 @@ func (a *account) lineOf(c *class) int {
 
 // head is the application's next pod of the classes that were marked, in the lanes that are open down to here, and that no limit above the application stops.
 func (l *Ledger) head(a *account, open lanes) *record {
+	if a.skipped == l.mark {
+		return nil
+	}
 	var first *line
 	for i := range a.lines {
 		n := &a.lines[i]

@@ -150,7 +150,7 @@ func TestWhatIsGivenUpUnderAMaxIsKeptForTheClaimant(t *testing.T) {
 	first, second := UID(plan.Victims[0].UID), UID(plan.Victims[1].UID)
 	f.forget(first)
 	f.pod("again", "root.p.busy", asks(5, 20), at(1000), ofClass("again"))
-	f.pod("else", "root.other", asks(5, 4), at(1000), ofClass("else"))
+	f.pod("else", "root.other", asks(5, 20), at(1000), ofClass("again")) // its class alone does not hold it
 	f.wantPods(f.choose(), "else")
 	f.forget(second)
 	f.wantPods(f.choose(), "claims")

@@ -93,6 +93,11 @@ func (l *Ledger) next(now int64) *record {
 	}
 	r := l.walk(l.root, open)
 	for r != nil {
+		if !r.class.group.open() && l.takesKept(r) {
+			r.app.skipped = l.mark // elsewhere its class may go
+			r = l.walk(l.root, open)
+			continue
+		}
 		if r.class.group.open() {
 			if l.onItsWay != nil && l.onItsWay != r.group {
 				r = nil // its turn is next, and comes when the other group has its places
@@ -102,7 +107,7 @@ func (l *Ledger) next(now int64) *record {
 				l.freshen()
 				return first
 			}
-		} else if !l.takesKept(r) && l.mayTry(r.class, now) && (r.place == nil || r.class.witness != nil) { // one whose room is being made is no probe
+		} else if l.mayTry(r.class, now) && (r.place == nil || r.class.witness != nil) { // one whose room is being made is no probe
 			break
 		}
 		r.class.mark = 0
