@@ -91,13 +91,8 @@ func (l *Ledger) next(now int64) *record {
 	if r := l.completePartial(now); r != nil {
 		return r
 	}
-	r := l.walk(l.root, open)
+	r := l.walkOn(open)
 	for r != nil {
-		if !r.class.group.open() && l.takesKept(r) {
-			r.app.skipped = l.mark // elsewhere its class may go
-			r = l.walk(l.root, open)
-			continue
-		}
 		if r.class.group.open() {
 			if l.onItsWay != nil && l.onItsWay != r.group {
 				r = nil // its turn is next, and comes when the other group has its places
@@ -112,7 +107,7 @@ func (l *Ledger) next(now int64) *record {
 		}
 		r.class.mark = 0
 		open = l.without(open, r.class)
-		r = l.walk(l.root, open)
+		r = l.walkOn(open)
 	}
 	l.freshen()
 	// The order's next pod waits for what becomes of the released ones of its class. Stepping past it to another class would
@@ -122,6 +117,17 @@ func (l *Ledger) next(now int64) *record {
 		return nil
 	}
 	return r
+}
+
+// walkOn walks past those who would take what is kept for claimants under a max. Elsewhere their classes may go.
+func (l *Ledger) walkOn(open lanes) *record {
+	for {
+		r := l.walk(l.root, open)
+		if r == nil || r.class.group.open() || !l.takesKept(r) {
+			return r
+		}
+		r.app.skipped = l.mark
+	}
 }
 
 // freshen looks again at a leaf that promised the last walk a driver which its share does not allow any more.
