@@ -30,6 +30,7 @@ type steady struct {
 
 	shares   string         // of all queues, as they were last, and the nodes that are open to all
 	taken    map[string]int // evictions of each owner since then
+	unpaid   bool           // the last plan left a claim open for want of surplus or of a place
 	claimed  map[queue.Path]bool
 	claimant map[ledger.UID]ledger.UID
 	served   map[ledger.UID]bool // claimants that had their place, at some time
@@ -207,6 +208,9 @@ func (s *steady) schedule() error {
 			m := s.pods[uid]
 			m.Node, m.Placed, m.Bound, m.Nominated = waits[uid], string(r.Queue), s.now, ""
 			delete(waits, uid)
+			if s.unpaid { // it took room that nobody who claims could use, and may have to give it back when more is owed
+				delete(s.taken, m.owner)
+			}
 			s.served[uid] = true
 			s.tell(m)
 		}
@@ -274,8 +278,10 @@ func (s *steady) round() (next int64, err error) {
 	plan := preemption.Make(w, s.l.Feasibility(w))
 	s.plans++
 	s.victims += len(plan.Victims)
+	s.unpaid = false
 	for _, c := range plan.Claims {
 		s.places += len(c.Places)
+		s.unpaid = s.unpaid || c.Unpaid == preemption.NoSurplus || c.Unpaid == preemption.NoPlace
 	}
 	if wrong := s.auditPlan(w, plan); len(wrong) > 0 {
 		return 0, fmt.Errorf("a plan: %s", strings.Join(wrong, "\n"))
