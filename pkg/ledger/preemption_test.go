@@ -191,6 +191,26 @@ func TestDriversThatTheirShareHoldsAreNotOwedRoom(t *testing.T) {
 	f.wantStarvation("root.spark", Starvation{BelowFairShareSince: f.now, FairShareDue: f.now + 10*sec})
 }
 
+// The same where the share has shrunk since the drivers came, and no walk has come by: on a full cluster none does.
+func TestDriversThatASmallerShareHoldsAreNotOwedRoom(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.busy")
+	f.declare("root.spark", driverShare(100), fairShareTimeout(10))
+	for i := range 5 {
+		f.pod(UID(fmt.Sprintf("driver-%03d", i)), "spark", driver, boundTo("node"))
+	}
+	for i := range 20 {
+		f.pod(UID(fmt.Sprintf("waits-%03d", i)), "spark", driver)
+	}
+	f.clocks() // a tenth of 100: five more may start
+	f.wantStarvation("root.spark", Starvation{BelowFairShareSince: f.now, FairShareDue: f.now + 10*sec})
+	for i := range 95 {
+		f.pod(UID(fmt.Sprintf("busy-%03d", i)), "busy", boundTo("node"))
+	}
+	f.clocks() // of 50: none may
+	f.wantStarvation("root.spark", Starvation{})
+}
+
 // planned is scenario A with a plan: the first n new pods get places, and the newest of busy go for them.
 func planned(t *testing.T, n int) *fixture {
 	f := scenarioA(t)

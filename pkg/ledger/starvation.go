@@ -166,9 +166,10 @@ type heldBack map[*account]resource.List
 func (l *Ledger) heldBack() heldBack {
 	l.recheckDrivers()
 	held := heldBack{}
-	for _, leaf := range l.driversWait { // sums: order does not matter
-		if l.accounts[leaf.path] != leaf {
-			continue
+	for _, n := range l.tree.Nodes { // not driversWait: where a share has shrunk, that is noted when a walk comes by
+		leaf := l.accounts[n.Path]
+		if leaf.driverPods == 0 || leaf.driverDemand.Equal(&leaf.drivers) {
+			continue // as mostly
 		}
 		drivers := l.heldDrivers(leaf)
 		for a := leaf; a != nil && drivers.Len() > 0; a = a.parent {
