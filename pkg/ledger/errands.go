@@ -206,11 +206,12 @@ func (l *Ledger) Withdrawn(uid UID) {
 	}
 }
 
-// Nominated notes that a nomination was written.
+// Nominated notes that a nomination was written. It may be one that has been overtaken: then another is to be.
 func (l *Ledger) Nominated(n Nomination) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r := l.pods[n.UID]; r != nil && r.Node == "" {
 		r.Nominated = n.Node
+		l.nominate(r)
 	}
 }

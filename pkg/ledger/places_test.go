@@ -205,3 +205,18 @@ func TestAPlaceThatALimitForbidsIsGivenBack(t *testing.T) {
 		t.Errorf("when nobody does: %+v", got)
 	}
 }
+
+// A nomination that is written late may have been overtaken: the status then says what does not hold any more.
+func TestANominationThatWasOvertakenIsWrittenAnew(t *testing.T) {
+	f := planned(t, 1)
+	n := f.Errands(f.now).Nominate[0]
+	f.Nominated(n)
+	if got := f.Errands(f.now).Nominate; len(got) != 0 {
+		t.Errorf("it was written: %+v", got)
+	}
+	f.Nominated(Nomination{UID: n.UID})
+	f.sound()
+	if got := f.Errands(f.now).Nominate; len(got) != 1 || got[0] != n {
+		t.Errorf("its status names no node: %+v, want %+v", got, n)
+	}
+}
