@@ -28,12 +28,13 @@ type steady struct {
 	faults, restarts bool
 	late             bool // owners wait until a pod is gone, as a StatefulSet does; others make another one as soon as it is to end
 
-	shares   string         // of all queues, as they were last, and the nodes that are open to all
-	taken    map[string]int // evictions of each owner since then
-	unpaid   bool           // the last plan left a claim open for want of surplus or of a place
-	claimed  map[queue.Path]bool
-	claimant map[ledger.UID]ledger.UID
-	served   map[ledger.UID]bool // claimants that had their place, at some time
+	shares    string         // of all queues, as they were last, and the nodes that are open to all
+	taken     map[string]int // evictions of each owner since then
+	changedAt int64          // when shares, or who may be claimed from, changed last
+	unpaid    bool           // the last plan left a claim open for want of surplus or of a place
+	claimed   map[queue.Path]bool
+	claimant  map[ledger.UID]ledger.UID
+	served    map[ledger.UID]bool // claimants that had their place, at some time
 
 	evictions, plans, victims, places, begun int
 }
@@ -250,7 +251,7 @@ func (s *steady) watch() {
 	open, some := s.l.NodesOpenTo("nobody") // what is kept for a group is closed to claims, until its turn is over
 	fmt.Fprintf(&b, "%v %v\n", open, some)
 	if b.String() != s.shares {
-		s.shares = b.String()
+		s.shares, s.changedAt = b.String(), s.now
 		clear(s.taken)
 		clear(s.claimed)
 	}
@@ -419,7 +420,7 @@ func (s *steady) run(checked bool) error {
 				return fmt.Errorf("the books: %s", strings.Join(wrong, "\n"))
 			}
 		}
-		if s.evictions > before || len(s.l.Victims()) > 0 || len(s.ends) > 0 {
+		if s.evictions > before || len(s.l.Victims()) > 0 || len(s.ends) > 0 || s.changedAt > last {
 			last = s.now
 		}
 		switch {
