@@ -156,6 +156,29 @@ func TestWhatIsGivenUpUnderAMaxIsKeptForTheClaimant(t *testing.T) {
 	f.wantPods(f.choose(), "claims")
 }
 
+// Who may not take what is kept under a max holds up nobody that is like it and is not under that max.
+func TestWhoIsKeptOffUnderAMaxHoldsUpNobodyElsewhere(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.other", weight(1))
+	f.declare("root.p", maximum(amounts(20, 80)), weight(9)) // so that its pods come first
+	f.declare("root.p.busy")
+	f.declare("root.p.starved", fairShareTimeout(0))
+	for i := range 4 {
+		f.pod(UID(fmt.Sprint("runs", i)), "root.p.busy", boundTo("node"), asks(5, 20))
+	}
+	f.pod("fills", "root.other", boundTo("node"), asks(65, 4))
+	f.pod("claims", "root.p.starved", asks(10, 40), ofClass("claims"))
+	f.clocks()
+	w, _ := f.Preemption(f.now)
+	plan := preemption.Make(w, f.Feasibility(w))
+	f.Adopt(w, plan, f.now)
+	f.forget(UID(plan.Victims[0].UID))
+	f.pod("again", "root.p.busy", asks(5, 20), at(1000))
+	f.pod("else", "root.other", asks(5, 20), at(1000))
+	f.ObserveNode(Node{Name: "empty", Allocatable: amounts(10, 40), Usable: true})
+	f.wantPods(f.choose(), "else")
+}
+
 // A group that found no room, since the only node that has some is kept for another one, gets places there: it starts, though no node has gained room.
 func TestAGroupThatLackedRoomStartsOnItsPlaces(t *testing.T) {
 	f := gangs(t)
