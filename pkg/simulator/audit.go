@@ -49,6 +49,7 @@ func (w *World) look(quiet bool) {
 	if quiet {
 		w.Quiet++
 		w.auditRebuild()
+		w.auditPlans()
 		w.auditRest()
 		w.auditGroupsAtRest()
 		w.auditTellings()
@@ -145,6 +146,21 @@ func (w *World) auditCharges() {
 // auditRebuild: a ledger that is given the same objects in another order comes to the same picture, but for one thing: an application
 // without charged pods may have been let in before an older one came. Where that is so, only who runs is compared with who must.
 func (w *World) auditRebuild() {
+	twin := w.rebuild(rand.New(rand.NewPCG(w.seed, uint64(w.Steps))))
+	running, same := w.restart()
+	same = same && !w.ageless() && !w.backingOff()
+	want := twin.Fingerprint()
+	w.auditRestart(twin, running)
+	if same {
+		w.Alike++
+	}
+	if got := w.Ledger.Fingerprint(); same && got != want {
+		w.fail("the ledger differs from one that is built anew:\n%s", difference(got, want))
+	}
+}
+
+// rebuild gives another ledger what is known, in another order.
+func (w *World) rebuild(shuffle *rand.Rand) *ledger.Ledger {
 	twin := ledger.New(ledger.Options{Window: w.Window})
 	var memories map[queue.Path]queue.Memory
 	if w.opts.Gates {
@@ -172,21 +188,11 @@ func (w *World) auditRebuild() {
 		g.Whole = whole[key]
 		observe = append(observe, func() { twin.ObserveGang(g) })
 	}
-	shuffle := rand.New(rand.NewPCG(w.seed, uint64(w.Steps)))
 	shuffle.Shuffle(len(observe), func(i, j int) { observe[i], observe[j] = observe[j], observe[i] })
 	for _, f := range observe {
 		f()
 	}
-	running, same := w.restart()
-	same = same && !w.ageless() && !w.backingOff()
-	want := twin.Fingerprint()
-	w.auditRestart(twin, running)
-	if same {
-		w.Alike++
-	}
-	if got := w.Ledger.Fingerprint(); same && got != want {
-		w.fail("the ledger differs from one that is built anew:\n%s", difference(got, want))
-	}
+	return twin
 }
 
 // difference lists the lines that only one of the two has.
@@ -227,7 +233,7 @@ func (w *World) auditRest() {
 			continue
 		}
 		k := appKey{home(&now), now.Application}
-		if node := w.openFit(now); node != "" && !w.groupWaits(&now) && w.admits(&now, apps[k]) && !w.gateHolds(k, tree) {
+		if node := w.freeFit(now); node != "" && !w.groupWaits(&now) && w.admits(&now, apps[k]) && !w.takesKept(&now, 1) && !w.gateHolds(k, tree) {
 			state, _ := w.Ledger.PodState(uid)
 			w.fail("pod %s waits (%s %v) although it fits on %s and within every limit", uid, state.State, state.Hold.Code, node)
 		}

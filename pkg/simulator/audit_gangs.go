@@ -236,7 +236,7 @@ func (w *World) groupFits(c *crew, d ledger.Gang, tree queue.Tree, apps map[appK
 	if why, _ := w.Ledger.Why(first.UID); why.Code == reason.BehindGang {
 		return false // for how long is looked at elsewhere
 	}
-	return w.admitsMany(&first, need) && w.holdMany(&first, need, d)
+	return w.admitsMany(&first, need) && !w.takesKept(&first, need) && w.holdMany(&first, need, d)
 }
 
 // admitsMany: so many more pods of the size break no limit on the path.
@@ -276,12 +276,19 @@ func (s size) times(n int) size {
 // holdMany: the nodes that are not kept for others hold n more pods of the size, and have free what the group says it needs.
 func (w *World) holdMany(p *ledger.Pod, n int, d ledger.Gang) bool {
 	open, some := w.Ledger.NodesOpenTo(p.UID)
+	kept := w.kept()
+	for uid := range kept { // any: order does not matter
+		if w.known.pods[uid].Gang == p.Gang {
+			return false // some have places, and the others wait for theirs
+		}
+	}
 	var free size
 	for _, name := range sorted(w.kube.rooms) {
 		r := *w.kube.rooms[name]
 		if some && !slices.Contains(open, name) || !r.known {
 			continue
 		}
+		r.keep(w, name, kept, func(ledger.UID) bool { return true })
 		if left := sizeOf(r.node.Allocatable).minus(r.used); r.node.Usable {
 			for i := range left {
 				free[i] += max(left[i], 0)

@@ -15,6 +15,11 @@ func (w *World) show(p *pod, message string) {
 		return
 	}
 	p.Unschedulable = message
+	w.statusChanged(p)
+}
+
+// statusChanged has the ledger alone see a pod.
+func (w *World) statusChanged(p *pod) {
 	now := p.Pod
 	w.deliver(podKind, func() {
 		w.known.pods[now.UID] = now

@@ -11,6 +11,7 @@ func gangOptions(seed uint64) Options {
 	if seed%11 == 0 {
 		o.Every = 1
 	}
+	o.Preemption = seed/8%4 == 0
 	return o
 }
 
@@ -18,8 +19,10 @@ func gangOptions(seed uint64) Options {
 // in part, none holds anything at rest, none waits that could start, no two hold what the other needs, and nodes are kept in bounds.
 func TestGangsNeverDeadlock(t *testing.T) {
 	var steps, whole, waited, rejections, kept, longest atomic.Int64
+	var preempted together
 	seeds(t, 200, func(seed uint64, _ Options) error {
 		w := New(seed, gangOptions(seed))
+		defer func() { preempted.add(w.Preempted()) }()
 		err := w.Run(150)
 		if err == nil {
 			err = w.Close(20000)
@@ -36,5 +39,6 @@ func TestGangsNeverDeadlock(t *testing.T) {
 	t.Cleanup(func() {
 		t.Logf("%d steps: %d groups started; %d pods waited for theirs at Permit, %d of them went back; nodes were kept %d times, for %d s at most",
 			steps.Load(), whole.Load(), waited.Load(), rejections.Load(), kept.Load(), longest.Load()/second)
+		preempted.report(t)
 	})
 }

@@ -20,24 +20,25 @@ type waits struct {
 // place is the node on which a cycle puts a pod: one that the ledger names, else any that is not kept for others.
 func (w *World) place(p *pod) string {
 	now := w.known.pods[p.UID]
-	if !w.opts.Groups {
+	if !w.opts.Groups && !w.opts.Preemption {
 		return w.firstFit(now)
 	}
+	kept := w.Ledger.KeptFrom(p.UID)
 	if w.opts.Calm || w.rng.IntN(8) > 0 { // not for a pod that prefers some nodes
 		for _, name := range w.Ledger.Candidates(p.UID, 32, 100) {
-			if r := w.kube.rooms[name]; r != nil && r.fits(now) {
+			if r := w.kube.rooms[name]; r != nil && r.fits(now) && !kept[name] {
 				return name
 			}
 		}
 	}
-	return w.openFit(now)
+	return w.openFit(now, func(name string) bool { return !kept[name] && w.kube.rooms[name].fits(now) })
 }
 
-// openFit is the first node that has room for the pod and is not kept for others.
-func (w *World) openFit(now ledger.Pod) string {
+// openFit is the first node that holds a pod and is not kept for a group.
+func (w *World) openFit(now ledger.Pod, holds func(node string) bool) string {
 	open, some := w.Ledger.NodesOpenTo(now.UID)
 	for _, name := range sorted(w.kube.rooms) {
-		if (!some || slices.Contains(open, name)) && w.kube.rooms[name].fits(now) {
+		if (!some || slices.Contains(open, name)) && holds(name) {
 			return name
 		}
 	}
@@ -304,6 +305,9 @@ func (w *World) pace() int64 {
 
 // lifetime of a bound pod.
 func (w *World) lifetime() int64 {
+	if w.opts.Preemption && w.rng.IntN(5) > 0 {
+		return w.rng.Int64N(60 * second)
+	}
 	if w.opts.Groups && w.rng.IntN(5) == 0 {
 		return w.rng.Int64N(200 * second)
 	}

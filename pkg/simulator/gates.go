@@ -142,7 +142,7 @@ func (w *World) inDoubt(k appKey, uid ledger.UID) bool {
 
 // lookAtStarts notes what applications have shown. It is called after each call that may have changed that.
 func (w *World) lookAtStarts() {
-	if !w.opts.Gates {
+	if !w.opts.Gates || w.begins {
 		return
 	}
 	tree := w.tree()

@@ -203,6 +203,7 @@ func (w *World) failed(p *pod, f ledger.Failure) {
 		}
 		if f == ledger.NoFit {
 			w.show(p, "0/0 nodes are available.")
+			w.outrank(p)
 		}
 		p.place = unschedulable
 		if p.moved {

@@ -113,8 +113,12 @@ func Generate(seed uint64, o Options) Objects {
 	if o.Groups {
 		n = 15 + g.IntN(25)
 	}
+	first := g.leaves
+	if o.Preemption { // a part of them has what the others will be owed
+		first = first[:(len(first)+2)/3]
+	}
 	for o.Groups && n > 4 && g.IntN(5) > 0 {
-		d, pods := g.group(g.leaves[g.IntN(len(g.leaves))], 0)
+		d, pods := g.group(first[g.IntN(len(first))], 0)
 		obs.Groups, obs.Pods = append(obs.Groups, d), append(obs.Pods, pods...)
 		for _, p := range pods {
 			asked = asked.plus(sizeOf(p.Request))
@@ -122,7 +126,7 @@ func Generate(seed uint64, o Options) Objects {
 		n -= len(pods)
 	}
 	for range n {
-		p := g.pod(g.leaves[g.IntN(len(g.leaves))], 0)
+		p := g.pod(first[g.IntN(len(first))], 0)
 		obs.Pods = append(obs.Pods, p)
 		asked = asked.plus(sizeOf(p.Request))
 	}
@@ -145,6 +149,9 @@ func Generate(seed uint64, o Options) Objects {
 		}
 		if !o.Calm && g.IntN(6) == 0 {
 			obs.Queues[i].Spec.Guaranteed = g.limit(asked)
+		}
+		if o.Preemption {
+			g.hurried(&obs.Queues[i])
 		}
 		if o.Limits {
 			for range 6 {

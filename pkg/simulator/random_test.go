@@ -3,6 +3,7 @@ package simulator
 import (
 	"flag"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 )
@@ -47,6 +48,25 @@ func seeds(t *testing.T, runs uint64, run func(seed uint64, o Options) error) {
 	}
 }
 
+// together is what became of the plans of several worlds.
+type together struct {
+	sync.Mutex
+	Preempted
+}
+
+func (s *together) add(p Preempted) {
+	s.Lock()
+	defer s.Unlock()
+	s.Add(p)
+}
+
+func (s *together) report(t *testing.T) {
+	t.Logf("preemption: %+v", s.Preempted)
+	if p := s.Preempted; *seedFlag == 0 && (p.Evicted == 0 || p.Withdrawn == 0 || p.Stale == 0 || p.Kept == 0 || p.Restarts == 0) {
+		t.Error("nobody was evicted, or nothing went wrong: the test lost its subject")
+	}
+}
+
 // options: one run in eleven is audited after every step. An audit makes the ledger settle, so fewer audits find other mistakes. Half of
 // the runs have limits of every kind, and half of them have gates.
 func options(seed uint64) Options {
@@ -54,6 +74,7 @@ func options(seed uint64) Options {
 	if seed%11 == 0 {
 		o.Every = 1
 	}
+	o.Preemption = seed/8%4 == 0
 	return o
 }
 
@@ -61,8 +82,10 @@ func options(seed uint64) Options {
 // nothing waits that could run, and a ledger built anew comes to the same picture (see audit.go).
 func TestTheBooksStayRightWhateverHappens(t *testing.T) {
 	var steps, reserved, audits, quiet, alike, shown, unshown, passed, starting atomic.Int64
+	var preempted together
 	seeds(t, 1000, func(seed uint64, o Options) error {
 		w := New(seed, o)
+		defer func() { preempted.add(w.Preempted()) }()
 		err := w.Run(300)
 		if err == nil {
 			err = w.Close(20000)
@@ -85,19 +108,27 @@ func TestTheBooksStayRightWhateverHappens(t *testing.T) {
 		if *seedFlag == 0 && (passed.Load() == 0 || starting.Load() == 0) {
 			t.Error("no gate was passed: the test lost its subject")
 		}
+		preempted.report(t)
 	})
 }
 
 func TestSameSeedGivesTheSameRun(t *testing.T) {
-	run := func() string {
-		w := New(7, Options{})
-		if err := w.Close(20000); err != nil {
-			t.Fatal(err)
+	everything := Options{Every: 20, Limits: true, Gates: true, Groups: true, Preemption: true}
+	for seed, o := range map[uint64]Options{7: {}, 8: {Every: 20, Preemption: true}, 9: everything, 10: everything} {
+		run := func() string {
+			w := New(seed, o)
+			err := w.Run(300)
+			if err == nil {
+				err = w.Close(20000)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return fmt.Sprint(w.Steps, w.now, w.Preempted(), w.Reserved)
 		}
-		return fmt.Sprint(w.Steps, w.now, w.Reserved)
-	}
-	if a, b := run(), run(); a != b {
-		t.Errorf("%s\n%s", a, b)
+		if a, b := run(), run(); a != b {
+			t.Errorf("seed %d: %s\n%s", seed, a, b)
+		}
 	}
 }
 

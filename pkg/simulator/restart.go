@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/dispatch"
@@ -35,7 +36,14 @@ func (w *World) Restart() {
 		p.delivered, p.kubePod, p.charged, p.alone = false, kubePod{}, "", false
 		obs.Pods = append(obs.Pods, p.Pod)
 	}
+	w.begins = true
 	w.observe(obs, w.rng.Uint64())
+	w.begins = false
+	w.lookAtStarts()
+	for k, p := range w.pasts { // each for itself: order does not matter
+		q := w.queues[k.queue]
+		p.started = p.started || q.Spec.Policy == queue.StateAware && slices.Contains(q.Memory.Started, k.name)
+	}
 	w.round()
 	w.popNext()
 }

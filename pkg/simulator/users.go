@@ -94,14 +94,9 @@ func (w *World) end(p *pod) {
 	if p.Terminating {
 		return
 	}
-	p.Terminating = true
+	p.Terminating, p.Deadline = true, w.now+second
 	w.podChanged(p)
-	w.at(w.rng.Int64N(second), func() {
-		if p.exists {
-			p.exists = false
-			w.podChanged(p)
-		}
-	})
+	w.at(w.rng.Int64N(second), func() { w.vanish(p) })
 }
 
 // resize changes a bound pod in place; it may go over limits.
@@ -154,6 +149,12 @@ func (w *World) editQueue() {
 	q := w.queues[path]
 	if w.opts.Limits && w.rng.IntN(3) != 0 {
 		w.generator.limitQueue(&q, w.extent())
+		w.queues[path] = q
+		w.queueChanged(path)
+		return
+	}
+	if w.opts.Preemption && w.rng.IntN(4) == 0 {
+		w.generator.hurried(&q)
 		w.queues[path] = q
 		w.queueChanged(path)
 		return

@@ -32,6 +32,8 @@ type Options struct {
 	Gates bool
 	// Groups: there are pod groups.
 	Groups bool
+	// Preemption: queues claim what they are owed, and pods are evicted for that. The scheduler restarts now and then.
+	Preemption bool
 }
 
 // Reservation is one step of the order that a run is about.
@@ -108,6 +110,7 @@ type World struct {
 	hazy      map[queue.Path]bool // what it learnt depends on what the books do not know
 	crowd     excess
 	unsettled bool // a queue changed, and the ledger need not have looked at it
+	begins    bool // the scheduler takes in what is there
 
 	// See audit_gangs.go.
 	keeper    string // the group for which nodes are kept
@@ -116,6 +119,8 @@ type World struct {
 	lastCrews map[string]*crew
 	lastWhole map[string]bool
 	disturbed map[string]bool // groups that were edited, or of which a pod was
+
+	preempting preempting
 }
 
 // known is what the watches have told the scheduler so far.
@@ -155,7 +160,7 @@ func Start(seed uint64, obs Objects, o Options) *World {
 		Window: o.Window, queues: map[queue.Path]queue.Declaration{}, nodes: map[string]ledger.Node{}, pods: map[ledger.UID]*pod{},
 		shown: map[ledger.UID]string{}, excess: excess{}, Attempts: map[string]int{},
 		pasts: map[appKey]*past{}, timeouts: map[queue.Path]bounds{}, learnt: map[queue.Path][]int64{}, hazy: map[queue.Path]bool{}, crowd: excess{},
-		groups: map[string]ledger.Gang{}, disturbed: map[string]bool{},
+		groups: map[string]ledger.Gang{}, disturbed: map[string]bool{}, preempting: preempting{places: map[ledger.UID]string{}},
 		known: known{
 			queues: map[queue.Path]queue.Declaration{}, pods: map[ledger.UID]ledger.Pod{}, nodes: map[string]ledger.Node{},
 			groups: map[string]ledger.Gang{},
@@ -177,6 +182,9 @@ func Start(seed uint64, obs Objects, o Options) *World {
 	if !o.Calm {
 		w.at(w.rng.Int64N(second), w.user)
 		w.at(w.rng.Int64N(second), w.household)
+	}
+	if o.Preemption {
+		w.at(w.rng.Int64N(second), w.preempter)
 	}
 	return w
 }

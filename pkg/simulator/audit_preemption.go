@@ -1,0 +1,94 @@
+package simulator
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// freeFit is a node that has room for a waiting pod beside all that is kept there for others: "" if there is none. Room that was made for the pod
+// itself is there when the pods that run leave it, whoever else has a place on the node.
+func (w *World) freeFit(now ledger.Pod) string {
+	kept := w.kept()
+	if w.openFit(now, func(name string) bool { return w.kube.rooms[name].fits(now) }) == "" {
+		return "" // as mostly
+	}
+	going := false
+	for _, v := range w.Ledger.Victims() {
+		going = going || v.ForUID == now.UID
+	}
+	node := w.openFit(now, func(name string) bool {
+		if w.preempting.places[now.UID] == name { // of one that kube-scheduler nominated, the ledger need not have a place any more
+			return !going && w.kube.rooms[name].fits(now)
+		}
+		r := *w.kube.rooms[name]
+		r.keep(w, name, kept, func(uid ledger.UID) bool { return uid != now.UID })
+		return r.fits(now)
+	})
+	if node == "" {
+		w.preempting.counts.Kept++
+	}
+	return node
+}
+
+// keep takes the room off a node that is kept there for others.
+func (r *room) keep(w *World, name string, kept map[ledger.UID]string, others func(ledger.UID) bool) {
+	for uid, node := range kept { // sums: order does not matter
+		if node == name && others(uid) {
+			r.used = r.used.plus(sizeOf(w.known.pods[uid].Request))
+			r.pods++
+		}
+	}
+}
+
+// takesKept: with n pods of this size and all for whom room is kept, some queue above both would use more than its max of what the pods ask for.
+func (w *World) takesKept(p *ledger.Pod, n int) bool {
+	kept := w.kept()
+	if len(kept) == 0 {
+		return false
+	}
+	charges, total := w.charges(), w.total()
+	coming := sums{}
+	for uid := range kept { // sums: order does not matter
+		if now := w.known.pods[uid]; uid != p.UID {
+			coming.add(home(&now), &now)
+		}
+	}
+	s := sizeOf(p.Request)
+	for q := home(p); q != ""; q = q.Parent() {
+		most, with := w.maxOf(q, total), charges[q].plus(coming[q]).plus(s.times(n))
+		for i := range s {
+			if coming[q] != (size{}) && most[i] >= 0 && s[i] > 0 && with[i] > most[i] {
+				w.preempting.counts.Kept++
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// auditPlans: two ledgers that were told the same in another order plan the same.
+func (w *World) auditPlans() {
+	if !w.opts.Preemption || w.Quiet%4 > 0 || len(w.kept()) > 0 { // who was nominated first has its place first
+		return
+	}
+	plan := func(seed uint64) string {
+		l := w.rebuild(rand.New(rand.NewPCG(w.seed, seed)))
+		world := l.WhatPreemption(w.now)
+		made := preemption.Make(world, l.Feasibility(world))
+		for _, c := range world.Claims {
+			for _, u := range c.Units {
+				for i := range u.Pods {
+					u.Pods[i].Class = "" // of two that share a key and nothing else, the second gets another name
+				}
+			}
+		}
+		return strings.ReplaceAll(fmt.Sprintf("%+v\n%+v", world, made), " {", "\n{")
+	}
+	if a, b := plan(1), plan(2); a != b {
+		w.fail("told in another order, the same is planned otherwise:\n%s", difference(a, b))
+	}
+}

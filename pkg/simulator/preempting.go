@@ -1,0 +1,296 @@
+package simulator
+
+import (
+	"maps"
+	"strings"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/invariant"
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// Planning and carrying out, with everything that goes wrong between a plan and the room it promises: plans are taken when the world has moved on,
+// errands are late, are done twice or not at all, and the answer to a write says less than became of it.
+
+// preempting is what a world knows of its preemption.
+type preempting struct {
+	places map[ledger.UID]string // of claimants, by the plans that were taken; of those that have one no more, until somebody looks
+	// Plans, and what came of them: see World.Preempted.
+	counts Preempted
+}
+
+// Preempted counts what became of plans.
+type Preempted struct {
+	Plans, Places, Victims, Stale, Announced, Evicted, Failed, Withdrawn, Nominated, Restarts int
+	// Kept: audits that excused a pod since room on a node, or under a max, is kept for others.
+	Kept int
+}
+
+// Add adds another world's.
+func (p *Preempted) Add(o Preempted) {
+	p.Plans, p.Places, p.Victims, p.Stale = p.Plans+o.Plans, p.Places+o.Places, p.Victims+o.Victims, p.Stale+o.Stale
+	p.Announced, p.Evicted, p.Failed, p.Withdrawn = p.Announced+o.Announced, p.Evicted+o.Evicted, p.Failed+o.Failed, p.Withdrawn+o.Withdrawn
+	p.Nominated, p.Restarts, p.Kept = p.Nominated+o.Nominated, p.Restarts+o.Restarts, p.Kept+o.Kept
+}
+
+// Preempted returns what became of the world's plans.
+func (w *World) Preempted() Preempted { return w.preempting.counts }
+
+// hurried has a queue claim soon, since the life of such a world is short, and the root only look on now and then.
+func (g *generator) hurried(d *queue.Declaration) {
+	g.preemptQueue(d)
+	if d.Path != queue.Root {
+		return
+	}
+	p := &d.Spec.Preemption
+	p.ObserveOnly = g.IntN(10) == 0
+	if g.IntN(4) > 0 {
+		p.FairShareTimeout.Nanoseconds, p.GuaranteedTimeout.Nanoseconds = second/2*g.Int64N(4), second/2*g.Int64N(4)
+		p.FairShareThreshold, p.UtilizationThreshold = queue.AtMost(800+g.Int64N(201)), queue.AtMost(g.Int64N(500))
+		p.Interval.Nanoseconds, p.MaxWaitBeforeKill.Nanoseconds = second/2*g.Int64N(3), second/2*g.Int64N(8)
+	}
+}
+
+// preempter is the planner and the executor: one look at what is due, and the next is planned.
+func (w *World) preempter() {
+	if w.rng.IntN(40) == 0 && !w.closing {
+		w.restartAnyTime()
+	}
+	w.plan()
+	pending := w.errands()
+	if w.closing {
+		if pending || w.bindsOrRuns() {
+			w.at(second/2+w.rng.Int64N(3*second), w.preempter)
+		}
+		return
+	}
+	w.at(w.rng.Int64N(second/2), w.preempter)
+}
+
+// bindsOrRuns: somebody of ours is going to end, which changes who is owed what.
+func (w *World) bindsOrRuns() bool {
+	for uid, now := range w.known.pods { // any: order does not matter
+		if !now.Foreign && (now.Node != "" || w.pods[uid].charged != "") {
+			return true
+		}
+	}
+	return false
+}
+
+// plan makes a plan if one is due. It is made beside everything else, and so taken a little later.
+func (w *World) plan() {
+	due, next := w.Ledger.LookAtStarvation(w.now)
+	w.changed()
+	if next != 0 && next <= w.now {
+		w.fail("the look at %d asks to be called again at %d", w.now, next)
+	}
+	if !due {
+		return
+	}
+	world, ok := w.Ledger.Preemption(w.now)
+	if !ok {
+		return
+	}
+	plan := preemption.Make(world, w.Ledger.Feasibility(world))
+	w.preempting.counts.Plans++
+	if wrong := invariant.Plan(world, plan, nil); len(wrong) > 0 {
+		w.fail("a plan: %s", strings.Join(wrong, "\n"))
+		return
+	}
+	if w.rng.IntN(3) > 0 {
+		w.adopt(world, plan)
+		return
+	}
+	w.within(w.rng.Int64N(w.rng.Int64N(2*second)+1), func() { w.adopt(world, plan) })
+}
+
+func (w *World) adopt(world preemption.World, plan preemption.Plan) {
+	c := &w.preempting.counts
+	c.Stale += w.Ledger.Adopt(world, plan, w.now)
+	c.Victims += len(plan.Victims)
+	for _, p := range plan.Claims {
+		for _, at := range p.Places {
+			if uid := ledger.UID(at.UID); w.Ledger.HasPlace(uid) {
+				w.preempting.places[uid] = world.Nodes[at.Node].Name
+				c.Places++
+			}
+		}
+	}
+	w.changed()
+}
+
+// errands carries out some of what is due; pending: there is more to do, or somebody has yet to come or to go.
+func (w *World) errands() (pending bool) {
+	e := w.Ledger.Errands(w.now)
+	for _, v := range e.Announce {
+		w.errand(func() { w.announce(v) })
+	}
+	for _, v := range e.Evict {
+		w.errand(func() { w.evict(v) })
+	}
+	for _, v := range e.Withdraw {
+		w.errand(func() { w.withdrawVictim(v) })
+	}
+	for _, n := range e.Nominate {
+		w.errand(func() { w.nominate(n) })
+	}
+	w.changed()
+	return len(e.Announce)+len(e.Evict)+len(e.Withdraw)+len(e.Nominate)+len(w.Ledger.Victims())+len(w.kept()) > 0
+}
+
+// errand has something done: now, later, twice or not at all.
+func (w *World) errand(do func()) {
+	n := w.rng.IntN(12)
+	if n == 0 {
+		return
+	}
+	if n > 4 {
+		do()
+	}
+	if n == 1 || n == 5 {
+		w.within(w.rng.Int64N(3*second), do)
+	}
+	if n > 1 && n < 5 {
+		w.within(w.rng.Int64N(20*millisecond), do)
+	}
+}
+
+// answered: the API server did something, and the scheduler hears that it did.
+func (w *World) answered() bool { return w.rng.IntN(15) > 0 }
+
+func (w *World) announce(v ledger.Victim) {
+	p := w.pods[v.UID]
+	if p == nil || !p.exists {
+		return
+	}
+	if p.Announced == 0 {
+		p.Announced = w.now
+		w.podChanged(p)
+	}
+	if w.answered() {
+		w.preempting.counts.Announced++
+		w.Ledger.Announced(v.UID, w.now)
+	}
+}
+
+// evict: of a pod that is gone, or leaving as the watch shows, only the watch tells.
+func (w *World) evict(v ledger.Victim) {
+	p := w.pods[v.UID]
+	if p == nil || !p.exists || w.known.pods[v.UID].Terminating {
+		return
+	}
+	if refused := w.rng.IntN(8) == 0; refused || w.rng.IntN(10) == 0 {
+		w.preempting.counts.Failed++
+		w.Ledger.EvictionFailed(v.UID, refused, w.now)
+		return
+	}
+	if !p.Terminating {
+		w.preempting.counts.Evicted++
+		p.Terminating, p.Deadline = true, w.now+w.rng.Int64N(10*second)
+		w.podChanged(p)
+		gone := p.Deadline - w.now
+		if w.rng.IntN(6) == 0 {
+			gone += w.rng.Int64N(90 * second) // a finalizer, or a node that does not answer
+		}
+		w.at(gone, func() { w.vanish(p) })
+	}
+	if w.answered() {
+		w.Ledger.Evicted(v.UID, w.now)
+		w.changed()
+	}
+}
+
+func (w *World) vanish(p *pod) {
+	if p.exists {
+		p.exists = false
+		w.podChanged(p)
+	}
+}
+
+func (w *World) withdrawVictim(v ledger.Victim) {
+	p := w.pods[v.UID]
+	if p != nil && p.exists && p.Announced != 0 {
+		p.Announced = 0
+		w.podChanged(p)
+	}
+	if w.answered() {
+		w.preempting.counts.Withdrawn++
+		w.Ledger.Withdrawn(v.UID)
+	}
+}
+
+func (w *World) nominate(n ledger.Nomination) {
+	p := w.pods[n.UID]
+	if p == nil || !p.exists || p.Node != "" {
+		return
+	}
+	p.Nominated = n.Node
+	w.statusChanged(p)
+	if w.answered() {
+		w.preempting.counts.Nominated++
+		w.Ledger.Nominated(n)
+	}
+}
+
+// outrank is preemption by priority, which is kube-scheduler's own: a pod that fitted nowhere has a node named in its status, and somebody there may be
+// on its way out for it.
+func (w *World) outrank(p *pod) {
+	if !w.opts.Preemption || w.closing || w.rng.IntN(10) > 0 || !p.exists || p.Node != "" || p.Terminating {
+		return
+	}
+	p.Nominated = w.anyNode()
+	w.statusChanged(p)
+	for _, uid := range sorted(w.Ledger.Outranked(p.UID)) {
+		if o := w.pods[uid]; o != nil && o.Node == p.Nominated {
+			w.end(o)
+			return
+		}
+	}
+}
+
+// restartAnyTime ends the scheduler. What audits excuse since they know what happened under it, they excuse for the one that follows: it knows less.
+func (w *World) restartAnyTime() {
+	w.preempting.counts.Restarts++
+	if w.rng.IntN(3) > 0 {
+		w.writeGroups()
+		w.WriteStatus()
+	}
+	clear(w.preempting.places)
+	for key := range w.groups {
+		w.disturbed[key] = true
+	}
+	for path := range w.queues {
+		w.excess[path] += anything
+		w.crowd[path] += anything
+		w.hazy[path] = true
+	}
+	w.excess[users] += anything
+	w.learnt = map[queue.Path][]int64{}
+	w.keeper, w.unsettled = "", true
+	w.forgetTree()
+	for _, p := range w.pods {
+		p.doubtful = false
+	}
+	w.Restart()
+}
+
+// kept are the nodes where room is kept, by the pods that wait for it.
+func (w *World) kept() map[ledger.UID]string {
+	out := map[ledger.UID]string{}
+	if !w.opts.Preemption {
+		return out
+	}
+	for uid, now := range w.known.pods { // each for itself: order does not matter
+		if now.Nominated != "" && now.Node == "" && w.pods[uid].charged == "" && !now.Terminating {
+			out[uid] = now.Nominated
+		}
+	}
+	maps.DeleteFunc(w.preempting.places, func(uid ledger.UID, _ string) bool { return !w.Ledger.HasPlace(uid) })
+	for uid, node := range w.preempting.places { // each for itself: order does not matter
+		if w.pods[uid].charged == "" {
+			out[uid] = node
+		}
+	}
+	return out
+}
