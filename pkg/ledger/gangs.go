@@ -199,6 +199,8 @@ func (l *Ledger) judgeGroup(g *group) {
 			l.wait(r, l.now)
 		case Parked:
 			l.judgeAnew(r)
+		case Bound:
+			l.touch(r) // a plan is to know with whom it goes
 		}
 	}
 	l.countGroup(g)

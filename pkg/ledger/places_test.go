@@ -179,6 +179,28 @@ func TestWhoIsKeptOffUnderAMaxHoldsUpNobodyElsewhere(t *testing.T) {
 	f.wantPods(f.choose(), "else")
 }
 
+// Plans know of a group as it is declared by now, also where its node has not changed since the last plan: a group goes whole or not at all.
+func TestAPlanKnowsTheGroupsOfItsCandidates(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.pod("g0", "busy", ofGang("g"), boundTo("node"))
+	f.declare("root.busy")
+	f.declare("root.starved", fairShareTimeout(0))
+	f.pod("claims", "starved", asks(50, 4))
+	gang := func() string {
+		f.clocks()
+		w, _ := f.Preemption(f.now)
+		f.sound()
+		return w.Nodes[0].Candidates[0].Gang
+	}
+	before := gang()
+	f.ObserveGang(Gang{Key: "ns/g", MinMember: 2})
+	declared := gang()
+	f.ForgetGang("ns/g")
+	if gone := gang(); before != "" || declared != "ns/g" || gone != "" {
+		t.Errorf("of group %q, then %q, then %q", before, declared, gone)
+	}
+}
+
 // A group that found no room, since the only node that has some is kept for another one, gets places there: it starts, though no node has gained room.
 func TestAGroupThatLackedRoomStartsOnItsPlaces(t *testing.T) {
 	f := gangs(t)
