@@ -72,7 +72,7 @@ func (w *World) bindSoon(p *pod, node string) {
 // giveUp ends an attempt that had a place.
 func (w *World) giveUp(p *pod, f ledger.Failure) {
 	w.underWay--
-	w.uncount(p)
+	w.unassume(p)
 	w.wake()
 	w.failed(p, f)
 }

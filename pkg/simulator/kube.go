@@ -144,7 +144,7 @@ func (w *World) reserve(p *pod, node string) {
 // permitRefuses: somebody else's Permit plugin refuses a pod after Reserve. No event will wake the pod, so kube-scheduler's flush of
 // the unschedulable pods has to.
 func (w *World) permitRefuses(p *pod) {
-	w.uncount(p)
+	w.unassume(p)
 	w.wake()
 	w.failed(p, ledger.NoFit)
 	w.within(second, func() {
@@ -179,7 +179,7 @@ func (w *World) bind(p *pod, node, placed string, life int) {
 		return
 	}
 	if !possible || trouble < 2 {
-		w.uncount(p)
+		w.unassume(p)
 		w.wake()
 		p.doubtful = true
 		w.failed(p, ledger.Errored)
@@ -253,6 +253,13 @@ func (w *World) count(p *pod, node string, s size) {
 	p.on, p.counted, p.port = node, s, conflicts(w.known.pods[p.UID])
 	if p.port {
 		r.ports++
+	}
+}
+
+// unassume takes back what was assumed of a pod, unless the watch has told meanwhile that it has a node: by a binding of an earlier process.
+func (w *World) unassume(p *pod) {
+	if w.known.pods[p.UID].Node == "" {
+		w.uncount(p)
 	}
 }
 
