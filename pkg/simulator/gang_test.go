@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// gangOptions: half of the worlds with groups have limits, and half of them gates.
+// gangOptions: half of the worlds with groups have limits, half of them gates, and a quarter of them preemption and restarts.
 func gangOptions(seed uint64) Options {
 	o := Options{Every: 20, Limits: seed/2%2 == 0, Gates: seed/4%2 == 0, Groups: true}
 	if seed%11 == 0 {
