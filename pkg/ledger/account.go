@@ -19,14 +19,12 @@ type account struct {
 	states [application.Completing + 1]int32 // applications of the subtree
 	stage                                    // of an application: see gate.go
 
-	lanes lanes // of an application: those of its lines
-	// skipped is, of an application, the last walk that passed it over: what it would take is kept for claimants.
-	skipped uint64
-	apps    map[string]*account // of a queue: its applications; nil for an application
-	key     ordering.Key
-	usage   resource.Sum // charges: released, reserved and bound pods, of the whole subtree
-	spec    queue.Spec
-	gate    order // of a StateAware leaf: those of its applications that are at its gate; order has the others
+	lanes lanes               // of an application: those of its lines
+	apps  map[string]*account // of a queue: its applications; nil for an application
+	key   ordering.Key
+	usage resource.Sum // charges: released, reserved and bound pods, of the whole subtree
+	spec  queue.Spec
+	gate  order // of a StateAware leaf: those of its applications that are at its gate; order has the others
 	// priority and submitted are those of an application's oldest pod.
 	priority  int32
 	submitted int64

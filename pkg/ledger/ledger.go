@@ -103,8 +103,9 @@ type Ledger struct {
 
 	// Preemption: see starvation.go, places.go, victims.go, preemption.go.
 	preempting preempting
-	ceiling    *account // of a trial of claimants: limits from this queue up are not asked
-	trees      uint64   // grows with every tree
+	keptOff    []keptOff // of a walk
+	ceiling    *account  // of a trial of claimants: limits from this queue up are not asked
+	trees      uint64    // grows with every tree
 
 	// Nodes.
 	nodes         map[string]*node

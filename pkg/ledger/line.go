@@ -220,14 +220,12 @@ func (a *account) lineOf(c *class) int {
 
 // head is the application's next pod of the classes that were marked, in the lanes that are open down to here, and that no limit above the application stops.
 func (l *Ledger) head(a *account, open lanes) *record {
-	if a.skipped == l.mark {
-		return nil
-	}
 	var first *line
 	for i := range a.lines {
 		n := &a.lines[i]
 		c := n.class
-		if c.mark != l.mark || open&c.lane() == 0 || (l.lanes.shared || c.driver) && l.stopsOnPath(a, c) {
+		if c.mark != l.mark || open&c.lane() == 0 || (l.lanes.shared || c.driver) && l.stopsOnPath(a, c) ||
+			len(l.keptOff) > 0 && l.isKeptOff(a, c) {
 			continue
 		}
 		if first == nil || n.head.before(first.head) || n.head == first.head && n.next().before(first.next()) {

@@ -12,7 +12,8 @@ import (
 // room is there. A pod that the scheduling framework nominated (upstream's priority preemption, or an earlier process of this scheduler) has one too.
 
 const (
-	// placeFor is how long a place without a claim is kept while its node has no room for it.
+	// placeFor is how long a place is kept of which nothing comes: one without a claim while its node has no room for it, any other while its
+	// room lies idle.
 	placeFor int64 = 60e9
 	// overstay is how long after its deadline a terminating pod is believed to be on its way: then its room is not coming.
 	overstay int64 = 30e9
@@ -22,10 +23,11 @@ const (
 
 // place is where a waiting pod will run.
 type place struct {
-	node  *node
-	claim *account // whose claim it is, nil for none
-	kind  preemption.Kind
-	until int64 // of one without a claim
+	node      *node
+	claim     *account // whose claim it is, nil for none
+	kind      preemption.Kind
+	until     int64 // of one without a claim
+	idleSince int64 // since when its room is there, nobody is leaving, and the pod is not released; 0: that is not so
 	// roomy is whether its room was there when the node had changed so often, plus one.
 	roomy    bool
 	lookedAt uint64
@@ -104,17 +106,24 @@ func (l *Ledger) losePlace(r *record, now int64) {
 
 // tendPlaces ends the places that are of no use any more.
 func (l *Ledger) tendPlaces(now int64) {
-	final, known := false, false                          // whether nobody is leaving any more, and that is known
-	for _, r := range slices.Clone(l.preempting.placed) { // in the order in which they were given
-		good := l.holdsGood(r, now)
-		if good && r.state == Waiting && r.listed && l.roomIsThere(r) && l.stopsNow(r) { // its room is there, and a limit forbids it to have it
-			if !known {
-				final, known = !l.someLeave(now), true
-			}
-			good = !final
+	known, some := false, false // whether anybody is leaving: a look at all nodes, so at most one
+	leaving := func() bool {
+		if !known {
+			known, some = true, l.someLeave(now)
 		}
-		if !good {
+		return some
+	}
+	for _, r := range slices.Clone(l.preempting.placed) { // in the order in which they were given
+		idle := l.holdsGood(r, now) && r.state == Waiting && l.roomIsThere(r) && !leaving()
+		switch p := r.place; {
+		case !l.holdsGood(r, now), idle && r.listed && l.stopsNow(r): // the latter: its room is there, and a limit forbids it to have it
 			l.endPlace(r)
+		case !idle:
+			p.idleSince = 0
+		case p.idleSince == 0:
+			p.idleSince = now
+		case now >= p.idleSince+placeFor: // something keeps it from being released that no rule above knows: room must not lie idle for good
+			l.losePlace(r, now)
 		}
 	}
 }
@@ -239,7 +248,9 @@ func (l *Ledger) placesGiven(pods []*record) (nodes []*node, given bool) {
 
 // takesKept reports whether these pods would take, under some max, what victims have given up there for claimants: else their room on nodes would be
 // kept, and the first of them to be gone would come back under the max before the last is.
-func (l *Ledger) takesKept(pods ...*record) bool {
+//
+// It returns the queue that has the max, nil if there is none.
+func (l *Ledger) takesKept(pods ...*record) *account {
 	var asked []*account // mostly few: claimants of a queue have all those above it in common
 	for _, o := range l.preempting.placed {
 		if o.leaf == nil || o.state.charged() || slices.Contains(pods, o) {
@@ -250,12 +261,34 @@ func (l *Ledger) takesKept(pods ...*record) bool {
 				continue
 			}
 			if l.exceedsWithKept(a, pods) {
-				return true
+				return a
 			}
 			asked = append(asked, a)
 		}
 	}
-	return false
+	return nil
+}
+
+// keptOff is a class of which nothing may be released below a queue, since that would take what is kept there. Elsewhere it may.
+type keptOff struct {
+	class *class
+	under *account
+}
+
+// withoutKeptOff takes the lanes out that are of no use below a queue, so that the walk does not go to everybody who waits there.
+func (l *Ledger) withoutKeptOff(a *account, open lanes) lanes {
+	for _, k := range l.keptOff {
+		alone := !slices.ContainsFunc(l.lanes.classes[k.class.bit], func(c *class) bool { return c != k.class && c.mark == l.mark })
+		if k.under == a && alone {
+			open &^= k.class.lane()
+		}
+	}
+	return open
+}
+
+// isKeptOff: a pod of the class in the application would take what is kept.
+func (l *Ledger) isKeptOff(app *account, c *class) bool {
+	return slices.ContainsFunc(l.keptOff, func(k keptOff) bool { return k.class == c && app.isUnder(k.under) })
 }
 
 // exceedsWithKept: with these pods and all claimants that are still to come, the queue would use more than its max of what one of these pods asks for.

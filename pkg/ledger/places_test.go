@@ -265,3 +265,22 @@ func TestANominationThatWasOvertakenIsWrittenAnew(t *testing.T) {
 		t.Errorf("its status names no node: %+v, want %+v", got, n)
 	}
 }
+
+// A claimant whose room is there and that something else holds does not keep it idle for ever.
+func TestAPlaceThatLiesIdleIsGivenBack(t *testing.T) {
+	f := planned(t, 1)
+	f.announce("busy-089")
+	f.edit("new-000", gatedBy("other"))
+	f.forget("busy-089")
+	f.clocks()
+	f.now += placeFor - 1
+	f.clocks()
+	if !f.HasPlace("new-000") {
+		t.Error("its place is given back too early")
+	}
+	f.now++
+	f.clocks()
+	if f.HasPlace("new-000") {
+		t.Error("its room lies idle")
+	}
+}

@@ -91,7 +91,7 @@ func (l *Ledger) next(now int64) *record {
 	if r := l.completePartial(now); r != nil {
 		return r
 	}
-	r := l.walkOn(open)
+	r := l.walk(l.root, open)
 	for r != nil {
 		if r.class.group.open() {
 			if l.onItsWay != nil && l.onItsWay != r.group {
@@ -102,12 +102,16 @@ func (l *Ledger) next(now int64) *record {
 				l.freshen()
 				return first
 			}
+		} else if under := l.takesKept(r); under != nil {
+			l.keptOff = append(l.keptOff, keptOff{r.class, under})
+			r = l.walk(l.root, open)
+			continue
 		} else if l.mayTry(r.class, now) && (r.place == nil || r.class.witness != nil) { // one whose room is being made is no probe
 			break
 		}
 		r.class.mark = 0
 		open = l.without(open, r.class)
-		r = l.walkOn(open)
+		r = l.walk(l.root, open)
 	}
 	l.freshen()
 	// The order's next pod waits for what becomes of the released ones of its class. Stepping past it to another class would
@@ -119,19 +123,9 @@ func (l *Ledger) next(now int64) *record {
 	return r
 }
 
-// walkOn walks past those who would take what is kept for claimants under a max. Elsewhere their classes may go.
-func (l *Ledger) walkOn(open lanes) *record {
-	for {
-		r := l.walk(l.root, open)
-		if r == nil || r.class.group.open() || !l.takesKept(r) {
-			return r
-		}
-		r.app.skipped = l.mark
-	}
-}
-
-// freshen looks again at a leaf that promised the last walk a driver which its share does not allow any more.
+// freshen ends a walk: it looks again at a leaf that promised a driver which its share does not allow any more.
 func (l *Ledger) freshen() {
+	l.keptOff = l.keptOff[:0]
 	if leaf := l.stale; leaf != nil {
 		l.stale = nil
 		l.refresh(leaf)
@@ -141,6 +135,9 @@ func (l *Ledger) freshen() {
 // walk goes down from a queue or application. What a lane promised may not be there, where classes share it; then the next
 // competitor has its turn.
 func (l *Ledger) walk(a *account, open lanes) *record {
+	if len(l.keptOff) > 0 {
+		open = l.withoutKeptOff(a, open)
+	}
 	if a.isApplication() {
 		return l.head(a, open)
 	}

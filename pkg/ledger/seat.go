@@ -21,7 +21,7 @@ func (l *Ledger) seat(g *group, now int64) *record {
 		return nil
 	}
 	pods := g.next(need)
-	if _, over := l.limitOnGroup(g, pods); over || l.takesKept(pods...) {
+	if _, over := l.limitOnGroup(g, pods); over || l.takesKept(pods...) != nil {
 		l.endWait(g)
 		return nil
 	}
