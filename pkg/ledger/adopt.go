@@ -44,8 +44,10 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 			}
 		}
 	}
+	after := l.leftAfter(w, plan)
 	for i := range plan.Victims {
-		l.choose(w, &plan.Victims[i], plan)
+		v := &plan.Victims[i]
+		l.choose(w, v, after[v.Node])
 	}
 	for _, r := range l.doubtful() {
 		if r.place.claim != nil { // nothing will make it good
@@ -93,7 +95,7 @@ func (l *Ledger) standing(w preemption.World, plan preemption.Plan, u preemption
 }
 
 // choose enters a victim, if the claimant for which it goes was given its place.
-func (l *Ledger) choose(w preemption.World, v *preemption.Victim, plan preemption.Plan) {
+func (l *Ledger) choose(w preemption.World, v *preemption.Victim, after left) {
 	r, c := l.pods[UID(v.UID)], l.pods[UID(v.For)]
 	if r == nil || c == nil || c.place == nil || c.place.claim == nil || r.victim != nil || r.Terminating || r.leaf == nil {
 		return
@@ -110,32 +112,45 @@ func (l *Ledger) choose(w preemption.World, v *preemption.Victim, plan preemptio
 	l.preempting.counts.Chosen++
 	c.place.victims = append(c.place.victims, r)
 	l.touch(r)
-	is.unlike = !l.neededIn(w, plan, v, r)
+	is.unlike = !l.neededIn(after, r)
 	if r.Announced != 0 { // by an earlier process: the wait runs since then
-		is.Phase, is.AnnouncedAt, is.Due = Announced, r.Announced, r.Announced+w.Settings.MaxWaitBeforeKill
+		is.Phase, is.Due = Announced, r.Announced+w.Settings.MaxWaitBeforeKill
 	}
 	l.version++
 }
 
-// neededIn reports whether by arithmetic alone the victim has to go for the plan. If not, a filter said so.
-func (l *Ledger) neededIn(w preemption.World, plan preemption.Plan, v *preemption.Victim, r *record) bool {
-	n := w.Nodes[v.Node]
-	free, slots := n.Free.Sub(r.Request), n.Slots-1
-	for _, o := range plan.Victims {
-		if o.Node == v.Node {
-			free, slots = free.Add(l.requestOf(o.UID)), slots+1
+// left is what a node has left when a plan is carried out: amounts, and how many more pods it takes.
+type left struct {
+	free  resource.List
+	slots int
+}
+
+// leftAfter returns what is left on each node from which somebody goes, by its index in the world.
+func (l *Ledger) leftAfter(w preemption.World, plan preemption.Plan) map[int]left {
+	after := map[int]left{}
+	for _, v := range plan.Victims {
+		n, known := after[v.Node]
+		if !known {
+			n = left{w.Nodes[v.Node].Free, w.Nodes[v.Node].Slots}
 		}
+		after[v.Node] = left{n.free.Add(l.requestOf(v.UID)), n.slots + 1}
 	}
 	for _, payment := range plan.Claims {
 		for _, at := range payment.Places {
-			if at.Node == v.Node {
-				free, slots = free.Sub(l.requestOf(at.UID)), slots-1
+			if n, known := after[at.Node]; known {
+				after[at.Node] = left{n.free.Sub(l.requestOf(at.UID)), n.slots - 1}
 			}
 		}
 	}
-	if slots < 0 {
+	return after
+}
+
+// neededIn reports whether by arithmetic alone a victim has to go for the plan after which so much is left on its node. If not, a filter said so.
+func (l *Ledger) neededIn(after left, r *record) bool {
+	if after.slots < 1 {
 		return true
 	}
+	free := after.free.Sub(r.Request)
 	for i := range free.Len() {
 		x := free.At(i)
 		if x.Value < 0 && r.Request.Get(x.Name) > 0 && !l.isElsewhere(x.Name) {

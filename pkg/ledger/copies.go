@@ -83,7 +83,7 @@ func (r *record) candidate() preemption.Candidate {
 		UID: string(r.UID), Queue: r.leaf.ordinal - 1, Request: r.Request, Priority: r.Priority, Driver: r.Role == application.Driver,
 		Bound: r.Bound, Announced: r.Announced != 0,
 	}
-	if r.group != nil && r.group.declared && r.group.MinMember > 1 {
+	if r.inCompany() {
 		c.Gang = r.group.Key
 	}
 	return c

@@ -94,39 +94,45 @@ func (l *Ledger) knowsVictims() bool {
 
 // recheckVictims withdraws the victims that the plan would not take any more.
 func (l *Ledger) recheckVictims() {
+	var net netUsage
 	for _, v := range slices.Clone(l.preempting.victims) { // in the order in which they were chosen
 		if v.victim == nil || v.victim.Phase == Evicting {
 			continue
 		}
 		switch c := v.victim.claimant; {
 		case c.place == nil:
-			l.withdraw(v)
-		case l.endangers(v):
+		case l.endangers(v, &net):
 			l.endPlace(c)
-			l.withdraw(v)
 		case !v.victim.unlike && v.victim.with == "" && !l.needed(v):
-			l.withdraw(v)
 		case v.victim.refused != 0 && l.now >= v.victim.refused+refusedFor:
 			v.sparedUntil = l.now + sparedFor
 			l.endPlace(c)
-			l.withdraw(v)
+		default:
+			continue
 		}
+		l.withdraw(v)
+		net = nil // who stays, and who does not come, counts for the next one
 	}
 }
 
 // endangers: with all victims gone and all claimants there, a queue from which this one is taken would be below its fair share by now, or one that
 // must not be taken from: shares and usage have moved since the plan was made.
-func (l *Ledger) endangers(v *record) bool {
+func (l *Ledger) endangers(v *record, net *netUsage) bool {
 	for a := v.leaf; a != nil && a.parent != nil && !v.victim.claim.isUnder(a); a = a.parent {
-		if a.preemption.NotPreemptible || preemption.Starved(a.parent.spec.Rule(), l.total, l.net(a), l.shareOf(a)) {
+		if a.preemption.NotPreemptible || preemption.Starved(a.parent.spec.Rule(), l.total, l.net(a, net), l.shareOf(a)) {
 			return true
 		}
 	}
 	return v.leaf == nil
 }
 
-// net is what a queue will use when all victims are gone and all claimants are there.
-func (l *Ledger) net(a *account) resource.List {
+// netUsage remembers what queues will use when all victims are gone and all claimants are there: of hundreds of victims most come from few queues.
+type netUsage map[*account]resource.List
+
+func (l *Ledger) net(a *account, known *netUsage) resource.List {
+	if is, ok := (*known)[a]; ok {
+		return is
+	}
 	var sum resource.Sum
 	sum.AddSum(&a.usage)
 	for _, v := range l.preempting.victims {
@@ -139,7 +145,11 @@ func (l *Ledger) net(a *account) resource.List {
 			sum.Add(r.Request)
 		}
 	}
-	return sum.List()
+	if *known == nil {
+		*known = netUsage{}
+	}
+	(*known)[a] = sum.List()
+	return (*known)[a]
 }
 
 // Announced notes that a victim shows that it is to go. The wait begins.
@@ -147,7 +157,7 @@ func (l *Ledger) Announced(uid UID, now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if v := l.victimOf(uid); v != nil && v.Phase == Chosen {
-		v.Phase, v.AnnouncedAt = Announced, now
+		v.Phase = Announced
 		v.Due = now + preemption.SettingsOf(l.root.spec.Preemption).MaxWaitBeforeKill
 		l.preempting.counts.Announced++
 		l.version++
@@ -184,8 +194,8 @@ func (l *Ledger) EvictionFailed(uid UID, refused bool, now int64) {
 	if v == nil || v.Phase == Evicting {
 		return
 	}
-	v.Attempts++
-	v.retryAt = now + min(firstBackOff<<min(v.Attempts-1, 10), lastEvictBackOff)
+	v.attempts++
+	v.retryAt = now + backOffUpTo(v.attempts, lastEvictBackOff)
 	l.preempting.counts.Failed++
 	if refused {
 		l.preempting.counts.Refused++

@@ -293,7 +293,7 @@ func (g *group) incomplete(queue string, there int) reason.Reason {
 func (g *group) pause(now int64) {
 	if g.retryAt <= now {
 		g.attempts++
-		g.retryAt = now + min(firstBackOff<<min(g.attempts-1, 10), lastGangBackOff)
+		g.retryAt = now + backOffUpTo(g.attempts, lastGangBackOff)
 	}
 }
 

@@ -98,7 +98,7 @@ func (l *Ledger) losePlace(r *record, now int64) {
 	}
 	if c := r.place.claim; c != nil && c.starving != nil {
 		c.starving.failures++
-		c.starving.retryAt = now + min(firstBackOff<<min(c.starving.failures, 10), lastClaimBackOff)
+		c.starving.retryAt = now + backOffUpTo(c.starving.failures+1, lastClaimBackOff)
 		l.preempting.counts.Stale++
 	}
 	l.endPlace(r)
@@ -114,9 +114,10 @@ func (l *Ledger) tendPlaces(now int64) {
 		return some
 	}
 	for _, r := range slices.Clone(l.preempting.placed) { // in the order in which they were given
-		idle := l.holdsGood(r, now) && r.state == Waiting && l.roomIsThere(r) && !leaving()
+		good := l.holdsGood(r, now)
+		idle := good && r.state == Waiting && l.roomIsThere(r) && !leaving()
 		switch p := r.place; {
-		case !l.holdsGood(r, now), idle && r.listed && l.stopsNow(r): // the latter: its room is there, and a limit forbids it to have it
+		case !good, idle && r.listed && l.stopsNow(r): // the latter: its room is there, and a limit forbids it to have it
 			l.endPlace(r)
 		case !idle:
 			p.idleSince = 0
@@ -199,16 +200,22 @@ func (l *Ledger) hasRoomFor(r *record, together []*record) bool {
 			others, pods = others.Sub(o.Request), pods-1
 		}
 	}
+	return !l.overfull(e, others, pods, r.Request)
+}
+
+// overfull reports whether a node holds too much with these amounts and so many pods on it: too many pods, or more than it has of something that the
+// request names.
+func (l *Ledger) overfull(e *node, used resource.List, pods int, request resource.List) bool {
 	if e.Pods > 0 && pods > e.Pods {
-		return false
+		return true
 	}
-	for i := range r.Request.Len() {
-		n := r.Request.At(i).Name
-		if has, listed := e.Allocatable.Lookup(n); (listed || !l.isElsewhere(n)) && others.Get(n) > has {
-			return false
+	for i := range request.Len() {
+		x := request.At(i)
+		if has, listed := e.Allocatable.Lookup(x.Name); x.Value > 0 && (listed || !l.isElsewhere(x.Name)) && used.Get(x.Name) > has {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // nextPlaced returns a pod whose place has its room: it goes before all others, since that room was made for it.

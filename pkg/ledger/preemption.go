@@ -15,8 +15,7 @@ const maxClaimants = 512
 
 // Preemption returns what a plan is made from; false: there is no claim for which one is due.
 func (l *Ledger) Preemption(now int64) (preemption.World, bool) {
-	w, ok := l.preemptionWorld(now, false)
-	return w, ok
+	return l.preemptionWorld(now, false)
 }
 
 // WhatPreemption is Preemption for those who ask what would be: as if the timeouts had passed of all queues that are below and have one.
@@ -58,7 +57,6 @@ func (l *Ledger) preemptionWorld(now int64, all bool) (preemption.World, bool) {
 		}
 	}
 	slices.Sort(w.Gone)
-	w.Claims = preemption.Order(w, w.Claims)
 	return w, ok
 }
 

@@ -409,8 +409,11 @@ func (l *Ledger) inOrderOfRelease() []*record {
 	return rs
 }
 
-func backOff(failures int) int64 {
-	return min(firstBackOff<<min(failures-1, 10), lastBackOff)
+func backOff(failures int) int64 { return backOffUpTo(failures, lastBackOff) }
+
+// backOffUpTo is the pause after so many failures in a row: it doubles from firstBackOff up to most.
+func backOffUpTo(failures int, most int64) int64 {
+	return min(firstBackOff<<min(failures-1, 10), most)
 }
 
 // Overdue returns the pods that were released before the given time and are neither reserved nor refunded.

@@ -37,10 +37,8 @@ type Victim struct {
 	Surplus  int64
 	Share    int64
 
-	Phase       VictimPhase
-	AnnouncedAt int64
-	Due         int64 // when it is to be evicted
-	Attempts    int   // to evict it, that failed
+	Phase VictimPhase
+	Due   int64 // when it is to be evicted
 }
 
 // victim is what a pod that is to go has beside its record.
@@ -49,10 +47,11 @@ type victim struct {
 	claimant *record // that has the place for which it goes
 	claim    *account
 	// unlike: the claimant would not fit beside it whatever room there is (a port, an affinity), so room alone does not spare it.
-	unlike  bool
-	with    string // the group that goes together
-	retryAt int64
-	refused int64 // since when disruption budgets forbid it, 0: they do not
+	unlike   bool
+	with     string // the group that goes together
+	attempts int    // to evict it, that failed
+	retryAt  int64
+	refused  int64 // since when disruption budgets forbid it, 0: they do not
 }
 
 const (
@@ -91,16 +90,7 @@ func (l *Ledger) needed(v *record) bool {
 			left, pods = left.Sub(o.Request), pods-1
 		}
 	}
-	if e.Pods > 0 && pods > e.Pods {
-		return true
-	}
-	for i := range v.Request.Len() {
-		x := v.Request.At(i)
-		if has, listed := e.Allocatable.Lookup(x.Name); x.Value > 0 && (listed || !l.isElsewhere(x.Name)) && left.Get(x.Name) > has {
-			return true
-		}
-	}
-	return false
+	return l.overfull(e, left, pods, v.Request)
 }
 
 // leavingAt: it is terminating, and not known to be stuck.
