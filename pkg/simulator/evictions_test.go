@@ -79,13 +79,7 @@ func newSteady(seed uint64) *steady {
 	}
 	count := int64(1 + g.IntN(4))
 	part := int64(2 + g.IntN(5))
-	for range count {
-		var n size
-		for i, v := range asked {
-			n[i] = v * part / 10 / count * int64(5+g.IntN(11)) / 10
-		}
-		s.obs.Nodes = append(s.obs.Nodes, g.node(n))
-	}
+	s.obs.Nodes = append(s.obs.Nodes, g.nodesFor(asked, part, count)...)
 	for i := range s.obs.Queues {
 		d := &s.obs.Queues[i]
 		g.preemptQueue(d)

@@ -133,13 +133,7 @@ func Generate(seed uint64, o Options) Objects {
 	// Between a third and all of what is asked for, over nodes of different shapes.
 	part := int64(3 + g.IntN(8))
 	count := int64(1 + g.IntN(6))
-	for range count {
-		var s size
-		for i, v := range asked {
-			s[i] = v * part / 10 / count * int64(5+g.IntN(11)) / 10
-		}
-		obs.Nodes = append(obs.Nodes, g.node(s))
-	}
+	obs.Nodes = append(obs.Nodes, g.nodesFor(asked, part, count)...)
 	if g.IntN(6) == 0 {
 		obs.Pods = append(obs.Pods, g.giants(asked)...)
 	}
@@ -300,6 +294,18 @@ func (g *generator) giants(world size) (ps []ledger.Pod) {
 		ps = append(ps, p)
 	}
 	return ps
+}
+
+// nodesFor returns nodes of different shapes that together have about so many tenths of what is asked for.
+func (g *generator) nodesFor(asked size, tenths, count int64) (nodes []ledger.Node) {
+	for range count {
+		var s size
+		for i, v := range asked {
+			s[i] = v * tenths / 10 / count * int64(5+g.IntN(11)) / 10
+		}
+		nodes = append(nodes, g.node(s))
+	}
+	return nodes
 }
 
 func (g *generator) node(s size) ledger.Node {

@@ -279,11 +279,8 @@ func TestADeviceClassOffersWhatNoNodeLists(t *testing.T) {
 		"filters pass it over":                           {gpu, func(f *Feed) { f.IgnoreResources([]string{gpu}) }, true},
 		"filters pass its group over, and a class comes": {gpu, func(f *Feed) { f.IgnoreResources([]string{"example.com"}); f.DeviceClasses().OnAdd(class(), false) }, true},
 	} {
-		l := ledger.New(ledger.Options{})
-		f := &Feed{
-			Ledger: l, Classes: &Classes{}, Kick: func() {}, Now: func() int64 { return 1 }, Gate: func(*v1.Pod) string { return "" },
-			Ours: func(string) bool { return true },
-		}
+		f := openFeed()
+		l := f.Ledger
 		l.ObserveQueue(queue.Declaration{Path: "root.a", Spec: queue.DefaultSpec()})
 		f.Nodes().OnAdd(&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}, Status: v1.NodeStatus{
 			Allocatable: v1.ResourceList{v1.ResourceCPU: resource.MustParse("4"), v1.ResourcePods: resource.MustParse("10")},
@@ -308,11 +305,8 @@ func TestADeviceClassOffersWhatNoNodeLists(t *testing.T) {
 }
 
 func TestAPodComesWithItsUser(t *testing.T) {
-	l := ledger.New(ledger.Options{})
-	f := &Feed{
-		Ledger: l, Classes: &Classes{}, Kick: func() {}, Now: func() int64 { return 1 }, Gate: func(*v1.Pod) string { return "" },
-		Ours: func(string) bool { return true },
-	}
+	f := openFeed()
+	l := f.Ledger
 	f.ObservePod(pod("signed", func(p *v1.Pod) { p.Annotations = map[string]string{"fairway.dev/user": "alice"} }))
 	f.ObservePod(pod("unsigned"))
 	for uid, want := range map[ledger.UID]string{"signed": "alice", "unsigned": "system:serviceaccount:ns:default"} {

@@ -64,10 +64,7 @@ func TestWhatTheLedgerHearsOfPodGroups(t *testing.T) {
 // Groups of both kinds may share a name.
 func TestAPodComesWithItsPodGroup(t *testing.T) {
 	name := "g"
-	f := &Feed{
-		Ledger: ledger.New(ledger.Options{}), Classes: &Classes{}, Kick: func() {}, Now: func() int64 { return 1 }, Gate: func(*v1.Pod) string { return "" },
-		Ours: func(string) bool { return true },
-	}
+	f := openFeed()
 	for want, edit := range map[string]func(*v1.Pod){
 		"":     func(*v1.Pod) {},
 		"ns/g": func(p *v1.Pod) { p.Labels["scheduling.x-k8s.io/pod-group"] = name },

@@ -97,11 +97,8 @@ func TestAPodIsSingleWhileItsOwnerSaysSo(t *testing.T) {
 		}, false, nil},
 	} {
 		for _, node := range []string{"", "n"} {
-			l := ledger.New(ledger.Options{})
-			f := &Feed{
-				Ledger: l, Classes: &Classes{}, Kick: func() {}, Now: func() int64 { return 1 }, Gate: func(*v1.Pod) string { return "" },
-				Ours: func(string) bool { return true },
-			}
+			f := openFeed()
+			l := f.Ledger
 			p := pod("p", c.pod, func(p *v1.Pod) { p.Spec.NodeName = node })
 			var anew []types.UID
 			observed := false

@@ -9,13 +9,18 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
+// openFeed is a feed into a ledger of its own that takes every pod for ours and that nobody else gates.
+func openFeed() *Feed {
+	return &Feed{
+		Ledger: ledger.New(ledger.Options{}), Classes: &Classes{}, Kick: func() {}, Now: func() int64 { return 1 },
+		Gate: func(*v1.Pod) string { return "" }, Ours: func(string) bool { return true },
+	}
+}
+
 // What a pod shows to whoever adds nodes is read from it: type, status and reason, while it has no node and is not about to go.
 func TestAPodComesWithWhatItShowsToAutoscalers(t *testing.T) {
-	l := ledger.New(ledger.Options{})
-	f := &Feed{
-		Ledger: l, Classes: &Classes{}, Kick: func() {}, Now: func() int64 { return 1 }, Gate: func(*v1.Pod) string { return "" },
-		Ours: func(string) bool { return true },
-	}
+	f := openFeed()
+	l := f.Ledger
 	says := func(kind v1.PodConditionType, status v1.ConditionStatus, reason, message string) func(*v1.Pod) {
 		return func(p *v1.Pod) {
 			p.Status.Conditions = []v1.PodCondition{
@@ -46,11 +51,8 @@ func TestAPodComesWithWhatItShowsToAutoscalers(t *testing.T) {
 
 // When a pod got its node is read from it: whoever leads next, and a picture made of a dump, count from the same moment.
 func TestAPodComesWithWhenItWasBound(t *testing.T) {
-	l := ledger.New(ledger.Options{})
-	f := &Feed{
-		Ledger: l, Classes: &Classes{}, Kick: func() {}, Now: func() int64 { return 1 }, Gate: func(*v1.Pod) string { return "" },
-		Ours: func(string) bool { return true },
-	}
+	f := openFeed()
+	l := f.Ledger
 	at := func(second int64) metav1.Time { return metav1.Unix(second, 0) }
 	scheduled := func(status v1.ConditionStatus, since metav1.Time) func(*v1.Pod) {
 		return func(p *v1.Pod) {
@@ -84,11 +86,8 @@ func TestAPodComesWithWhenItWasBound(t *testing.T) {
 
 // What an earlier process of the scheduler has said about a preemption is read back from the pods.
 func TestAPodComesWithWhatPreemptionLeftOnIt(t *testing.T) {
-	l := ledger.New(ledger.Options{})
-	f := &Feed{
-		Ledger: l, Classes: &Classes{}, Kick: func() {}, Now: func() int64 { return 1 }, Gate: func(*v1.Pod) string { return "" },
-		Ours: func(string) bool { return true },
-	}
+	f := openFeed()
+	l := f.Ledger
 	says := func(kind v1.PodConditionType, status v1.ConditionStatus, reason, message string) func(*v1.Pod) {
 		return func(p *v1.Pod) {
 			p.Status.Conditions = []v1.PodCondition{
