@@ -194,8 +194,8 @@ func (l *Ledger) EvictionFailed(uid UID, refused bool, now int64) {
 	if v == nil || v.Phase == Evicting {
 		return
 	}
-	v.attempts++
-	v.retryAt = now + backOffUpTo(v.attempts, lastEvictBackOff)
+	v.Attempts++
+	v.retryAt = now + backOffUpTo(v.Attempts, lastEvictBackOff)
 	l.preempting.counts.Failed++
 	if refused {
 		l.preempting.counts.Refused++

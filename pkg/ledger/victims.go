@@ -37,8 +37,9 @@ type Victim struct {
 	Surplus  int64
 	Share    int64
 
-	Phase VictimPhase
-	Due   int64 // when it is to be evicted
+	Phase    VictimPhase
+	Due      int64 // when it is to be evicted
+	Attempts int   // to evict it, that failed
 }
 
 // victim is what a pod that is to go has beside its record.
@@ -47,11 +48,10 @@ type victim struct {
 	claimant *record // that has the place for which it goes
 	claim    *account
 	// unlike: the claimant would not fit beside it whatever room there is (a port, an affinity), so room alone does not spare it.
-	unlike   bool
-	with     string // the group that goes together
-	attempts int    // to evict it, that failed
-	retryAt  int64
-	refused  int64 // since when disruption budgets forbid it, 0: they do not
+	unlike  bool
+	with    string // the group that goes together
+	retryAt int64
+	refused int64 // since when disruption budgets forbid it, 0: they do not
 }
 
 const (
