@@ -221,7 +221,7 @@ func (l *Ledger) Nominated(n Nomination) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r := l.pods[n.UID]; r != nil && r.Node == "" {
-		r.Nominated = n.Node
+		r.Nominated, r.madeRoom = n.Node, ""
 		l.nominate(r)
 	}
 }

@@ -50,9 +50,12 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 			r.Shown, r.told = p.Shown, p.Shown
 			l.tell(r)
 		}
-		if r.Nominated != p.Nominated {
+		if r.Nominated != p.Nominated && (p.Nominated != "" || r.madeRoom == "") {
 			r.Nominated = p.Nominated
 			l.followNomination(r)
+		}
+		if p.Nominated != "" {
+			r.madeRoom = ""
 		}
 		if r.Announced != p.Announced {
 			r.Announced = p.Announced

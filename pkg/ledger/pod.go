@@ -98,6 +98,7 @@ type record struct {
 	group    *group  // the pod group that it names
 	spot     *node   // where its room is taken: on a node that had some, then on its own
 	place    *place  // where room is kept for it while it waits: see places.go
+	madeRoom string  // the node of its last MadeRoom, while its status does not name it yet
 	victim   *victim // it is to go: see victims.go
 	listedOn *node   // see stay
 

@@ -32,6 +32,24 @@ func (r *record) givesWayTo(o *record) bool {
 // inCompany: the pod is of a group of several.
 func (r *record) inCompany() bool { return r.group != nil && r.group.MinMember > 1 }
 
+// MadeRoom notes that the attempt of a pod, which is about to fail, evicted pods that it outranks and nominated it to their node; "": to none.
+// From the failure on the room is kept for it. Its status says so later: the victims may be gone by then, and others be after their room.
+func (l *Ledger) MadeRoom(uid UID, node string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r := l.pods[uid]; r != nil {
+		r.madeRoom = node
+	}
+}
+
+// keepMadeRoom is for a pod whose attempt has failed.
+func (l *Ledger) keepMadeRoom(r *record) {
+	if r.madeRoom != "" {
+		r.Nominated = r.madeRoom
+		l.followNomination(r)
+	}
+}
+
 // madeRoomItself: kube-scheduler nominated the pod in an attempt of its own, and not a plan.
 func (r *record) madeRoomItself() bool {
 	return r.Nominated != "" && (r.place == nil || r.place.claim == nil)

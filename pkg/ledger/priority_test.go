@@ -59,30 +59,54 @@ func TestAnAttemptByPriorityDoesNotSpeakForOtherQueues(t *testing.T) {
 }
 
 // The pods of a class make room one after the other, each with an attempt of its own. Where one finds nobody to outrank, its class waits for room again.
+// Watches may show the nomination before the victim has gone, after that, or not before the pod has its node. Until then the room is kept all the same.
 func TestWhoMadeRoomByPriorityIsFollowedByItsClass(t *testing.T) {
-	f := newFixture(t, Options{})
-	f.declare("root.a")
-	for _, uid := range []UID{"low-1", "low-2"} {
-		f.pod(uid, "a", boundTo("node"), func(p *Pod) { p.Class, p.Request = "low", amounts(50, 200) })
+	for name, watch := range map[string]struct{ before, after bool }{
+		"at once": {before: true}, "after the victim has gone": {after: true}, "too late": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, Options{})
+			f.declare("root.a")
+			f.declare("root.b")
+			for _, uid := range []UID{"low-1", "low-2"} {
+				f.pod(uid, "a", boundTo("node"), func(p *Pod) { p.Class, p.Request = "low", amounts(50, 200) })
+			}
+			for i, uid := range []UID{"high-1", "high-2", "high-3"} {
+				f.pod(uid, "a", priority(10), at(int64(i)), func(p *Pod) { p.Class, p.Request = "high", amounts(50, 200) })
+			}
+			nominated := func(seen bool, uid UID) {
+				if seen {
+					f.edit(uid, func(p *Pod) { p.Nominated = "node" })
+				}
+			}
+			for _, next := range []struct{ high, low UID }{{"high-1", "low-1"}, {"high-2", "low-2"}} {
+				f.wantPods(f.choose(), next.high)
+				f.MadeRoom(next.high, "node")
+				f.fail(next.high, NoFit)
+				nominated(watch.before, next.high)
+				other := UID("other-" + string(next.high))
+				f.pod(other, "b", priority(10), func(p *Pod) { p.Class, p.Request = "other", amounts(50, 200) })
+				if !watch.before {
+					f.edit(next.high, func(p *Pod) { p.Shown, p.Nominated = "other", "" }) // from before it was nominated
+				}
+				f.forget(next.low)
+				if kept := f.KeptFrom(other); !kept["node"] {
+					t.Errorf("the room that %s made is free for %s", next.high, other)
+				}
+				f.forget(other)
+				nominated(watch.after, next.high)
+				f.Admitted(next.high)
+				f.wantPods(f.TakeWoken(f.now), next.high)
+				f.wantPods(f.choose(), next.high)
+				f.reserve(next.high)
+				f.edit(next.high, func(p *Pod) { p.Node, p.Nominated = "node", "" })
+			}
+			f.wantPods(f.choose(), "high-3")
+			f.MadeRoom("high-3", "")
+			f.fail("high-3", NoFit)
+			f.Admitted("high-3")
+			f.TakeWoken(f.now)
+			f.wantPods(f.choose())
+		})
 	}
-	for i, uid := range []UID{"high-1", "high-2", "high-3"} {
-		f.pod(uid, "a", priority(10), at(int64(i)), func(p *Pod) { p.Class, p.Request = "high", amounts(50, 200) })
-	}
-	for _, next := range []struct{ high, low UID }{{"high-1", "low-1"}, {"high-2", "low-2"}} {
-		f.wantPods(f.choose(), next.high)
-		f.fail(next.high, NoFit) // PostFilter evicts a pod and nominates
-		f.edit(next.high, func(p *Pod) { p.Nominated = "node" })
-		f.wantPods(f.choose())
-		f.forget(next.low)
-		f.Admitted(next.high)
-		f.wantPods(f.TakeWoken(f.now), next.high)
-		f.wantPods(f.choose(), next.high)
-		f.reserve(next.high)
-		f.edit(next.high, func(p *Pod) { p.Node, p.Nominated = "node", "" })
-	}
-	f.wantPods(f.choose(), "high-3")
-	f.fail("high-3", NoFit)
-	f.Admitted("high-3")
-	f.TakeWoken(f.now)
-	f.wantPods(f.choose())
 }

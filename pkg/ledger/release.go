@@ -338,6 +338,7 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 		return []UID{uid}
 	}
 	l.losePlace(r, now)
+	defer l.keepMadeRoom(r)
 	tried, c := r.state == Released, r.class
 	r.doubtful = f == Errored && !tried && r.attempts == 0 && !r.group.open()
 	switch {

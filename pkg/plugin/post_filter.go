@@ -39,15 +39,18 @@ func newByPriority(ctx context.Context, h fwk.Handle) (*byPriority, error) {
 // PostFilter implements fwk.PostFilterPlugin: inside its leaf queue, and only there, a pod may take the room of pods of lower priority. What
 // becomes free across queues, planning decides.
 func (p *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
-	if p.ledger.HasPlace(ledger.UID(pod.UID)) {
+	uid := ledger.UID(pod.UID)
+	if p.ledger.HasPlace(uid) {
 		return nil, fwk.NewStatus(fwk.Unschedulable) // its room is being made already, and its nomination stays
 	}
-	outranked := p.ledger.Outranked(ledger.UID(pod.UID))
-	if len(outranked) == 0 {
-		return nominateNone, fwk.NewStatus(fwk.Unschedulable)
+	result, status := nominateNone, fwk.NewStatus(fwk.Unschedulable)
+	if p.byPriority.outranked = p.ledger.Outranked(uid); len(p.byPriority.outranked) > 0 {
+		result, status = p.byPriority.PostFilter(ctx, state, pod, nodes)
 	}
-	p.byPriority.outranked = outranked
-	return p.byPriority.PostFilter(ctx, state, pod, nodes)
+	if result != nil && result.NominatingInfo != nil && result.Mode() == fwk.ModeOverride {
+		p.ledger.MadeRoom(uid, result.NominatedNodeName)
+	}
+	return result, status
 }
 
 // nominateNone takes back an earlier nomination, as upstream does where nobody preempts.

@@ -44,7 +44,7 @@ type record struct {
 }
 
 // observe takes in the Queue as the informer shows it, if that is news. An answer to our own write is not: the informer shows it later.
-func (r *record) observe(stored *unstructured.Unstructured) {
+func (r *record) observe(stored *unstructured.Unstructured, now time.Time) {
 	if !r.olderThan(stored) {
 		return
 	}
@@ -52,9 +52,9 @@ func (r *record) observe(stored *unstructured.Unstructured) {
 	if stored.GetUID() != r.uid || !equality.Semantic.DeepEqual(status, r.status) {
 		r.status, r.desired, r.computed = status, status, false
 	}
-	if stored.GetUID() != r.uid { // what an earlier process saw long enough to write it down, it has told
+	if stored.GetUID() != r.uid {
 		for i := range starvations {
-			r.told[i] = starvations[i].remembered(&status)
+			r.told[i] = starvations[i].toldBefore(&status, now)
 		}
 	}
 	r.uid, r.version = stored.GetUID(), stored.GetResourceVersion()

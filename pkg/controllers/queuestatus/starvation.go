@@ -19,6 +19,10 @@ import (
 // lasting is how long a queue must have been below before an event says so: while pods come and go, many are for a moment.
 const lasting = time.Second
 
+// takeover is how old a starvation must be in a status for its event to count as sent. One that is younger may stem from a process that was gone
+// before it had lasted, and an event sent twice is better than none.
+const takeover = time.Minute
+
 // eventsPerPass bounds the events of one pass; the others have their turn in the next.
 const eventsPerPass = 25
 
@@ -50,6 +54,7 @@ type starvation struct {
 	clock      func(ledger.Starvation) (since, due int64)
 	claimed    bool // a claim outlives the clock
 	share      func(*ledger.QueueState) resource.List
+	stored     func(*v1alpha1.QueueStatus) *metav1.Time
 	remembered func(*v1alpha1.QueueStatus) bool // the status says so, and that a timeout was in force
 }
 
@@ -59,6 +64,7 @@ var starvations = [...]starvation{
 		code: reason.BelowGuaranteed, over: v1alpha1.EventGuaranteeRestored,
 		clock:      func(s ledger.Starvation) (int64, int64) { return s.BelowGuaranteedSince, s.GuaranteedDue },
 		share:      func(q *ledger.QueueState) resource.List { return q.Spec.Guaranteed },
+		stored:     func(s *v1alpha1.QueueStatus) *metav1.Time { return s.BelowGuaranteedSince },
 		remembered: func(s *v1alpha1.QueueStatus) bool { return s.Preemption != nil && s.Preemption.GuaranteedDue != nil },
 	},
 	{
@@ -66,6 +72,7 @@ var starvations = [...]starvation{
 		clock:      func(s ledger.Starvation) (int64, int64) { return s.BelowFairShareSince, s.FairShareDue },
 		claimed:    true,
 		share:      func(q *ledger.QueueState) resource.List { return q.FairShare },
+		stored:     func(s *v1alpha1.QueueStatus) *metav1.Time { return s.BelowFairShareSince },
 		remembered: func(s *v1alpha1.QueueStatus) bool { return s.Preemption != nil && s.Preemption.FairShareDue != nil },
 	},
 }
@@ -74,6 +81,12 @@ var starvations = [...]starvation{
 func (k *starvation) is(s ledger.Starvation) bool {
 	since, _ := k.clock(s)
 	return since != 0 || k.claimed && s.Claiming && s.BelowGuaranteedSince == 0
+}
+
+// toldBefore reports whether the process that wrote a status may be taken to have sent the event, too. A claim that outlives its clock has an old one.
+func (k *starvation) toldBefore(s *v1alpha1.QueueStatus, now time.Time) bool {
+	since := k.stored(s)
+	return k.remembered(s) && (since == nil || now.Sub(since.Time) >= takeover)
 }
 
 func (k *starvation) reason(s *ledger.Snapshot, q *ledger.QueueState) reason.Reason {

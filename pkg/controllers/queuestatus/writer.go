@@ -163,7 +163,7 @@ func (w *Writer) look(now time.Time) {
 	for i := range snapshot.Queues {
 		q := &snapshot.Queues[i]
 		if r := w.records[string(q.Path)]; r != nil {
-			r.observe(w.storedQueue(r.name))
+			r.observe(w.storedQueue(r.name), now)
 			if r.lack(&snapshot, q) {
 				w.starved = append(w.starved, r)
 			}
