@@ -90,6 +90,7 @@ func (s *Scheduler) lead(logger klog.Logger) {
 		<-stop
 		cancel()
 	}()
+	s.Ledger.LookAtStarvation(now()) // before anything is released and any status written: it takes over the clocks that statuses have kept
 	go s.dispatch(ctx)
 	s.write(ctx)
 }

@@ -18,7 +18,6 @@ func (s *Scheduler) write(ctx context.Context) {
 	recorder := s.Config.EventBroadcaster.NewRecorder(v1alpha1.SchedulerName)
 	queues := s.Config.DynInformerFactory.ForResource(v1alpha1.GroupVersion.WithResource("queues")).Informer()
 	go queuedeletion.New(s.Ledger, queues.GetStore(), s.dynamic, queuedeletion.Options{}).Run(ctx)
-	s.Ledger.LookAtStarvation(now()) // before the first status is written, which would end the clocks that a status has kept
 	go queuestatus.New(s.Ledger, s.feed.Generation, s.dynamic, queuestatus.Options{Queues: queues.GetStore(), Recorder: recorder}).Run(ctx)
 	if groups, err := podgroupstatus.New(s.Ledger, s.Config.Client, s.dynamic, podgroupstatus.Options{Groups: s.podGroups.GetStore(), Ours: s.ours}); err != nil {
 		klog.FromContext(ctx).Error(err, "The status of pod groups is not written")

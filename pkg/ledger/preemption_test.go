@@ -114,6 +114,55 @@ func TestTheClockBeginsAnewAfterABreak(t *testing.T) {
 	f.wantStarvation("root.sometimes-busy", Starvation{BelowFairShareSince: f.now, FairShareDue: f.now + 60*sec})
 }
 
+// An attempt ends what the queue lacks when it has found a node, and not while it runs; nor does a restart lose what a status has kept meanwhile.
+func TestAnAttemptThatFailsCostsNoTime(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.busy")
+	f.declare("root.small", fairShareTimeout(60), func(d *queue.Declaration) { d.Memory.BelowFairShareSince = 70 * sec })
+	for i := range 100 {
+		f.pod(UID(fmt.Sprintf("busy-%03d", i)), "busy", boundTo("node"))
+	}
+	f.pod("one", "small")
+	since := Starvation{BelowFairShareSince: 70 * sec, FairShareDue: 130 * sec}
+	try := func(want Starvation) {
+		t.Helper()
+		f.wantPods(f.choose(), "one")
+		f.clocks()
+		f.wantStarvation("root.small", want)
+	}
+	gone := 0
+	again := func() {
+		f.fail("one", NoFit)
+		f.forget(UID(fmt.Sprintf("busy-%03d", gone))) // there is room by the books, and a filter says that it is none
+		gone++
+		f.Admitted("one")
+		f.wantPods(f.TakeWoken(f.now), "one")
+	}
+	f.now = 71 * sec
+	try(since)
+	again()
+	f.clocks()
+	f.wantStarvation("root.small", since)
+
+	f.now = 130 * sec
+	f.clocks()
+	since.Claiming = true
+	try(since) // its room is taken, so that nothing is owed
+	again()
+	since.Owed = amounts(1, 4)
+	f.clocks()
+	f.wantStarvation("root.small", since)
+	f.wantPods(f.choose(), "one")
+	f.reserve("one")
+	f.clocks()
+	f.wantStarvation("root.small", Starvation{})
+
+	f.pod("two", "small") // what is being tried while no clock runs starts none
+	f.wantPods(f.choose(), "two")
+	f.clocks()
+	f.wantStarvation("root.small", Starvation{})
+}
+
 func TestClocksSurviveARestart(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.declare("root.busy")

@@ -100,7 +100,7 @@ func (a *account) timeout(k preemption.Kind) queue.Timeout {
 
 // lookAtClocks starts and stops the clock of every queue.
 func (l *Ledger) lookAtClocks(now int64) {
-	held := l.heldBack()
+	held, tried := l.heldBack(), l.beingTried()
 	for _, n := range l.tree.Nodes[1:] {
 		a := l.accounts[n.Path]
 		before := starving{}
@@ -113,7 +113,7 @@ func (l *Ledger) lookAtClocks(now int64) {
 		if a.starving == nil {
 			a.starving = &starving{}
 		}
-		l.lookAtClock(a, a.claimable(held), now)
+		l.lookAtClock(a, a.claimable(held), tried, now)
 		if *a.starving != before {
 			l.version++
 		}
@@ -121,9 +121,14 @@ func (l *Ledger) lookAtClocks(now int64) {
 	l.preempting.recalled = true
 }
 
-// lookAtClock starts and stops the clocks of a queue, and closes claims that are paid or that nobody makes any more.
-func (l *Ledger) lookAtClock(a *account, demand resource.List, now int64) {
+// lookAtClock starts and stops the clocks of a queue, and closes claims that are paid or that nobody makes any more. Pods whose attempts run count
+// where something would start, and do not yet where it would end: most attempts of a starved queue fail, and none of these may cost it its time.
+func (l *Ledger) lookAtClock(a *account, demand resource.List, tried onTrial, now int64) {
 	s, rule, usage, memory := a.starving, a.parent.spec.Rule(), a.usage.List(), queue.Memory{}
+	sure, asks := usage, a.pending > 0
+	if t, some := tried[a]; some {
+		sure, asks = usage.Sub(t), true
+	}
 	if !l.preempting.recalled {
 		memory = l.declared[a.path].Memory
 	}
@@ -132,24 +137,38 @@ func (l *Ledger) lookAtClock(a *account, demand resource.List, now int64) {
 		if k == preemption.BelowFairShare {
 			bound, since = preemption.ThresholdBound(l.shareOf(a), a.preemption.Threshold(), demand), memory.BelowFairShareSince
 		}
-		switch below := a.pending > 0 && preemption.Starved(rule, l.total, usage, bound); {
-		case !below:
-			s.since[k] = 0
-		case s.since[k] == 0 && since != 0:
+		if s.since[k] == 0 && since != 0 {
 			s.since[k] = min(since, now)
-		case s.since[k] == 0:
+		}
+		switch {
+		case !asks || !preemption.Starved(rule, l.total, sure, bound):
+			s.since[k] = 0
+		case s.since[k] == 0 && a.pending > 0 && preemption.Starved(rule, l.total, usage, bound):
 			s.since[k] = now
 		}
 		if k == preemption.BelowFairShare && memory.ClaimsFairShare && s.claimed[k] == 0 {
 			s.claimed[k] = cmp.Or(s.since[k], now) // it opened at the threshold, and may be above it by now
 		}
-		if s.claimed[k] != 0 && (a.pending == 0 || a.timeout(k).After(now) == 0 || preemption.Reached(rule, l.total, usage, l.targetOf(a, k, demand))) {
+		if s.claimed[k] != 0 && (!asks || a.timeout(k).After(now) == 0 || preemption.Reached(rule, l.total, sure, l.targetOf(a, k, demand))) {
 			s.claimed[k] = 0
 		}
 	}
 	if !s.claiming() {
 		s.failures, s.retryAt = 0, 0
 	}
+}
+
+// onTrial is what the released pods of queues are charged with, of those that have any and of the queues above.
+type onTrial map[*account]resource.List
+
+func (l *Ledger) beingTried() onTrial {
+	tried := onTrial{}
+	for _, r := range l.released { // sums: order does not matter
+		for a := r.leaf; a != nil; a = a.parent {
+			tried[a] = tried[a].Add(r.Request)
+		}
+	}
+	return tried
 }
 
 // targetOf is the usage up to which a claim of the queue goes.
