@@ -75,7 +75,7 @@ func (c *copiedNode) holdsUntil(at int64) {
 }
 
 func (r *record) mayGo(root *account, now int64) bool {
-	return r.state == Bound && r.leaf != nil && r.leaf != root && !r.Terminating && r.sparedUntil <= now
+	return r.state == Bound && r.leaf != nil && r.leaf != root && !r.Terminating && r.sparedUntil <= now && !r.replaces
 }
 
 func (r *record) candidate() preemption.Candidate {

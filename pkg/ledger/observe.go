@@ -38,33 +38,18 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 		l.join(r)
 		l.ask(r)
 		l.shows(r)
+		l.arrives(r)
 	} else {
+		if p.Terminating && !r.Terminating {
+			l.leaves(r)
+		}
 		before := r.group
 		defer func() {
 			if before != r.group {
 				l.lookAtGroup(before)
 			}
 		}()
-		if r.Shown != p.Shown { // somebody wrote it: this process before, or another that led
-			r.inherited = p.Shown != "" && (r.inherited || r.told != p.Shown)
-			r.Shown, r.told = p.Shown, p.Shown
-			l.tell(r)
-		}
-		if r.Nominated != p.Nominated && (p.Nominated != "" || r.madeRoom == "") {
-			r.Nominated = p.Nominated
-			l.followNomination(r)
-		}
-		if p.Nominated != "" {
-			r.madeRoom = ""
-		}
-		if r.Announced != p.Announced {
-			r.Announced = p.Announced
-			l.shows(r)
-		}
-		if r.Unschedulable != p.Unschedulable {
-			r.Unschedulable = p.Unschedulable
-			l.note(r)
-		}
+		l.readStatus(r, p)
 		if !l.revise(r, p) && r.state != Gone {
 			return
 		}
@@ -88,6 +73,30 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 	l.revised()
 	l.followNomination(r)
 	l.lookAtGroup(r.group)
+}
+
+// readStatus takes in what the status of a pod says beside its binding, which revise does not look at.
+func (l *Ledger) readStatus(r *record, p Pod) {
+	if r.Shown != p.Shown { // somebody wrote it: this process before, or another that led
+		r.inherited = p.Shown != "" && (r.inherited || r.told != p.Shown)
+		r.Shown, r.told = p.Shown, p.Shown
+		l.tell(r)
+	}
+	if p.Nominated == r.madeRoom {
+		r.madeRoom = ""
+	}
+	if r.Nominated != p.Nominated && r.madeRoom == "" { // else the status is from before its MadeRoom
+		r.Nominated = p.Nominated
+		l.followNomination(r)
+	}
+	if r.Announced != p.Announced {
+		r.Announced = p.Announced
+		l.shows(r)
+	}
+	if r.Unschedulable != p.Unschedulable {
+		r.Unschedulable = p.Unschedulable
+		l.note(r)
+	}
 }
 
 // judgeAnew has a parked pod taken out of kube-scheduler's queue, since it or the tree changed. Meanwhile it counts where it would wait,
@@ -119,6 +128,9 @@ func (l *Ledger) forget(uid UID) {
 	r := l.pods[uid]
 	if r == nil {
 		return
+	}
+	if !r.Terminating {
+		l.leaves(r)
 	}
 	if r.state == Bound {
 		l.nodeOf(r.Node).add(l, r.Request, -1, false)

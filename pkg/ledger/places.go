@@ -48,6 +48,7 @@ type preempting struct {
 	showing    []*record // that show that they are to go, as their objects say
 	renominate []*record // of which the status may name another node than it should
 	counts     PreemptionCounts
+	putBack    putBack
 }
 
 // givePlace takes room for a waiting pod on a node.

@@ -132,7 +132,9 @@ type record struct {
 	attempts  int        // failed with an error in a row
 	retryAt   int64      // end of its back-off
 
-	sparedUntil int64 // no victim until then: its disruption budget did not allow it
+	replaces    bool   // it is in the place of a victim, and spared: see put_back.go
+	replacesAt  uint64 // the look at the shares after which that one left
+	sparedUntil int64  // no victim until then: its disruption budget did not allow it
 
 	lack       uint64 // the last look in which it was of the backlog, and
 	lackSince  int64  // since when it has been so in every look

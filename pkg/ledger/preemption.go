@@ -76,6 +76,9 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 	for i, n := range l.tree.Nodes {
 		w.Queues = append(w.Queues, l.preemptionQueue(i, n, held))
 	}
+	if !all {
+		l.lookAtShares(w.Queues)
+	}
 	again := l.doubtful()
 	l.claims(&w, again, all)
 	if len(w.Claims) == 0 {

@@ -28,11 +28,10 @@ type steady struct {
 	faults, restarts bool
 	late             bool // owners wait until a pod is gone, as a StatefulSet does; others make another one as soon as it is to end
 
-	shares    string         // of all queues, as they were last, and the nodes that are open to all
-	taken     map[string]int // evictions of each owner since then
-	changedAt int64          // when shares, or who may be claimed from, changed last
-	unpaid    bool           // the last plan left a claim open for want of surplus or of a place
-	claimed   map[queue.Path]bool
+	shares    string          // of all queues, as they were last
+	taken     map[string]bool // the owners of which this scheduler has evicted a pod since then
+	open      string          // the nodes that are open to all
+	changedAt int64           // when shares, or who may be claimed from, changed last
 	claimant  map[ledger.UID]ledger.UID
 	served    map[ledger.UID]bool // claimants that had their place, at some time
 
@@ -54,8 +53,8 @@ const (
 // newSteady draws a world of up to four levels in which some queues come late.
 func newSteady(seed uint64) *steady {
 	g := newGenerator(seed, Options{})
-	s := &steady{Rand: rand.New(rand.NewPCG(seed, 21)), now: second, pods: map[ledger.UID]*member{}, taken: map[string]int{},
-		claimed: map[queue.Path]bool{}, claimant: map[ledger.UID]ledger.UID{}, served: map[ledger.UID]bool{}}
+	s := &steady{Rand: rand.New(rand.NewPCG(seed, 21)), now: second, pods: map[ledger.UID]*member{}, taken: map[string]bool{},
+		claimant: map[ledger.UID]ledger.UID{}, served: map[ledger.UID]bool{}}
 	s.faults, s.late, s.restarts = s.IntN(4) == 0, s.IntN(4) == 0, s.IntN(3) == 0
 	root := queue.Declaration{Path: queue.Root, Spec: unlimited()}
 	s.obs.Queues = g.grow([]queue.Declaration{root}, queue.Root, 2+g.IntN(3))
@@ -111,9 +110,10 @@ func (s *steady) start() {
 	}
 }
 
-// restart ends the scheduler and starts another, which knows the objects and nothing else. The status of the queues may be lost.
+// restart ends the scheduler and starts another, which knows the objects and nothing else: not who was evicted. The status of the queues may be lost.
 func (s *steady) restart() {
 	s.begun++
+	clear(s.taken)
 	if s.IntN(4) > 0 {
 		for _, q := range s.l.Snapshot().Queues {
 			for i := range s.obs.Queues {
@@ -203,9 +203,6 @@ func (s *steady) schedule() error {
 			m := s.pods[uid]
 			m.Node, m.Placed, m.Bound, m.Nominated = waits[uid], string(r.Queue), s.now, ""
 			delete(waits, uid)
-			if s.unpaid { // it took room that nobody who claims could use, and may have to give it back when more is owed
-				delete(s.taken, m.owner)
-			}
 			s.served[uid] = true
 			s.tell(m)
 		}
@@ -234,26 +231,19 @@ func (s *steady) fit(m *member, waits map[ledger.UID]string) string {
 	return ""
 }
 
-// watch notes the shares, which nodes are kept for a group, and who has claimed since one of these changed. When any of that changes, every owner may
-// lose a pod again: somebody's turn has come who was not heard before.
+// watch notes the shares, which let every owner lose a pod again when they change, and which nodes are kept for a group.
 func (s *steady) watch() {
 	var b strings.Builder
-	snapshot := s.l.Snapshot()
-	for _, q := range snapshot.Queues {
+	for _, q := range s.l.Snapshot().Queues {
 		fmt.Fprintf(&b, "%s %v\n", q.Path, q.FairShare)
 	}
-	open, some := s.l.NodesOpenTo("nobody") // what is kept for a group is closed to claims, until its turn is over
-	fmt.Fprintf(&b, "%v %v\n", open, some)
 	if b.String() != s.shares {
 		s.shares, s.changedAt = b.String(), s.now
 		clear(s.taken)
-		clear(s.claimed)
 	}
-	for _, q := range snapshot.Queues {
-		if q.Starvation.Claiming && !s.claimed[q.Path] {
-			s.claimed[q.Path] = true
-			clear(s.taken)
-		}
+	nodes, some := s.l.NodesOpenTo("nobody") // what is kept for a group is closed to claims, until its turn is over
+	if open := fmt.Sprint(nodes, some); open != s.open {
+		s.open, s.changedAt = open, s.now
 	}
 }
 
@@ -273,10 +263,8 @@ func (s *steady) round() (next int64, err error) {
 	plan := preemption.Make(w, s.l.Feasibility(w))
 	s.plans++
 	s.victims += len(plan.Victims)
-	s.unpaid = false
 	for _, c := range plan.Claims {
 		s.places += len(c.Places)
-		s.unpaid = s.unpaid || c.Unpaid == preemption.NoSurplus || c.Unpaid == preemption.NoPlace
 	}
 	if wrong := s.auditPlan(w, plan); len(wrong) > 0 {
 		return 0, fmt.Errorf("a plan: %s", strings.Join(wrong, "\n"))
@@ -329,9 +317,10 @@ func (s *steady) errands() (next int64, err error) {
 func (s *steady) evict(m *member) error {
 	s.watch()
 	s.evictions++
-	if s.taken[m.owner]++; s.taken[m.owner] > 1 && !s.late && !s.inParts() {
+	if s.taken[m.owner] {
 		return fmt.Errorf("%s is evicted, and %s was before, while no share has changed", m.UID, m.owner)
 	}
+	s.taken[m.owner] = true
 	m.Terminating, m.Deadline = true, s.now+second*s.Int64N(40)
 	s.ends = append(s.ends, m)
 	s.tell(m)
@@ -339,12 +328,6 @@ func (s *steady) evict(m *member) error {
 		s.replace(m)
 	}
 	return nil
-}
-
-// inParts: rounds pay claims in parts. What was put back in between may have to go for the next part.
-func (s *steady) inParts() bool {
-	p := s.obs.Queues[0].Spec.Preemption
-	return p.TotalPerRound.Stated || p.NaturalTerminationFactor.Stated
 }
 
 func (s *steady) replace(m *member) {

@@ -1,0 +1,95 @@
+package ledger
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+)
+
+// mayGo reports whether a plan could take the pod.
+func (f *fixture) mayGo(uid UID) bool {
+	f.t.Helper()
+	f.now += 60 * sec
+	f.clocks()
+	w, ok := f.Preemption(f.now)
+	if !ok {
+		f.t.Fatal("nobody claims")
+	}
+	f.sound()
+	return slices.ContainsFunc(w.Nodes[0].Candidates, func(c preemption.Candidate) bool { return c.UID == string(uid) })
+}
+
+// A pod in the place of a victim is spared until a share has changed, and one change between two looks may have come before the eviction.
+func TestWhoReplacesAVictimIsSparedWhileNoShareChanges(t *testing.T) {
+	const again = UID("again")
+	like := func(p *Pod) { p.Application = "busy-089" }
+	for name, c := range map[string]struct {
+		evict  func(*fixture)
+		again  func(*Pod)
+		spared bool
+	}{
+		"made when the victim terminates": {func(f *fixture) { f.edit("busy-089", func(p *Pod) { p.Terminating, p.Deadline = true, f.now }) }, like, true},
+		"made when the victim is gone":    {func(f *fixture) { f.forget("busy-089") }, like, true},
+		"of another application":          {func(f *fixture) { f.forget("busy-089") }, func(*Pod) {}, false},
+		"of another size":                 {func(f *fixture) { f.forget("busy-089") }, func(p *Pod) { like(p); p.Request = amounts(2, 4) }, false},
+		"of another priority":             {func(f *fixture) { f.forget("busy-089") }, func(p *Pod) { like(p); p.Priority = 1 }, false},
+		"of one that was no victim":       {func(f *fixture) { f.forget("busy-000") }, func(p *Pod) { p.Application = "busy-000" }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			share := 0
+			changed := func(f *fixture) {
+				share++
+				f.declare("root.busy", weight(int64(1+share)))
+			}
+			begin := func() *fixture {
+				f := planned(t, 1)
+				f.announce("busy-089")
+				c.evict(f)
+				f.pod(again, "busy", c.again, boundTo("node"), func(p *Pod) { p.Bound = f.now })
+				return f
+			}
+			f := begin()
+			for range 3 {
+				if f.mayGo(again) == c.spared {
+					t.Fatalf("it may go: %v, and no share has changed", !c.spared)
+				}
+			}
+			changed(f)
+			if !f.mayGo(again) {
+				t.Error("it is spared after a share has changed")
+			}
+
+			f = begin()
+			changed(f)
+			if f.mayGo(again) == c.spared {
+				t.Errorf("it may go: %v, and the share may have changed before the eviction", !c.spared)
+			}
+			changed(f)
+			if !f.mayGo(again) {
+				t.Error("it is spared after a share has changed again")
+			}
+		})
+	}
+}
+
+// Each victim is replaced once, and one that has not been replaced when a share changes is not remembered.
+func TestAVictimIsReplacedOnce(t *testing.T) {
+	f := planned(t, 2)
+	f.announce("busy-089", "busy-088")
+	f.forget("busy-089", "busy-088")
+	f.pod("one", "busy", func(p *Pod) { p.Application = "busy-089" }, boundTo("node"))
+	f.pod("two", "busy", func(p *Pod) { p.Application = "busy-089" }, boundTo("node"))
+	if f.mayGo("one") || !f.mayGo("two") {
+		t.Error("the first replaces the victim, and the second does not")
+	}
+	f.declare("root.busy", weight(2))
+	f.mayGo("one")
+	f.pod("three", "busy", func(p *Pod) { p.Application = "busy-088" }, boundTo("node"))
+	if !f.mayGo("three") {
+		t.Error("a share has changed since the victim left")
+	}
+	if left := len(f.preempting.putBack.gone) + len(f.preempting.putBack.replaced); left != 0 {
+		t.Errorf("%d are remembered for nothing", left)
+	}
+}
