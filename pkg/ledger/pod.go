@@ -98,7 +98,6 @@ type record struct {
 	group    *group  // the pod group that it names
 	spot     *node   // where its room is taken: on a node that had some, then on its own
 	place    *place  // where room is kept for it while it waits: see places.go
-	madeRoom string  // the node of its last MadeRoom, while its status does not name it yet
 	victim   *victim // it is to go: see victims.go
 	listedOn *node   // see stay
 
@@ -132,6 +131,7 @@ type record struct {
 	attempts  int        // failed with an error in a row
 	retryAt   int64      // end of its back-off
 
+	madeRoom    string // the node of its last MadeRoom, while its status does not name it yet
 	replaces    bool   // it is in the place of a victim, and spared: see put_back.go
 	replacesAt  uint64 // the look at the shares after which that one left
 	sparedUntil int64  // no victim until then: its disruption budget did not allow it
