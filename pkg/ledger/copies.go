@@ -75,13 +75,13 @@ func (c *copiedNode) holdsUntil(at int64) {
 }
 
 func (r *record) mayGo(root *account, now int64) bool {
-	return r.state == Bound && r.leaf != nil && r.leaf != root && !r.Terminating && r.sparedUntil <= now && !r.replaces
+	return r.state == Bound && r.leaf != nil && r.leaf != root && !r.Terminating && r.sparedUntil <= now
 }
 
 func (r *record) candidate() preemption.Candidate {
 	c := preemption.Candidate{
 		UID: string(r.UID), Queue: r.leaf.ordinal - 1, Request: r.Request, Priority: r.Priority, Driver: r.Role == application.Driver,
-		Bound: r.Bound, Announced: r.Announced != 0,
+		Bound: r.Bound, Announced: r.Announced != 0, Replaces: r.replaces,
 	}
 	if r.inCompany() {
 		c.Gang = r.group.Key

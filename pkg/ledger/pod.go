@@ -132,7 +132,7 @@ type record struct {
 	retryAt   int64      // end of its back-off
 
 	madeRoom    string // the node of its last MadeRoom, while its status does not name it yet
-	replaces    bool   // it is in the place of a victim, and spared: see put_back.go
+	replaces    int64  // when the victim left in whose place it is, 0: in nobody's; see put_back.go
 	replacesAt  uint64 // the look at the shares after which that one left
 	sparedUntil int64  // no victim until then: its disruption budget did not allow it
 

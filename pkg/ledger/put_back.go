@@ -8,8 +8,9 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// Who was evicted is mostly made anew by its owner. If the new pod finds room that nobody who claims can use, it is no victim of later claims while no
-// share changes: one eviction for one state of the shares. Pods have no identity beyond their own, so a new one replaces the first victim that was like it.
+// Who was evicted is mostly made anew by its owner. If the new pod finds room that nobody who claims can use, it is no victim of those who waited then,
+// while no share changes: one eviction for one state of the shares. Who is starved only later, since it asks for more, may take it. Pods have no
+// identity beyond their own, so a new one replaces the first victim that was like it.
 
 // likeness is what a pod that replaces another shares with it, beside the request.
 type likeness struct {
@@ -25,6 +26,7 @@ func (r *record) likeness() likeness {
 // goneVictim has not been replaced yet.
 type goneVictim struct {
 	request resource.List
+	at      int64
 	looks   uint64
 }
 
@@ -45,7 +47,7 @@ func (l *Ledger) leaves(v *record) {
 	if b.gone == nil {
 		b.gone = map[likeness][]goneVictim{}
 	}
-	b.gone[v.likeness()] = append(b.gone[v.likeness()], goneVictim{v.Request, b.looks})
+	b.gone[v.likeness()] = append(b.gone[v.likeness()], goneVictim{v.Request, l.now, b.looks})
 }
 
 // arrives notes a new pod, which may be in the place of a victim.
@@ -59,7 +61,7 @@ func (l *Ledger) arrives(r *record) {
 	if i < 0 {
 		return
 	}
-	r.replaces, r.replacesAt = true, b.gone[like][i].looks
+	r.replaces, r.replacesAt = b.gone[like][i].at, b.gone[like][i].looks
 	b.replaced = append(b.replaced, r)
 	b.keep(like, slices.Delete(b.gone[like], i, i+1))
 }
@@ -89,7 +91,7 @@ func (l *Ledger) lookAtShares(now []preemption.Queue) {
 		if same || r.replacesAt >= b.looks {
 			return l.pods[r.UID] != r
 		}
-		r.replaces = false
+		r.replaces = 0
 		l.touch(r)
 		return true
 	})

@@ -7,8 +7,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 )
 
-// mayGo reports whether a plan could take the pod.
-func (f *fixture) mayGo(uid UID) bool {
+// spared reports whether a plan for those who wait may not take the pod.
+func (f *fixture) spared(uid UID) bool {
 	f.t.Helper()
 	f.now += 60 * sec
 	f.clocks()
@@ -17,7 +17,12 @@ func (f *fixture) mayGo(uid UID) bool {
 		f.t.Fatal("nobody claims")
 	}
 	f.sound()
-	return slices.ContainsFunc(w.Nodes[0].Candidates, func(c preemption.Candidate) bool { return c.UID == string(uid) })
+	i := slices.IndexFunc(w.Nodes[0].Candidates, func(c preemption.Candidate) bool { return c.UID == string(uid) })
+	c := &w.Nodes[0].Candidates[i]
+	if c.Replaces != 0 && c.Replaces != 160*sec {
+		f.t.Errorf("%s is in the place of a pod that left at %d", uid, c.Replaces)
+	}
+	return w.Claims[0].Spares(c)
 }
 
 // A pod in the place of a victim is spared until a share has changed, and one change between two looks may have come before the eviction.
@@ -51,22 +56,22 @@ func TestWhoReplacesAVictimIsSparedWhileNoShareChanges(t *testing.T) {
 			}
 			f := begin()
 			for range 3 {
-				if f.mayGo(again) == c.spared {
-					t.Fatalf("it may go: %v, and no share has changed", !c.spared)
+				if f.spared(again) != c.spared {
+					t.Fatalf("it is spared: %v, and no share has changed", !c.spared)
 				}
 			}
 			changed(f)
-			if !f.mayGo(again) {
+			if f.spared(again) {
 				t.Error("it is spared after a share has changed")
 			}
 
 			f = begin()
 			changed(f)
-			if f.mayGo(again) == c.spared {
-				t.Errorf("it may go: %v, and the share may have changed before the eviction", !c.spared)
+			if f.spared(again) != c.spared {
+				t.Errorf("it is spared: %v, and the share may have changed before the eviction", !c.spared)
 			}
 			changed(f)
-			if !f.mayGo(again) {
+			if f.spared(again) {
 				t.Error("it is spared after a share has changed again")
 			}
 		})
@@ -80,13 +85,13 @@ func TestAVictimIsReplacedOnce(t *testing.T) {
 	f.forget("busy-089", "busy-088")
 	f.pod("one", "busy", func(p *Pod) { p.Application = "busy-089" }, boundTo("node"))
 	f.pod("two", "busy", func(p *Pod) { p.Application = "busy-089" }, boundTo("node"))
-	if f.mayGo("one") || !f.mayGo("two") {
+	if !f.spared("one") || f.spared("two") {
 		t.Error("the first replaces the victim, and the second does not")
 	}
 	f.declare("root.busy", weight(2))
-	f.mayGo("one")
+	f.spared("one")
 	f.pod("three", "busy", func(p *Pod) { p.Application = "busy-088" }, boundTo("node"))
-	if !f.mayGo("three") {
+	if f.spared("three") {
 		t.Error("a share has changed since the victim left")
 	}
 	if left := len(f.preempting.putBack.gone) + len(f.preempting.putBack.replaced); left != 0 {

@@ -127,6 +127,12 @@ func TestPlanFaultsAreFound(t *testing.T) {
 		"a budget kept": {func(_ *preemption.World, _ *preemption.Plan, f *willing) {
 			f.covered, f.allowed = []string{"a1", "a2"}, 2
 		}, ""},
+		"again for the same shares": {func(w *preemption.World, p *preemption.Plan, _ *willing) {
+			w.Nodes[1].Candidates[0].Replaces, p.Claims[0].Since = 7, 7
+		}, "b1: the pod in whose place it is was evicted when queue root.poor.two waited already"},
+		"again for who came later": {func(w *preemption.World, p *preemption.Plan, _ *willing) {
+			w.Nodes[1].Candidates[0].Replaces, p.Claims[0].Since = 7, 8
+		}, ""},
 		"nobody":          {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Victims[0].UID = "nobody" }, "nobody: it goes twice, or does not run"},
 		"twice":           {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Victims[1].UID = "a1" }, "a1: it goes twice"},
 		"elsewhere":       {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Victims[1].Node = 1 }, "a2: it runs on another node"},

@@ -93,6 +93,9 @@ func tiny(r *rand.Rand) (*preemption.World, *filters) {
 		if r.IntN(5) == 0 {
 			c.Gang = fmt.Sprint("gang-", c.Queue)
 		}
+		if r.IntN(6) == 0 {
+			c.Replaces = r.Int64N(3) // claims are from 0 to 2
+		}
 		if r.IntN(8) == 0 {
 			f.budgets[c.UID] = []int{0}
 		}

@@ -351,6 +351,23 @@ func TestWhereVictimsComeFrom(t *testing.T) {
 			t.Errorf("the plan is %q", got)
 		}
 	})
+	t.Run("not in the place of a pod that was evicted when the claimant waited already", func(t *testing.T) {
+		for since, want := range map[int64]string{7: "b3|c0@0|", 8: "b3|c0@0|", 9: "b4|c0@0|"} {
+			s, _, _, _, b := family(4, 4)
+			fill(s, b, 0, "b1", "b2", "b3", "b4")
+			s.Nodes[1].Free = cpu(0)
+			for i := range s.Nodes[0].Candidates {
+				s.Nodes[0].Candidates[i].Bound = int64(i) // b4 is the newest, and goes first
+			}
+			s.Nodes[0].Candidates[3].Replaces = 8
+			s.Queues[b].Entitlement = cpu(1)
+			s.asks(1)
+			s.Claims[0].Since = since
+			if got := s.plan(t); got != want {
+				t.Errorf("since %d: the plan is %q", since, got)
+			}
+		}
+	})
 	t.Run("from the queue with the largest surplus, by turns", func(t *testing.T) {
 		s, _, x, y, b := family(4, 1)
 		s.Queues[y].Entitlement = cpu(0)

@@ -138,6 +138,9 @@ func (t *twin) lawful(set [][]twinPod, reach int, touchable []bool) bool {
 			if slices.Contains(t.path(v.Queue), t.claim.Queue) || !slices.Contains(t.path(t.meet(v.Queue)), reach) {
 				return false
 			}
+			if v.Replaces > 0 && v.Replaces >= t.claim.Since {
+				return false
+			}
 			for _, q := range t.path(v.Queue) {
 				if !t.w.Queues[q].Preemptible {
 					return false

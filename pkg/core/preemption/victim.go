@@ -71,7 +71,7 @@ func (p *planner) undo(atoms ...int32) {
 
 // reaches is the part of may that does not depend on what else goes.
 func (p *planner) reaches(h *hunt, v *pod) bool {
-	if at := h.meet[v.Queue]; v.gone || at == never || at < h.reach {
+	if at := h.meet[v.Queue]; v.gone || at == never || at < h.reach || h.Spares(v.Candidate) {
 		return false
 	}
 	for q := v.Queue; p.queues[q].depth > h.meet[v.Queue]; q = p.queues[q].parent {

@@ -63,6 +63,8 @@ type Candidate struct {
 	Gang string
 	// Announced: an earlier process of the scheduler announced its eviction; it is taken before its equals.
 	Announced bool
+	// Replaces is when the pod was evicted in whose place this one is, unix nanoseconds; 0: it is in nobody's, or a share has changed since.
+	Replaces int64
 }
 
 // Kind says what a queue is below.
@@ -92,6 +94,10 @@ type Claim struct {
 	// More: it has more units than one round looks at; they come in the next.
 	More bool
 }
+
+// Spares reports whether the claim leaves a pod alone since it had its turn: the pod in whose place it is was evicted when the queue was below
+// already, and no share has changed since. One eviction for one state of the shares.
+func (c *Claim) Spares(v *Candidate) bool { return v.Replaces != 0 && c.Since <= v.Replaces }
 
 // Unit is what gets its places together or not at all: a single pod, or as many pods as a group needs to start.
 type Unit struct {

@@ -46,7 +46,8 @@ func (u Unpaid) Text() string {
 		return head + ", less than its next pod asks for, and no pod is taken for a part of one; it comes as pods end"
 	case "NoSurplus":
 		return head + ", and no other queue has a whole pod more than its fair share that may be taken: what is left is preemptible: false, " +
-			"protected by a PodDisruptionBudget, or would put its queue under its share; it comes as pods end, or with other weights"
+			"protected by a PodDisruptionBudget, stands in for a pod that was evicted already, or would put its queue under its share; it comes as pods " +
+			"end, or with other weights"
 	case "NoPlace":
 		return head + ", and on no node would its next pod fit if pods above their queue's fair share went: because of taints, selectors, node " +
 			"affinity, room or PodDisruptionBudgets; it comes as pods end, or with nodes that its pods may use"
