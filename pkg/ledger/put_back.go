@@ -33,7 +33,7 @@ type goneVictim struct {
 // putBack is what is remembered of evictions. A restart forgets it.
 type putBack struct {
 	gone     map[likeness][]goneVictim // in the order in which they went
-	replaced []*record                 // those in their place: see record.replaced
+	replaced []*record                 // those in their place: see record.replaces
 	looks    uint64                    // at the shares
 	shares   []preemption.Queue        // as they were last
 }
@@ -83,16 +83,19 @@ func (l *Ledger) lookAtShares(now []preemption.Queue) {
 	if len(b.gone)+len(b.replaced) == 0 {
 		return
 	}
-	same := slices.EqualFunc(b.shares, now, func(a, b preemption.Queue) bool { return a.Path == b.Path && a.Entitlement.Equal(b.Entitlement) })
+	b.replaced = slices.DeleteFunc(b.replaced, func(r *record) bool { return l.pods[r.UID] != r })
+	if slices.EqualFunc(b.shares, now, func(a, b preemption.Queue) bool { return a.Path == b.Path && a.Entitlement.Equal(b.Entitlement) }) {
+		return
+	}
 	for like, gone := range b.gone { // each for itself
-		b.keep(like, slices.DeleteFunc(gone, func(g goneVictim) bool { return !same && g.looks < b.looks }))
+		b.keep(like, slices.DeleteFunc(gone, func(g goneVictim) bool { return g.looks < b.looks }))
 	}
 	b.replaced = slices.DeleteFunc(b.replaced, func(r *record) bool {
-		if same || r.replacesAt >= b.looks {
-			return l.pods[r.UID] != r
+		over := r.replacesAt < b.looks
+		if over {
+			r.replaces = 0
+			l.touch(r)
 		}
-		r.replaces = 0
-		l.touch(r)
-		return true
+		return over
 	})
 }

@@ -100,7 +100,8 @@ func (a *account) timeout(k preemption.Kind) queue.Timeout {
 
 // lookAtClocks starts and stops the clock of every queue.
 func (l *Ledger) lookAtClocks(now int64) {
-	held, tried := l.heldBack(), l.beingTried()
+	held := l.heldBack()
+	var tried onTrial
 	for _, n := range l.tree.Nodes[1:] {
 		a := l.accounts[n.Path]
 		before := starving{}
@@ -112,6 +113,9 @@ func (l *Ledger) lookAtClocks(now int64) {
 		}
 		if a.starving == nil {
 			a.starving = &starving{}
+		}
+		if tried == nil && (before != (starving{}) || !l.preempting.recalled) { // something runs that could end
+			tried = l.beingTried()
 		}
 		l.lookAtClock(a, a.claimable(held), tried, now)
 		if *a.starving != before {
@@ -125,10 +129,7 @@ func (l *Ledger) lookAtClocks(now int64) {
 // where something would start, and do not yet where it would end: most attempts of a starved queue fail, and none of these may cost it its time.
 func (l *Ledger) lookAtClock(a *account, demand resource.List, tried onTrial, now int64) {
 	s, rule, usage, memory := a.starving, a.parent.spec.Rule(), a.usage.List(), queue.Memory{}
-	sure, asks := usage, a.pending > 0
-	if t, some := tried[a]; some {
-		sure, asks = usage.Sub(t), true
-	}
+	sure := usage.Sub(tried[a])
 	if !l.preempting.recalled {
 		memory = l.declared[a.path].Memory
 	}
@@ -141,15 +142,15 @@ func (l *Ledger) lookAtClock(a *account, demand resource.List, tried onTrial, no
 			s.since[k] = min(since, now)
 		}
 		switch {
-		case !asks || !preemption.Starved(rule, l.total, sure, bound):
+		case a.pending == 0 || !preemption.Starved(rule, l.total, sure, bound):
 			s.since[k] = 0
-		case s.since[k] == 0 && a.pending > 0 && preemption.Starved(rule, l.total, usage, bound):
+		case s.since[k] == 0 && preemption.Starved(rule, l.total, usage, bound):
 			s.since[k] = now
 		}
 		if k == preemption.BelowFairShare && memory.ClaimsFairShare && s.claimed[k] == 0 {
 			s.claimed[k] = cmp.Or(s.since[k], now) // it opened at the threshold, and may be above it by now
 		}
-		if s.claimed[k] != 0 && (!asks || a.timeout(k).After(now) == 0 || preemption.Reached(rule, l.total, sure, l.targetOf(a, k, demand))) {
+		if s.claimed[k] != 0 && (a.pending == 0 || a.timeout(k).After(now) == 0 || preemption.Reached(rule, l.total, sure, l.targetOf(a, k, demand))) {
 			s.claimed[k] = 0
 		}
 	}

@@ -141,11 +141,10 @@ func sameStarvation(a, b ledger.Starvation) bool {
 // mistimed reports whether a restart would let a clock that has a timeout begin at another time (too late, or, where the stored one is over,
 // too early), or would not know of a claim.
 func mistimed(stored, desired v1alpha1.QueueStatus) bool {
-	differ := func(a, b *metav1.Time) bool { return !a.Equal(b) }
-	timed := func(k starvation) bool { return k.remembered(&stored) || k.remembered(&desired) }
 	claims := func(s v1alpha1.QueueStatus) bool { return s.Preemption != nil && s.Preemption.ClaimOpen }
-	return claims(stored) != claims(desired) || timed(starvations[0]) && differ(stored.BelowGuaranteedSince, desired.BelowGuaranteedSince) ||
-		timed(starvations[1]) && differ(stored.BelowFairShareSince, desired.BelowFairShareSince)
+	return claims(stored) != claims(desired) || slices.ContainsFunc(starvations[:], func(k starvation) bool {
+		return (k.remembered(&stored) || k.remembered(&desired)) && !k.stored(&stored).Equal(k.stored(&desired))
+	})
 }
 
 // tell records events where a starvation with a timeout in force has lasted, and where one that was told of has ended.
