@@ -3,23 +3,54 @@ package arch
 import (
 	"fmt"
 	"go/ast"
+	"io/fs"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
+	"testing"
+	"unicode/utf8"
 )
 
 // rulesTable is the page that leads from a rule in the user's words to its
 // file, function and scenario.
 const rulesTable = "docs/rules.md"
 
+// A rule is one short sentence: what needs more words is two rules.
+const longestRule = 140
+
 func ruleTableLaws() []law {
 	return []law{{name: "docs/rules.md names what exists", check: checkRuleTable, samples: ruleTableSamples}}
+}
+
+// TestRulesPerFloor logs where the rules live. A row that names files of two
+// floors counts for both.
+func TestRulesPerFloor(t *testing.T) {
+	data, err := fs.ReadFile(os.DirFS("../.."), rulesTable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := ruleRows(string(data))
+	in := func(folder string) int {
+		return len(slices.DeleteFunc(slices.Clone(rows), func(row ruleRow) bool {
+			return !slices.ContainsFunc(row.files, func(file string) bool { return strings.HasPrefix(file, folder) })
+		}))
+	}
+	t.Logf("%d rules: %d in pkg/core, %d in pkg/ledger", len(rows), in("pkg/core/"), in("pkg/ledger/"))
+	for _, f := range floors {
+		for _, folder := range f.folders {
+			if n := in(folder + "/"); n > 0 {
+				t.Logf("floor %d %5d  %s", f.number, n, folder)
+			}
+		}
+	}
 }
 
 // A ruleRow is a row of a table whose header has the columns File, Function and
 // Scenario, in any order. Several things in a cell are each put in backquotes.
 type ruleRow struct {
 	line                        int
+	section, rule               string
 	files, functions, scenarios []string
 }
 
@@ -38,8 +69,14 @@ func checkRuleTable(tr *tree) []string {
 		return []string{rulesTable + " has no table with the columns File, Function and Scenario"}
 	}
 	var violations []string
+	lines := map[string]int{}
 	for _, row := range rows {
-		for _, problem := range rowProblems(tr, row) {
+		problems := rowProblems(tr, row)
+		if first := lines[row.rule]; first > 0 {
+			problems = append(problems, fmt.Sprintf("the rule of line %d again", first))
+		}
+		lines[row.rule] = row.line
+		for _, problem := range problems {
 			violations = append(violations, fmt.Sprintf("%s:%d: %s", rulesTable, row.line, problem))
 		}
 	}
@@ -48,8 +85,12 @@ func checkRuleTable(tr *tree) []string {
 
 func ruleRows(text string) []ruleRow {
 	var rows []ruleRow
+	section := ""
 	file, function, scenario := -1, -1, -1
 	for i, line := range strings.Split(text, "\n") {
+		if name, ok := strings.CutPrefix(line, "## "); ok {
+			section = name
+		}
 		cells := tableCells(line)
 		if cells == nil {
 			file, function, scenario = -1, -1, -1
@@ -68,7 +109,10 @@ func ruleRows(text string) []ruleRow {
 			}
 			return cellItems(cells[column])
 		}
-		rows = append(rows, ruleRow{line: i + 1, files: cell(file), functions: cell(function), scenarios: cell(scenario)})
+		rows = append(rows, ruleRow{
+			line: i + 1, section: section, rule: cells[0],
+			files: cell(file), functions: cell(function), scenarios: cell(scenario),
+		})
 	}
 	return rows
 }
@@ -119,6 +163,12 @@ func cellItems(cell string) []string {
 
 func rowProblems(tr *tree, row ruleRow) []string {
 	var problems []string
+	if row.section == "" {
+		problems = append(problems, "a row belongs under a heading")
+	}
+	if n := utf8.RuneCountInString(row.rule); n > longestRule {
+		problems = append(problems, fmt.Sprintf("the rule has %d characters, %d are enough", n, longestRule))
+	}
 	if len(row.files) == 0 || len(row.functions) == 0 || len(row.scenarios) == 0 {
 		problems = append(problems, "a row needs a file, a function and a scenario")
 	}
@@ -221,7 +271,7 @@ var ruleTableSamples = []sample{
 	{
 		about: "a file that is gone",
 		files: ruleSample("| Max is hard | `pkg/core/limit/gone.go`, `pkg/core/limit/max.go` | `Max` | `test/scenarios/max.txt` |"),
-		want:  "docs/rules.md:5: no file pkg/core/limit/gone.go",
+		want:  "docs/rules.md:7: no file pkg/core/limit/gone.go",
 	},
 	{
 		about: "a function that is gone",
@@ -249,14 +299,36 @@ var ruleTableSamples = []sample{
 		want:  "a row needs a file, a function and a scenario",
 	},
 	{
+		about: "a row under no heading",
+		files: withRules(func(page string) string { return strings.Replace(page, "## Limits\n", "Limits:\n", 1) }),
+		want:  "docs/rules.md:7: a row belongs under a heading",
+	},
+	{
+		about: "a rule that needs a breath",
+		files: ruleSample("| " + strings.Repeat("Max is hard ", 12) + "| `pkg/core/limit/max.go` | `Max` | `TestMax` |"),
+		want:  "the rule has 143 characters",
+	},
+	{
+		about: "a rule in two sections",
+		files: withRules(func(page string) string { return page + "\n## Shares\n" + page[strings.Index(page, "\n| Rule"):] }),
+		want:  "docs/rules.md:13: the rule of line 7 again",
+	},
+	{
 		about: "functions, methods, files, cases and tests that exist",
 		files: ruleSample("| Max is hard | pkg/core/limit/max.go | `limit.Max`, `(*book).add()`, `book.add` | `test/scenarios/max.txt`, `test/scenarios/max.txt: lowered`, `TestMax` |"),
 	},
 }
 
+// withRules is a good tree with its page changed.
+func withRules(change func(page string) string) map[string]string {
+	files := ruleSample("| Max is hard | `pkg/core/limit/max.go` | `Max` | `TestMax` |")
+	files[rulesTable] = change(files[rulesTable])
+	return files
+}
+
 func ruleSample(row string) map[string]string {
 	return map[string]string{
-		rulesTable:                   "# Rules\n\n| Rule | File | Function | Scenario |\n|---|:--|---|---|\n" + row + "\n",
+		rulesTable:                   "# Rules\n\n## Limits\n\n| Rule | File | Function | Scenario |\n|---|:--|---|---|\n" + row + "\n",
 		"pkg/core/limit/max.go":      "package limit\ntype book struct{}\nfunc (b *book) add() {}\nfunc Max() {}\n",
 		"pkg/core/limit/max_test.go": "package limit\nfunc TestMax() {}\n",
 		"test/scenarios/max.txt":     "# max is lowered below usage\n",
