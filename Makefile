@@ -105,9 +105,9 @@ test-integration: tools ## run the tests that start a real control plane, one pa
 	@$(LIST_IMPORTS) | grep '$(STARTS_CLUSTER)' | cut -d ' ' -f 1 | xargs $(GO) test -p 1 -count 1 -timeout 30m
 
 test-sim: ## simulate 100,000 random worlds with faults (make test: 1,000; RUNS changes the number), and ask of 1,000 pods why they wait
-	@$(GO) test -p $(P) -count 1 -timeout 10h ./pkg/simulator -run TestTheBooksStayRightWhateverHappens -runs=$(RUNS)
-	@$(GO) test -p $(P) -count 1 -timeout 10h ./pkg/simulator -run TestEvictionsStop -runs=$(RUNS)
-	@$(GO) test -p $(P) -count 1 -timeout 1h ./pkg/simulator -run TestWhatWouldLetAPodStartDoes -questions=1000
+	@$(GO) test -p $(P) -count 1 -timeout 10h ./test/simulator -run TestTheBooksStayRightWhateverHappens -runs=$(RUNS)
+	@$(GO) test -p $(P) -count 1 -timeout 10h ./test/simulator -run TestEvictionsStop -runs=$(RUNS)
+	@$(GO) test -p $(P) -count 1 -timeout 1h ./test/simulator -run TestWhatWouldLetAPodStartDoes -questions=1000
 
 test-long: tools ## run the control plane tests with storms and kills at full length
 	@$(GO) test -p 1 -count 1 -timeout 1h ./test/integration ./test/e2e -long

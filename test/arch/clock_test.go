@@ -46,6 +46,11 @@ var clockSamples = []sample{
 		want:  "pkg/ledger/a.go:3: uses time.Now",
 	},
 	{
+		about: "the simulator asks for the time",
+		files: map[string]string{"test/simulator/a.go": "package simulator\nimport \"time\"\nvar started = time.Now()\n"},
+		want:  "test/simulator/a.go:3: uses time.Now",
+	},
+	{
 		about: "under another name, not called",
 		files: map[string]string{"pkg/core/limit/a.go": "package limit\nimport t \"time\"\nvar now = t.Now\n"},
 		want:  "uses time.Now",

@@ -10,6 +10,8 @@ import (
 // The floors of the house. A package may import its own floor and the floors
 // from lowest up to it, and of the world outside what its floor admits.
 // A package that is on no floor is a violation: place it before filling it.
+// Where two floors name a folder, the first counts: the drivers under test/ keep
+// the laws of what they drive.
 type floor struct {
 	number  int
 	folders []string
@@ -20,7 +22,7 @@ type floor struct {
 var floors = []floor{
 	{0, []string{"pkg/apis"}, 0, wireTypes},
 	{1, []string{"pkg/core"}, 1, rules},
-	{2, []string{"pkg/ledger", "pkg/dispatch", "pkg/picture", "pkg/scenario", "pkg/simulator", "pkg/report"}, 1, noKubernetes},
+	{2, []string{"pkg/ledger", "pkg/dispatch", "pkg/picture", "pkg/report", "test/scenario", "test/simulator"}, 1, noKubernetes},
 	{3, []string{"pkg/plugin", "pkg/turnstile", "pkg/controllers", "pkg/kube", "pkg/metrics", "pkg/testing"}, 0, noScheduler},
 	{4, []string{"pkg/app", "pkg/cli", "pkg/console", "pkg/demo", "pkg/localcluster", "pkg/tty"}, 0, noKubernetes},
 	{5, []string{"cmd"}, 0, noKubernetes},
@@ -156,7 +158,11 @@ func refusal(f *goFile, home floor, pkg string) string {
 		return ""
 	}
 	if pkg == module || strings.HasPrefix(pkg, module+"/") {
-		return refusalOfOurs(home, strings.TrimPrefix(pkg, module+"/"))
+		dir := strings.TrimPrefix(pkg, module+"/")
+		if under(dir, "test") && !under(f.dir, "test") && !f.test {
+			return "what serves no binary is under test/, and no binary imports it"
+		}
+		return refusalOfOurs(home, dir)
 	}
 	if f.test && isAllowedInTests(pkg) {
 		return ""
@@ -248,6 +254,21 @@ var importSamples = []sample{
 		about: "an adapter imports kube-scheduler",
 		files: map[string]string{"pkg/kube/feed/a.go": "package feed\nimport _ \"k8s.io/kubernetes/pkg/scheduler\"\n"},
 		want:  "only the packages that an upgrade has to mend",
+	},
+	{
+		about: "a binary's package imports the simulator",
+		files: map[string]string{"pkg/app/a.go": "package app\nimport _ \"" + module + "/test/simulator\"\n"},
+		want:  "no binary imports it",
+	},
+	{
+		about: "the simulator imports Kubernetes",
+		files: map[string]string{"test/simulator/a.go": "package simulator\nimport _ \"k8s.io/api/core/v1\"\n"},
+		want:  "only floor 3 imports Kubernetes",
+	},
+	{
+		about: "the simulator imports an adapter",
+		files: map[string]string{"test/simulator/a.go": "package simulator\nimport _ \"" + module + "/pkg/kube/feed\"\n"},
+		want:  "floor 2 does not import floor 3",
 	},
 	{
 		about: "a package on no floor",

@@ -7,10 +7,10 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/fairway-scheduler/fairway/pkg/scenario"
+	"github.com/fairway-scheduler/fairway/test/scenario"
 )
 
-const files = "../../test/scenarios"
+const files = "../scenarios"
 
 // Each block of a file is a list of statements and what they print. After a change of
 // a rule, run this test with -rewrite and read the difference.

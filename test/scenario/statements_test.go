@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairway-scheduler/fairway/pkg/scenario"
+	"github.com/fairway-scheduler/fairway/test/scenario"
 )
 
 // run runs statements, one for each argument.

@@ -33,7 +33,7 @@ func seeds(t *testing.T, runs uint64, run func(seed uint64, o Options) error) {
 			defer func() {
 				panicked := recover()
 				if panicked != nil || t.Failed() {
-					t.Errorf("to repeat it:\ngo test ./pkg/simulator -run %s -seed=%d", name, seed)
+					t.Errorf("to repeat it:\ngo test ./test/simulator -run %s -seed=%d", name, seed)
 				}
 				if panicked != nil {
 					panic(panicked)
