@@ -51,6 +51,7 @@ type account struct {
 	driverPods  int          // and how many there are
 	driversWait bool         // of a leaf: its share keeps drivers from starting
 
+	unsettled bool // of an application: see effects
 	accepting bool
 	// forced: without charged pods in it, the queue would leave the tree. It or an ancestor is not declared any more, or an
 	// ancestor holds pods itself.

@@ -48,7 +48,7 @@ func (l *Ledger) slot(r *record, leaf *account) (reason.Reason, bool) {
 		return reason.Reason{}, true
 	}
 	if from := l.comesFrom(r); from != nil && from != app && from.runs {
-		l.uneven = true // it may leave a slot behind, and there may be somebody older who waits for one
+		l.effects.admit = true // it may leave a slot behind, and there may be somebody older who waits for one
 		return reason.Reason{Code: reason.MaxRunningApplications, Queue: string(leaf.path)}, false
 	}
 	return l.slotFor(leaf, l.userOf(r, leaf))
@@ -59,7 +59,7 @@ func (l *Ledger) comesFrom(r *record) *account {
 	if r.app != nil {
 		return r.app
 	}
-	return l.inRevision
+	return r.left
 }
 
 // userOf is the user of the application once the pod is in it: that of its oldest pod.
@@ -119,9 +119,9 @@ func (l *Ledger) start(app *account) {
 		a.admitted++
 		a.flipped(l, was)
 	}
-	for _, r := range slices.Clone(app.members) { // each for itself: order does not matter
+	for _, r := range app.members { // each for itself: order does not matter
 		if r.keptOut() {
-			l.wait(r.record, l.now)
+			l.effects.judgeLater(r.record)
 		}
 	}
 }
@@ -158,7 +158,7 @@ func (l *Ledger) leaveUser(user string) {
 // handOn gives freed slots to those who were submitted first: one under the queue that was full, one to the user who was.
 // YARN FairScheduler: MaxRunningAppsEnforcer. Invariant: afterwards nobody fits who is kept out.
 func (l *Ledger) handOn(under *account, user string, userFull bool) {
-	if !l.started || l.treeOld || l.moving || l.uneven {
+	if !l.started || l.treeOld || l.moving || l.effects.admit {
 		return // reexamine follows
 	}
 	for slots := btoi(under != nil) + btoi(userFull); slots > 0; slots-- {
@@ -188,7 +188,7 @@ func (a *account) isUnder(q *account) bool {
 // reexamine lets every application in that now fits, in order of submission, and tells the others what keeps them out now. It is due
 // after a change of limits.
 func (l *Ledger) reexamine() {
-	l.uneven, l.explained = false, l.slotsMoved
+	l.effects.admit, l.explained = false, l.slotsMoved
 	if len(l.queued) == 0 {
 		return
 	}
@@ -207,7 +207,7 @@ func (l *Ledger) reexamine() {
 		l.queue(app)
 		for _, e := range app.members {
 			if e.keptOut() && !sameLimit(e.hold, why) {
-				l.wait(e.record, l.now) // changes no member's place
+				l.effects.judgeLater(e.record)
 			}
 		}
 	}
@@ -218,6 +218,7 @@ func (l *Ledger) reexamine() {
 func (l *Ledger) explain() {
 	if l.started && l.explained != l.slotsMoved {
 		l.reexamine()
+		l.drain()
 	}
 }
 
@@ -240,10 +241,12 @@ func (l *Ledger) begin() {
 	}
 	l.moving = false
 	l.reexamine()
+	l.drain()
 	l.remember()
 	for _, r := range slices.Clone(l.unbound) { // each for itself: order does not matter
 		l.followNomination(r)
 	}
+	l.drain()
 }
 
 // suspend keeps out an application that was let in before all was seen.
@@ -253,13 +256,12 @@ func (l *Ledger) suspend(app *account) {
 		return
 	}
 	l.end(app)
-	l.inRevision = app
 	for _, r := range slices.Clone(app.members) { // each for itself: order does not matter
 		if r.wants() {
 			l.wait(r.record, l.now)
 		}
 	}
-	l.revised()
+	l.settleApplications() // once all of its pods are kept out
 }
 
 // runningOrder compares applications that are kept out.
@@ -292,7 +294,6 @@ func (l *Ledger) unqueue(app *account) {
 // follow keeps the application where its pods put it, after a change of one of them: running, kept out, or neither.
 func (l *Ledger) follow(app *account) {
 	switch {
-	case app == l.inRevision:
 	case app.wanting == 0:
 		l.unqueue(app)
 		if app.runs {
@@ -303,29 +304,5 @@ func (l *Ledger) follow(app *account) {
 		l.start(app)
 	default:
 		l.queue(app)
-	}
-}
-
-// revised ends a revision: an application that is empty after it ends now.
-func (l *Ledger) revised() {
-	app := l.inRevision
-	l.inRevision = nil
-	if app == nil {
-		return
-	}
-	if len(app.members) == 0 {
-		delete(app.parent.apps, app.name)
-	}
-	l.restate(app)
-	l.refresh(app)
-	l.follow(app)
-	l.even()
-}
-
-// even looks at who fits now where slots moved otherwise than by an end: a pod changed its application, or an application whose oldest pod
-// came or went counts for another user from then on.
-func (l *Ledger) even() {
-	if l.uneven && l.inRevision == nil && !l.treeOld && !l.moving {
-		l.reexamine()
 	}
 }

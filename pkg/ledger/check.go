@@ -26,7 +26,7 @@ func (l *Ledger) Check() (wrong []string) {
 	window, outstanding := 0, map[*class]int{}
 	for _, uid := range sortedKeys(l.pods) {
 		r := l.pods[uid]
-		e := r.effects()
+		e := r.footprint()
 		window += btoi(e.window)
 		if r.state == Released {
 			outstanding[r.class]++

@@ -70,7 +70,7 @@ func (l *Ledger) countPods() (map[*account]appCount, map[*account]*resource.Sum)
 		if r.app == nil {
 			continue
 		}
-		e, n := r.effects(), counts[r.app]
+		e, n := r.footprint(), counts[r.app]
 		n.wanting += btoi(e.wants)
 		n.kept += btoi(e.kept)
 		n.charged = n.charged || e.charged

@@ -59,7 +59,7 @@ func (l *Ledger) checkVictims() (wrong []string) {
 	victims, drivers := 0, map[*account]*resource.Sum{}
 	for _, uid := range sortedKeys(l.pods) {
 		r := l.pods[uid]
-		if r.leaf != nil && r.Role == application.Driver && r.effects().demands {
+		if r.leaf != nil && r.Role == application.Driver && r.footprint().demands {
 			if drivers[r.leaf] == nil {
 				drivers[r.leaf] = &resource.Sum{}
 			}

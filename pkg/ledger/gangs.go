@@ -51,8 +51,9 @@ type group struct {
 	Gang
 	gang.Members // counted when one of the pods moves
 	declared     bool
+	redeclared   bool // its declaration has changed since its last review
+	unreviewed   bool // see effects
 	pods         []*record
-	looking      bool
 	reserved     int    // of those taken
 	complete     bool   // declared, and enough pods exist, or did
 	tried        uint64 // the last walk in which it was
@@ -94,8 +95,10 @@ func (l *Ledger) ObserveGang(d Gang) {
 	g.Gang, g.declared = d, true
 	g.Members.Whole = whole
 	g.wait.roomAt = 0 // it may need less now
-	l.reviewGroup(g, true)
+	g.redeclared = true
+	l.effects.reviewLater(g)
 	l.version++
+	l.drain()
 }
 
 // ForgetGang takes out a pod group that is not declared any more.
@@ -103,9 +106,10 @@ func (l *Ledger) ForgetGang(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if g := l.gangs[key]; g != nil && g.declared {
-		g.declared, g.Gang = false, Gang{Key: key}
-		l.reviewGroup(g, true)
+		g.declared, g.Gang, g.redeclared = false, Gang{Key: key}, true
+		l.effects.reviewLater(g)
 		l.version++
+		l.drain()
 	}
 }
 
@@ -158,18 +162,10 @@ func (l *Ledger) dropGroup(g *group) {
 	}
 }
 
-// lookAtGroup counts a group's pods anew after one of them moved, and does what follows.
-func (l *Ledger) lookAtGroup(g *group) {
-	if g == nil || g.looking || l.trying || l.seating || l.inRevision != nil {
-		return // whoever does these things looks at the group afterwards
-	}
-	l.reviewGroup(g, false)
-}
-
-// reviewGroup: told: what is declared has changed.
-func (l *Ledger) reviewGroup(g *group, told bool) {
-	g.looking = true
-	defer func() { g.looking = false }()
+// reviewGroup counts a group's pods again after one of them moved or its declaration changed, and does what follows.
+func (l *Ledger) reviewGroup(g *group) {
+	told := g.redeclared
+	g.redeclared = false
 	l.countGroup(g)
 	if len(g.pods) == 0 {
 		g.Members.Whole, g.attempts, g.retryAt, g.since = told && g.Gang.Whole, 0, 0, 0
@@ -193,17 +189,15 @@ func (l *Ledger) reviewGroup(g *group, told bool) {
 
 // judgeGroup asks anew what holds the pods of a group.
 func (l *Ledger) judgeGroup(g *group) {
-	for _, r := range slices.Clone(g.pods) { // each for itself: order does not matter
+	for _, r := range g.pods { // each for itself: order does not matter
 		switch r.state {
-		case Waiting:
-			l.wait(r, l.now)
-		case Parked:
-			l.judgeAnew(r)
+		case Waiting, Parked:
+			l.effects.judgeLater(r)
 		case Bound:
 			l.touch(r) // a plan is to know with whom it goes
+		case Released, Reserved, Gone:
 		}
 	}
-	l.countGroup(g)
 }
 
 // noteGroup keeps which group is on its way, and which are there in part.
@@ -255,7 +249,7 @@ func (l *Ledger) makeWhole(g *group) {
 // have been rejected.
 func (l *Ledger) breakUp(g *group) {
 	g.pause(l.now)
-	for _, r := range slices.Clone(g.pods) { // each for itself: order does not matter
+	for _, r := range g.pods { // each for itself: order does not matter
 		switch r.state {
 		case Released:
 			l.wait(r, l.now)
@@ -263,7 +257,7 @@ func (l *Ledger) breakUp(g *group) {
 		case Reserved:
 			l.rejected = append(l.rejected, r.UID)
 		case Waiting:
-			l.wait(r, l.now)
+			l.effects.judgeLater(r)
 		case Parked, Bound, Gone:
 		}
 	}
@@ -301,6 +295,7 @@ func (g *group) pause(now int64) {
 func (l *Ledger) failTogether(r *record, now int64) (withdraw []UID) {
 	r.group.pause(now)
 	l.wait(r, now)
+	l.drain()
 	withdraw = append(l.withdrawn, r.UID)
 	l.withdrawn = nil
 	return withdraw
@@ -352,7 +347,8 @@ func (l *Ledger) Permit(uid UID, now int64) (Permission, reason.Reason, bool) {
 		return Permission{Wait: g.timeout()}, reason.Reason{}, true
 	}
 	l.makeWhole(g)
-	l.lookAtGroup(g)
+	l.effects.reviewLater(g)
+	l.drain()
 	var p Permission
 	for _, o := range g.pods {
 		// Somebody else may have bound one that waits: its attempt must end too.

@@ -150,9 +150,6 @@ func (a *account) bound(r *record, now int64) {
 
 // restate brings the state of an application up to date with its pods, and with it the gate. The caller refreshes the application.
 func (l *Ledger) restate(a *account) {
-	if a == nil || a == l.inRevision {
-		return
-	}
 	leaf, exists := a.parent, len(a.members) > 0
 	l.lookAtStart(a)
 	is := application.StateOf(a.tells, application.Start{Gated: leaf.gated, Single: a.single(), Started: a.started})

@@ -68,10 +68,8 @@ type Ledger struct {
 	moving      bool             // pods are being moved to where a new tree puts them
 	slotsMoved  uint64           // grows whenever an application starts, ends or counts for another user
 	explained   uint64           // slotsMoved when it was last said what keeps applications out
-	uneven      bool             // slots moved otherwise than by an end, and it was not yet seen to who fits now: see even
 	users       map[string]int64 // applications of each user that run
 	queued      []*account       // kept out by a limit, in order of submission
-	inRevision  *account
 	levelBuffer []limit.Level
 
 	// The gates: see gate.go.
@@ -86,7 +84,6 @@ type Ledger struct {
 	onItsWay     *group    // that was released, and is not whole yet
 	seated       []Release // charged with the first of their group, and to be released next
 	owed         []*record // whose group has begun without them
-	seating      bool      // pods of a group are being charged
 	withdrawn    []UID     // to be taken out of kube-scheduler's queue
 	rejected     []UID     // to be rejected where they wait for their group
 	keeper       *group    // for which nodes are kept
@@ -136,6 +133,7 @@ type Ledger struct {
 	trying   bool      // a trial is under way: nobody is told, and the tree stays as it is
 	repairs  uint64
 
+	effects effects
 	journal journal
 	version uint64 // grows with every change that a snapshot may show
 }
@@ -195,6 +193,7 @@ func (l *Ledger) settle() {
 	if rekey {
 		l.rekeyAll()
 		l.reexamine()
+		l.drain()
 	}
 }
 

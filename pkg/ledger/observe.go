@@ -29,6 +29,7 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 	if p.Foreign {
 		l.forget(p.UID)
 		l.observeForeign(p)
+		l.drain()
 		return
 	}
 	r := l.pods[p.UID]
@@ -44,14 +45,12 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 			l.leaves(r)
 		}
 		before := r.group
-		defer func() {
-			if before != r.group {
-				l.lookAtGroup(before)
-			}
-		}()
 		l.readStatus(r, p)
 		if !l.revise(r, p) && r.state != Gone {
 			return
+		}
+		if before != r.group {
+			l.effects.reviewLater(before)
 		}
 	}
 	switch {
@@ -70,9 +69,11 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 	case r.state == Gone || r.state == Waiting:
 		l.wait(r, now)
 	}
-	l.revised()
+	l.effects.settleLater(r.left)
+	r.left = nil
+	l.effects.reviewLater(r.group)
+	l.drain()
 	l.followNomination(r)
-	l.lookAtGroup(r.group)
 }
 
 // readStatus takes in what the status of a pod says beside its binding, which revise does not look at.
@@ -109,6 +110,7 @@ func (l *Ledger) judgeAnew(r *record) {
 		}
 	}
 	l.set(r, leaf, Parked, reason.Reason{})
+	l.effects.reviewLater(r.group)
 	l.woken = append(l.woken, r.UID)
 }
 
@@ -118,6 +120,7 @@ func (l *Ledger) ForgetPod(uid UID, now int64) {
 	defer l.mu.Unlock()
 	l.now = now
 	l.forget(uid)
+	l.drain()
 }
 
 func (l *Ledger) forget(uid UID) {
@@ -145,11 +148,11 @@ func (l *Ledger) forget(uid UID) {
 	delete(l.homeless, uid)
 	g := r.group
 	l.quit(r)
-	l.lookAtGroup(g)
+	l.effects.reviewLater(g)
 }
 
 // revise replaces what is known of the pod; false: nothing that counts changed. Charges follow the request; the queue a charge
-// lies on does not follow the label. The caller ends the revision with revised.
+// lies on does not follow the label. The caller enters it again and clears left.
 func (l *Ledger) revise(r *record, p Pod) bool {
 	if r.Pod.equal(p) {
 		return false
@@ -158,7 +161,7 @@ func (l *Ledger) revise(r *record, p Pod) bool {
 	if !p.Request.Equal(r.Request) || p.Class != r.Class {
 		l.endPlace(r)
 	}
-	l.inRevision = r.app // an application that loses its only pod for a moment does not end
+	r.left = r.app
 	l.occupy(r, nil)
 	l.set(r, nil, s, hold) // off every account, with the old values
 	if r.Node != "" {
@@ -339,4 +342,5 @@ func (l *Ledger) step(r *record, now int64, leaf *account, s State, hold reason.
 		l.journal.add(r, s, leaf)
 	}
 	l.set(r, leaf, s, hold)
+	l.effects.reviewLater(r.group)
 }

@@ -110,6 +110,7 @@ type record struct {
 	again     bool   // it was released before its last release
 	inherited bool   // another process wrote what it was told
 	doubtful  bool   // its last failure was one to bind it, its first in a row
+	unjudged  bool   // it is to be judged again: see effects
 	listing   uint32 // grows whenever it enters or leaves a line
 	inRoster  int    // place among the released or parked pods
 	onNode    int    // place among the pods of listedOn
@@ -122,6 +123,7 @@ type record struct {
 
 	hold reason.Reason // why a Waiting pod takes no part; zero: it is in its line
 
+	left      *account   // while it is revised: the application that it has belonged to until now
 	inGroup   int        // place among the pods of its group
 	asked     queue.Path // the parsed request, "" if it cannot be parsed
 	inApp     int        // place among the pods of its application
@@ -167,16 +169,16 @@ func (s *roster) remove(r *record) {
 	*s = (*s)[:last]
 }
 
-// effects is what a pod has put on the accounts of its leaf; set undoes and redoes them.
-type effects struct {
+// footprint is what a pod has put on the accounts of its leaf; set undoes and redoes it.
+type footprint struct {
 	charged, demands, listed, window bool
 	wants, kept                      bool // see applications.go
 	doubted                          bool // see gate.go
 }
 
-func (r *record) effects() effects {
+func (r *record) footprint() footprint {
 	waits := r.state == Waiting && !r.held()
-	return effects{
+	return footprint{
 		charged: r.state.charged(),
 		demands: waits || r.state == Parked || r.state.charged(),
 		listed:  waits,

@@ -93,6 +93,7 @@ func (l *Ledger) retree() {
 	l.moving = true
 	l.answerAskers()
 	l.houseHomeless()
+	l.settleApplications() // while those that a queue is gone from still have its account
 	l.moving = false
 	l.noteParents()
 	for _, p := range gone {
@@ -192,6 +193,7 @@ func (l *Ledger) houseHomeless() {
 	for _, uid := range sortedKeys(l.homeless) {
 		r := l.homeless[uid]
 		l.set(r, l.accounts[r.asked], Bound, reason.Reason{})
+		l.effects.reviewLater(r.group)
 		delete(l.homeless, uid)
 	}
 }

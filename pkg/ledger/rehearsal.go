@@ -122,9 +122,8 @@ func (h *Rehearsal) Next(roomy, tell bool) (Charge, bool) {
 		h.group, h.places = group, places
 	}
 	r.alone = r.leaf.driverPods == 0
-	l.seating = true
 	l.set(r, r.leaf, Released, reason.Reason{})
-	l.seating = false
+	l.settleApplications()
 	l.occupy(r, place)
 	h.charged = append(h.charged, r)
 	if r.group != nil {
@@ -212,9 +211,8 @@ func (h *Rehearsal) Back(n int) {
 		last := len(h.charged) - 1
 		r := h.charged[last]
 		h.charged = h.charged[:last]
-		l.seating = true
-		l.set(r, r.leaf, Waiting, reason.Reason{})
-		l.seating = false
+			l.set(r, r.leaf, Waiting, reason.Reason{})
+		l.settleApplications()
 		if r.group != nil {
 			l.countGroup(r.group)
 		}

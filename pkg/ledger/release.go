@@ -42,6 +42,7 @@ func (l *Ledger) Choose(now int64) (Release, bool) {
 		return Release{}, false
 	}
 	if r.state == Released { // the first of its group
+		l.drain()
 		return r.released(), true
 	}
 	spot := r.class.witness
@@ -50,6 +51,7 @@ func (l *Ledger) Choose(now int64) (Release, bool) {
 	}
 	c := l.charge(r, now)
 	l.occupy(r, spot)
+	l.drain()
 	return c, true
 }
 
@@ -160,6 +162,7 @@ func (l *Ledger) expire(now int64) {
 		r := l.timers[0].record
 		r.retryAt = 0
 		l.wait(r, now)
+		l.drain()
 	}
 }
 
@@ -244,11 +247,13 @@ func (l *Ledger) TakeWoken(now int64) []UID {
 		case r.state == Parked:
 			l.wakeBehind(r)
 			l.wait(r, now)
+			l.drain()
 		case r.state != Gone:
 			continue
 		}
 		out = append(out, uid)
 	}
+	l.drain()
 	return out
 }
 
@@ -307,6 +312,7 @@ func (l *Ledger) Reserve(uid UID, node string, now int64) (reason.Reason, bool) 
 	}
 	l.step(r, now, r.leaf, Reserved, reason.Reason{})
 	l.occupy(r, l.nodeOf(node))
+	l.drain()
 	return reason.Reason{}, true
 }
 
@@ -339,6 +345,7 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 	}
 	l.losePlace(r, now)
 	defer l.keepMadeRoom(r)
+	defer l.drain()
 	tried, c := r.state == Released, r.class
 	r.doubtful = f == Errored && !tried && r.attempts == 0 && !r.group.open()
 	switch {
@@ -437,6 +444,7 @@ func (l *Ledger) Repair(uid UID, now int64) {
 	if r := l.pods[uid]; r != nil && r.state == Released {
 		l.repairs++
 		l.wait(r, now)
+		l.drain()
 	}
 }
 

@@ -34,7 +34,6 @@ func (l *Ledger) seat(g *group, now int64) *record {
 		l.lacksPlaces(g, now)
 		return nil
 	}
-	l.seating = true
 	for i, r := range pods {
 		c := l.charge(r, now)
 		l.occupy(r, places[i])
@@ -42,11 +41,9 @@ func (l *Ledger) seat(g *group, now int64) *record {
 			l.seated = append(l.seated, c)
 		}
 	}
-	l.seating = false
 	if g.since == 0 {
 		g.since = now
 	}
-	l.lookAtGroup(g)
 	return pods[0]
 }
 

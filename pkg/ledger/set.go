@@ -7,46 +7,36 @@ import (
 )
 
 // set is the only way a pod changes state, hold or queue. It takes back what the old state put on the accounts and puts on what
-// the new one asks for, so that no charge is lost or doubled whatever the order of events. leaf nil enters the pod nowhere.
+// the new one asks for, so that no charge is lost or doubled whatever the order of events. leaf nil enters the pod nowhere. What follows for its
+// application is left to drain.
 func (l *Ledger) set(r *record, leaf *account, s State, hold reason.Reason) {
-	was, old, oldApp, oldState := r.effects(), r.leaf, r.app, r.state
+	was, old, oldApp, oldState := r.footprint(), r.leaf, r.app, r.state
 	if r.leaf != leaf {
-		l.undo(r, was, effects{})
+		l.undo(r, was, footprint{})
 		l.leave(r)
 	}
 	r.state = s
 	if r.hold.Code != "" || hold.Code != "" { // mostly neither is: a release writes no memory that it need not
 		r.hold = hold
 	}
-	will := r.effects()
+	will := r.footprint()
 	if r.leaf != leaf {
 		l.enter(r, leaf)
-		l.redo(r, effects{}, will)
+		l.redo(r, footprint{}, will)
 	} else {
 		l.undo(r, was, will)
 		l.recount(r, oldState)
 		l.redo(r, was, will)
 	}
-	l.restate(r.app)
-	if oldApp != nil && oldApp != r.app {
-		l.restate(oldApp)
-		if len(oldApp.members) > 0 {
-			l.refresh(oldApp)
-		}
-	}
 	l.afterSet(r, old, oldState, was, will)
-	if r.app != nil {
-		l.follow(r.app)
+	l.effects.settleLater(r.app)
+	if oldApp != r.left { // else once the pod is where it belongs now
+		l.effects.settleLater(oldApp) // last: the slot it gives back may be for the one that the pod belongs to now
 	}
-	if oldApp != nil && oldApp != r.app { // last: the slot it gives back may be for the one that the pod belongs to now
-		l.follow(oldApp)
-	}
-	l.even()
-	l.lookAtGroup(r.group)
 }
 
 // afterSet keeps what is not on an account: window, class, timers, and who must be told.
-func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will effects) {
+func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will footprint) {
 	if was.window != will.window {
 		l.inWindow += step(will.window)
 	}
@@ -70,12 +60,6 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will eff
 	}
 	if was.charged && !l.trying && old != nil && old.direct == 0 && (old.forced || l.guarded[old.path]) {
 		l.treeOld = true
-	}
-	if r.app != nil {
-		l.refresh(r.app)
-	}
-	if old != nil && old != r.leaf {
-		l.refresh(old)
 	}
 	l.version++
 }
@@ -132,7 +116,7 @@ func step(up bool) int {
 	return -1
 }
 
-func (l *Ledger) undo(r *record, was, will effects) {
+func (l *Ledger) undo(r *record, was, will footprint) {
 	if r.leaf == nil {
 		return
 	}
@@ -155,7 +139,7 @@ func (l *Ledger) undo(r *record, was, will effects) {
 	}
 }
 
-func (l *Ledger) redo(r *record, was, will effects) {
+func (l *Ledger) redo(r *record, was, will footprint) {
 	if r.leaf == nil {
 		return
 	}
@@ -212,7 +196,7 @@ func (l *Ledger) enter(r *record, leaf *account) {
 func (l *Ledger) seniority(a *account) {
 	first := a.members[0]
 	if a.user != first.User && (a.runs || a.queued) {
-		l.uneven = true
+		l.effects.admit = true
 		l.slotsMoved++
 		if a.runs {
 			l.users[first.User]++
@@ -224,7 +208,7 @@ func (l *Ledger) seniority(a *account) {
 		defer l.queue(a)
 	}
 	if a.priority != first.Priority || a.submitted != first.Created {
-		l.outOfLine(a) // until restate puts it where it belongs now
+		l.outOfLine(a) // until it is settled
 	}
 	a.user, a.priority, a.submitted = first.User, first.Priority, first.Created
 }
@@ -236,14 +220,8 @@ func (l *Ledger) leave(r *record) {
 	r.app.members.remove(appEntry{r})
 	r.app.countPods(r.state == Bound, -1)
 	l.tally(r, r.state, -1)
-	if len(r.app.members) == 0 {
-		r.app.book().offer(r.app, 0)
-		if r.app != l.inRevision {
-			delete(r.leaf.apps, r.app.name)
-		}
-	} else {
+	if len(r.app.members) > 0 {
 		l.seniority(r.app)
-		l.refresh(r.app)
 	}
 	r.leaf, r.app = nil, nil
 }

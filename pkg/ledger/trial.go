@@ -63,6 +63,7 @@ func (l *Ledger) newTrial() *trial {
 func (t *trial) move(r *record, s State) {
 	t.before = append(t.before, before{r, r.state, r.hold, r.limited})
 	t.ledger.set(r, r.leaf, s, reason.Reason{})
+	t.ledger.settleApplications()
 }
 
 // next charges the next pod and returns it, nil if there is none.
@@ -138,6 +139,7 @@ func (t *trial) takeBack(from int) {
 	moved := t.before[from:]
 	for _, b := range slices.Backward(moved) {
 		t.ledger.set(b.record, b.leaf, b.state, b.hold)
+		t.ledger.settleApplications()
 		b.record.limited = b.limited
 	}
 	clear(moved)

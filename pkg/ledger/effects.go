@@ -1,0 +1,121 @@
+package ledger
+
+// effects are the consequences of a change that are still to be drawn. A change of a pod, a queue or a group writes them down here and returns, and
+// drain draws them one after the other. So no change ever runs inside another one, and every method may assume that what it reads is complete.
+//
+// Invariant: there are none when the lock is given up.
+type effects struct {
+	apps   fifo[*account] // to be settled: see settleApplication
+	pods   fifo[*record]  // to be judged again: see judge
+	groups fifo[*group]   // to be reviewed: see reviewGroup
+	// admit: waiting applications are to be looked at, since a slot may be free for one of them: see reexamine.
+	admit bool
+}
+
+// settleLater asks for an application to be settled.
+func (e *effects) settleLater(app *account) {
+	if app != nil && !app.unsettled {
+		app.unsettled = true
+		e.apps.push(app)
+	}
+}
+
+// judgeLater asks for a pod to be judged again.
+func (e *effects) judgeLater(r *record) {
+	if !r.unjudged {
+		r.unjudged = true
+		e.pods.push(r)
+	}
+}
+
+// reviewLater asks for a group to be reviewed.
+func (e *effects) reviewLater(g *group) {
+	if g != nil && !g.unreviewed {
+		g.unreviewed = true
+		e.groups.push(g)
+	}
+}
+
+// drain draws all consequences, and those that follow from them, in this order:
+//
+//  1. Applications: their state, gate, place in the order books, and slot. First, so that a slot that a pod was promised is taken before the next
+//     pod asks for one.
+//  2. Pods that are to be judged again, one at a time: each may give or take a slot.
+//  3. Applications that wait for a slot.
+//  4. Groups, once all of their pods have moved.
+//
+// It ends: a pod that is judged again without a change causes nothing, each application starts at most once for each slot that was freed, and a
+// group is reviewed only when one of its pods has moved.
+func (l *Ledger) drain() {
+	for e := &l.effects; ; {
+		switch {
+		case e.apps.some():
+			l.settleApplications()
+		case e.pods.some():
+			r := e.pods.pop()
+			r.unjudged = false
+			l.judge(r)
+		case e.admit:
+			e.admit = false
+			if !l.treeOld { // else settle does it
+				l.reexamine()
+			}
+		case e.groups.some():
+			g := e.groups.pop()
+			g.unreviewed = false
+			l.reviewGroup(g)
+		default:
+			return
+		}
+	}
+}
+
+// settleApplications settles the applications of which a pod has changed, and draws no other consequence.
+func (l *Ledger) settleApplications() {
+	for l.effects.apps.some() {
+		app := l.effects.apps.pop()
+		app.unsettled = false
+		l.settleApplication(app)
+	}
+}
+
+// settleApplication brings an application up to date with its pods: its state, its gate, its place in the order books, its slot.
+func (l *Ledger) settleApplication(app *account) {
+	if len(app.members) == 0 && app.parent.apps[app.name] == app {
+		delete(app.parent.apps, app.name)
+	}
+	l.restate(app)
+	l.refresh(app)
+	l.follow(app)
+}
+
+// judge asks again what holds a pod that waits or is parked.
+func (l *Ledger) judge(r *record) {
+	switch r.state {
+	case Waiting:
+		l.wait(r, l.now)
+	case Parked:
+		l.judgeAnew(r)
+	case Released, Reserved, Bound, Gone:
+	}
+}
+
+// fifo is a queue that reuses its memory.
+type fifo[T any] struct {
+	items []T
+	first int
+}
+
+func (q *fifo[T]) some() bool { return len(q.items) > 0 }
+
+func (q *fifo[T]) push(x T) { q.items = append(q.items, x) }
+
+func (q *fifo[T]) pop() T {
+	var none T
+	x := q.items[q.first]
+	q.items[q.first] = none
+	if q.first++; q.first == len(q.items) {
+		q.items, q.first = q.items[:0], 0
+	}
+	return x
+}
