@@ -119,8 +119,8 @@ func (l *Ledger) lacksRoom(c *class, now int64) bool {
 		_, _, _, fits := l.packNow(c.group)
 		return !fits
 	}
-	if c.closed || !c.failed || c.closedUntil > now || l.opts.Extenders {
-		return c.closed
+	if c.Parked() || !c.NeedsRoom(now) || l.opts.Extenders {
+		return c.Parked()
 	}
 	holds := func(e *node) bool { return l.holds(e, c) }
 	return !slices.ContainsFunc(c.room.candidates, holds) && !slices.ContainsFunc(l.nodeList[c.room.next:], holds)
@@ -128,10 +128,10 @@ func (l *Ledger) lacksRoom(c *class, now int64) bool {
 
 // says is what the pod that failed last shows, or what one of the class showed last.
 func (c *class) says() string {
-	if c.speaker != nil && c.speaker.Unschedulable != "" {
-		return c.speaker.Unschedulable
+	if c.lastFailed != nil && c.lastFailed.Unschedulable != "" {
+		return c.lastFailed.Unschedulable
 	}
-	return c.said
+	return c.lastMessage
 }
 
 // note keeps the list of unbound pods that show Unschedulable, and what their classes say, after a change of what the pod shows.
@@ -140,7 +140,7 @@ func (l *Ledger) note(r *record) {
 		l.unnote(r)
 		return
 	}
-	r.class.said = r.Unschedulable
+	r.class.lastMessage = r.Unschedulable
 	if r.inShowing == out {
 		r.inShowing = len(l.showing)
 		l.showing = append(l.showing, r)

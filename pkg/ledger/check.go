@@ -23,13 +23,13 @@ func (l *Ledger) Check() (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	added := map[*account]*sums{}
 	of := func(a *account) *sums { return sumsOf(added, a) }
-	window, outstanding := 0, map[*class]int{}
+	window, inFlight := 0, map[*class]int{}
 	for _, uid := range sortedKeys(l.pods) {
 		r := l.pods[uid]
 		e := r.footprint()
 		window += btoi(e.window)
 		if r.state == Released {
-			outstanding[r.class]++
+			inFlight[r.class]++
 		}
 		if (r.leaf == nil) && e.charged && l.homeless[uid] == nil {
 			say("pod %s is charged to no queue", r.Name)
@@ -52,8 +52,8 @@ func (l *Ledger) Check() (wrong []string) {
 		say("window holds %d pods, counted %d", window, l.inWindow)
 	}
 	for _, c := range l.classes {
-		if outstanding[c] != c.outstanding {
-			say("class %q: %d outstanding, counted %d", c.key, outstanding[c], c.outstanding)
+		if inFlight[c] != c.InFlight() || c.Parked() != (c.probe != nil) {
+			say("class %q: %d in flight, counted %d; parked is %v, its probe is %v", c.key, inFlight[c], c.InFlight(), c.Parked(), c.probe != nil)
 		}
 	}
 	for i := len(l.tree.Nodes) - 1; i >= 0; i-- {

@@ -2,11 +2,15 @@ package ledger
 
 import (
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/breaker"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// class is the set of pods that every filter would judge alike, so that one failed attempt speaks for all of them.
+// class is a set of pods that every filter judges alike, so one failed attempt speaks for all of them. Its breaker says whether one of them may
+// be released.
 type class struct {
+	breaker.Breaker
+
 	key      string
 	request  resource.List
 	eligible func(facts any) bool
@@ -18,25 +22,13 @@ type class struct {
 	listed    int // pods in lines
 	inOffered int // place among the classes with such pods
 
-	// closed: the probe fitted no node. Only an event that may change that opens the class again.
-	closed bool
-	probe  *record
-	// speaker is the pod that failed last: it shows users and autoscalers, in upstream's words, why its class waits.
-	speaker *record
-	// said is what a pod of the class showed last, in upstream's words.
-	said string
-	// closedUntil: attempts fail with errors that are not about room (no nodes, an extender down); time opens the class again.
-	closedUntil int64
-	failures    int
-	// allowance bounds the released pods that have not been reserved yet. It starts at 1 and doubles with every Reserve, so that
-	// a hopeless class costs one attempt and a class that fits is soon released at full speed.
-	allowance   int
-	outstanding int
+	probe *record // the parked pod, nil while the class is not parked
+	// lastFailed is the last pod that fitted no node, while it waits: it shows users and autoscalers, in upstream's words, why its class waits.
+	lastFailed  *record
+	lastMessage string // what a pod of the class showed last, in upstream's words
 
 	room    room
-	witness *node // a node with room, as of the last look
-	failed  bool  // an attempt has failed: from then on, room is asked for
-	lastTry int64
+	fitNode *node // a node with room, as of the last look
 	// lackedRoom holds for the look of Backlog that is noted beside it.
 	lackedRoom bool
 	lookedAt   uint64
@@ -44,7 +36,11 @@ type class struct {
 	mark uint64 // Choose: the walk in which the class may be released
 }
 
-func (c *class) reopen() { c.closed, c.probe, c.closedUntil, c.allowance = false, nil, 0, 1 }
+// reopen lets one pod of the class be tried again.
+func (c *class) reopen() {
+	c.probe = nil
+	c.Reopen()
+}
 
 // classOf finds or makes the class of a pod. The adapter puts the request into the class key; should two pods of different size
 // carry the same key all the same, they are kept apart here, because a book's limit check speaks for all its pods.
@@ -62,7 +58,7 @@ func (l *Ledger) classOf(p *Pod) *class {
 		c = l.classes[key]
 	}
 	if c == nil {
-		c = &class{key: key, request: p.Request, eligible: p.Eligible, driver: driver, allowance: 1}
+		c = &class{key: key, request: p.Request, eligible: p.Eligible, driver: driver, Breaker: breaker.New()}
 		if p.Gang != "" {
 			c.group = l.groupOf(p.Gang)
 		}
@@ -76,13 +72,13 @@ func (l *Ledger) classOf(p *Pod) *class {
 func (l *Ledger) setClass(r *record, c *class) {
 	if old := r.class; old != nil && old != c {
 		if c != nil {
-			r.silence()
+			r.clearLastFailed()
 		}
 		if old.probe == r {
 			old.reopen()
 		}
 		if r.state == Released {
-			old.outstanding--
+			old.Leave()
 		}
 		if old.pods--; old.pods == 0 {
 			delete(l.classes, old.key)
@@ -92,35 +88,36 @@ func (l *Ledger) setClass(r *record, c *class) {
 	if c != nil && c != r.class {
 		c.pods++
 		if r.state == Released {
-			c.outstanding++
+			c.Enter()
 		}
 	}
 	r.class = c
 }
 
-// wakeBehind opens the class whose probe was bound, deleted or changed.
+// wakeBehind reopens the class whose probe was bound, deleted or changed.
 func (l *Ledger) wakeBehind(r *record) {
 	if r.class != nil && r.class.probe == r {
 		r.class.reopen()
 	}
 }
 
-// retryClasses opens the classes that wait out errors: a node came or changed, which is what most of them lacked.
+// retryClasses ends the back-off of all classes: a node came or changed, which is what most errors lacked.
 func (l *Ledger) retryClasses() {
 	for _, c := range l.classes { // each for itself: order does not matter
-		c.closedUntil = 0
+		c.EndBackOff()
 	}
 }
 
-// park closes the class behind r.
+// park makes the pod the probe of its class.
 func (r *record) park() {
-	c := r.class
-	c.closed, c.failed, c.probe, c.speaker, c.allowance = true, true, r, r, 1
+	r.class.probe, r.class.lastFailed = r, r
+	r.class.Park()
 }
 
-// silence: the pod leaves its class unbound. If it was the one that shows why the class waits, another is to be tried and to show it.
-func (r *record) silence() {
-	if c := r.class; c != nil && c.speaker == r {
-		c.speaker, c.failed = nil, false
+// clearLastFailed: the pod leaves its class unbound. If it was the one that shows why the class waits, another is to be tried and to show it.
+func (r *record) clearLastFailed() {
+	if c := r.class; c != nil && c.lastFailed == r {
+		c.lastFailed = nil
+		c.ForgetFailure()
 	}
 }

@@ -20,7 +20,7 @@ func TestOneProbePerClassAndItsSiblingsWaitBehindIt(t *testing.T) {
 	f.wantPods(f.choose(), "other")
 }
 
-func TestAllowanceDoublesWithEveryReserve(t *testing.T) {
+func TestMaxInFlightDoublesWithEveryReserve(t *testing.T) {
 	f := newFixture(t, Options{Window: 5})
 	f.declare("root.a")
 	for i := range 20 {

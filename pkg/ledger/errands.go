@@ -3,6 +3,7 @@ package ledger
 import (
 	"slices"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/backoff"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -195,7 +196,7 @@ func (l *Ledger) EvictionFailed(uid UID, refused bool, now int64) {
 		return
 	}
 	v.Attempts++
-	v.retryAt = now + backOffUpTo(v.Attempts, lastEvictBackOff)
+	v.retryAt = now + backoff.After(v.Attempts, lastEvictBackOff)
 	l.preempting.counts.Failed++
 	if refused {
 		l.preempting.counts.Refused++

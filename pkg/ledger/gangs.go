@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/backoff"
 	"github.com/fairway-scheduler/fairway/pkg/core/gang"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -287,7 +288,7 @@ func (g *group) incomplete(queue string, there int) reason.Reason {
 func (g *group) pause(now int64) {
 	if g.retryAt <= now {
 		g.attempts++
-		g.retryAt = now + backOffUpTo(g.attempts, lastGangBackOff)
+		g.retryAt = now + backoff.After(g.attempts, lastGangBackOff)
 	}
 }
 

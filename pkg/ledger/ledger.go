@@ -11,12 +11,6 @@ import (
 // small machine takes, it covers a bind latency of 50 ms; a larger one only ages the decisions that wait in it.
 const DefaultWindow = 64
 
-// Back-off after an error grows from the first to the second, as kube-scheduler's does by default.
-const (
-	firstBackOff int64 = 1e9
-	lastBackOff  int64 = 10e9
-)
-
 // Options configure a ledger.
 type Options struct {
 	// Window bounds the pods that are released and not yet bound; 0 is DefaultWindow.

@@ -62,7 +62,7 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 		}
 		l.step(r, now, nil, Gone, reason.Reason{})
 		l.wakeBehind(r)
-		r.silence()
+		r.clearLastFailed()
 		l.unask(r)
 	case r.state == Parked:
 		l.judgeAnew(r)
@@ -138,7 +138,7 @@ func (l *Ledger) forget(uid UID) {
 	if r.state == Bound {
 		l.nodeOf(r.Node).add(l, r.Request, -1, false)
 	} else {
-		r.silence()
+		r.clearLastFailed()
 	}
 	l.step(r, l.now, nil, Gone, reason.Reason{})
 	l.wakeBehind(r)

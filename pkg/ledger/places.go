@@ -3,6 +3,7 @@ package ledger
 import (
 	"slices"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/backoff"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -99,7 +100,7 @@ func (l *Ledger) losePlace(r *record, now int64) {
 	}
 	if c := r.place.claim; c != nil && c.starving != nil {
 		c.starving.failures++
-		c.starving.retryAt = now + backOffUpTo(c.starving.failures+1, lastClaimBackOff)
+		c.starving.retryAt = now + backoff.After(c.starving.failures+1, lastClaimBackOff)
 		l.preempting.counts.Stale++
 	}
 	l.endPlace(r)

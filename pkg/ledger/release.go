@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/backoff"
 	"github.com/fairway-scheduler/fairway/pkg/core/limit"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
@@ -45,7 +46,7 @@ func (l *Ledger) Choose(now int64) (Release, bool) {
 		l.drain()
 		return r.released(), true
 	}
-	spot := r.class.witness
+	spot := r.class.fitNode
 	if p := r.placeNode(); p != nil && l.roomIsThere(r) {
 		spot = p
 	}
@@ -61,7 +62,7 @@ func (l *Ledger) charge(r *record, now int64) Release {
 	l.ticket++
 	r.ticket, r.alone = l.ticket, r.leaf.driverPods == 0
 	l.step(r, now, r.leaf, Released, reason.Reason{})
-	r.class.lastTry = now
+	r.class.Release(now)
 	return r.released()
 }
 
@@ -76,7 +77,7 @@ func (l *Ledger) next(now int64) *record {
 	l.mark++
 	var open lanes
 	for _, c := range l.offered { // each for itself: order does not matter
-		if !c.closed && c.closedUntil <= now && l.mayHaveRoom(c, now) {
+		if c.MayRelease(now) && l.mayHaveRoom(c, now) {
 			c.mark = l.mark
 			open |= c.lane()
 		}
@@ -108,7 +109,7 @@ func (l *Ledger) next(now int64) *record {
 			l.keptOff = append(l.keptOff, keptOff{r.class, under})
 			r = l.walk(l.root, open)
 			continue
-		} else if l.mayTry(r.class, now) && (r.place == nil || r.class.witness != nil) { // one whose room is being made is no probe
+		} else if l.mayTry(r.class, now) && (r.place == nil || r.class.fitNode != nil) { // one whose room is being made is no probe
 			break
 		}
 		r.class.mark = 0
@@ -118,7 +119,7 @@ func (l *Ledger) next(now int64) *record {
 	l.freshen()
 	// The order's next pod waits for what becomes of the released ones of its class. Stepping past it to another class would
 	// trade the exact order for a few milliseconds.
-	if r == nil || r.class.outstanding >= r.class.allowance {
+	if r == nil || r.class.Full() {
 		l.keepForFirst(now)
 		return nil
 	}
@@ -187,10 +188,7 @@ func (l *Ledger) NextRetry(now int64) (int64, bool) {
 		soonest(max(l.timers[0].retryAt, now+1))
 	}
 	for _, c := range l.offered {
-		soonest(c.closedUntil)
-		if c.failed && c.witness == nil {
-			soonest(c.lastTry + roomlessAfter)
-		}
+		soonest(c.NextTry(c.fitNode != nil, now))
 	}
 	return at, at != 0
 }
@@ -304,11 +302,10 @@ func (l *Ledger) Reserve(uid UID, node string, now int64) (reason.Reason, bool) 
 	if !ok {
 		return why, false
 	}
-	c := r.class
-	c.failures = 0
-	c.allowance = min(2*c.allowance, l.opts.Window)
 	if r.madeRoomItself() {
-		c.failed, c.allowance = false, 1 // what its priority did, that of the next pod of its class may do: only an attempt shows it
+		r.class.ReserveByPriority()
+	} else {
+		r.class.Reserve(l.opts.Window)
 	}
 	l.step(r, now, r.leaf, Reserved, reason.Reason{})
 	l.occupy(r, l.nodeOf(node))
@@ -354,7 +351,7 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 	case f == Refused:
 		l.wait(r, now)
 		return []UID{uid}
-	case f == NoFit && !c.closed && l.mayPark(r):
+	case f == NoFit && !c.Parked() && l.mayPark(r):
 		if !tried {
 			r.pause(now)
 		}
@@ -363,7 +360,7 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 		return l.recall(now)
 	case f == NoFit:
 		// Another pod is or will be the probe. The pause lets kube-scheduler finish with this one before it can be chosen again.
-		r.retryAt = now + firstBackOff
+		r.retryAt = now + backoff.First
 		l.wait(r, now)
 		return []UID{uid}
 	}
@@ -374,9 +371,7 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 	l.wait(r, now)
 	withdraw = []UID{uid}
 	if tried {
-		c.failures++
-		c.failed = true
-		c.closedUntil, c.allowance = now+backOff(c.failures), 1
+		c.Error(now)
 		withdraw = append(withdraw, l.recall(now)...)
 	}
 	return withdraw
@@ -392,7 +387,7 @@ func (l *Ledger) mayPark(r *record) bool {
 // event that wakes the pod itself, so without a pause refusals and attempts would chase each other.
 func (r *record) pause(now int64) {
 	r.attempts++
-	r.retryAt = now + backOff(r.attempts)
+	r.retryAt = now + backoff.After(r.attempts, backoff.Last)
 }
 
 // recall returns every released pod to Waiting: kube-scheduler tries them in order, so they were all released after the pod whose
@@ -415,13 +410,6 @@ func (l *Ledger) inOrderOfRelease() []*record {
 	rs := slices.Clone(l.released)
 	slices.SortFunc(rs, func(a, b *record) int { return cmp.Compare(a.ticket, b.ticket) })
 	return rs
-}
-
-func backOff(failures int) int64 { return backOffUpTo(failures, lastBackOff) }
-
-// backOffUpTo is the pause after so many failures in a row: it doubles from firstBackOff up to most.
-func backOffUpTo(failures int, most int64) int64 {
-	return min(firstBackOff<<min(failures-1, 10), most)
 }
 
 // Overdue returns the pods that were released before the given time and are neither reserved nor refunded.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/breaker"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -13,10 +14,6 @@ import (
 // has failed once is released only while some node it may use has its size free. A release takes that room at once, so that two
 // classes are not sent after the same place: the freed place goes to the queue the order says. What only filters know (ports,
 // volumes, affinity between pods) is left to the attempt.
-
-// roomlessAfter is how long a class waits for room before one pod is tried all the same, as kube-scheduler flushes its unschedulable
-// pods after five minutes: the net below this file's arithmetic.
-const roomlessAfter int64 = 5 * 60 * 1e9
 
 // maxLooked bounds how many nodes Candidates looks at, in a cluster that is nearly full.
 const maxLooked = 1024
@@ -247,23 +244,20 @@ func (l *Ledger) Candidates(uid UID, n, small int) []string {
 
 // mayTry reports whether a pod of the class may be released now as far as room goes, and takes note of the node.
 func (l *Ledger) mayTry(c *class, now int64) bool {
-	c.witness = l.roomFor(c)
-	return c.witness != nil || l.mayTryWithout(c, now)
+	c.fitNode = l.roomFor(c)
+	return c.fitNode != nil || l.mayTryWithoutRoom(c, now)
 }
 
-// mayTryWithout reports whether a pod of the class may be released although no node is known to have room for it.
-func (l *Ledger) mayTryWithout(c *class, now int64) bool {
-	if l.keeper != nil && !l.opts.Extenders {
-		return false // the only nodes with room may be those that are kept
-	}
-	return !c.failed || l.opts.Extenders || now-c.lastTry >= roomlessAfter
+// mayTryWithoutRoom reports whether a pod of the class may be released although no node is known to have room for it.
+func (l *Ledger) mayTryWithoutRoom(c *class, now int64) bool {
+	return c.MayTryWithoutRoom(breaker.Nodes{Extenders: l.opts.Extenders, Held: l.keeper != nil}, now)
 }
 
 // mayHaveRoom is mayTry without looking at a node: false where the last look found no room and no node has gained any since.
 func (l *Ledger) mayHaveRoom(c *class, now int64) bool {
 	if len(c.room.candidates) == 0 && c.room.next >= len(l.nodeList) {
-		c.witness = nil
-		return l.mayTryWithout(c, now)
+		c.fitNode = nil
+		return l.mayTryWithoutRoom(c, now)
 	}
 	return true
 }

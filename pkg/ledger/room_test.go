@@ -3,6 +3,7 @@ package ledger
 import (
 	"testing"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/breaker"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -46,10 +47,10 @@ func TestAFailedClassWaitsForRoomAndTakesItOnce(t *testing.T) {
 		t.Fatalf("%s was released into room that is taken", r.UID)
 	}
 	// What the arithmetic may have overlooked is tried now and then all the same.
-	if at, ok := w.NextRetry(40); !ok || at != 10+roomlessAfter {
+	if at, ok := w.NextRetry(40); !ok || at != 10+breaker.RoomlessAfter {
 		t.Errorf("next retry at %d, %v", at, ok)
 	}
-	if _, ok := w.Choose(10 + roomlessAfter); !ok {
+	if _, ok := w.Choose(10 + breaker.RoomlessAfter); !ok {
 		t.Error("a class that waits for room is never tried again")
 	}
 	for _, wrong := range w.Check() {
@@ -86,7 +87,7 @@ func TestANodeThatMayNotBeUsedGivesNoRoom(t *testing.T) {
 }
 
 // One pod of a class that waits shows why. When that one leaves the class, the next is tried, so that somebody still says it.
-func TestAClassWithoutSpeakerIsTriedOnceMore(t *testing.T) {
+func TestAClassThatNoPodSpeaksForIsTriedOnceMore(t *testing.T) {
 	for name, leave := range map[string]func(*Ledger, Pod){
 		"deleted": func(l *Ledger, p Pod) { l.ForgetPod(p.UID, 6) },
 		"deleted in two steps": func(l *Ledger, p Pod) { // the adapter gives a terminating pod no class

@@ -91,7 +91,7 @@ func (l *Ledger) enrol(r *record, old State) {
 	case Released:
 		l.released.remove(r)
 		if r.class != nil {
-			r.class.outstanding--
+			r.class.Leave()
 		}
 	case Parked:
 		l.parked.remove(r)
@@ -101,7 +101,7 @@ func (l *Ledger) enrol(r *record, old State) {
 	case Released:
 		l.released.add(r)
 		if r.class != nil {
-			r.class.outstanding++
+			r.class.Enter()
 		}
 	case Parked:
 		l.parked.add(r)

@@ -125,7 +125,7 @@ func TestANodeWakesTheClassThatFitsItAndNoOther(t *testing.T) {
 // the window, and no pod of another class was.
 func (c *crowd) doubles(what, class string, from uint64) {
 	c.t.Helper()
-	inside, allowance, reserved := map[ledger.UID]bool{}, 1, 0
+	inside, maxInFlight, reserved := map[ledger.UID]bool{}, 1, 0
 	for _, e := range c.s.Ledger.Journal(from) {
 		if classOf(e.Name) != class {
 			if e.State == ledger.Released {
@@ -135,17 +135,17 @@ func (c *crowd) doubles(what, class string, from uint64) {
 		}
 		switch e.State {
 		case ledger.Released:
-			if inside[e.UID] = true; len(inside) > allowance {
+			if inside[e.UID] = true; len(inside) > maxInFlight {
 				c.t.Errorf("%s: %d pods were let in after %d reservations", what, len(inside), reserved)
 			}
 			continue
 		case ledger.Reserved:
-			if reserved < 5 && len(inside) != allowance {
-				c.t.Errorf("%s: %d pods were let in before reservation %d, should be %d", what, len(inside), reserved+1, allowance)
+			if reserved < 5 && len(inside) != maxInFlight {
+				c.t.Errorf("%s: %d pods were let in before reservation %d, should be %d", what, len(inside), reserved+1, maxInFlight)
 			}
-			reserved, allowance = reserved+1, min(2*allowance, ledger.DefaultWindow)
+			reserved, maxInFlight = reserved+1, min(2*maxInFlight, ledger.DefaultWindow)
 		case ledger.Parked:
-			allowance = 1
+			maxInFlight = 1
 		case ledger.Waiting, ledger.Bound, ledger.Gone:
 		}
 		delete(inside, e.UID)

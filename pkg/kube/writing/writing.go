@@ -19,6 +19,8 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/backoff"
 )
 
 // FieldManager is the name under which the scheduler owns what it writes.
@@ -27,15 +29,9 @@ const FieldManager = "fairway-scheduler"
 // Timeout bounds one request. An API server that does not answer within it is treated as one that failed.
 const Timeout = 10 * time.Second
 
-// Between the first and the last, each failure in a row doubles the wait for the next attempt.
-const (
-	firstBackOff = time.Second
-	lastBackOff  = time.Minute
-)
-
-// BackOff is how long to wait after so many failures in a row, of which the first is 1.
+// BackOff is how long to wait after so many failures in a row, of which the first is 1: one minute at most.
 func BackOff(failures int) time.Duration {
-	return min(firstBackOff<<min(max(failures-1, 0), 10), lastBackOff)
+	return time.Duration(backoff.After(failures, int64(time.Minute)))
 }
 
 // NewLimiter lets pass so many writes a second. Its burst is what one interval may write: whoever comes once per interval gets the full
