@@ -1,6 +1,7 @@
 package arch
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"path"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 	"unicode"
 )
 
@@ -20,8 +22,188 @@ var synonyms = []struct{ stem, say string }{
 	{"cohort", "parent queue"},
 }
 
+// A bannedWord is a word of our own for which the glossary has a better one. It
+// may be several words of a name ("keptOut"). inText bans it from sentences
+// too: comments, messages, documents.
+type bannedWord struct {
+	word, say string
+	inText    bool
+}
+
+// banned may stand nowhere.
+var banned = []bannedWord{
+	{"kin", "affinity between pods", true},
+}
+
+// bannedLater may not stand in documents and manifests. It is still all over
+// the Go files and the scenarios: TestWordsToReplace counts where. When their
+// names have changed, these are banned, and this slice goes.
+var bannedLater = []bannedWord{
+	{"allowance", "maxInFlight", false},
+	{"anew", "again; new", true},
+	{"asker", "queueRequest", true},
+	{"atom", "unit: what is evicted as one", false},
+	{"atoms", "unit: what is evicted as one", false},
+	{"endanger", "wouldStarve", true},
+	{"endangers", "wouldStarve", true},
+	{"errand", "pending action", true},
+	{"errands", "pending action", true},
+	{"forgive", "retryRefused", true},
+	{"forgives", "retryRefused", true},
+	{"homeless", "orphan: a pod without a queue in force", true},
+	{"insist", "resolveConflict", true},
+	{"insists", "resolveConflict", true},
+	{"keeper", "the group for which nodes are held", true},
+	{"keepers", "the group for which nodes are held", true},
+	{"keptFor", "heldFor", false},
+	{"keptOut", "blockedByAppLimit", false},
+	{"merit", "victimRank", false},
+	{"nextOwed", "retryFirst", false},
+	{"occupy", "assume", false},
+	{"onItsWay", "releasing", false},
+	{"putBack", "eviction memory", false},
+	{"retree", "rebuildTree", true},
+	{"seat", "releaseGroup", false},
+	{"seats", "releaseGroup", false},
+	{"silence", "clearLastFailed", false},
+	{"speaker", "lastFailed", true},
+	{"spot", "assumedOn", false},
+	{"takesKept", "exceedsMax, counting nominations", false},
+	{"telling", "condition update", true},
+	{"tellings", "condition update", true},
+	{"untold", "condition to retry", true},
+	{"whoever", "a pod that; anyone who", true},
+	{"whomever", "a pod that; anyone who", true},
+	{"witness", "fitNode", false},
+}
+
+const glossary = "docs/glossary.md"
+
+// The files that have to name these words.
+var namesBanned = []string{glossary, "test/arch/words_test.go"}
+
 func wordLaws() []law {
-	return []law{{name: "one name per thing", check: checkWords, samples: wordSamples}}
+	return []law{
+		{name: "one name per thing", check: checkWords, samples: wordSamples},
+		{name: "plain words", check: checkBanned, samples: bannedSamples},
+		{name: glossary + " is in order", check: checkGlossary, samples: glossarySamples},
+	}
+}
+
+func checkBanned(tr *tree) []string {
+	later := func(name string) bool { return !isDocument(name) }
+	return slices.Concat(bannedIn(tr, banned, later), bannedIn(tr, slices.Concat(banned, bannedLater), isDocument))
+}
+
+// isDocument reports whether people read the file and nothing generates it.
+func isDocument(name string) bool {
+	return path.Ext(name) == ".md" || strings.HasPrefix(name, "manifests/") && !strings.HasPrefix(name, "manifests/crds/")
+}
+
+// TestWordsToReplace logs what is left to do before bannedLater can go.
+func TestWordsToReplace(t *testing.T) {
+	for _, w := range bannedLater {
+		if places := bannedIn(repository(t), []bannedWord{w}, func(string) bool { return true }); len(places) > 0 {
+			t.Logf("%4d %s: say %s; first %s", len(places), w.word, w.say, places[0])
+		}
+	}
+}
+
+// bannedIn looks through the files that the filter wants: Go files by what they
+// declare, their comments and their strings, others line by line. What a
+// document has in backquotes is the name of something else.
+func bannedIn(tr *tree, list []bannedWord, wanted func(name string) bool) []string {
+	var violations []string
+	look := func(place, text string, asText bool) {
+		for _, w := range list {
+			if (!asText || w.inText) && holdsWord(wordsOf(text), wordsOf(w.word)) {
+				violations = append(violations, place+": "+w.word+" is no word of ours: say "+w.say)
+			}
+		}
+	}
+	for _, text := range tr.texts {
+		if !wanted(text.path) || slices.Contains(namesBanned, text.path) || slices.Contains(strings.Split(text.path, "/"), "testdata") {
+			continue
+		}
+		look(text.path, strings.TrimSuffix(path.Base(text.path), path.Ext(text.path)), false)
+		if path.Ext(text.path) == ".go" {
+			continue
+		}
+		for i, line := range strings.Split(string(text.data), "\n") {
+			if path.Ext(text.path) == ".md" {
+				line = backquoted.ReplaceAllString(line, "")
+			}
+			look(text.path+":"+strconv.Itoa(i+1), line, true)
+		}
+	}
+	for _, f := range tr.files {
+		if f.generated || !wanted(f.path) || slices.Contains(namesBanned, f.path) {
+			continue
+		}
+		for _, group := range f.syntax.Comments {
+			for _, comment := range group.List {
+				look(tr.at(comment.Pos()), comment.Text, true)
+			}
+		}
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
+			for _, name := range declaredBy(n) {
+				look(tr.at(n.Pos()), name, false)
+			}
+			if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+				look(tr.at(n.Pos()), literal.Value, true)
+			}
+			return true
+		})
+	}
+	return violations
+}
+
+// holdsWord reports whether the words of part follow one another in words.
+func holdsWord(words, part []string) bool {
+	for i := range words {
+		if len(words)-i >= len(part) && slices.Equal(words[i:i+len(part)], part) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkGlossary looks that each word is defined once, that the words of a
+// section are in order, and that it names every word that is banned.
+func checkGlossary(tr *tree) []string {
+	i := slices.IndexFunc(tr.texts, func(text textFile) bool { return text.path == glossary })
+	if i < 0 {
+		return []string{glossary + " is missing: it defines the words of the trade"}
+	}
+	var violations []string
+	seen := map[string]bool{}
+	before := ""
+	for i, line := range strings.Split(string(tr.texts[i].data), "\n") {
+		if strings.HasPrefix(line, "#") {
+			before = ""
+		}
+		cells := tableCells(line)
+		if len(cells) < 2 || isSeparator(cells) || cells[0] == "word" || cells[0] == "not" {
+			continue
+		}
+		word := strings.ToLower(strings.NewReplacer("*", "", "`", "").Replace(cells[0]))
+		if word < before {
+			violations = append(violations, fmt.Sprintf("%s:%d: %s comes before %s", glossary, i+1, word, before))
+		}
+		before = word
+		for word := range strings.SplitSeq(word, ", ") {
+			if seen[word] {
+				violations = append(violations, fmt.Sprintf("%s:%d: %s is there already", glossary, i+1, word))
+			}
+			seen[word] = true
+		}
+	}
+	for _, w := range slices.Concat(banned, bannedLater) {
+		if !seen[strings.ToLower(w.word)] {
+			violations = append(violations, glossary+": the banned word "+w.word+" is not in the table")
+		}
+	}
+	return violations
 }
 
 // checkWords looks at what we name: declarations, JSON names, files and folders.
@@ -185,4 +367,72 @@ var wordSamples = []sample{
 		about: "upstream's word, and another word",
 		files: map[string]string{"pkg/kube/a.go": "package kube\nimport v1 \"k8s.io/api/core/v1\"\nvar quotation = v1.PersistentVolumeReclaimDelete\n"},
 	},
+}
+
+var bannedSamples = []sample{
+	{
+		about: "a name",
+		files: map[string]string{"pkg/ledger/a.go": "package ledger\nvar nextKin int\n"},
+		want:  "pkg/ledger/a.go:2: kin is no word of ours: say affinity between pods",
+	},
+	{
+		about: "a comment",
+		files: map[string]string{"pkg/ledger/a.go": "package ledger\n\n// f finds the kin of a pod.\nfunc f() {}\n"},
+		want:  "pkg/ledger/a.go:3: kin",
+	},
+	{
+		about: "a message",
+		files: map[string]string{"pkg/ledger/a.go": "package ledger\nconst text = \"no kin\"\n"},
+		want:  "pkg/ledger/a.go:2: kin",
+	},
+	{
+		about: "a document",
+		files: map[string]string{"docs/a.md": "It is\ntried Anew.\n"},
+		want:  "docs/a.md:2: anew is no word of ours: say again",
+	},
+	{
+		about: "a file",
+		files: map[string]string{"docs/errands.md": "What is to be done.\n"},
+		want:  "docs/errands.md: errands",
+	},
+	{
+		about: "a part of a word, words that are banned as names only, upstream's name, a name in a document",
+		files: map[string]string{
+			"docs/a.md":       "What kind of silence is kept out by `kin`?\n",
+			"pkg/ledger/a.go": "package ledger\n\nimport \"x/kin2\"\n\nvar kinds = kin2.Kin\n",
+		},
+	},
+}
+
+var glossarySamples = []sample{
+	{about: "no page", want: "docs/glossary.md is missing"},
+	{about: "in order, each once", files: glossarySample("")},
+	{
+		about: "words out of order",
+		files: glossarySample("\n| word | meaning |\n|---|---|\n| gate | A rule. |\n| driver | A pod. |\n"),
+		want:  "driver comes before gate",
+	},
+	{
+		about: "a word in two sections",
+		files: glossarySample("\n| word | meaning |\n|---|---|\n| gate | A rule. |\n\n## More\n\n| barrier, gate* | Another rule. |\n"),
+		want:  "gate is there already",
+	},
+	{
+		about: "a banned word that it does not name",
+		files: map[string]string{glossary: strings.Replace(glossarySample("")[glossary], "`kin`", "`kith`", 1)},
+		want:  "the banned word kin is not in the table",
+	},
+}
+
+func glossarySample(more string) map[string]string {
+	var words []string
+	for _, w := range slices.Concat(banned, bannedLater) {
+		words = append(words, strings.ToLower(w.word))
+	}
+	slices.Sort(words)
+	page := "# Glossary\n\n| not | but |\n|---|---|\n"
+	for _, word := range words {
+		page += "| `" + word + "` | another |\n"
+	}
+	return map[string]string{glossary: page + "\n## Rules\n" + more}
 }
