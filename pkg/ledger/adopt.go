@@ -97,7 +97,8 @@ func (l *Ledger) standing(w preemption.World, plan preemption.Plan, u preemption
 // choose enters a victim, if the claimant for which it goes was given its place.
 func (l *Ledger) choose(w preemption.World, v *preemption.Victim, after left) {
 	r, c := l.pods[UID(v.UID)], l.pods[UID(v.For)]
-	if r == nil || c == nil || c.place == nil || c.place.claim == nil || r.victim != nil || r.Terminating || r.leaf == nil {
+	if r == nil || c == nil || c.place == nil || c.place.claim == nil || r.victim != nil || r.state != Bound || r.Terminating ||
+		r.leaf == nil {
 		return
 	}
 	above := w.Queues[v.Above]
@@ -147,17 +148,7 @@ func (l *Ledger) leftAfter(w preemption.World, plan preemption.Plan) map[int]lef
 
 // neededIn reports whether by arithmetic alone a victim has to go for the plan after which so much is left on its node. If not, a filter said so.
 func (l *Ledger) neededIn(after left, r *record) bool {
-	if after.slots < 1 {
-		return true
-	}
-	free := after.free.Sub(r.Request)
-	for i := range free.Len() {
-		x := free.At(i)
-		if x.Value < 0 && r.Request.Get(x.Name) > 0 && !l.isElsewhere(x.Name) {
-			return true
-		}
-	}
-	return false
+	return after.slots < 1 || l.capacityOf(r.spot).Overfull(after.free.Sub(r.Request), r.Request)
 }
 
 func (l *Ledger) requestOf(uid string) resource.List {

@@ -188,7 +188,8 @@ func (l *Ledger) Shortage(uid UID) (Shortage, bool) {
 		}
 		s.TooMany += btoi(e.full())
 		for i := range lacking {
-			lacking[i] += btoi(l.lacks(e, c.request.At(i)))
+			want := c.request.At(i)
+			lacking[i] += btoi(l.capacityOf(e).Lacks(e.used.Get(want.Name), want))
 		}
 	}
 	for i, nodes := range lacking {

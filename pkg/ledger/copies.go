@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/capacity"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -35,7 +36,7 @@ func (l *Ledger) copyNode(e *node, now int64) *copiedNode {
 	if c := e.copied; c != nil && c.tree == l.trees && (c.until == 0 || now <= c.until) {
 		return c
 	}
-	c := &copiedNode{tree: l.trees, Node: preemption.Node{Name: e.Name, Slots: 1 << 30}}
+	c := &copiedNode{tree: l.trees, Node: preemption.Node{Name: e.Name}}
 	var stay resource.Sum
 	stay.AddSum(&e.used)
 	pods := e.spots + e.foreignPods
@@ -60,10 +61,7 @@ func (l *Ledger) copyNode(e *node, now int64) *copiedNode {
 		}
 	}
 	slices.SortFunc(c.Candidates, func(a, b preemption.Candidate) int { return cmp.Compare(a.UID, b.UID) })
-	c.Free = e.Allocatable.Sub(stay.List())
-	if e.Pods > 0 {
-		c.Slots = e.Pods - pods
-	}
+	c.Free, c.Slots = e.Allocatable.Sub(stay.List()), capacity.Slots(e.Pods, pods)
 	e.copied = c
 	return c
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
 func ofGang(key string) func(*Pod) {
@@ -348,6 +349,21 @@ func TestMinResourcesHoldAGangToo(t *testing.T) {
 	f.wantPods(f.choose())
 	f.wantWhy("g0", "GangWaitsForRoom root.a 50000/2+60000") // cpu
 	f.forget("first")
+	f.wantPods(f.choose(), "g0", "g1")
+}
+
+// What all nodes list is counted there, although they need not list it. Where one does not, there is no end to it.
+func TestMinResourcesOfAResourceThatNodesNeedNotListAreCountedWhereTheyDo(t *testing.T) {
+	const gpu resource.Name = "example.com/gpu"
+	devices := func(n int64) resource.List { return resource.Of(resource.Entry{Name: gpu, Value: n}) }
+	f := gangs(t)
+	f.ObserveNode(Node{Name: "node", Allocatable: amounts(100, 400).Add(devices(4)), Usable: true})
+	f.ObserveElsewhere(map[resource.Name]bool{gpu: true})
+	f.gang("g", "a", 2)
+	f.ObserveGang(Gang{Key: "ns/g", MinMember: 2, MinResources: devices(8)})
+	f.wantPods(f.choose())
+	f.wantWhy("g0", "GangTooLarge root.a 4/2+8")
+	f.ObserveNode(Node{Name: "plain", Allocatable: amounts(1, 4), Usable: true})
 	f.wantPods(f.choose(), "g0", "g1")
 }
 

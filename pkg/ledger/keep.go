@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/capacity"
 	"github.com/fairway-scheduler/fairway/pkg/core/gang"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -111,42 +112,31 @@ func (l *Ledger) spaces(e *node, classes []*class, which int, taken []int, empty
 	if !e.known || e.keptFor != nil && e.keptFor != c.group && !empty {
 		return 0
 	}
-	const many = 1 << 30
-	n := many
-	if e.Pods > 0 {
-		n = e.Pods - e.foreignPods
-		if !empty {
-			n -= e.spots
-		}
-		for _, t := range taken {
-			n -= t
-		}
+	used, pods := e.usedIf(empty)
+	for _, t := range taken {
+		pods += t
 	}
-	for i := range c.request.Len() {
-		want := c.request.At(i)
-		has, listed := e.Allocatable.Lookup(want.Name)
-		if want.Value <= 0 || !listed && l.isElsewhere(want.Name) {
-			continue
-		}
-		used := &e.used
-		if empty {
-			used = &e.foreign
-		}
-		left := resource.SatSub(has, used.Get(want.Name))
+	n := l.capacityOf(e).Count(c.request, capacity.Slots(e.Pods, pods), func(name resource.Name) int64 {
+		all := used.Get(name)
 		for g, t := range taken {
 			if t > 0 {
-				left = resource.SatSub(left, resource.SatMul(int64(t), classes[g].request.Get(want.Name)))
+				all = resource.SatAdd(all, resource.SatMul(int64(t), classes[g].request.Get(name)))
 			}
 		}
-		n = int(min(int64(n), max(left, 0)/want.Value))
-		if n <= 0 {
-			return 0
-		}
-	}
-	if !e.takes(c) {
+		return all
+	})
+	if n == 0 || !e.takes(c) {
 		return 0
 	}
 	return n
+}
+
+// usedIf is what is used on the node, and how many pods it holds; empty: as if none of ours ran there.
+func (e *node) usedIf(empty bool) (used *resource.Sum, pods int) {
+	if empty {
+		return &e.foreign, e.foreignPods
+	}
+	return &e.used, e.spots + e.foreignPods
 }
 
 // lacksInAll returns a resource of which the group says that it needs more than is free on all nodes together, and how much of it is.
@@ -154,20 +144,16 @@ func (l *Ledger) lacksInAll(g *group, empty bool) (resource.Name, int64) {
 	if g.MinResources.Len() == 0 || g.Bound > 0 {
 		return "", 0
 	}
-	var free resource.Sum
-	for _, e := range l.nodeList { // a sum: order does not matter
-		if !e.Usable || e.keptFor != nil && e.keptFor != g && !empty {
-			continue
-		}
-		used := e.used.List()
-		if empty {
-			used = e.foreign.List()
-		}
-		free.Add(e.Allocatable.Sub(used).Max(resource.List{}))
-	}
 	for i := range g.MinResources.Len() {
-		if want := g.MinResources.At(i); want.Value > free.Get(want.Name) && !l.isElsewhere(want.Name) {
-			return want.Name, free.Get(want.Name)
+		want, free := g.MinResources.At(i), int64(0)
+		for _, e := range l.nodeList { // a sum: order does not matter
+			if e.Usable && (e.keptFor == nil || e.keptFor == g || empty) {
+				used, _ := e.usedIf(empty)
+				free = resource.SatAdd(free, max(l.capacityOf(e).Free(want.Name, used.Get(want.Name)), 0))
+			}
+		}
+		if want.Value > free {
+			return want.Name, free
 		}
 	}
 	return "", 0

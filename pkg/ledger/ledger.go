@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"github.com/fairway-scheduler/fairway/pkg/core/capacity"
 	"github.com/fairway-scheduler/fairway/pkg/core/fairshare"
 	"github.com/fairway-scheduler/fairway/pkg/core/limit"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
@@ -103,8 +104,7 @@ type Ledger struct {
 	nodeList      []*node // those that exist, in no order that means anything
 	nextCandidate int     // where Candidates goes on
 	foreign       map[UID]Pod
-	// elsewhere are the resources that a node need not list: see ObserveElsewhere.
-	elsewhere map[resource.Name]bool
+	unlisted      capacity.Unlisted // see ObserveElsewhere
 
 	total    resource.List
 	totalSum resource.Sum

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/backoff"
+	"github.com/fairway-scheduler/fairway/pkg/core/capacity"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -208,16 +209,7 @@ func (l *Ledger) hasRoomFor(r *record, together []*record) bool {
 // overfull reports whether a node holds too much with these amounts and so many pods on it: too many pods, or more than it has of something that the
 // request names.
 func (l *Ledger) overfull(e *node, used resource.List, pods int, request resource.List) bool {
-	if e.Pods > 0 && pods > e.Pods {
-		return true
-	}
-	for i := range request.Len() {
-		x := request.At(i)
-		if has, listed := e.Allocatable.Lookup(x.Name); x.Value > 0 && (listed || !l.isElsewhere(x.Name)) && used.Get(x.Name) > has {
-			return true
-		}
-	}
-	return false
+	return capacity.Slots(e.Pods, pods) < 0 || l.capacityOf(e).Overfull(e.Allocatable.Sub(used), request)
 }
 
 // nextPlaced returns a pod whose place has its room: it goes before all others, since that room was made for it.

@@ -109,7 +109,7 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 				c = &x
 			}
 		}
-		nodes = append(nodes, l.withElsewhere(e, c, w.Claims))
+		nodes = append(nodes, l.withUnlisted(e, c, w.Claims))
 	}
 	if !all {
 		p.plannedAt, p.plannedFor = now, l.version+1
@@ -117,18 +117,19 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 	return w, nodes, placed, true
 }
 
-// withElsewhere adds to a node what claimants ask for and get elsewhere: no node has to list that.
-func (l *Ledger) withElsewhere(e *node, c *copiedNode, claims []preemption.Claim) *copiedNode {
-	if len(l.elsewhere) == 0 {
+// withUnlisted adds to a node what claimants ask for and the node does not limit.
+func (l *Ledger) withUnlisted(e *node, c *copiedNode, claims []preemption.Claim) *copiedNode {
+	if len(l.unlisted) == 0 {
 		return c
 	}
 	var more resource.List
+	has := l.capacityOf(e)
 	for _, claim := range claims {
 		for _, u := range claim.Units {
 			for i := range u.Pods {
 				for j := range u.Pods[i].Request.Len() {
 					n := u.Pods[i].Request.At(j).Name
-					if _, listed := e.Allocatable.Lookup(n); !listed && l.isElsewhere(n) {
+					if !has.Limits(n) {
 						more = more.Max(resource.Of(resource.Entry{Name: n, Value: resource.Unlimited}))
 					}
 				}
@@ -164,13 +165,7 @@ func (l *Ledger) doubtful() (rs []*record) {
 		}
 		e := r.place.node
 		copied := l.copyNode(e, l.now)
-		short := copied.Slots < 0
-		for i := range r.Request.Len() {
-			x := r.Request.At(i)
-			_, listed := e.Allocatable.Lookup(x.Name)
-			short = short || x.Value > 0 && copied.Free.Get(x.Name) < 0 && (listed || !l.isElsewhere(x.Name))
-		}
-		if short {
+		if copied.Slots < 0 || l.capacityOf(e).Overfull(copied.Free, r.Request) {
 			rs = append(rs, r)
 		}
 	}

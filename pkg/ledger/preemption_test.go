@@ -261,8 +261,11 @@ func TestDriversThatASmallerShareHoldsAreNotOwedRoom(t *testing.T) {
 }
 
 // planned is scenario A with a plan: the first n new pods get places, and the newest of busy go for them.
-func planned(t *testing.T, n int) *fixture {
-	f := scenarioA(t)
+func planned(t *testing.T, n int) *fixture { return scenarioA(t).plan(n) }
+
+func (f *fixture) plan(n int) *fixture {
+	t := f.t
+	t.Helper()
 	f.now += 60 * sec
 	f.clocks()
 	w, ok := f.Preemption(f.now)
@@ -397,6 +400,20 @@ func TestAVictimThatIsNotNeededAnyMoreStays(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A resource that the node lists counts there, although other nodes need not list it.
+func TestAVictimIsNotNeededWhereAListedResourceComesFree(t *testing.T) {
+	f := scenarioA(t)
+	f.ObserveElsewhere(map[resource.Name]bool{resource.CPU: true, resource.Memory: true})
+	f.plan(1)
+	f.announce("busy-089")
+	f.forget("busy-000")
+	f.now += 15 * sec
+	f.clocks()
+	e := f.Errands(f.now)
+	f.wantPods(victims(e.Evict))
+	f.wantPods(victims(e.Withdraw), "busy-089")
 }
 
 func TestABudgetThatRefusesForLongSparesTheVictim(t *testing.T) {

@@ -3,9 +3,9 @@ package ledger
 import (
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/breaker"
+	"github.com/fairway-scheduler/fairway/pkg/core/capacity"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -50,22 +50,16 @@ func (l *Ledger) holds(e *node, c *class) bool {
 	if !e.known || e.full() || e.keptFor != nil && e.keptFor != c.group {
 		return false
 	}
-	for i := range c.request.Len() {
-		if l.lacks(e, c.request.At(i)) {
-			return false
-		}
-	}
-	return e.takes(c)
+	return l.capacityOf(e).Fits(&e.used, c.request) && e.takes(c)
+}
+
+// capacityOf is what the node offers, whatever is used of it.
+func (l *Ledger) capacityOf(e *node) capacity.Node {
+	return capacity.Node{Listed: e.Allocatable, Unlisted: l.unlisted}
 }
 
 // full: the node takes no more pods.
-func (e *node) full() bool { return e.Pods > 0 && e.spots+e.foreignPods >= e.Pods }
-
-// lacks reports whether less of a resource is free than is asked for.
-func (l *Ledger) lacks(e *node, want resource.Entry) bool {
-	has, listed := e.Allocatable.Lookup(want.Name)
-	return (listed || !l.isElsewhere(want.Name)) && want.Value > has-e.used.Get(want.Name)
-}
+func (e *node) full() bool { return capacity.Slots(e.Pods, e.spots+e.foreignPods) <= 0 }
 
 // takes reports whether the pods of the class may use the node as far as the node itself decides.
 func (e *node) takes(c *class) bool {
@@ -105,12 +99,14 @@ func (l *Ledger) noRoom(r *record) reason.Reason {
 
 // shortOf returns the resource of which the node lacks the largest part of the request, in millionths, and what is free of it.
 func (l *Ledger) shortOf(e *node, request resource.List) (name resource.Name, free, part int64) {
+	has := l.capacityOf(e)
 	for i := range request.Len() {
 		want := request.At(i)
-		if !l.lacks(e, want) {
+		used := e.used.Get(want.Name)
+		if !has.Lacks(used, want) {
 			continue
 		}
-		left := max(e.Allocatable.Get(want.Name)-e.used.Get(want.Name), 0)
+		left := max(has.Free(want.Name, used), 0)
 		if p := resource.Part(1_000_000, want.Value-left, want.Value); name == "" || p > part {
 			name, free, part = want.Name, left, p
 		}
@@ -123,16 +119,11 @@ func (l *Ledger) shortOf(e *node, request resource.List) (name resource.Name, fr
 func (l *Ledger) ObserveElsewhere(names map[resource.Name]bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.elsewhere = names
+	l.unlisted = names
 	l.roomChanges++
 	for _, c := range l.classes { // each for itself: order does not matter
 		c.room = room{}
 	}
-}
-
-func (l *Ledger) isElsewhere(name resource.Name) bool {
-	group, _, _ := strings.Cut(string(name), "/")
-	return l.elsewhere[name] || l.elsewhere[resource.Name(group)]
 }
 
 // gained makes the node a candidate of the classes that had passed it over.
