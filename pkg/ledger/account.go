@@ -6,25 +6,25 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/ordering"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
 // account is one competitor of the tree: a queue among its siblings, or an application in its leaf. What a release touches comes first,
 // together: of ten thousand queues, most are not in the processor's cache when their turn comes.
 type account struct {
-	order    order  // of a queue: its children, or its applications
-	lines    []line // of an application: its waiting pods
-	parent   *account
-	inParent int // place in the parent's order book
+	order     book.Order[*account] // of a queue: its children, or its applications
+	podQueues []podQueue           // of an application: its waiting pods
+	parent    *account
+	inOrder   book.Competitor[*account] // of the parent
 
 	states [application.Completing + 1]int32 // applications of the subtree
 	stage                                    // of an application: see gate.go
 
-	lanes lanes               // of an application: those of its lines
+	lanes book.Lanes          // of an application: those of its pod queues
 	apps  map[string]*account // of a queue: its applications; nil for an application
-	key   ordering.Key
-	usage resource.Sum // charges: released, reserved and bound pods, of the whole subtree
+	usage resource.Sum        // charges: released, reserved and bound pods, of the whole subtree
 	spec  queue.Spec
-	gate  order // of a StateAware leaf: those of its applications that are at its gate; order has the others
+	gate  book.Order[*account] // of a StateAware leaf: those of its applications that are at its gate; order has the others
 	// priority and submitted are those of an application's oldest pod.
 	priority  int32
 	submitted int64
@@ -145,28 +145,28 @@ func (a *account) rekey(total resource.List) {
 	} else {
 		s.Guaranteed, s.Ordinal = a.spec.Guaranteed, a.ordinal
 	}
-	a.key.Set(a.parent.spec.Rule(), s, total)
+	a.inOrder.SetKey(a.parent.spec.Rule(), s, total)
 }
 
-// refresh brings keys, limits and order books of a and its ancestors up to date after a change of usage, demand, rank or lines.
+// refresh brings keys, limits and order books of a and its ancestors up to date after a change of usage, demand, rank or waiting pods.
 func (l *Ledger) refresh(a *account) {
 	for ; a.parent != nil; a = a.parent {
 		a.rekey(l.total)
-		a.book().offer(a, l.lanesOf(a))
+		a.book().Offer(&a.inOrder, l.lanesOf(a))
 	}
 }
 
 // lanesOf returns the lanes in which something may be released from the account's subtree under its own limits.
-func (l *Ledger) lanesOf(a *account) lanes {
+func (l *Ledger) lanesOf(a *account) book.Lanes {
 	if a.isApplication() {
 		if l.isBehindGroup(a) {
 			return 0
 		}
 		return a.lanes
 	}
-	below := a.order.lanes()
+	below := a.order.Lanes()
 	if a.gated && a.opens() {
-		below |= a.gate.lanes()
+		below |= a.gate.Lanes()
 	}
 	return below &^ l.barred(a, below)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
 func sortQueues(qs []QueueState) {
@@ -44,8 +45,8 @@ func (l *Ledger) Check() (wrong []string) {
 		if e.demands && r.app != nil {
 			of(r.app).demand.Add(r.Request)
 		}
-		if want := e.listed && r.leaf != nil; want != r.listed {
-			say("pod %s: in its line is %v, should be %v", r.Name, r.listed, want)
+		if want := e.queued && r.leaf != nil; want != r.InQueue() {
+			say("pod %s: in its pod queue is %v, should be %v", r.Name, r.InQueue(), want)
 		}
 	}
 	if window != l.inWindow {
@@ -114,28 +115,25 @@ func (l *Ledger) checkRosters() (wrong []string) {
 	return wrong
 }
 
-// checkLanes follows every listed pod upwards: until a limit stops its class, each order book must know of it. While no two classes
+// checkLanes follows every pod in a pod queue upwards: until a limit stops its class, each order book must know of it. While no two classes
 // share a lane, a book knows of nothing else. Drivers of a leaf that is to be looked at again anyway are left out.
 func (l *Ledger) checkLanes() (wrong []string) {
 	again := l.flips != l.recheckedAt
-	want := map[*account]lanes{}
+	want := map[*account]book.Lanes{}
 	for _, r := range l.pods {
-		if !r.listed || l.isBehindGroup(r.app) {
+		if !r.InQueue() || l.isBehindGroup(r.app) {
 			continue
 		}
 		for a := r.app; a.parent != nil && !l.stops(a, r.class) && !(again && a.driversWait && r.class.driver); a = a.parent {
-			want[a] |= r.class.lane()
+			want[a] |= r.class.lane.Set()
 			if a.atGate && !a.parent.opens() {
 				break
 			}
 		}
 	}
 	look := func(a *account) {
-		var has lanes
-		if a.inParent != out {
-			has = (*a.book())[a.inParent].own
-		}
-		if want[a]&^has != 0 || !l.lanes.shared && want[a]&^l.lanes.drivers != has&^l.lanes.drivers {
+		has := a.book().OwnOf(&a.inOrder)
+		if want[a]&^has != 0 || !l.lanes.Shared() && want[a]&^l.driverLanes != has&^l.driverLanes {
 			wrong = append(wrong, fmt.Sprintf("%s %s: the order book knows of lanes %b, its pods are in %b", a.path, a.name, has, want[a]))
 		}
 	}
@@ -221,60 +219,16 @@ func (a *account) check(s *sums) (wrong []string) {
 // checkOrder looks at the order book, and at whether the account is where it should be in its parent's.
 func (a *account) checkOrder(name string) (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, name+": "+fmt.Sprintf(format, args...)) }
-	wrong = append(a.order.check(name), a.gate.check(name)...)
-	for i := range a.lines {
-		if fault := a.lines[i].check(); fault != "" {
-			say("a line %s", fault)
+	called := func(a *account) string { return string(a.path) + " " + a.name }
+	for _, fault := range append(a.order.Check(called), a.gate.Check(called)...) {
+		say("%s", fault)
+	}
+	for i := range a.podQueues {
+		if fault := a.podQueues[i].Check(); fault != "" {
+			say("a pod queue %s", fault)
 		}
 	}
 	return wrong
-}
-
-func (o order) check(name string) (wrong []string) {
-	say := func(format string, args ...any) { wrong = append(wrong, name+": "+fmt.Sprintf(format, args...)) }
-	for i := range o {
-		c := &o[i]
-		below := c.own
-		for j := 2*i + 1; j <= 2*i+2 && j < len(o); j++ {
-			below |= o[j].below
-		}
-		switch {
-		case c.inParent != i:
-			say("%s is not where it thinks it is in the order book", c.path)
-		case c.own == 0:
-			say("%s has nothing to release and is in the order book", c.path)
-		case c.rank != c.key.Rank():
-			say("%s has an old rank in the order book", c.path)
-		case c.below != below:
-			say("lanes under %s are %b, they add up to %b", c.path, c.below, below)
-		case i > 0 && c.before(&o[(i-1)/2]):
-			say("the order book is out of order at %s", c.path)
-		}
-	}
-	return wrong
-}
-
-func (n *line) check() (fault string) {
-	valid := 0
-	for i := n.first; i < len(n.run); i++ {
-		valid += btoi(n.run[i].isValid())
-		if i > n.first && n.run[i].before(&n.run[i-1]) {
-			return "has a run out of order"
-		}
-	}
-	for i := range n.heap {
-		valid += btoi(n.heap[i].isValid())
-		if i > 0 && n.heap[i].before(&n.heap[(i-1)/2]) {
-			return "has a heap out of order"
-		}
-	}
-	switch {
-	case valid == 0 || valid != n.valid:
-		return fmt.Sprintf("has %d pods and counts %d", valid, n.valid)
-	case !n.next().isValid() || n.next().lineKey != n.head:
-		return "begins with a pod that left it"
-	}
-	return ""
 }
 
 // Fingerprint is a canonical text of everything that must be the same in a ledger rebuilt from the same objects: queues with their

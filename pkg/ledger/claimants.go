@@ -53,9 +53,9 @@ func (t *trial) claimants(a *account, target resource.List, most int) (units []p
 	l.ceiling = a
 	defer func() { l.ceiling = nil }()
 	l.mark++
-	for _, c := range l.offered { // each for itself: order does not matter
+	for _, c := range l.queuedClasses { // each for itself: order does not matter
 		c.mark = l.mark
-		t.open |= c.lane()
+		t.open |= c.lane.Set()
 	}
 	rule := a.parent.spec.Rule()
 	for n := 0; n < most; {

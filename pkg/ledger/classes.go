@@ -4,6 +4,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/breaker"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
 // class is a set of pods that every filter judges alike, so one failed attempt speaks for all of them. Its breaker says whether one of them may
@@ -15,12 +16,12 @@ type class struct {
 	request  resource.List
 	eligible func(facts any) bool
 	pods     int // records that refer to it
-	bit      int // its lane
+	lane     book.Lane
 	driver   bool
 	group    *group // of all its pods, nil for none
 
-	listed    int // pods in lines
-	inOffered int // place among the classes with such pods
+	queued   int // pods in pod queues
+	inQueued int // place among the classes with such pods
 
 	probe *record // the parked pod, nil while the class is not parked
 	// lastFailed is the last pod that fitted no node, while it waits: it shows users and autoscalers, in upstream's words, why its class waits.
@@ -63,7 +64,10 @@ func (l *Ledger) classOf(p *Pod) *class {
 			c.group = l.groupOf(p.Gang)
 		}
 		l.classes[key] = c
-		l.lanes.enroll(c)
+		c.lane = l.lanes.Add(c)
+		if driver {
+			l.driverLanes |= c.lane.Set()
+		}
 	}
 	return c
 }
@@ -82,7 +86,7 @@ func (l *Ledger) setClass(r *record, c *class) {
 		}
 		if old.pods--; old.pods == 0 {
 			delete(l.classes, old.key)
-			l.lanes.dismiss(old)
+			l.lanes.Remove(old, old.lane)
 		}
 	}
 	if c != nil && c != r.class {

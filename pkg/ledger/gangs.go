@@ -234,7 +234,7 @@ func (l *Ledger) countGroup(g *group) {
 		case Bound:
 			g.Bound++
 		case Waiting:
-			g.Ready += btoi(r.listed)
+			g.Ready += btoi(r.InQueue())
 		case Parked, Gone:
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
 // The gate of a StateAware leaf: of its applications that are Accepted, nothing is released while as many are Starting as may be. An open
@@ -62,7 +63,7 @@ func leavesFirst(a, b *account) int {
 func (a *account) opens() bool { return int64(len(a.starting)) < a.spec.Starters() }
 
 // book is where the account competes.
-func (a *account) book() *order {
+func (a *account) book() *book.Order[*account] {
 	if a.atGate {
 		return &a.parent.gate
 	}
@@ -70,12 +71,12 @@ func (a *account) book() *order {
 }
 
 // first returns the first competitor below a queue after the given one (nil: of all) that has one of the lanes.
-func (a *account) first(open lanes, after *competitor) *competitor {
-	c := a.order.first(open, after)
+func (a *account) first(open book.Lanes, after *book.Entry[*account]) *book.Entry[*account] {
+	c := a.order.First(open, after)
 	if !a.gated || !a.opens() {
 		return c
 	}
-	if g := a.gate.first(open, after); g != nil && (c == nil || g.before(c)) {
+	if g := a.gate.First(open, after); g != nil && (c == nil || g.Before(c)) {
 		return g
 	}
 	return c
@@ -163,9 +164,7 @@ func (l *Ledger) restate(a *account) {
 		l.time(a)
 	}
 	if at := exists && leaf.gated && is == application.Accepted && !a.single(); at != a.atGate {
-		if a.inParent != out {
-			a.book().remove(a.inParent)
-		}
+		a.book().Offer(&a.inOrder, 0)
 		a.atGate = at
 	}
 	if in := a.atGate && a.asking > 0; in != a.inLine {
@@ -347,7 +346,7 @@ func (l *Ledger) resetGates() {
 		for _, name := range sortedKeys(leaf.apps) {
 			app := leaf.apps[name]
 			l.restate(app)
-			app.book().offer(app, l.lanesOf(app))
+			app.book().Offer(&app.inOrder, l.lanesOf(app))
 		}
 		l.regate(leaf)
 	}

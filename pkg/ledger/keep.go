@@ -291,7 +291,7 @@ func (l *Ledger) reoffer(leaf *account) {
 		return // it left the tree
 	}
 	for _, app := range leaf.apps { // each for itself: order does not matter
-		app.book().offer(app, l.lanesOf(app))
+		app.book().Offer(&app.inOrder, l.lanesOf(app))
 	}
 	l.refresh(leaf)
 }

@@ -1,59 +1,21 @@
 package ledger
 
-import (
-	"math/bits"
-	"slices"
-)
-
-// lanes is a set of classes, one bit for each while there are at most laneCount of them. Beyond that classes share lanes: a lane then
-// promises a pod that one of its classes may have, and the walk looks again where it leads nowhere. (A set of any size in every
-// account was rejected: work with a class per pod would fill the memory with bits.)
-type lanes uint64
-
-const laneCount = 64
-
-// laneTable says which classes have which lane.
-type laneTable struct {
-	classes [laneCount][]*class
-	shared  bool  // some lane has had several classes at a time
-	drivers lanes // those that a class of drivers has or had
-}
-
-func (c *class) lane() lanes { return 1 << c.bit }
-
-// enroll gives the class the lane that fewest others have.
-func (t *laneTable) enroll(c *class) {
-	for i := range t.classes {
-		if len(t.classes[i]) < len(t.classes[c.bit]) {
-			c.bit = i
-		}
-	}
-	t.shared = t.shared || len(t.classes[c.bit]) > 0
-	t.classes[c.bit] = append(t.classes[c.bit], c)
-	if c.driver {
-		t.drivers |= c.lane()
-	}
-}
-
-func (t *laneTable) dismiss(c *class) {
-	l := t.classes[c.bit]
-	i := slices.Index(l, c)
-	t.classes[c.bit] = slices.Delete(l, i, i+1)
-}
+import "github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 
 // barred returns those of the lanes in which a limit of the account admits no further pod of any class.
-func (l *Ledger) barred(a *account, among lanes) (barred lanes) {
-	limitsDrivers := len(a.kids) == 0 && among&l.lanes.drivers != 0
+func (l *Ledger) barred(a *account, among book.Lanes) (barred book.Lanes) {
+	limitsDrivers := len(a.kids) == 0 && among&l.driverLanes != 0
 	if a.spec.Max.Len() == 0 && !limitsDrivers {
 		return 0
 	}
-	for rest := among; rest != 0; rest &= rest - 1 {
-		lane := bits.TrailingZeros64(uint64(rest))
-		if l.stopsAll(a, l.lanes.classes[lane]) {
-			barred |= 1 << lane
+	for rest := among; rest != 0; {
+		lane := rest.First()
+		rest &^= lane.Set()
+		if l.stopsAll(a, l.lanes.Classes(lane)) {
+			barred |= lane.Set()
 		}
 	}
-	if limitsDrivers && barred&l.lanes.drivers != 0 && !a.driversWait {
+	if limitsDrivers && barred&l.driverLanes != 0 && !a.driversWait {
 		a.driversWait = true
 		l.driversWait = append(l.driversWait, a)
 	}
@@ -83,11 +45,42 @@ func (l *Ledger) stops(a *account, c *class) bool {
 
 // without takes the lane of a class that has had its turn in this walk out, once none of the others in it has one: else each step would go to
 // everybody who waits in it, for nothing.
-func (l *Ledger) without(open lanes, c *class) lanes {
-	for _, o := range l.lanes.classes[c.bit] {
+func (l *Ledger) without(open book.Lanes, c *class) book.Lanes {
+	for _, o := range l.lanes.Classes(c.lane) {
 		if o.mark == l.mark {
 			return open
 		}
 	}
-	return open &^ c.lane()
+	return open &^ c.lane.Set()
+}
+
+// head is the application's next pod of the classes that were marked, in the lanes that are open down to here, and that no limit above the application stops.
+func (l *Ledger) head(a *account, open book.Lanes) *record {
+	var first *podQueue
+	for i := range a.podQueues {
+		q := &a.podQueues[i]
+		c := q.class
+		if c.mark != l.mark || open&c.lane.Set() == 0 || (l.lanes.Shared() || c.driver) && l.stopsOnPath(a, c) ||
+			len(l.keptOff) > 0 && l.isKeptOff(a, c) {
+			continue
+		}
+		if first == nil || q.Before(&first.PodQueue) {
+			first = q
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return first.Next()
+}
+
+// stopsOnPath reports whether a limit on the path admits no further pod of the class. The walk has asked already, but by lanes, which
+// several classes may share, and of drivers what was so when their leaf was last looked at.
+func (l *Ledger) stopsOnPath(a *account, c *class) bool {
+	for ; a != nil && a != l.ceiling; a = a.parent {
+		if l.stops(a, c) {
+			return true
+		}
+	}
+	return false
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/limit"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
 // DefaultWindow bounds the pods that are released and not yet bound. At 1,200 binds a second, the most that one apiserver on a
@@ -54,9 +55,11 @@ type Ledger struct {
 	released roster          // in state Released: at most a window
 	parked   roster          // in state Parked
 	classes  map[string]*class
-	lanes    laneTable
-	offered  []*class // that have waiting pods in lines, in no order that means anything
-	spare    []line   // memory of lines that have ended
+	lanes    book.LaneTable[*class]
+	// driverLanes are those that a class of drivers has, or once had.
+	driverLanes   book.Lanes
+	queuedClasses []*class // that have pods in pod queues, in no order that means anything
+	free          book.FreeList[*record]
 
 	// Applications: see applications.go.
 	started     bool
@@ -213,10 +216,10 @@ func (l *Ledger) rekeyAll() {
 	}
 	for i := len(l.tree.Nodes) - 1; i >= 0; i-- {
 		a := l.accounts[l.tree.Nodes[i].Path]
-		a.order.rebuild()
-		a.gate.rebuild()
+		a.order.Rebuild()
+		a.gate.Rebuild()
 		if a.parent != nil {
-			a.parent.order.offer(a, l.lanesOf(a))
+			a.parent.order.Offer(&a.inOrder, l.lanesOf(a))
 		}
 	}
 	l.version++

@@ -7,6 +7,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/capacity"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
 // A claimant of a plan has a place: its room is taken on its node from then on, also while those that are to go are still there. So the node is
@@ -120,7 +121,7 @@ func (l *Ledger) tendPlaces(now int64) {
 		good := l.holdsGood(r, now)
 		idle := good && r.state == Waiting && l.roomIsThere(r) && !leaving()
 		switch p := r.place; {
-		case !good, idle && r.listed && l.stopsNow(r): // the latter: its room is there, and a limit forbids it to have it
+		case !good, idle && r.InQueue() && l.stopsNow(r): // the latter: its room is there, and a limit forbids it to have it
 			l.endPlace(r)
 		case !idle:
 			p.idleSince = 0
@@ -215,7 +216,7 @@ func (l *Ledger) overfull(e *node, used resource.List, pods int, request resourc
 // nextPlaced returns a pod whose place has its room: it goes before all others, since that room was made for it.
 func (l *Ledger) nextPlaced(now int64) *record {
 	for _, r := range l.preempting.placed { // in the order in which they were given
-		if r.state != Waiting || !r.listed || !l.roomIsThere(r) || l.stopsNow(r) {
+		if r.state != Waiting || !r.InQueue() || !l.roomIsThere(r) || l.stopsNow(r) {
 			continue
 		}
 		if !r.group.open() {
@@ -277,11 +278,11 @@ type keptOff struct {
 }
 
 // withoutKeptOff takes the lanes out that are of no use below a queue, so that the walk does not go to everybody who waits there.
-func (l *Ledger) withoutKeptOff(a *account, open lanes) lanes {
+func (l *Ledger) withoutKeptOff(a *account, open book.Lanes) book.Lanes {
 	for _, k := range l.keptOff {
-		alone := !slices.ContainsFunc(l.lanes.classes[k.class.bit], func(c *class) bool { return c != k.class && c.mark == l.mark })
+		alone := !slices.ContainsFunc(l.lanes.Classes(k.class.lane), func(c *class) bool { return c != k.class && c.mark == l.mark })
 		if k.under == a && alone {
-			open &^= k.class.lane()
+			open &^= k.class.lane.Set()
 		}
 	}
 	return open

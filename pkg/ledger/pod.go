@@ -5,6 +5,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
 // UID identifies a pod; a pod deleted and created anew under its old name is another pod.
@@ -104,24 +105,23 @@ type record struct {
 	ticket    uint64 // of the last release; never changes while kube-scheduler holds the pod
 	since     int64  // when it entered its state
 	state     State
-	listed    bool   // in its line
-	telling   bool   // in the list of pods to tell
-	alone     bool   // no driver ran in its leaf at its last release
-	again     bool   // it was released before its last release
-	inherited bool   // another process wrote what it was told
-	doubtful  bool   // its last failure was one to bind it, its first in a row
-	unjudged  bool   // it is to be judged again: see effects
-	listing   uint32 // grows whenever it enters or leaves a line
-	inRoster  int    // place among the released or parked pods
-	onNode    int    // place among the pods of listedOn
+	telling   bool // in the list of pods to tell
+	alone     bool // no driver ran in its leaf at its last release
+	again     bool // it was released before its last release
+	inherited bool // another process wrote what it was told
+	doubtful  bool // its last failure was one to bind it, its first in a row
+	unjudged  bool // it is to be judged again: see effects
+	book.Item
+	inRoster int // place among the released or parked pods
+	onNode   int // place among the pods of listedOn
 
 	inTimer int            // place among the back-off timers
-	limited *reason.Reason // of a listed pod: the limit it was told of; nil: of none
+	limited *reason.Reason // of a pod in a pod queue: the limit it was told of; nil: of none
 	told    string         // the sentence the pod object shows, as far as we know
 
 	Pod
 
-	hold reason.Reason // why a Waiting pod takes no part; zero: it is in its line
+	hold reason.Reason // why a Waiting pod takes no part; zero: it is in its pod queue
 
 	left      *account   // while it is revised: the application that it has belonged to until now
 	inGroup   int        // place among the pods of its group
@@ -171,7 +171,7 @@ func (s *roster) remove(r *record) {
 
 // footprint is what a pod has put on the accounts of its leaf; set undoes and redoes it.
 type footprint struct {
-	charged, demands, listed, window bool
+	charged, demands, queued, window bool
 	wants, kept                      bool // see applications.go
 	doubted                          bool // see gate.go
 }
@@ -181,7 +181,7 @@ func (r *record) footprint() footprint {
 	return footprint{
 		charged: r.state.charged(),
 		demands: waits || r.state == Parked || r.state.charged(),
-		listed:  waits,
+		queued:  waits,
 		window:  r.state.inWindow(),
 		wants:   r.wants(),
 		kept:    r.keptOut(),

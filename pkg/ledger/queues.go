@@ -61,7 +61,8 @@ func (l *Ledger) retree() {
 		inTree[n.Path] = true
 		a := l.accounts[n.Path]
 		if a == nil {
-			a = &account{path: n.Path, parent: l.accounts[n.Path.Parent()], apps: map[string]*account{}, inParent: out}
+			a = &account{path: n.Path, parent: l.accounts[n.Path.Parent()], apps: map[string]*account{}}
+			a.inOrder.Init(a)
 			l.accounts[n.Path] = a
 		}
 		if a.spec.Policy != n.Spec.Policy || a.spec.MaxStarting != n.Spec.MaxStarting || a.spec.StartingTimeout != n.Spec.StartingTimeout {

@@ -8,6 +8,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
 // Rehearsal goes through the releases to come on a ledger that nobody else uses: charges what would be released, with the comparisons
@@ -23,7 +24,7 @@ type Rehearsal struct {
 	// The classes that may be charged, as far as is known: since charges only take room, a class is asked for its room when its turn
 	// comes, and not again once it had none. fresh: what is known holds.
 	fresh, roomy bool
-	open         lanes
+	open         book.Lanes
 	kept         map[*class]room // see Keep
 
 	// The others of a group of which a pod was charged, and where they go.
@@ -137,7 +138,7 @@ func (h *Rehearsal) nextOfGroup() (*record, *node) {
 	for len(h.group) > 0 {
 		r, place := h.group[0], h.places[0]
 		h.group, h.places = h.group[1:], h.places[1:]
-		if r.state == Waiting && r.listed {
+		if r.state == Waiting && r.InQueue() {
 			return r, place
 		}
 	}
@@ -170,16 +171,16 @@ func (h *Rehearsal) look(roomy bool) {
 	l := h.ledger
 	l.mark++
 	h.fresh, h.roomy, h.open = true, roomy, 0
-	for _, c := range l.offered { // each for itself: order does not matter
+	for _, c := range l.queuedClasses { // each for itself: order does not matter
 		if roomy || !h.parked[c] {
 			c.mark = l.mark
-			h.open |= c.lane()
+			h.open |= c.lane.Set()
 		}
 	}
 }
 
 // turn returns the pod below a whose turn it is, of the classes that have room.
-func (h *Rehearsal) turn(a *account, open lanes) *record {
+func (h *Rehearsal) turn(a *account, open book.Lanes) *record {
 	l := h.ledger
 	for {
 		r := l.walk(a, open)
@@ -267,9 +268,9 @@ func (h *Rehearsal) decisions(r *record) []Decision {
 	for _, a := range path {
 		d := Decision{At: a.parent.path, Rule: a.parent.spec.Rule(), Chosen: a.competitor()}
 		for c := a.parent.first(open, nil); c != nil; c = a.parent.first(open, c) {
-			if c.account != a && h.turn(c.account, open&c.own) != nil {
-				d.Over = c.account.competitor()
-				_, d.By = ordering.Compare(a.parent.spec.Policy, &a.key, &c.key)
+			if c.Owner() != a && h.turn(c.Owner(), open&c.Own()) != nil {
+				d.Over = c.Owner().competitor()
+				_, d.By = a.inOrder.Compare(c.Competitor)
 				break
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/limit"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
 // Release is a decision: this pod goes to kube-scheduler next.
@@ -75,11 +76,11 @@ func (r *record) released() Release {
 func (l *Ledger) next(now int64) *record {
 	l.recheckDrivers()
 	l.mark++
-	var open lanes
-	for _, c := range l.offered { // each for itself: order does not matter
+	var open book.Lanes
+	for _, c := range l.queuedClasses { // each for itself: order does not matter
 		if c.MayRelease(now) && l.mayHaveRoom(c, now) {
 			c.mark = l.mark
-			open |= c.lane()
+			open |= c.lane.Set()
 		}
 	}
 	// Only the class whose turn it is looks for room: there may be thousands, and most of them come later.
@@ -137,7 +138,7 @@ func (l *Ledger) freshen() {
 
 // walk goes down from a queue or application. What a lane promised may not be there, where classes share it; then the next
 // competitor has its turn.
-func (l *Ledger) walk(a *account, open lanes) *record {
+func (l *Ledger) walk(a *account, open book.Lanes) *record {
 	if len(l.keptOff) > 0 {
 		open = l.withoutKeptOff(a, open)
 	}
@@ -145,11 +146,11 @@ func (l *Ledger) walk(a *account, open lanes) *record {
 		return l.head(a, open)
 	}
 	for c := a.first(open, nil); c != nil; c = a.first(open, c) {
-		if r := l.walk(c.account, open&c.own); r != nil {
+		if r := l.walk(c.Owner(), open&c.Own()); r != nil {
 			return r
 		}
 	}
-	if len(a.kids) == 0 && open&l.lanes.drivers != 0 {
+	if len(a.kids) == 0 && open&l.driverLanes != 0 {
 		l.stale = a
 	}
 	return nil
@@ -187,7 +188,7 @@ func (l *Ledger) NextRetry(now int64) (int64, bool) {
 	if len(l.timers) > 0 {
 		soonest(max(l.timers[0].retryAt, now+1))
 	}
-	for _, c := range l.offered {
+	for _, c := range l.queuedClasses {
 		soonest(c.NextTry(c.fitNode != nil, now))
 	}
 	return at, at != 0

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
@@ -62,26 +63,16 @@ func (l *Ledger) stopsNow(r *record) bool {
 
 // next returns the n pods of the group that go first: those with places, then in the order inside an application.
 func (g *group) next(n int) []*record {
-	var es []lineEntry
+	var pods []*record
 	for _, r := range g.pods {
-		if r.state == Waiting && r.listed {
-			es = append(es, entryOf(r))
+		if r.state == Waiting && r.InQueue() {
+			pods = append(pods, r)
 		}
 	}
-	slices.SortFunc(es, func(a, b lineEntry) int {
-		switch x, y := a.place != nil, b.place != nil; {
-		case x != y:
-			return btoi(y) - btoi(x)
-		case a.before(&b):
-			return -1
-		}
-		return 1
+	slices.SortFunc(pods, func(a, b *record) int {
+		return cmp.Or(btoi(b.place != nil)-btoi(a.place != nil), compareInApp(a, b))
 	})
-	pods := make([]*record, 0, n)
-	for i := range es[:min(n, len(es))] {
-		pods = append(pods, es[i].record)
-	}
-	return pods
+	return pods[:min(n, len(pods))]
 }
 
 // completePartial gives a group the places that it lacks while some of its pods run: before anybody else, since it may be of no use without.
@@ -108,11 +99,11 @@ func (l *Ledger) owe(r *record) {
 // nextOwed returns a pod that goes before all others; wait: nobody goes, since one will in a moment.
 func (l *Ledger) nextOwed(now int64) (next *record, wait bool) {
 	l.owed = slices.DeleteFunc(l.owed, func(r *record) bool {
-		return l.pods[r.UID] != r || r.state != Waiting || !r.listed && r.hold.Code != reason.BackOff || r.attempts != 1
+		return l.pods[r.UID] != r || r.state != Waiting || !r.InQueue() && r.hold.Code != reason.BackOff || r.attempts != 1
 	})
 	for _, r := range l.owed { // few, in the order in which they failed
 		switch {
-		case !r.listed:
+		case !r.InQueue():
 			wait = true
 		case !l.stopsOnPath(r.app, r.class) && l.mayTry(r.class, now):
 			return r, false

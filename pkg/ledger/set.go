@@ -120,8 +120,8 @@ func (l *Ledger) undo(r *record, was, will footprint) {
 	if r.leaf == nil {
 		return
 	}
-	if was.listed && !will.listed {
-		l.delist(r)
+	if was.queued && !will.queued {
+		l.dequeue(r)
 	}
 	if was.charged && !will.charged {
 		r.app.addUsage(r.Request, -1)
@@ -157,8 +157,8 @@ func (l *Ledger) redo(r *record, was, will footprint) {
 	if will.doubted && !was.doubted {
 		r.app.doubt(1)
 	}
-	if will.listed && !was.listed {
-		l.enlist(r)
+	if will.queued && !was.queued {
+		l.enqueue(r)
 	}
 }
 
@@ -183,7 +183,8 @@ func (l *Ledger) enter(r *record, leaf *account) {
 	}
 	r.app = leaf.apps[r.Application]
 	if r.app == nil {
-		r.app = &account{parent: leaf, path: leaf.path, name: r.Application, spec: queue.DefaultSpec(), inParent: out, stage: stage{counted: true}, beginning: beginning{inStarts: out}}
+		r.app = &account{parent: leaf, path: leaf.path, name: r.Application, spec: queue.DefaultSpec(), stage: stage{counted: true}, beginning: beginning{inStarts: out}}
+		r.app.inOrder.Init(r.app)
 		leaf.apps[r.Application] = r.app
 	}
 	r.app.members.push(appEntry{r})

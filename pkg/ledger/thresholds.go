@@ -27,7 +27,7 @@ func (t *Threshold) look(l *Ledger) {
 	if a == nil {
 		return
 	}
-	for _, c := range l.offered { // the smallest of all: order does not matter
+	for _, c := range l.queuedClasses { // the smallest of all: order does not matter
 		var is, needs int64
 		if t.Resource != "" {
 			is, needs = a.spec.Max.Get(t.Resource), resource.SatAdd(a.usage.Get(t.Resource), c.request.Get(t.Resource))
@@ -64,10 +64,9 @@ func (h *Rehearsal) Before(uid UID) int {
 	if r == nil || r.app == nil || r.class == nil {
 		return 0
 	}
-	n, own := 0, entryOf(r)
-	for _, e := range r.app.members {
-		o := entryOf(e.record)
-		if o.class == r.class && o.state == Waiting && (!o.held() || o.keptOut()) && o.before(&own) {
+	n := 0
+	for _, o := range r.app.members {
+		if o.class == r.class && o.state == Waiting && (!o.held() || o.keptOut()) && compareInApp(o.record, r) < 0 {
 			n++
 		}
 	}

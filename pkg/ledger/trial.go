@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
 // A trial charges waiting pods in the order in which they would be released, to see how far limits alone carry, as if there were room for all, and takes all of it back
@@ -16,7 +17,7 @@ type trial struct {
 	charged []*record
 	before  []before // of every pod that was moved, in the order of the moves
 	version uint64
-	open    lanes // in which something waits
+	open    book.Lanes // in which something waits
 }
 
 // before is how a pod was before it was moved.
@@ -47,9 +48,9 @@ func (l *Ledger) try() *trial {
 		}
 	}
 	l.mark++
-	for _, c := range l.offered { // each for itself: order does not matter
+	for _, c := range l.queuedClasses { // each for itself: order does not matter
 		c.mark = l.mark
-		t.open |= c.lane()
+		t.open |= c.lane.Set()
 	}
 	return t
 }
@@ -72,7 +73,7 @@ func (t *trial) next() *record {
 }
 
 // nextBelow is next among the pods of one queue, whatever limits that queue and those above it have.
-func (t *trial) nextBelow(a *account, open lanes) *record {
+func (t *trial) nextBelow(a *account, open book.Lanes) *record {
 	l := t.ledger
 	r := l.walk(a, open)
 	for r != nil && r.group.open() && r.group.tried != l.mark {

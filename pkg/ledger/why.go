@@ -122,7 +122,7 @@ func (l *Ledger) WaitingPods() map[reason.Code]int {
 		}
 	}
 	turn := map[*class]reason.Code{}
-	for _, c := range l.offered { // each for itself: order does not matter
+	for _, c := range l.queuedClasses { // each for itself: order does not matter
 		turn[c] = reason.WaitingTurn
 		if l.lacksRoom(c, l.now) {
 			turn[c] = reason.WaitingForRoom
@@ -130,13 +130,13 @@ func (l *Ledger) WaitingPods() map[reason.Code]int {
 	}
 	for _, leaf := range l.accounts {
 		for _, app := range leaf.apps {
-			for i := range app.lines { // all pods of a line wait for the same
-				n := &app.lines[i]
-				code := turn[n.class]
-				if why, limited := l.limitOn(app, n.class); limited {
+			for i := range app.podQueues { // all pods of one queue wait for the same
+				q := &app.podQueues[i]
+				code := turn[q.class]
+				if why, limited := l.limitOn(app, q.class); limited {
 					code = why.Code
 				}
-				held[code] += n.valid
+				held[code] += q.Len()
 			}
 		}
 	}

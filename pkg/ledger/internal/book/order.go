@@ -1,0 +1,211 @@
+package book
+
+import (
+	"github.com/fairway-scheduler/fairway/pkg/core/ordering"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// notIn is the index of a competitor that is in no order.
+const notIn = -1
+
+// Competitor is what an order knows of one competitor, a T. It is embedded in the T; Init comes before everything else.
+type Competitor[T any] struct {
+	owner  T
+	index  int32 // in the order
+	policy queue.Policy
+	key    ordering.Key
+}
+
+// Init names the T that the competitor is part of.
+func (c *Competitor[T]) Init(owner T) { c.owner, c.index = owner, notIn }
+
+// SetKey notes how the competitor stands. The order must be repaired after it, by Offer or Rebuild.
+func (c *Competitor[T]) SetKey(rule queue.Rule, s ordering.Standing, total resource.List) {
+	c.policy = rule.Policy
+	c.key.Set(rule, s, total)
+}
+
+// Competes reports whether it is in an order.
+func (c *Competitor[T]) Competes() bool { return c.index != notIn }
+
+// Compare says which of two competitors at one parent comes first, and by what.
+func (c *Competitor[T]) Compare(o *Competitor[T]) (int, ordering.Criterion) {
+	return ordering.Compare(c.policy, &c.key, &o.key)
+}
+
+// Order has the competitors at one parent that have something to release, in the order of the parent's policy. It is a binary heap in
+// which every entry also knows the lanes of all entries below it. So one structure serves all classes: when a class is closed or opened,
+// no order changes, and the lanes lead to the first competitor that has one of the open ones. (A heap for each class was tried first: a
+// charge then costs a repair for each level and class.)
+type Order[T any] []Entry[T]
+
+// Entry is a competitor in an order. What the heap compares most is kept in it, because competitors are spread over the memory.
+type Entry[T any] struct {
+	*Competitor[T]
+	rank  ordering.Rank
+	own   Lanes // of the competitor
+	below Lanes // own, and those of all entries below this one
+}
+
+// Owner is the T that competes.
+func (e *Entry[T]) Owner() T { return e.owner }
+
+// Own returns the lanes in which the competitor has something to release.
+func (e *Entry[T]) Own() Lanes { return e.own }
+
+// Before reports whether the policy puts e before o.
+func (e *Entry[T]) Before(o *Entry[T]) bool {
+	if e.rank != o.rank {
+		return e.rank.Before(o.rank)
+	}
+	n, _ := e.Compare(o.Competitor)
+	return n < 0
+}
+
+// Lanes returns the lanes in which any competitor has something to release.
+func (o Order[T]) Lanes() Lanes {
+	if len(o) == 0 {
+		return 0
+	}
+	return o[0].below
+}
+
+// OwnOf returns the lanes with which the competitor is in the order; none: it is not in it.
+func (o Order[T]) OwnOf(c *Competitor[T]) Lanes {
+	if !c.Competes() {
+		return 0
+	}
+	return o[c.index].own
+}
+
+// Offer brings the competitor's entry up to date with its key and with its lanes. It is in the order exactly while it has lanes.
+func (o *Order[T]) Offer(c *Competitor[T], own Lanes) {
+	i := int(c.index)
+	switch {
+	case own == 0 && i == notIn:
+	case own == 0:
+		o.remove(i)
+	case i == notIn:
+		*o = append(*o, Entry[T]{Competitor: c, rank: c.key.Rank(), own: own, below: own})
+		last := len(*o) - 1
+		o.mend(o.up(last), last)
+	default:
+		(*o)[i].rank, (*o)[i].own = c.key.Rank(), own
+		o.repair(i)
+	}
+}
+
+func (o *Order[T]) remove(i int) {
+	s, last := *o, len(*o)-1
+	s[i].index = notIn
+	moved := s[last]
+	s[last] = Entry[T]{}
+	*o = s[:last]
+	if last > 0 {
+		o.mend((last-1)/2, (last-1)/2)
+	}
+	if i < last {
+		s[i] = moved
+		s[i].index = int32(i)
+		o.repair(i)
+	}
+}
+
+// repair restores the order after the entry at i changed its rank or its lanes.
+func (o Order[T]) repair(i int) {
+	if end := o.down(i); end != i {
+		o.mend(i, end)
+		return
+	}
+	o.mend(o.up(i), i)
+}
+
+// mend renews below on the way from the lowest entry that changed up to the root. Entries changed between highest and lowest only, so
+// above highest it stops where nothing changes.
+func (o Order[T]) mend(highest, lowest int) {
+	for i := lowest; ; i = (i - 1) / 2 {
+		below := o[i].own
+		if c := 2*i + 1; c < len(o) {
+			below |= o[c].below
+			if c+1 < len(o) {
+				below |= o[c+1].below
+			}
+		}
+		same := o[i].below == below
+		o[i].below = below
+		if i == 0 || same && i < highest {
+			return
+		}
+	}
+}
+
+// Rebuild restores the order after any number of competitors changed their keys.
+func (o Order[T]) Rebuild() {
+	for i := range o {
+		o[i].rank = o[i].key.Rank()
+	}
+	for i := len(o) - 1; i >= 0; i-- {
+		o.down(i)
+	}
+	for i := len(o) - 1; i >= 0; i-- {
+		o.mend(i, i)
+	}
+}
+
+// up moves the entry at i towards the root to where it belongs, and returns its new index.
+func (o Order[T]) up(i int) int { return o.rise(o[i], i, 0) }
+
+// rise puts an entry where it belongs on the way from i up to top, and moves the entries that it passes down.
+func (o Order[T]) rise(e Entry[T], i, top int) int {
+	for i > top {
+		p := (i - 1) / 2
+		if !e.Before(&o[p]) {
+			break
+		}
+		o.put(i, o[p])
+		i = p
+	}
+	o.put(i, e)
+	return i
+}
+
+// down moves the entry at i away from the root to where it belongs, and returns its new index. It sinks to the bottom and rises from
+// there: a charge mostly makes the first competitor one of the last, and this way costs one comparison for each level, not two.
+func (o Order[T]) down(i int) int {
+	top, e := i, o[i]
+	for c := 2*i + 1; c < len(o); c = 2*i + 1 {
+		if c+1 < len(o) && o[c+1].Before(&o[c]) {
+			c++
+		}
+		o.put(i, o[c])
+		i = c
+	}
+	return o.rise(e, i, top)
+}
+
+func (o Order[T]) put(i int, e Entry[T]) {
+	o[i] = e
+	e.index = int32(i)
+}
+
+// First returns the first entry after the given one (nil: of all) that has one of the open lanes, nil if there is none. Entries are
+// valid until the order changes.
+func (o Order[T]) First(open Lanes, after *Entry[T]) *Entry[T] {
+	if after == nil && len(o) > 0 && o[0].own&open != 0 {
+		return &o[0]
+	}
+	return o.firstUnder(0, open, after, nil)
+}
+
+// firstUnder looks at the entries at and under i for one that comes before best.
+func (o Order[T]) firstUnder(i int, open Lanes, after, best *Entry[T]) *Entry[T] {
+	if i >= len(o) || o[i].below&open == 0 || best != nil && best.Before(&o[i]) {
+		return best // all entries under i come after the one at i
+	}
+	if o[i].own&open != 0 && (after == nil || after.Before(&o[i])) {
+		return &o[i]
+	}
+	best = o.firstUnder(2*i+1, open, after, best)
+	return o.firstUnder(2*i+2, open, after, best)
+}

@@ -1,0 +1,73 @@
+package ledger
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
+)
+
+// podQueue has the waiting pods of one class in one application. It exists while it has a pod.
+type podQueue struct {
+	class *class
+	book.PodQueue[*record]
+}
+
+// key puts the pod in the order inside its application.
+func (r *record) key() book.Key {
+	return book.KeyOf(r.Role == application.Driver, r.Priority, r.Created)
+}
+
+// Precedes decides between pods with equal keys.
+func (r *record) Precedes(o *record) bool { return r.UID < o.UID }
+
+// compareInApp puts waiting pods of one application, of whatever classes, in their order.
+func compareInApp(a, b *record) int {
+	return cmp.Or(a.key().Compare(b.key()), cmp.Compare(a.UID, b.UID))
+}
+
+// enqueue puts a waiting pod into its pod queue. The caller refreshes the application.
+func (l *Ledger) enqueue(r *record) {
+	a, c := r.app, r.class
+	q := a.podQueueOf(c)
+	if q == nil {
+		a.podQueues = append(a.podQueues, podQueue{c, l.free.Get()})
+		a.lanes |= c.lane.Set()
+		q = &a.podQueues[len(a.podQueues)-1]
+	}
+	q.Push(r, r.key())
+	if c.queued++; c.queued == 1 {
+		c.inQueued = len(l.queuedClasses)
+		l.queuedClasses = append(l.queuedClasses, c)
+	}
+}
+
+// dequeue takes a pod out of its pod queue. The caller refreshes the application.
+func (l *Ledger) dequeue(r *record) {
+	a, c := r.app, r.class
+	q := a.podQueueOf(c)
+	if q.Remove(r); q.Len() == 0 {
+		l.free.Put(q.PodQueue)
+		a.podQueues = slices.DeleteFunc(a.podQueues, func(o podQueue) bool { return o.class == c })
+		a.lanes = 0
+		for i := range a.podQueues {
+			a.lanes |= a.podQueues[i].class.lane.Set()
+		}
+	}
+	if c.queued--; c.queued == 0 {
+		last := l.queuedClasses[len(l.queuedClasses)-1]
+		l.queuedClasses[c.inQueued], last.inQueued = last, c.inQueued
+		l.queuedClasses = l.queuedClasses[:len(l.queuedClasses)-1]
+	}
+}
+
+// podQueueOf returns the application's pod queue of the class, nil if there is none.
+func (a *account) podQueueOf(c *class) *podQueue {
+	for i := range a.podQueues {
+		if a.podQueues[i].class == c {
+			return &a.podQueues[i]
+		}
+	}
+	return nil
+}
