@@ -104,7 +104,7 @@ func (l *Ledger) checkRosters() (wrong []string) {
 			say("%d pods are %s, %d are listed", n, what, len(list))
 		}
 	}
-	inRoster := func(r *record) int { return r.inRoster }
+	inRoster := func(r *record) int { return int(r.inRoster) }
 	look("released", l.released, func(r *record) bool { return r.state == Released }, inRoster)
 	look("parked", l.parked, func(r *record) bool { return r.state == Parked }, inRoster)
 	look("shown unschedulable", l.showing, func(r *record) bool { return r.inAsker != out && r.Unschedulable != "" },

@@ -106,7 +106,7 @@ func (l *Ledger) checkCopies() (wrong []string) {
 	for _, name := range sortedKeys(l.nodes) {
 		e := l.nodes[name]
 		for i, r := range e.on {
-			if r.spot != e || r.listedOn != e || r.onNode != i {
+			if r.spot != e || r.listedOn != e || int(r.onNode) != i {
 				say("pod %s is listed on node %s, and its room is not taken there", r.UID, name)
 			}
 		}

@@ -112,8 +112,8 @@ type record struct {
 	doubtful  bool // its last failure was one to bind it, its first in a row
 	unjudged  bool // it is to be judged again: see effects
 	book.Item
-	inRoster int // place among the released or parked pods
-	onNode   int // place among the pods of listedOn
+	inRoster int32 // place among the released or parked pods
+	onNode   int32 // place among the pods of listedOn
 
 	inTimer int            // place among the back-off timers
 	limited *reason.Reason // of a pod in a pod queue: the limit it was told of; nil: of none
@@ -158,7 +158,7 @@ func (r *record) held() bool { return r.hold.Code != "" }
 type roster []*record
 
 func (s *roster) add(r *record) {
-	r.inRoster = len(*s)
+	r.inRoster = int32(len(*s))
 	*s = append(*s, r)
 }
 

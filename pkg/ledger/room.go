@@ -186,7 +186,7 @@ func (r *record) stay() {
 		old.changed()
 	}
 	if r.listedOn = e; e != nil {
-		r.onNode = len(e.on)
+		r.onNode = int32(len(e.on))
 		e.on = append(e.on, r)
 		e.changed()
 	}
