@@ -5,6 +5,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/limit"
 	"github.com/fairway-scheduler/fairway/pkg/core/ordering"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
@@ -173,9 +174,10 @@ func (l *Ledger) lanesOf(a *account) book.Lanes {
 
 // over reports whether one more pod of the class would break a hard limit of this account.
 func (a *account) over(c *class) bool {
-	if a.spec.Max.Len() == 0 {
-		return false
-	}
-	_, over := limit.MaxResources(&a.usage, c.request, a.spec.Max)
-	return over
+	return a.spec.Max.Len() > 0 && limit.ExceedsMax(&a.usage, c.request, a.spec.Max)
+}
+
+// maxOn says that this request would break the max of this account, and whether it would.
+func (a *account) maxOn(request resource.List) (reason.Reason, bool) {
+	return limit.MaxResources(string(a.path), &a.usage, request, a.spec.Max)
 }

@@ -32,13 +32,15 @@ func (r *record) keptOut() bool {
 func (l *Ledger) levels(leaf *account, user string) []limit.Level {
 	l.levelBuffer = append(l.levelBuffer[:0], l.userLevel(user))
 	for a := leaf; a != nil; a = a.parent {
-		l.levelBuffer = append(l.levelBuffer, limit.Level{Running: a.admitted, Most: a.spec.MaxRunningApplications})
+		l.levelBuffer = append(l.levelBuffer, limit.Level{Queue: string(a.path), Running: a.admitted, Most: a.spec.MaxRunningApplications})
 	}
 	return l.levelBuffer
 }
 
 func (l *Ledger) userLevel(user string) limit.Level {
-	return limit.Level{Running: l.users[user], Most: l.root.spec.MaxRunningApplicationsPerUser}
+	return limit.Level{
+		Queue: string(l.root.path), User: user, OfUser: true, Running: l.users[user], Most: l.root.spec.MaxRunningApplicationsPerUser,
+	}
 }
 
 // slot says whether the pod's application may run in the leaf, or which limit keeps it out.
@@ -80,22 +82,8 @@ func (l *Ledger) slotFor(leaf *account, user string) (reason.Reason, bool) {
 	case !l.started:
 		return why, !l.limitsApplications(leaf)
 	}
-	levels := l.levels(leaf, user)
-	i, over := limit.MaxRunningApplications(levels)
-	if !over {
-		return reason.Reason{}, true
-	}
-	why.Limit, why.Used = levels[i].Most.Most, levels[i].Running
-	if i == 0 {
-		why.Code, why.Queue, why.Other = reason.UserMaxRunningApplications, string(l.root.path), user
-		return why, false
-	}
-	a := leaf
-	for range i - 1 {
-		a = a.parent
-	}
-	why.Queue = string(a.path)
-	return why, false
+	why, over := limit.MaxRunningApplications(l.levels(leaf, user))
+	return why, !over
 }
 
 // limitsApplications reports whether any limit on applications is stated that the leaf's are subject to.

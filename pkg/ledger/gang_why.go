@@ -3,7 +3,6 @@ package ledger
 import (
 	"slices"
 
-	"github.com/fairway-scheduler/fairway/pkg/core/limit"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -26,10 +25,9 @@ func (l *Ledger) limitOnGroup(g *group, pods []*record) (reason.Reason, bool) {
 					sum.Add(o.Request)
 				}
 			}
-			together := sum.List()
-			if n, over := limit.MaxResources(&a.usage, together, a.spec.Max); over {
-				return reason.Reason{Code: reason.MaxResources, Queue: string(a.path), Other: g.Key, Resource: n,
-					Limit: a.spec.Max.Get(n), Used: a.usage.Get(n), Asked: together.Get(n)}, true
+			if why, over := a.maxOn(sum.List()); over {
+				why.Other = g.Key
+				return why, true
 			}
 		}
 	}

@@ -1,6 +1,9 @@
 package ledger
 
-import "github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
+import (
+	"github.com/fairway-scheduler/fairway/pkg/core/limit"
+	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
+)
 
 // barred returns those of the lanes in which a limit of the account admits no further pod of any class.
 func (l *Ledger) barred(a *account, among book.Lanes) (barred book.Lanes) {
@@ -39,8 +42,7 @@ func (l *Ledger) stops(a *account, c *class) bool {
 	if !c.driver || len(a.kids) > 0 || a.isApplication() {
 		return false
 	}
-	_, _, over := l.driversFull(a, c.request)
-	return over
+	return a.limitsDrivers() && limit.ExceedsDriverShare(l.driversOf(a), c.request)
 }
 
 // without takes the lane of a class that has had its turn in this walk out, once none of the others in it has one: else each step would go to

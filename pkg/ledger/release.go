@@ -8,6 +8,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/limit"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
@@ -273,10 +274,12 @@ func (l *Ledger) recheck(r *record) (reason.Reason, bool) {
 		return why, false
 	}
 	for a := r.leaf; a != nil; a = a.parent {
-		if n, over := limit.MaxResources(&a.usage, none, a.spec.Max); over {
-			used := a.usage.Get(n) - r.Request.Get(n)
-			return reason.Reason{Code: reason.MaxResources, Queue: string(a.path), Resource: n,
-				Limit: a.spec.Max.Get(n), Used: used, Asked: r.Request.Get(n)}, false
+		if limit.ExceedsMax(&a.usage, none, a.spec.Max) {
+			var others resource.Sum
+			others.AddSum(&a.usage)
+			others.Sub(r.Request)
+			why, _ := limit.MaxResources(string(a.path), &others, r.Request, a.spec.Max)
+			return why, false
 		}
 	}
 	if why, large := r.tooLarge(r.leaf); large {

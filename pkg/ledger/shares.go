@@ -77,24 +77,13 @@ func sameEntries(a, b resource.List) bool {
 	return same
 }
 
-// driversFull says whether one more driver of this size would be too many for the leaf, of which resource, and what it may have.
-func (l *Ledger) driversFull(leaf *account, request resource.List) (resource.Name, int64, bool) {
-	return l.driversOver(leaf, &leaf.drivers, leaf.driverPods == 0, request)
-}
-
-func (l *Ledger) driversOver(leaf *account, usage *resource.Sum, idle bool, request resource.List) (resource.Name, int64, bool) {
-	most := leaf.driverShare()
-	if most >= limit.WholeShare || idle { // as in the rule itself; this way no share is computed
-		return "", 0, false
-	}
-	drivers := l.driversOf(leaf)
-	drivers.Share, drivers.Usage, drivers.Idle = most, usage, idle
-	return limit.MaxDriverShare(drivers, request)
-}
+// limitsDrivers: there is a driver too many for the leaf, or could be. Where not, the rule says so too; this way no share is computed.
+func (a *account) limitsDrivers() bool { return a.driverPods > 0 && a.driverShare() < limit.WholeShare }
 
 // driversOf is the leaf as far as its drivers go, all of those that are charged.
 func (l *Ledger) driversOf(leaf *account) limit.Drivers {
 	return limit.Drivers{
+		Queue: string(leaf.path),
 		Share: leaf.driverShare(), FairShare: l.shareOf(leaf), Most: l.total.CapBy(leaf.spec.Max), Usage: &leaf.drivers, Idle: leaf.driverPods == 0,
 	}
 }
@@ -110,18 +99,15 @@ func (a *account) driverShare() int64 {
 // driverTooMany says whether a charged driver is one too many by now. One that was released where no driver ran is not, whatever was
 // released after it: else a driver larger than its part would lose its turn to every one that follows it.
 func (l *Ledger) driverTooMany(r *record) (reason.Reason, bool) {
-	if r.Role != application.Driver {
+	if r.Role != application.Driver || r.alone || r.leaf.driverPods == 1 || !r.leaf.limitsDrivers() {
 		return reason.Reason{}, false
 	}
-	others := resource.Sum{}
+	var others resource.Sum
 	others.AddSum(&r.leaf.drivers)
 	others.Sub(r.Request)
-	n, part, over := l.driversOver(r.leaf, &others, r.alone || r.leaf.driverPods == 1, r.Request)
-	return driverReason(r.leaf, n, part, others.Get(n), r.Request), over
-}
-
-func driverReason(leaf *account, n resource.Name, part, used int64, request resource.List) reason.Reason {
-	return reason.Reason{Code: reason.MaxDriverShare, Queue: string(leaf.path), Resource: n, Limit: part, Used: used, Asked: request.Get(n)}
+	drivers := l.driversOf(r.leaf)
+	drivers.Usage = &others
+	return limit.MaxDriverShare(drivers, r.Request)
 }
 
 // recheckDrivers looks again at the leaves whose drivers their share stops, since shares have changed.

@@ -27,13 +27,11 @@ func (a *account) inheritMaxPod() {
 
 // tooLarge says whether the pod is larger than the leaf takes, and which queue says so.
 func (r *record) tooLarge(leaf *account) (reason.Reason, bool) {
-	n, over := limit.MaxPodResources(r.Request, leaf.maxPod)
-	if !over {
-		return reason.Reason{}, false
-	}
-	from := leaf
-	for _, own := from.spec.MaxPod.Lookup(n); !own; _, own = from.spec.MaxPod.Lookup(n) {
-		from = from.parent
-	}
-	return reason.Reason{Code: reason.MaxPodResources, Queue: string(from.path), Resource: n, Limit: leaf.maxPod.Get(n), Asked: r.Request.Get(n)}, true
+	return limit.MaxPodResources(r.Request, leaf.maxPod, func(n resource.Name) string {
+		from := leaf
+		for _, own := from.spec.MaxPod.Lookup(n); !own; _, own = from.spec.MaxPod.Lookup(n) {
+			from = from.parent
+		}
+		return string(from.path)
+	})
 }

@@ -3,6 +3,7 @@ package ledger
 import (
 	"cmp"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/limit"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -217,15 +218,16 @@ func (a *account) claimable(held heldBack) resource.List {
 // held until it has.
 func (l *Ledger) heldDrivers(leaf *account) resource.List {
 	waiting := leaf.driverDemand.List().Sub(leaf.drivers.List())
-	if waiting.IsZero() || leaf.driverPods == 0 {
+	if waiting.IsZero() || !leaf.limitsDrivers() {
 		return resource.List{}
 	}
-	n, part, over := l.driversFull(leaf, waiting)
+	why, over := limit.MaxDriverShare(l.driversOf(leaf), waiting)
 	if !over {
 		return resource.List{}
 	}
+	n := why.Resource
 	// One resource that is spent holds all of a driver: what of it is free says which part of them may start.
-	free := max(part-leaf.drivers.Get(n), 0)
+	free := max(why.Limit-why.Used, 0)
 	entries := make([]resource.Entry, waiting.Len())
 	for i := range entries {
 		e := waiting.At(i)

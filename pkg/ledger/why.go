@@ -61,12 +61,10 @@ func (l *Ledger) limitOn(app *account, c *class) (reason.Reason, bool) {
 		if !l.stops(a, c) {
 			continue
 		}
-		if n, over := limit.MaxResources(&a.usage, c.request, a.spec.Max); over {
-			return reason.Reason{Code: reason.MaxResources, Queue: string(a.path), Resource: n,
-				Limit: a.spec.Max.Get(n), Used: a.usage.Get(n), Asked: c.request.Get(n)}, true
+		if why, over := a.maxOn(c.request); over {
+			return why, true
 		}
-		n, part, over := l.driversFull(a, c.request)
-		return driverReason(a, n, part, a.drivers.Get(n), c.request), over
+		return limit.MaxDriverShare(l.driversOf(a), c.request)
 	}
 	return reason.Reason{}, false
 }

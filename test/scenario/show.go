@@ -217,11 +217,8 @@ func (w *World) entry(p queue.Path, request resource.List) reason.Reason {
 	accounts := w.accounts()
 	for ; i >= 0; i = w.tree.Nodes[i].Parent {
 		n := w.tree.Nodes[i]
-		if r, exceeded := limit.MaxResources(&accounts[i].usage, request, n.Spec.Max); exceeded {
-			return reason.Reason{
-				Code: reason.MaxResources, Queue: string(n.Path), Resource: r,
-				Limit: n.Spec.Max.Get(r), Used: accounts[i].usage.Get(r), Asked: request.Get(r),
-			}
+		if why, exceeded := limit.MaxResources(string(n.Path), &accounts[i].usage, request, n.Spec.Max); exceeded {
+			return why
 		}
 	}
 	return reason.Reason{}

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/limit"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -44,10 +45,16 @@ func TestMaxDriverShare(t *testing.T) {
 		"no usage":                               {500, quarter, whole, nil, true, list(25, 125), "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := limit.Drivers{Share: c.share, FairShare: c.fair, Most: c.most, Usage: c.usage, Idle: !c.busy}
-			got, part, over := limit.MaxDriverShare(d, c.request)
-			if got != c.want || part != c.part || over != (c.want != "") {
-				t.Errorf("got %q of %d, %t, want %q of %d", got, part, over, c.want, c.part)
+			d := limit.Drivers{Queue: "root.a", Share: c.share, FairShare: c.fair, Most: c.most, Usage: c.usage, Idle: !c.busy}
+			got, over := limit.MaxDriverShare(d, c.request)
+			var want reason.Reason
+			if c.want != "" {
+				want = reason.Reason{
+					Code: reason.MaxDriverShare, Queue: "root.a", Resource: c.want, Limit: c.part, Used: c.usage.Get(c.want), Asked: c.request.Get(c.want),
+				}
+			}
+			if got != want || over != (c.want != "") {
+				t.Errorf("got %+v, %t, want %+v", got, over, want)
 			}
 		})
 	}
@@ -74,9 +81,13 @@ func TestMaxDriverShareEqualsItsTwin(t *testing.T) {
 				want = n
 			}
 		}
-		got, _, over := limit.MaxDriverShare(limit.Drivers{Share: share, FairShare: fair, Most: most, Usage: sum(usage), Idle: idle}, request)
-		if got != want || over != (want != "") {
-			t.Fatalf("got %q, %t, want %q", got, over, want)
+		d := limit.Drivers{Share: share, FairShare: fair, Most: most, Usage: sum(usage), Idle: idle}
+		got, over := limit.MaxDriverShare(d, request)
+		if got.Resource != want || over != (want != "") {
+			t.Fatalf("got %q, %t, want %q", got.Resource, over, want)
+		}
+		if limit.ExceedsDriverShare(d, request) != over {
+			t.Fatalf("the short test says %t", !over)
 		}
 	})
 }

@@ -1,15 +1,19 @@
 package limit
 
-import "github.com/fairway-scheduler/fairway/pkg/core/resource"
+import (
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
 
-// MaxPodResources returns the first resource, in name order, of which a pod asks for more
-// than one pod may, and whether there is one. YARN FairScheduler: maxContainerAllocation.
-func MaxPodResources(request, most resource.List) (resource.Name, bool) {
+// MaxPodResources says that a pod asks for more than one pod may, of the first such
+// resource in name order, and whether it does. from names the queue that states the
+// limit of a resource. YARN FairScheduler: maxContainerAllocation.
+func MaxPodResources(request, most resource.List, from func(resource.Name) string) (reason.Reason, bool) {
 	for i := range request.Len() {
 		e := request.At(i)
 		if limit, stated := most.Lookup(e.Name); stated && e.Value > limit {
-			return e.Name, true
+			return reason.Reason{Code: reason.MaxPodResources, Queue: from(e.Name), Resource: e.Name, Limit: limit, Asked: e.Value}, true
 		}
 	}
-	return "", false
+	return reason.Reason{}, false
 }

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/limit"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -27,8 +28,15 @@ func TestMaxPodResources(t *testing.T) {
 		"unlimited":                           {only(gpu, math.MaxInt64), only(gpu, resource.Unlimited), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got, over := limit.MaxPodResources(c.request, c.most); got != c.want || over != (c.want != "") {
-				t.Errorf("got %q, %t, want %q", got, over, c.want)
+			got, over := limit.MaxPodResources(c.request, c.most, func(n resource.Name) string { return "root." + string(n) })
+			var want reason.Reason
+			if c.want != "" {
+				want = reason.Reason{
+					Code: reason.MaxPodResources, Queue: "root." + string(c.want), Resource: c.want, Limit: c.most.Get(c.want), Asked: c.request.Get(c.want),
+				}
+			}
+			if got != want || over != (c.want != "") {
+				t.Errorf("got %+v, %t, want %+v", got, over, want)
 			}
 		})
 	}
@@ -39,9 +47,10 @@ func TestMaxPodResourcesIsMaxOfAnEmptyQueue(t *testing.T) {
 	lists := amountsOf([]resource.Name{resource.CPU, resource.Memory, gpu})
 	rapid.Check(t, func(t *rapid.T) {
 		request, most := lists.Draw(t, "request"), lists.Draw(t, "most")
-		got, over := limit.MaxPodResources(request, most)
-		if want, full := limit.MaxResources(nil, request, most); got != want || over != full {
-			t.Fatalf("got %q, %t, want %q, %t", got, over, want, full)
+		got, over := limit.MaxPodResources(request, most, func(resource.Name) string { return "root.a" })
+		got.Code = reason.MaxResources
+		if want, full := limit.MaxResources("root.a", nil, request, most); over != full || over && got != want {
+			t.Fatalf("got %+v, %t, want %+v, %t", got, over, want, full)
 		}
 	})
 }

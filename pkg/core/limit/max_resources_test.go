@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/limit"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -60,9 +61,16 @@ func TestMaxResources(t *testing.T) {
 		"no usage yet":                                {nil, pod, list(4, 8), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, exceeded := limit.MaxResources(c.usage, c.request, c.max)
-			if got != c.want || exceeded != (c.want != "") {
-				t.Errorf("got %q, %t, want %q", got, exceeded, c.want)
+			got, exceeded := limit.MaxResources("root.a", c.usage, c.request, c.max)
+			var want reason.Reason
+			if c.want != "" {
+				want = reason.Reason{
+					Code: reason.MaxResources, Queue: "root.a", Resource: c.want,
+					Limit: c.max.Get(c.want), Used: c.usage.Get(c.want), Asked: c.request.Get(c.want),
+				}
+			}
+			if got != want || exceeded != (c.want != "") {
+				t.Errorf("got %+v, %t, want %+v", got, exceeded, want)
 			}
 		})
 	}
@@ -90,8 +98,12 @@ func TestMaxResourcesEqualsItsTwin(t *testing.T) {
 				want = n
 			}
 		}
-		if got, exceeded := limit.MaxResources(sum(usage), request, limits); got != want || exceeded != (want != "") {
-			t.Fatalf("got %q, %t, want %q", got, exceeded, want)
+		got, exceeded := limit.MaxResources("root.a", sum(usage), request, limits)
+		if got.Resource != want || exceeded != (want != "") {
+			t.Fatalf("got %q, %t, want %q", got.Resource, exceeded, want)
+		}
+		if limit.ExceedsMax(sum(usage), request, limits) != exceeded {
+			t.Fatalf("the short test says %t", !exceeded)
 		}
 	})
 }

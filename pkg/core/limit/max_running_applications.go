@@ -1,23 +1,35 @@
 package limit
 
-import "github.com/fairway-scheduler/fairway/pkg/core/queue"
+import (
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+)
 
 // Level is a level of a path, or a user, as far as the number of applications goes.
 type Level struct {
-	Running int64 // applications that may run
+	Queue   string // where the limit stands
+	User    string // whose applications are counted
+	OfUser  bool   // all that are the user's, and not all in Queue
+	Running int64  // applications that may run
 	Most    queue.Limit
 }
 
-// MaxRunningApplications returns the first level that admits no further application, and
-// whether there is one. YARN FairScheduler: maxRunningApps counts the whole subtree and is
+// MaxRunningApplications says which is the first level that admits no further application,
+// and whether there is one. YARN FairScheduler: maxRunningApps counts the whole subtree and is
 // tested on the leaf and on each ancestor; a user's limit counts over all queues.
-func MaxRunningApplications(levels []Level) (index int, over bool) {
-	for i, l := range levels {
-		if !l.Most.Admits(l.Running + 1) {
-			return i, true
+func MaxRunningApplications(levels []Level) (reason.Reason, bool) {
+	for i := range levels {
+		l := &levels[i]
+		if l.Most.Admits(l.Running + 1) {
+			continue
 		}
+		why := reason.Reason{Code: reason.MaxRunningApplications, Queue: l.Queue, Limit: l.Most.Most, Used: l.Running}
+		if l.OfUser {
+			why.Code, why.Other = reason.UserMaxRunningApplications, l.User
+		}
+		return why, true
 	}
-	return 0, false
+	return reason.Reason{}, false
 }
 
 // HighestFull returns the last level that is exactly at its limit, and whether there is

@@ -1,12 +1,14 @@
 package limit_test
 
 import (
+	"fmt"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/limit"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
 func of(running, most int64) limit.Level {
@@ -34,15 +36,36 @@ func TestMaxRunningApplications(t *testing.T) {
 		"no level":                         {nil, -1, -1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			i, over := limit.MaxRunningApplications(c.levels)
-			if over != (c.stops >= 0) || over && i != c.stops {
-				t.Errorf("stopped by %d, %t, want %d", i, over, c.stops)
+			for i := range c.levels {
+				c.levels[i].Queue = fmt.Sprint("root.", i)
+			}
+			why, over := limit.MaxRunningApplications(c.levels)
+			var want reason.Reason
+			if c.stops >= 0 {
+				l := c.levels[c.stops]
+				want = reason.Reason{Code: reason.MaxRunningApplications, Queue: fmt.Sprint("root.", c.stops), Limit: l.Most.Most, Used: l.Running}
+			}
+			if over != (c.stops >= 0) || why != want {
+				t.Errorf("got %+v, %t, want %+v", why, over, want)
 			}
 			i, full := limit.HighestFull(c.levels)
 			if full != (c.highest >= 0) || full && i != c.highest {
 				t.Errorf("the highest full one is %d, %t, want %d", i, full, c.highest)
 			}
 		})
+	}
+}
+
+// A user's limit counts in all queues, also for a user without a name.
+func TestAUsersLimitNamesTheUser(t *testing.T) {
+	for _, user := range []string{"ann", ""} {
+		levels := []limit.Level{
+			{Queue: "root", User: user, OfUser: true, Running: 2, Most: queue.AtMost(2)}, {Queue: "root.a", Running: 5, Most: queue.AtMost(5)},
+		}
+		want := reason.Reason{Code: reason.UserMaxRunningApplications, Queue: "root", Other: user, Limit: 2, Used: 2}
+		if got, over := limit.MaxRunningApplications(levels); !over || got != want {
+			t.Errorf("got %+v, %t, want %+v", got, over, want)
+		}
 	}
 }
 
