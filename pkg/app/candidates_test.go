@@ -42,6 +42,7 @@ func released(t *testing.T, config string) *Scheduler {
 	}
 	s.Ledger.ObserveQueue(queue.Declaration{Path: "root.a", Spec: queue.DefaultSpec()})
 	s.Ledger.ObservePod(ledger.Pod{UID: ledger.UID(podUID), Name: "p", Queue: "a", Class: "c", Application: "x", Request: one}, 1)
+	s.Ledger.Lead(2)
 	if _, ok := s.Ledger.Choose(2); !ok {
 		t.Fatal("the pod was not released")
 	}

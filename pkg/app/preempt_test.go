@@ -40,6 +40,7 @@ func (p *planning) Eventf(regarding, _ runtime.Object, kind, reason, action, not
 
 func newPlanning(t *testing.T, root func(*queue.Spec)) *planning {
 	l := ledger.New(ledger.Options{})
+	l.Lead(0)
 	p := &planning{T: t, at: 1e9}
 	p.planner = &planner{
 		ledger: l, now: func() int64 { return p.at }, build: preemption.Make, check: invariant.Plan, told: map[claimed]int64{},

@@ -83,6 +83,7 @@ func (s *Scheduler) lead(logger klog.Logger) {
 	if !cache.WaitForCacheSync(stop, s.synced...) {
 		return
 	}
+	s.Ledger.Lead(now())
 	s.metrics.Lead()
 	logger.Info("Fairway leads: releasing pods", "profiles", len(s.Scheduler.Profiles))
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))

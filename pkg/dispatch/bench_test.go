@@ -75,6 +75,7 @@ func newFull(queues, pods int, classes int64) *full {
 	for n := range pods {
 		f.ObservePod(f.pod(n, r), f.now)
 	}
+	f.Lead(f.now)
 	// Some pods run, so that shares differ, and every class has proved to fit.
 	for i := 0; i < 5 || len(f.released) < batch; i++ {
 		f.released = f.released[:0]

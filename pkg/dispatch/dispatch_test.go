@@ -28,6 +28,7 @@ func newScheduler(t *testing.T, window int) *scheduler {
 	for _, path := range []queue.Path{"root.a", "root.b"} {
 		s.Ledger.ObserveQueue(queue.Declaration{Path: path, Spec: queue.DefaultSpec()})
 	}
+	s.Ledger.Lead(0)
 	return s
 }
 

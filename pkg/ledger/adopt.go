@@ -13,7 +13,7 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now = max(l.now, now)
-	l.begin()
+	l.settleAll()
 	p := &l.preempting
 	defer func() { p.counts.Stale += uint64(stale) }()
 	if preemption.SettingsOf(l.root.spec.Preemption).ObserveOnly {

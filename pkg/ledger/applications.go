@@ -79,7 +79,7 @@ func (l *Ledger) slotFor(leaf *account, user string) (reason.Reason, bool) {
 	switch {
 	case l.treeOld || l.moving:
 		return why, false
-	case !l.started:
+	case !l.leading:
 		return why, !l.limitsApplications(leaf)
 	}
 	why, over := limit.MaxRunningApplications(l.levels(leaf, user))
@@ -146,7 +146,7 @@ func (l *Ledger) leaveUser(user string) {
 // handOn gives freed slots to those who were submitted first: one under the queue that was full, one to the user who was.
 // YARN FairScheduler: MaxRunningAppsEnforcer. Invariant: afterwards nobody fits who is kept out.
 func (l *Ledger) handOn(under *account, user string, userFull bool) {
-	if !l.started || l.treeOld || l.moving || l.effects.admit {
+	if !l.leading || l.treeOld || l.moving || l.effects.admit {
 		return // reexamine follows
 	}
 	for slots := btoi(under != nil) + btoi(userFull); slots > 0; slots-- {
@@ -202,39 +202,22 @@ func (l *Ledger) reexamine() {
 }
 
 // explain brings up to date what is said of applications that are kept out: another limit may keep them out than at first. It is left to
-// those who read it, since a slot that moves may change it for all of them.
+// those who write it to pods, since a slot that moves may change it for all of them. What is read is worked out then: see holdNow.
 func (l *Ledger) explain() {
-	if l.started && l.explained != l.slotsMoved {
+	if l.leading && l.explained != l.slotsMoved {
 		l.reexamine()
 		l.drain()
 	}
 }
 
-// begin ends the time in which the ledger only takes in what is there: applications without charged pods compete for the slots that
-// those with some leave, in order of submission. So a restart does not depend on the order in which pods and Queues are seen, nor on
-// who looked meanwhile.
-func (l *Ledger) begin() {
-	l.settle()
-	if l.started {
-		l.endStarts(l.now)
-		return
-	}
-	l.started, l.moving = true, true
-	for _, p := range sortedKeys(l.accounts) {
-		leaf := l.accounts[p]
-		for _, name := range sortedKeys(leaf.apps) {
-			l.lookAtStart(leaf.apps[name])
-			l.suspend(leaf.apps[name])
+// holdNow is what holds a pod: what it was told, unless another limit keeps its application out by now. Numbers that only move are not told again.
+func (l *Ledger) holdNow(r *record) reason.Reason {
+	if r.keptOut() && !l.treeOld {
+		if why, fits := l.slotFor(r.leaf, r.app.user); !fits && !sameLimit(why, r.hold) {
+			return why
 		}
 	}
-	l.moving = false
-	l.reexamine()
-	l.drain()
-	l.remember()
-	for _, r := range slices.Clone(l.unbound) { // each for itself: order does not matter
-		l.followNomination(r)
-	}
-	l.drain()
+	return r.hold
 }
 
 // suspend keeps out an application that was let in before all was seen.

@@ -14,7 +14,7 @@ import (
 // appTwin knows the rule of running applications and nothing else. It keeps lists, and after every event adds everything up anew: who has
 // no pod any more that wants to run has ended; who has a charged pod runs; then, in order of submission, who fits is let in.
 type appTwin struct {
-	*Ledger
+	leader
 	t       *rapid.T
 	now     int64
 	pods    []Pod
@@ -220,14 +220,14 @@ func (w *appTwin) play(t *rapid.T) {
 
 func TestRunningApplicationsEqualTheirTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := &appTwin{Ledger: New(Options{}), t: t, limits: map[queue.Path]queue.Limit{}}
+		w := &appTwin{leader: newLeader(Options{}), t: t, limits: map[queue.Path]queue.Limit{}}
 		w.ObserveNode(Node{Name: "node", Allocatable: amounts(1000, 1000), Usable: true})
 		w.perUser = twinLimits.Draw(t, "limit of a user")
 		for _, q := range twinQueues {
 			w.limits[q] = twinLimits.Draw(t, "limit")
 			w.declare(q)
 		}
-		w.Snapshot()
+		w.Lead(w.now)
 		for range rapid.IntRange(1, 60).Draw(t, "events") {
 			w.play(t)
 			w.compare()

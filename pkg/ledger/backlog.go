@@ -36,7 +36,10 @@ func (r *record) backlogged() Backlogged {
 func (l *Ledger) Backlog(n int, after, now int64) (show, unshow []Backlogged) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.begin()
+	if !l.leading {
+		return nil, nil
+	}
+	l.settleAll()
 	l.looks++
 	together, more := l.together(n)
 	for _, r := range together {

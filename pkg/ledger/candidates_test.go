@@ -11,7 +11,7 @@ import (
 // crowd is ten nodes of 4 cpu, of which those of the given numbers are full.
 func crowd(t *testing.T, full ...int) *fixture {
 	t.Helper()
-	f := &fixture{Ledger: New(Options{}), t: t, now: 100 * sec}
+	f := &fixture{leader: newLeader(Options{}), t: t, now: 100 * sec}
 	f.ObserveQueue(queue.Declaration{Path: "root.a", Spec: queue.DefaultSpec()})
 	for i := range 10 {
 		name := fmt.Sprintf("node-%d", i)

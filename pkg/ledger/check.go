@@ -20,7 +20,6 @@ func sortQueues(qs []QueueState) {
 func (l *Ledger) Check() (wrong []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.settle()
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	added := map[*account]*sums{}
 	of := func(a *account) *sums { return sumsOf(added, a) }
@@ -236,8 +235,6 @@ func (a *account) checkOrder(name string) (wrong []string) {
 func (l *Ledger) Fingerprint() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.begin()
-	l.explain()
 	var text strings.Builder
 	fmt.Fprintf(&text, "total %v\n", l.total)
 	for _, n := range l.tree.Nodes {
@@ -255,7 +252,7 @@ func (l *Ledger) Fingerprint() string {
 		if s == Parked { // a rebuild has not tried it yet
 			s = Waiting
 		}
-		fmt.Fprintf(&text, "pod %s %s %s %s\n", uid, s, leaf, r.hold.Code)
+		fmt.Fprintf(&text, "pod %s %s %s %s\n", uid, s, leaf, l.holdNow(r).Code)
 	}
 	return text.String()
 }

@@ -46,7 +46,7 @@ func (l *Ledger) Errands(now int64) Errands {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now = max(l.now, now)
-	l.begin()
+	l.settleAll()
 	l.tendPlaces(now)
 	l.recheckVictims()
 	l.tendPlaces(now) // whoever stays makes no room

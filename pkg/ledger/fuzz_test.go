@@ -32,7 +32,7 @@ func FuzzEvents(f *testing.F) {
 
 // player keeps the newest objects beside the ledger.
 type player struct {
-	*Ledger
+	leader
 	t      *testing.T
 	now    int64
 	nodes  map[string]Node
@@ -201,7 +201,7 @@ func TestALookAtTheBacklogLeavesNoTrace(t *testing.T) {
 }
 
 func newPlayer(t *testing.T, looks bool) *player {
-	return &player{Ledger: New(Options{Window: 3, Journal: 2}), t: t, now: 1e6 * sec, nodes: map[string]Node{}, gangs: map[string]Gang{},
+	return &player{leader: newLeader(Options{Window: 3, Journal: 2}), t: t, now: 1e6 * sec, nodes: map[string]Node{}, gangs: map[string]Gang{},
 		queues: map[queue.Path]queue.Declaration{}, pods: map[UID]Pod{}, looks: looks}
 }
 
@@ -288,7 +288,7 @@ func (p *player) compare() {
 		again = len(p.TakeWoken(p.now)) > 0 || ok
 	}
 	p.check()
-	twin := New(Options{Window: 3})
+	twin := newLeader(Options{Window: 3})
 	for uid, o := range p.pods {
 		if s, ok := p.PodState(uid); ok && s.State == Bound {
 			o.Placed = string(s.Leaf)

@@ -86,7 +86,7 @@ func (l *Ledger) ObserveGang(d Gang) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	g := l.groupOf(d.Key)
-	whole := g.Members.Whole || d.Whole && !l.started
+	whole := g.Members.Whole || d.Whole && !l.leading
 	if len(g.pods) == 0 {
 		whole = d.Whole // pods of it may have ended, which nobody else says: what takes their place must not wait for them
 	}
@@ -138,7 +138,7 @@ func (l *Ledger) join(r *record) {
 	r.inGroup = len(r.group.pods)
 	r.group.pods = append(r.group.pods, r)
 	r.group.wait.roomAt = 0
-	if r.group.Gang.Whole && !l.started {
+	if r.group.Gang.Whole && !l.leading {
 		r.group.Members.Whole = true
 	}
 }

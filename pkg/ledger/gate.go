@@ -199,12 +199,12 @@ func (l *Ledger) lookAtStart(a *account) {
 	switch {
 	case a.tells.GetsOn():
 		a.started = true
-		if !a.learnt && l.started && a.parent.gated {
+		if !a.learnt && l.leading && a.parent.gated {
 			l.learn(a.parent, a.lastBound-a.firstBound)
 		}
 		a.learnt = true
 	case a.single():
-		a.started = a.started || l.started // whatever comes after it; while all is being taken in, the order tells nothing
+		a.started = a.started || l.leading // whatever comes after it; while all is being taken in, the order tells nothing
 	case a.tells.BoundDrivers > 0:
 		a.driven = true
 	case a.driven:

@@ -20,7 +20,6 @@ type Leaving struct {
 func (l *Ledger) Leaving() (qs []Leaving, busy bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.settle()
 	return l.leaving(), l.inWindow > 0
 }
 

@@ -62,7 +62,7 @@ type Ledger struct {
 	free          book.FreeList[*record]
 
 	// Applications: see applications.go.
-	started     bool
+	leading     bool             // see Lead
 	moving      bool             // pods are being moved to where a new tree puts them
 	slotsMoved  uint64           // grows whenever an application starts, ends or counts for another user
 	explained   uint64           // slotsMoved when it was last said what keeps applications out

@@ -13,14 +13,14 @@ const sec int64 = 1e9
 
 // fixture is a ledger with one large node, a clock that stands still unless it is moved, and short words for what tests do.
 type fixture struct {
-	*Ledger
+	leader
 	t   *testing.T
 	now int64
 }
 
 func newFixture(t *testing.T, o Options) *fixture {
 	t.Helper()
-	f := &fixture{Ledger: New(o), t: t, now: 100 * sec}
+	f := &fixture{leader: newLeader(o), t: t, now: 100 * sec}
 	f.ObserveNode(Node{Name: "node", Allocatable: amounts(100, 400), Usable: true})
 	return f
 }

@@ -32,8 +32,6 @@ type ApplicationState struct {
 func (l *Ledger) Applications() []ApplicationState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.begin()
-	l.explain()
 	var all []ApplicationState
 	for _, n := range l.tree.Nodes {
 		var own []*account
@@ -42,13 +40,13 @@ func (l *Ledger) Applications() []ApplicationState {
 		}
 		slices.SortFunc(own, runningOrder)
 		for _, app := range own {
-			all = append(all, app.applicationState())
+			all = append(all, l.applicationState(app))
 		}
 	}
 	return all
 }
 
-func (a *account) applicationState() ApplicationState {
+func (l *Ledger) applicationState(a *account) ApplicationState {
 	s := ApplicationState{
 		Queue: a.path, Name: a.name, User: a.user, Submitted: a.submitted, State: a.state, Admitted: a.runs,
 		Allocated: a.usage.List(), PodsPending: a.pending, PodsRunning: a.running,
@@ -64,7 +62,7 @@ func (a *account) applicationState() ApplicationState {
 			s.WaitingSince = e.Created
 		}
 		if !a.runs && e.held() {
-			s.Hold = e.hold
+			s.Hold = l.holdNow(e.record)
 		}
 	}
 	return s
@@ -74,11 +72,9 @@ func (a *account) applicationState() ApplicationState {
 func (l *Ledger) Pods() []PodState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.begin()
-	l.explain()
 	all := make([]PodState, 0, len(l.pods))
 	for _, r := range l.pods { // sorted below
-		all = append(all, r.podState())
+		all = append(all, l.podState(r))
 	}
 	slices.SortFunc(all, func(a, b PodState) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))

@@ -65,12 +65,13 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now = max(l.now, now)
-	l.begin()
+	l.settleAll()
 	if all {
 		l.lookAtClocks(now)
 	}
 	p := &l.preempting
 	w := preemption.World{Total: l.total, Used: l.root.usage.List(), Settings: preemption.SettingsOf(l.root.spec.Preemption)}
+	l.recheckDrivers()
 	held := l.heldBack()
 	w.Queues = make([]preemption.Queue, 0, len(l.tree.Nodes))
 	for i, n := range l.tree.Nodes {

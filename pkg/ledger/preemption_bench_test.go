@@ -33,6 +33,7 @@ func owed(b *testing.B, queues int) (*Ledger, int64) {
 		name := fmt.Sprintf("waits-%03d", i)
 		l.ObservePod(Pod{UID: UID(name), Name: name, Queue: "starved", Application: "waits", Request: size, Class: "c"}, now)
 	}
+	l.Lead(now)
 	l.LookAtStarvation(now)
 	now += 2 * sec
 	if due, _ := l.LookAtStarvation(now); !due {

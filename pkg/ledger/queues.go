@@ -14,7 +14,7 @@ func (l *Ledger) ObserveQueue(d queue.Declaration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if old, ok := l.declared[d.Path]; ok && l.unreadable[d.Path] == "" && old.Spec.Equal(d.Spec) && old.Percent.Equal(d.Percent) && old.PolicyInForce == d.PolicyInForce &&
-		old.Created == d.Created && old.Deleting == d.Deleting && (l.started || old.Memory.Equal(d.Memory)) {
+		old.Created == d.Created && old.Deleting == d.Deleting && (l.leading || old.Memory.Equal(d.Memory)) {
 		return // what a status remembers is what this ledger knew, once it has begun
 	}
 	l.percent += btoi(!d.Percent.IsZero()) - btoi(!l.declared[d.Path].Percent.IsZero())

@@ -63,7 +63,6 @@ type Competitor struct {
 func (l *Ledger) Rehearse() *Rehearsal {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.begin()
 	h := &Rehearsal{ledger: l, parked: map[*class]bool{}}
 	for _, c := range l.classes { // each for itself: order does not matter
 		h.parked[c] = c.says() != "" && l.roomFor(c) != nil
@@ -92,7 +91,7 @@ func (h *Rehearsal) Next(roomy, tell bool) (Charge, bool) {
 	l := h.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.settle()
+	l.settleAll()
 	l.explain()
 	l.recheckDrivers()
 	for _, t := range h.watch {
@@ -207,12 +206,12 @@ func (h *Rehearsal) Back(n int) {
 	l := h.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.settle()
+	l.settleAll()
 	for len(h.charged) > n {
 		last := len(h.charged) - 1
 		r := h.charged[last]
 		h.charged = h.charged[:last]
-			l.set(r, r.leaf, Waiting, reason.Reason{})
+		l.set(r, r.leaf, Waiting, reason.Reason{})
 		l.settleApplications()
 		if r.group != nil {
 			l.countGroup(r.group)
@@ -251,9 +250,9 @@ func (h *Rehearsal) Readmit() {
 	l := h.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.settle()
-	l.started, h.fresh = false, false
-	l.begin()
+	l.settleAll()
+	h.fresh = false
+	l.lead()
 }
 
 // decisions are the steps from the root to the pod, before it is charged.
@@ -293,7 +292,7 @@ func (h *Rehearsal) Stopped(uid UID) reason.Reason {
 	l := h.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.settle()
+	l.settleAll()
 	l.explain()
 	r := l.pods[uid]
 	if r == nil || r.state != Waiting {
@@ -315,7 +314,7 @@ func (h *Rehearsal) Declaration(p queue.Path) (d queue.Declaration, declared boo
 	l := h.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.settle()
+	l.settleAll()
 	d, declared = l.declared[p]
 	if !declared {
 		d = queue.Declaration{Path: p, Spec: queue.DefaultSpec(), PolicyInForce: queue.Unstated}
@@ -401,7 +400,7 @@ func (h *Rehearsal) Holders(below queue.Path, name resource.Name, n int) []Holde
 	l := h.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.settle()
+	l.settleAll()
 	type held struct {
 		app    *account
 		amount int64
@@ -434,7 +433,7 @@ func (h *Rehearsal) Starting(leaf queue.Path, n int) []Holder {
 	l := h.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.settle()
+	l.settleAll()
 	a := l.accounts[leaf]
 	if a == nil {
 		return nil

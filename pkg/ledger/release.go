@@ -23,12 +23,15 @@ type Release struct {
 }
 
 // Choose picks the next pod in fair order, charges it and stamps its ticket. False: nothing may be released now; the next
-// observation, failure, reservation or NextRetry may change that.
+// observation, failure, reservation or NextRetry may change that. A standby (see Lead) releases nothing.
 func (l *Ledger) Choose(now int64) (Release, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now = now
-	l.begin()
+	if !l.leading {
+		return Release{}, false
+	}
+	l.settleAll()
 	l.expire(now)
 	for len(l.seated) > 0 { // also beyond the window: a part of a group is of no use
 		c := l.seated[0]

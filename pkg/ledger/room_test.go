@@ -9,7 +9,7 @@ import (
 )
 
 func TestAFailedClassWaitsForRoomAndTakesItOnce(t *testing.T) {
-	w := struct{ *Ledger }{New(Options{})}
+	w := struct{ leader }{newLeader(Options{})}
 	w.ObserveNode(Node{Name: "n", Allocatable: amounts(4, 16), Usable: true})
 	w.ObserveQueue(queue.Declaration{Path: "root.a", Spec: queue.DefaultSpec()})
 	for _, name := range []string{"p1", "p2", "p3", "p4"} {
@@ -59,7 +59,7 @@ func TestAFailedClassWaitsForRoomAndTakesItOnce(t *testing.T) {
 }
 
 func TestANodeThatMayNotBeUsedGivesNoRoom(t *testing.T) {
-	l := New(Options{})
+	l := newLeader(Options{})
 	l.ObserveNode(Node{Name: "plain", Allocatable: amounts(8, 32), Usable: true, Facts: "plain"})
 	l.ObserveQueue(queue.Declaration{Path: "root.a", Spec: queue.DefaultSpec()})
 	p := Pod{UID: "p", Name: "p", Queue: "root.a", Application: "x", Class: "gpu", Request: amounts(2, 8),
@@ -101,7 +101,7 @@ func TestAClassThatNoPodSpeaksForIsTriedOnceMore(t *testing.T) {
 			l.Fail(r.UID, NoFit, 6)
 		},
 	} {
-		l := New(Options{})
+		l := newLeader(Options{})
 		l.ObserveNode(Node{Name: "n", Allocatable: amounts(1, 4), Usable: true})
 		l.ObserveQueue(queue.Declaration{Path: "root.a", Spec: queue.DefaultSpec()})
 		big := Pod{UID: "p1", Name: "p1", Queue: "root.a", Application: "x", Class: "c", Request: amounts(2, 8), Created: 1}
@@ -116,7 +116,7 @@ func TestAClassThatNoPodSpeaksForIsTriedOnceMore(t *testing.T) {
 		if r, ok := l.Choose(5); ok {
 			t.Fatalf("%s: %s was tried without room while %s says why", name, r.UID, first.UID)
 		}
-		leave(l, big)
+		leave(l.Ledger, big)
 		if r, ok := l.Choose(7); !ok || r.UID != "p2" {
 			t.Errorf("%s: nobody says any more why the class waits", name)
 		}
@@ -138,7 +138,7 @@ func TestANodeWithoutTheDeviceIsNoRoom(t *testing.T) {
 		"the resource is elsewhere":      {gpu, true},
 		"its whole group is passed over": {"example.com", true},
 	} {
-		l := New(Options{})
+		l := newLeader(Options{})
 		l.ObserveNode(Node{Name: "plain", Allocatable: amounts(8, 32), Usable: true})
 		l.ObserveNode(Node{Name: "devices", Allocatable: amounts(8, 32).Add(resource.Of(device)), Usable: true})
 		l.ObserveQueue(queue.Declaration{Path: "root.a", Spec: queue.DefaultSpec()})

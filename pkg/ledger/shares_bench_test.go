@@ -33,9 +33,9 @@ func BenchmarkActivityFlip(b *testing.B) {
 			l.ObservePod(Pod{UID: UID(p), Name: string(p), Queue: string(p), Application: string(p), Class: "c", Request: amounts(1, 4)}, 1)
 		}
 	}
+	l.Lead(1)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.begin()
 	for _, p := range leaves {
 		l.shareOf(l.accounts[p])
 	}

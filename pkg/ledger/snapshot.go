@@ -88,7 +88,6 @@ func (l *Ledger) Snapshot() Snapshot {
 func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]string, []Leaving) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.begin()
 	tree := l.tree // built anew at every change, never edited
 	s := Snapshot{Version: l.version, Total: l.total, InWindow: l.inWindow, Queues: make([]QueueState, 0, len(tree.Nodes)+len(tree.Blocked))}
 	active, held := make([]bool, len(tree.Nodes)), heldBack(nil)
@@ -139,17 +138,15 @@ type PodState struct {
 func (l *Ledger) PodState(uid UID) (PodState, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.settle()
-	l.explain()
 	r := l.pods[uid]
 	if r == nil {
 		return PodState{}, false
 	}
-	return r.podState(), true
+	return l.podState(r), true
 }
 
-func (r *record) podState() PodState {
-	s := PodState{Pod: r.Pod, State: r.state, Hold: r.hold, Since: r.since}
+func (l *Ledger) podState(r *record) PodState {
+	s := PodState{Pod: r.Pod, State: r.state, Hold: l.holdNow(r), Since: r.since}
 	if r.leaf != nil {
 		s.Leaf = r.leaf.path
 	}

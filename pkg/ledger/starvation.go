@@ -46,7 +46,10 @@ func (l *Ledger) LookAtStarvation(now int64) (due bool, next int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now = max(l.now, now)
-	l.begin()
+	if !l.leading {
+		return false, 0
+	}
+	l.settleAll()
 	p := &l.preempting
 	soonest := func(at int64) {
 		if at != 0 && (next == 0 || at < next) {
@@ -101,6 +104,7 @@ func (a *account) timeout(k preemption.Kind) queue.Timeout {
 
 // lookAtClocks starts and stops the clock of every queue.
 func (l *Ledger) lookAtClocks(now int64) {
+	l.recheckDrivers()
 	held := l.heldBack()
 	var tried onTrial
 	for _, n := range l.tree.Nodes[1:] {
@@ -185,7 +189,6 @@ func (l *Ledger) targetOf(a *account, k preemption.Kind, demand resource.List) r
 type heldBack map[*account]resource.List
 
 func (l *Ledger) heldBack() heldBack {
-	l.recheckDrivers()
 	held := heldBack{}
 	for _, n := range l.tree.Nodes { // not driversWait: where a share has shrunk, that is noted when a walk comes by
 		leaf := l.accounts[n.Path]

@@ -30,7 +30,10 @@ func tellable(h reason.Reason) bool {
 func (l *Ledger) TakeTellings(n int) []Telling {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.begin() // a new tree may change what holds pods
+	if !l.leading {
+		return nil
+	}
+	l.settleAll() // a new tree may change what holds pods
 	l.explain()
 	var ts []Telling
 	looked := 0

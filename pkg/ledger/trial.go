@@ -31,7 +31,7 @@ type before struct {
 // try begins a trial. It must be ended before the lock is given up. Parked pods and those that back off take their turns with the others: what
 // keeps them is no limit.
 func (l *Ledger) try() *trial {
-	l.begin()
+	l.settleAll()
 	l.recheckDrivers()
 	t := l.newTrial()
 	for _, r := range slices.Clone(l.parked) { // each for itself: order does not matter

@@ -19,7 +19,6 @@ type Unplaced struct {
 func (l *Ledger) Unplaced() []Unplaced {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.begin()
 	type key struct {
 		queue queue.Path
 		why   reason.Reason

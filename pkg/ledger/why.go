@@ -12,8 +12,6 @@ const tellAfter int64 = 2e9
 func (l *Ledger) Why(uid UID) (reason.Reason, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.begin()
-	l.explain()
 	r := l.pods[uid]
 	if r == nil || r.state != Waiting {
 		return reason.Reason{}, false
@@ -23,9 +21,10 @@ func (l *Ledger) Why(uid UID) (reason.Reason, bool) {
 
 // why is the dominant reason: a hold, then a hard limit, the nearest first, then room, then the turn.
 func (l *Ledger) why(r *record) reason.Reason {
-	if r.keptOut() { // what it was told may be of older numbers
-		why, _ := l.slotFor(r.leaf, r.app.user)
-		return why
+	if r.keptOut() && !l.treeOld { // what it was told may be of older numbers
+		if why, fits := l.slotFor(r.leaf, r.app.user); !fits {
+			return why
+		}
 	}
 	if r.hold.Code == reason.GangIncomplete {
 		return r.group.incomplete(r.hold.Queue, r.group.Live)
@@ -75,7 +74,10 @@ func (l *Ledger) limitOn(app *account, c *class) (reason.Reason, bool) {
 func (l *Ledger) Survey(n int, now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.begin()
+	if !l.leading {
+		return
+	}
+	l.settleAll()
 	for range min(n, len(l.unbound)) {
 		l.surveyed = (l.surveyed + 1) % len(l.unbound)
 		r := l.unbound[l.surveyed]
@@ -111,12 +113,10 @@ func sameLimit(a, b reason.Reason) bool {
 func (l *Ledger) WaitingPods() map[reason.Code]int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.settle() // not begin: a replica that does not lead is asked for its metrics too
-	l.explain()
 	held := map[reason.Code]int{}
 	for _, r := range l.unbound { // each for itself: order does not matter
 		if r.state == Waiting && r.held() {
-			held[r.hold.Code]++
+			held[l.holdNow(r).Code]++
 		}
 	}
 	turn := map[*class]reason.Code{}

@@ -58,7 +58,7 @@ func TestTheTableOfMetricsIsWhatIsExported(t *testing.T) {
 	declare(l, "root.c", func(q *queue.Spec) { q.Policy = queue.StateAware })
 	pod(l, "p", "root.a", "app")
 	r := New(l, Options{MaxQueues: 10})
-	r.Lead()
+	lead(r)
 	release(t, l, r, 101*sec)
 	page, _ := scrape(t, r)
 	got := exported(page)

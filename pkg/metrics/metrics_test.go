@@ -23,6 +23,7 @@ const sec int64 = 1e9
 // page returns the text of one scrape of the recorder, and fairway's series of it.
 func scrape(t testing.TB, r *Recorder) (page string, series map[string]float64) {
 	t.Helper()
+	r.ledger.Settle(0) // as each round does
 	Show(r)
 	answer := httptest.NewRecorder()
 	legacyregistry.HandlerWithReset().ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
@@ -63,6 +64,12 @@ func newLedger() *ledger.Ledger {
 	return l
 }
 
+// lead is what the scheduler does once everything is in its ledger.
+func lead(r *Recorder) {
+	r.ledger.Lead(0)
+	r.Lead()
+}
+
 func pod(l *ledger.Ledger, uid ledger.UID, q, application string) {
 	l.ObservePod(ledger.Pod{UID: uid, Name: string(uid), Queue: q, Application: application, Class: "c", Request: amounts(1500, 1<<30), Created: 100 * sec}, 100*sec)
 }
@@ -96,7 +103,7 @@ func TestQueuesAreShownInCoresAndBytes(t *testing.T) {
 		pod(l, ledger.UID(fmt.Sprint("p", i)), "root.a", fmt.Sprint("app", i))
 	}
 	r := New(l, Options{MaxQueues: 10})
-	r.Lead()
+	lead(r)
 	first := release(t, l, r, 103*sec)
 	l.Reserve(first.UID, "n", 104*sec)
 	state, _ := l.PodState(first.UID)
@@ -178,7 +185,7 @@ func TestApplicationsAreShownByState(t *testing.T) {
 	}
 	observe("plain-driver", "root.c", "n", application.Driver, false)
 	r := New(l, Options{MaxQueues: 10})
-	r.Lead()
+	lead(r)
 	_, got := scrape(t, r)
 	series := func(queue, state string) string {
 		return fmt.Sprintf(`fairway_queue_applications{queue=%q,state=%q}`, queue, state)
@@ -203,7 +210,7 @@ func TestOnlyFirstReleasesAreTimedAndNothingTakesLessThanNoTime(t *testing.T) {
 	declare(l, "root.a")
 	pod(l, "p", "root.a", "app")
 	r := New(l, Options{MaxQueues: 10})
-	r.Lead()
+	lead(r)
 	p := release(t, l, r, 90*sec) // created at 100 by another clock
 	l.Fail(p.UID, ledger.Refused, 91*sec)
 	release(t, l, r, 200*sec)
@@ -227,7 +234,7 @@ func TestAReplicaThatDoesNotLeadShowsThatOnly(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	l.ObservePod(ledger.Pod{UID: "old", Name: "old", Queue: "root.a", Application: "old", Class: "c", Request: amounts(1, 1), Created: 1}, 100*sec)
-	r.Lead()
+	lead(r)
 	if p := release(t, l, r, 101*sec); p.UID != "old" {
 		t.Errorf("%s has the slot: the scrape gave it away before all was seen", p.UID)
 	}
@@ -242,7 +249,7 @@ func TestProblemsAreShownUnderTheNearestQueueThatIs(t *testing.T) {
 	declare(l, "root.lost.child")
 	of := func(most int) map[string]float64 {
 		r := New(l, Options{MaxQueues: most})
-		r.Lead()
+		lead(r)
 		_, got := scrape(t, r)
 		maps.DeleteFunc(got, func(name string, _ float64) bool { return !strings.HasPrefix(name, "fairway_queue_problems") })
 		return got
@@ -265,7 +272,7 @@ func TestNamesFollowTheConventions(t *testing.T) {
 	declare(l, "root.a")
 	pod(l, "p", "root.a", "app")
 	r := New(l, Options{MaxQueues: 10})
-	r.Lead()
+	lead(r)
 	release(t, l, r, 101*sec)
 	page, _ := scrape(t, r)
 	for line := range strings.Lines(page) {

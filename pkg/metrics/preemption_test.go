@@ -24,6 +24,7 @@ func starving(edits ...func(*queue.Spec)) *ledger.Ledger {
 	l.ObservePod(ledger.Pod{UID: "busy", Queue: "root.busy", Application: "busy", Node: "n", Request: amounts(8000, 8<<30), Created: sec}, 90*sec)
 	pod(l, "one", "root.a.b", "asks")
 	pod(l, "two", "root.a.b", "asks")
+	l.Lead(100 * sec)
 	l.LookAtStarvation(100 * sec)
 	return l
 }
@@ -36,7 +37,7 @@ func at(r *Recorder, second int64) *Recorder {
 func TestStarvationIsShown(t *testing.T) {
 	l := starving()
 	r := at(New(l, Options{MaxQueues: 10}), 112)
-	r.Lead()
+	lead(r)
 	_, got := scrape(t, r)
 	wantSeries(t, got, map[string]float64{
 		`fairway_queue_starved_seconds{kind="FairShare",queue="root.a.b"}`:   12,
@@ -66,7 +67,7 @@ func TestClaimsAreShownUnderTheNearestQueueThatIs(t *testing.T) {
 	l := starving()
 	l.LookAtStarvation(130 * sec)
 	r := New(l, Options{MaxQueues: 3}) // root, root.a, root.busy
-	r.Lead()
+	lead(r)
 	_, got := scrape(t, r)
 	wantSeries(t, got, map[string]float64{`fairway_queue_claims_open{queue="root.a"}`: 2, `fairway_queue_claims_open{queue="root"}`: 0})
 	if _, there := got[`fairway_queue_claims_open{queue="root.a.b"}`]; there {
@@ -82,7 +83,7 @@ func TestPlansAreShown(t *testing.T) {
 	observedPods, observedSeconds := plan("true")
 	l := starving(func(s *queue.Spec) { s.Preemption.ObserveOnly = true })
 	r := New(l, Options{MaxQueues: 10})
-	r.Lead()
+	lead(r)
 	_, got := scrape(t, r)
 	wantSeries(t, got, map[string]float64{
 		pods: 0, seconds: 0, observedPods: 0, observedSeconds: 0, `fairway_preemption_observe_only`: 1,

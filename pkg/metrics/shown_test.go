@@ -37,7 +37,7 @@ func TestWholeUpperLevelsThatFitAreShown(t *testing.T) {
 		{6, "[root root.a root.a.x root.a.y root.b root.b.z]"}, {1000, "[root root.a root.a.x root.a.y root.b root.b.z]"},
 	} {
 		r := New(l, Options{MaxQueues: c.most})
-		r.Lead()
+		lead(r)
 		for _, p := range []queue.Path{"root.a.x", "root.b.z", "root.b.z"} {
 			r.Bound(&ledger.PodState{Leaf: p}, sec)
 		}
@@ -66,7 +66,7 @@ func TestDeeperQueuesCountForTheirNearestShownAncestor(t *testing.T) {
 		declare(l, p)
 	}
 	r := New(l, Options{MaxQueues: 3})
-	r.Lead()
+	lead(r)
 	for _, p := range []queue.Path{"root.a.x", "root.a.y", "root.b.z", "root.b"} {
 		r.Bound(&ledger.PodState{Leaf: p}, sec)
 	}
@@ -84,7 +84,7 @@ func TestSeriesOfRemovedQueuesEnd(t *testing.T) {
 	declare(l, "root.a")
 	declare(l, "root.b")
 	r := New(l, Options{MaxQueues: 10})
-	r.Lead()
+	lead(r)
 	for _, p := range []queue.Path{"root.a", "root.b"} {
 		r.Bound(&ledger.PodState{Leaf: p}, sec)
 	}
@@ -106,7 +106,7 @@ func TestSeriesOfRemovedQueuesEnd(t *testing.T) {
 func TestHistogramsStayWithinTheBoundBetweenScrapes(t *testing.T) {
 	l := newLedger()
 	r := New(l, Options{MaxQueues: 3})
-	r.Lead()
+	lead(r)
 	for i := range 100 {
 		r.Bound(&ledger.PodState{Leaf: queue.Path(fmt.Sprint("root.q", i))}, sec)
 	}
@@ -148,7 +148,7 @@ func TestTenThousandQueues(t *testing.T) {
 		{10001, 10001, 101*17 + 9900*21 + 9901*26 + 43},
 	} {
 		r := New(l, Options{MaxQueues: c.most})
-		r.Lead()
+		lead(r)
 		for i := range 100 {
 			for j := range 99 {
 				r.Bound(&ledger.PodState{Leaf: queue.Path(fmt.Sprintf("root.d%d.l%d", i, j))}, sec)
@@ -187,7 +187,7 @@ func BenchmarkScrapeLock(b *testing.B) {
 func BenchmarkRelease(b *testing.B) {
 	l := large(b)
 	r := New(l, Options{MaxQueues: 20000})
-	r.Lead()
+	lead(r)
 	one := ledger.Release{Queue: "root.d50.l50", First: true}
 	for b.Loop() {
 		r.Released(one, 7*sec)

@@ -45,6 +45,7 @@ func newCycle(t *testing.T, high *st.PodWrapper) *cycle {
 	}
 	c.pods = append(c.pods, high.Obj())
 	c.observe(high.Obj(), "a", func(p *ledger.Pod) {})
+	c.ledger.Lead(1)
 	if r, ok := c.ledger.Choose(1); !ok || r.UID != "high" {
 		t.Fatal("the pod is not released")
 	}

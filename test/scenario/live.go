@@ -50,6 +50,7 @@ func (w *World) syncLive() {
 	if w.live == nil {
 		return
 	}
+	w.live.ledger.Lead(w.now * second)
 	for _, q := range w.live.ledger.Snapshot().Queues {
 		if _, ok := w.declaration(q.Path); !ok && q.Declared {
 			w.live.ledger.ForgetQueue(q.Path)
@@ -58,6 +59,7 @@ func (w *World) syncLive() {
 	for _, d := range w.queues {
 		w.live.ledger.ObserveQueue(d)
 	}
+	w.live.ledger.Settle(w.now * second)
 	w.cluster = w.live.ledger.Snapshot().Total
 }
 

@@ -17,6 +17,7 @@ func (w *World) picture() *picture.Picture {
 	w.writeStatus()
 	copied := newLive().with(l)
 	w.fill(copied)
+	copied.ledger.Lead(w.now * second)
 	return picture.New(copied.ledger)
 }
 

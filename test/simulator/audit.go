@@ -31,6 +31,7 @@ func (w *World) audit() {
 func (w *World) look(quiet bool) {
 	w.Audits++
 	defer w.beginLook()()
+	w.Ledger.Settle(w.now)
 	w.wrong = append(w.wrong, w.Ledger.Check()...)
 	w.expectWithdrawals()
 	w.auditCharges()
@@ -192,6 +193,7 @@ func (w *World) rebuild(shuffle *rand.Rand) *ledger.Ledger {
 	for _, f := range observe {
 		f()
 	}
+	twin.Lead(w.now)
 	return twin
 }
 

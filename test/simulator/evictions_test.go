@@ -134,6 +134,7 @@ func (s *steady) restart() {
 	for _, uid := range sorted(s.pods) {
 		s.tell(s.pods[uid])
 	}
+	s.l.Lead(s.now)
 }
 
 func (s *steady) node(name string) *ledger.Node {
@@ -414,6 +415,7 @@ func (s *steady) run(checked bool) error {
 // waves submits the pods of some leaves first, and those of others when these have their places.
 func (s *steady) waves(checked bool) error {
 	s.start()
+	s.l.Lead(s.now)
 	n := 2 + s.IntN(2)
 	wave := map[string]int{}
 	for _, q := range s.obs.Queues {

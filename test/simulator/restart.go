@@ -39,6 +39,7 @@ func (w *World) Restart() {
 	w.begins = true
 	w.observe(obs, w.rng.Uint64())
 	w.begins = false
+	w.Ledger.Lead(w.now)
 	w.lookAtStarts()
 	for k, p := range w.pasts { // each for itself: order does not matter
 		q := w.queues[k.queue]

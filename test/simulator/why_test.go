@@ -73,6 +73,7 @@ func (w *World) picture() *picture.Picture {
 		}
 		l.ObservePod(now, w.now)
 	}
+	l.Lead(w.now)
 	return picture.New(l)
 }
 

@@ -177,6 +177,7 @@ func Start(seed uint64, obs Objects, o Options) *World {
 	w.kube = kube{rooms: map[string]*room{}}
 	w.dispatcher = dispatch.Dispatcher{Ledger: w.Ledger, Port: port{w}, Reject: w.reject}
 	w.observeFirst(obs)
+	w.Ledger.Lead(w.now)
 	w.round()
 	w.popNext()
 	if !o.Calm {

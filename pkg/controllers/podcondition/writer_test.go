@@ -59,6 +59,7 @@ type world struct {
 
 func newWorld(t *testing.T, o Options) *world {
 	w := &world{T: t, ledger: ledger.New(ledger.Options{}), client: fake.NewClientset(), recorder: &recorder{}, clock: clocktesting.NewFakeClock(start)}
+	w.ledger.Lead(0)
 	w.client.PrependReactor("patch", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		patch := a.(clienttesting.PatchAction)
 		w.patched = append(w.patched, patch.GetName())

@@ -150,6 +150,7 @@ func objectOf(stored *unstructured.Unstructured) Object {
 // leaving asks the ledger, which hears of Queues after the store does: it may speak of a Queue's predecessor of the same name. The worst
 // that comes of it is a Queue that goes before its pods, which keep their account all the same.
 func (c *Controller) leaving() (map[string]*ledger.Leaving, bool) {
+	c.ledger.Settle(c.clock.Now().UnixNano())
 	list, busy := c.ledger.Leaving()
 	m := make(map[string]*ledger.Leaving, len(list))
 	for i := range list {

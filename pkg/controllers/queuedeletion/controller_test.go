@@ -56,6 +56,7 @@ func newWorld(t *testing.T, o Options) *world {
 	client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{queues: "QueueList"})
 	client.PrependReactor("*", "*", w.serve)
 	o.Clock = w.clock
+	w.ledger.Lead(0)
 	w.c = New(w.ledger, w.store, client, o)
 	cores := resource.Of(resource.Entry{Name: resource.CPU, Value: 1000_000})
 	w.ledger.ObserveNode(ledger.Node{Name: "n", Allocatable: cores, Usable: true})

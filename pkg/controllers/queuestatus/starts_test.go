@@ -38,6 +38,7 @@ func (w *world) feed(l *ledger.Ledger, pods ...ledger.Pod) {
 
 func (w *world) states(l *ledger.Ledger) map[string]application.State {
 	states := map[string]application.State{}
+	l.Lead(w.clock.Now().UnixNano())
 	for _, a := range l.Applications() {
 		states[a.Name] = a.State
 	}
@@ -60,7 +61,7 @@ func TestWhatHasStartedHasStartedAfterARestart(t *testing.T) {
 	drivers := []ledger.Pod{pod("old-driver", "old", application.Driver, 0), pod("new-driver", "new", application.Driver, 10)}
 	w.clock.Step(20e9)
 	w.feed(w.ledger, drivers...)
-	w.ledger.Applications() // begins
+	w.ledger.Lead(w.clock.Now().UnixNano())
 	w.ledger.ObservePod(pod("old-executor", "old", application.Executor, 12), w.clock.Now().UnixNano())
 	w.ledger.ForgetPod("old-executor", w.clock.Now().UnixNano())
 	w.wrote(w.informed(), "root", "root.a")

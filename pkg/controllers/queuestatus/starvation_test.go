@@ -131,6 +131,7 @@ func (c *contest) ask(names ...string) {
 func (c *contest) after(d time.Duration, want ...string) {
 	c.Helper()
 	c.clock.Step(d)
+	c.ledger.Lead(c.clock.Now().UnixNano())
 	c.ledger.LookAtStarvation(c.clock.Now().UnixNano())
 	c.events = nil
 	c.writer.pass(c.context)

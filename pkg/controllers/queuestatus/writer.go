@@ -179,6 +179,7 @@ func (w *Writer) read() (map[string]int64, ledger.Snapshot) {
 	for name := range w.records {
 		generations[name] = w.generation(name)
 	}
+	w.ledger.Settle(w.clock.Now().UnixNano())
 	return generations, w.ledger.Snapshot()
 }
 

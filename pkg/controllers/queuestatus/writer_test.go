@@ -440,6 +440,7 @@ func TestFewAreWrittenWhilePodsFlow(t *testing.T) {
 	w.declare(names...)
 	w.ledger.ObserveNode(ledger.Node{Name: "n", Usable: true})
 	w.ledger.ObservePod(ledger.Pod{UID: "p", Name: "p", Queue: "q00", Application: "p", Class: "c"}, 1)
+	w.ledger.Lead(1)
 	release, ok := w.ledger.Choose(1)
 	if !ok {
 		t.Fatal("nothing was released")

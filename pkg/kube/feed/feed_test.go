@@ -224,6 +224,7 @@ func TestAQueueThatCannotBeReadBlocksNoOther(t *testing.T) {
 	h.OnAdd(q("root.c", "1"), true)
 	problems := map[queue.Path]int{}
 	weights := map[queue.Path]int64{}
+	l.Lead(1)
 	for _, s := range l.Snapshot().Queues {
 		problems[s.Path], weights[s.Path] = len(s.Problems), s.Spec.Weight
 	}
@@ -238,6 +239,7 @@ func TestAQueueThatCannotBeReadBlocksNoOther(t *testing.T) {
 	}
 	h.OnUpdate(q("root.a", "-7"), q("root.a", "2"))
 	h.OnDelete(q("root.b", nil))
+	l.Settle(1)
 	for _, s := range l.Snapshot().Queues {
 		if len(s.Problems) > 0 || s.Path == "root.b" {
 			t.Errorf("%s: %v", s.Path, s.Problems)
@@ -290,6 +292,7 @@ func TestADeviceClassOffersWhatNoNodeLists(t *testing.T) {
 			p.Annotations = map[string]string{"fairway.dev/queue": "root.a"}
 			p.Spec.Containers[0].Resources.Requests[v1.ResourceName(c.device)] = resource.MustParse("1")
 		}))
+		l.Lead(2)
 		first, ok := l.Choose(2)
 		if !ok {
 			t.Fatalf("%s: the pod is never tried", what)

@@ -57,6 +57,7 @@ func TestAQueueMadeAnewWhileTheWatchWasBrokenStartsAnew(t *testing.T) {
 	old := deleted(queueOf("root.a", "1", "2"))
 	h.OnAdd(old, true)
 	h.OnUpdate(old, queueOf("root.a", "2", map[string]any{}))
+	f.Ledger.Lead(1)
 	for _, q := range f.Ledger.Snapshot().Queues {
 		if q.Path == "root.a" && q.Declared {
 			t.Errorf("what the old queue declared is in force: %+v", q)

@@ -12,7 +12,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// Rebuild makes a ledger of a set of objects, as the scheduler's own is made by its informers. schedulers are the schedulerNames that are ours.
+// Rebuild makes a ledger of a set of objects, as the scheduler's own is made by its informers when it begins to lead. schedulers are the schedulerNames that are ours.
 // The order of the objects makes no difference. A pod or Queue that says nothing of its creation is created now.
 func Rebuild(s *objects.Set, schedulers []string, now time.Time, o ledger.Options) *ledger.Ledger {
 	f := &Feed{
@@ -47,6 +47,7 @@ func Rebuild(s *objects.Set, schedulers []string, now time.Time, o ledger.Option
 	for _, p := range s.Pods {
 		f.ObservePod(podAt(p, at))
 	}
+	f.Ledger.Lead(now.UnixNano())
 	return f.Ledger
 }
 

@@ -152,6 +152,7 @@ type seen struct {
 }
 
 func seenOf(l *ledger.Ledger) seen {
+	l.Lead(now.UnixNano())
 	s := l.Snapshot()
 	return seen{l.Fingerprint(), s.Queues, s.Total, l.Pods(), l.Applications(), l.Gangs()}
 }

@@ -1,0 +1,53 @@
+package ledger
+
+import "slices"
+
+// Lead ends the time in which the ledger only takes in what is there: from now on it decides. Applications without charged pods compete for the slots
+// that those with some leave, in order of submission, and what the statuses of Queues remember is taken over. So a restart does not depend on the
+// order in which pods and Queues are seen. It is called once everything is there, and changes nothing after the first time.
+//
+// Until then the ledger is a standby: it observes, answers every read, and releases nothing.
+func (l *Ledger) Lead(now int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = max(l.now, now)
+	l.settle()
+	if !l.leading {
+		l.lead()
+	}
+}
+
+func (l *Ledger) lead() {
+	l.leading, l.moving = true, true
+	for _, p := range sortedKeys(l.accounts) {
+		leaf := l.accounts[p]
+		for _, name := range sortedKeys(leaf.apps) {
+			l.lookAtStart(leaf.apps[name])
+			l.suspend(leaf.apps[name])
+		}
+	}
+	l.moving = false
+	l.reexamine()
+	l.drain()
+	l.remember()
+	for _, r := range slices.Clone(l.unbound) { // each for itself: order does not matter
+		l.followNomination(r)
+	}
+	l.drain()
+}
+
+// Settle brings the tree, the shares and the order books up to date with the Queues and nodes that were observed, and ends starts whose time is over.
+// Every step that decides something does so first; reads do not: they show the state as of the last step.
+func (l *Ledger) Settle(now int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = max(l.now, now)
+	l.settleAll()
+}
+
+func (l *Ledger) settleAll() {
+	l.settle()
+	if l.leading {
+		l.endStarts(l.now)
+	}
+}
