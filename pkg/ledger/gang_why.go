@@ -67,26 +67,28 @@ func (l *Ledger) roomOfGroup(g *group, queue string) (reason.Reason, bool) {
 	if fits {
 		return reason.Reason{}, false
 	}
-	why := reason.Reason{Code: reason.GangWaitsForRoom, Queue: queue, Other: g.Key, Limit: int64(len(pods)), Used: int64(placed)}
+	why, needed, until := reason.Reason{Code: reason.GangWaitsForRoom, Queue: queue, Other: g.Key}, int64(len(pods)), int64(0)
 	if l.keeper == g {
-		why.Until = g.wait.until
+		until = g.wait.until
 	}
-	short := func(lacks resource.Name, empty bool) {
-		why.Resource, why.Asked, why.Detail = lacks, g.MinResources.Get(lacks), reason.MinResources
-		_, why.Used = l.lacksInAll(g, empty)
+	short := func(lacks resource.Name, empty bool, until int64) {
+		_, free := l.lacksInAll(g, empty)
+		why.Resource, why.Asked = lacks, g.MinResources.Get(lacks)
+		why.Numbers = reason.MinResources{Needed: needed, Free: free, Until: until}
 	}
-	if placed == len(pods) {
-		short(lacks, false)
-	}
-	switch _, could, lacks := l.pack(g, pods, true); {
+	switch _, could, never := l.pack(g, pods, true); {
 	case could < len(pods):
-		why.Code, why.Used, why.Until, why.Resource, why.Asked, why.Detail = reason.GangTooLarge, int64(could), 0, l.dominantOf(pods), 0, ""
+		why.Code, why.Resource, why.Numbers = reason.GangTooLarge, l.dominantOf(pods), reason.Packing{Needed: needed, Fit: int64(could)}
 		for _, o := range pods {
 			why.Asked = resource.SatAdd(why.Asked, o.Request.Get(why.Resource))
 		}
-	case lacks != "":
-		why.Code, why.Until = reason.GangTooLarge, 0
-		short(lacks, true)
+	case never != "":
+		why.Code = reason.GangTooLarge
+		short(never, true, 0)
+	case placed == len(pods):
+		short(lacks, false, until)
+	default:
+		why.Numbers = reason.Packing{Needed: needed, Fit: int64(placed), Until: until}
 	}
 	return why, true
 }

@@ -281,7 +281,9 @@ func (l *Ledger) holdOfGroup(r *record) reason.Reason {
 }
 
 func (g *group) incomplete(queue string, there int) reason.Reason {
-	return reason.Reason{Code: reason.GangIncomplete, Queue: queue, Other: g.Key, Limit: int64(g.MinMember), Used: int64(there + g.Succeeded)}
+	return reason.Reason{Code: reason.GangIncomplete, Queue: queue, Other: g.Key, Numbers: reason.Members{
+		Needed: int64(g.MinMember), Exist: int64(there + g.Succeeded),
+	}}
 }
 
 // pause lets the group back off, once for each time that it is tried.

@@ -147,7 +147,8 @@ func TestAGangThatNeverFitsIsToldWithNumbers(t *testing.T) {
 	f.gang("g", "a", 12) // of 10 cpu each, on 100
 	f.wantPods(f.choose())
 	why, _ := f.Why("g0")
-	if want := (reason.Reason{Code: reason.GangTooLarge, Queue: "root.a", Other: "ns/g", Limit: 12, Used: 10, Resource: "cpu", Asked: 120_000}); why != want {
+	if want := (reason.Reason{Code: reason.GangTooLarge, Queue: "root.a", Other: "ns/g", Resource: "cpu", Asked: 120_000,
+		Numbers: reason.Packing{Needed: 12, Fit: 10}}); why != want {
 		t.Errorf("got %+v, want %+v", why, want)
 	}
 	f.ObserveNode(Node{Name: "more", Allocatable: amounts(20, 80), Usable: true})
@@ -264,7 +265,9 @@ func TestAGangIsNotStarved(t *testing.T) {
 	if f.keeper == nil || f.nodes["other"].keptFor == nil {
 		t.Fatalf("nothing is kept")
 	}
-	want := reason.Reason{Code: reason.BehindGang, Queue: "root.a", Other: "ns/g", Since: f.keeper.wait.since, Until: f.now + keepFor}
+	want := reason.Reason{Code: reason.BehindGang, Queue: "root.a", Other: "ns/g", Numbers: reason.Turn{
+		Since: f.keeper.wait.since, Until: f.now + keepFor,
+	}}
 	if why, _ := f.Why("newest"); why != want {
 		t.Errorf("got %+v, want %+v", why, want)
 	}

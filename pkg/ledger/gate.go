@@ -377,8 +377,9 @@ func (l *Ledger) remember() {
 // behind says behind whom an application waits at the gate.
 func (l *Ledger) behind(a *account) reason.Reason {
 	leaf := a.parent
-	why := reason.Reason{Code: reason.StateAware, Queue: string(leaf.path), Limit: leaf.spec.Starters()}
-	_, why.Used = leaf.startingTimeout()
+	why := reason.Reason{Code: reason.StateAware, Queue: string(leaf.path)}
+	start := reason.Start{Most: leaf.spec.Starters()}
+	_, start.Took = leaf.startingTimeout()
 	var next *account
 	for _, o := range leaf.starting {
 		if o != a && (next == nil || leavesFirst(o, next) < 0) {
@@ -386,10 +387,11 @@ func (l *Ledger) behind(a *account) reason.Reason {
 		}
 	}
 	if next != nil {
-		why.Other, why.Since, why.Until = next.name, next.since(), next.until
+		why.Other, start.Since, start.Until = next.name, next.since(), next.until
 	}
 	i, _ := slices.BinarySearchFunc(leaf.accepted, a, startingOrder)
-	why.Asked = int64(i) + 1
+	start.Position = int64(i) + 1
+	why.Numbers = start
 	return why
 }
 
@@ -416,7 +418,11 @@ const firstInLine = 10
 // saysEnough reports whether what a pod at a gate was told is true, and as much as it needs to know. To tell all of a long line each time
 // that an application has started would be a flood of writes.
 func (l *Ledger) saysEnough(told, is reason.Reason, now int64) bool {
-	return is.Code == reason.StateAware && told.Code == is.Code && told.Queue == is.Queue && told.Limit == is.Limit && is.Asked > firstInLine && told.Until > now
+	if is.Code != reason.StateAware || told.Code != is.Code || told.Queue != is.Queue {
+		return false
+	}
+	was, start := reason.As[reason.Start](told), reason.As[reason.Start](is)
+	return was.Most == start.Most && start.Position > firstInLine && was.Until > now
 }
 
 // startsOf is the gate of a leaf for its status, nil where it has none.

@@ -136,7 +136,9 @@ func TestWhoWaitsAtTheGateIsToldBehindWhom(t *testing.T) {
 	f.choose()
 	f.bind("D1")
 	f.now += 10 * sec
-	want := reason.Reason{Code: reason.StateAware, Queue: "root.s", Other: "app1", Limit: 1, Asked: 2, Since: 100 * sec, Until: 400 * sec}
+	want := reason.Reason{Code: reason.StateAware, Queue: "root.s", Other: "app1", Numbers: reason.Start{
+		Most: 1, Position: 2, Since: 100 * sec, Until: 400 * sec,
+	}}
 	if why, _ := f.Why("D3"); why != want {
 		t.Errorf("got %+v, want %+v", why, want)
 	}
@@ -198,7 +200,8 @@ func TestTheTimeoutIsLearntFromTheLastStarts(t *testing.T) {
 	f.pod("D7", "s", in("app7"), driver, at(7))
 	f.wantPods(f.choose(), "D6")
 	f.bind("D6")
-	if why, _ := f.Why("D7"); why.Used != 4*sec || why.Until != f.now+12*sec {
+	why, _ := f.Why("D7")
+	if start := reason.As[reason.Start](why); start.Took != 4*sec || start.Until != f.now+12*sec {
 		t.Errorf("the reason does not say what was learnt: %+v", why)
 	}
 }

@@ -308,7 +308,9 @@ func (l *Ledger) behindGroup(app *account) (reason.Reason, bool) {
 		return reason.Reason{}, false
 	}
 	g := l.keeper
-	return reason.Reason{Code: reason.BehindGang, Queue: string(app.path), Other: g.Key, Since: g.wait.since, Until: g.wait.until}, true
+	return reason.Reason{Code: reason.BehindGang, Queue: string(app.path), Other: g.Key, Numbers: reason.Turn{
+		Since: g.wait.since, Until: g.wait.until,
+	}}, true
 }
 
 // NodesOpenTo returns the nodes that are not kept from a pod, for a pod group it is not of; false: none is, so it may use all. The node on which

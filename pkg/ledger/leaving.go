@@ -85,5 +85,5 @@ func (l *Ledger) leaving() []Leaving {
 }
 
 func (q Leaving) problem() reason.Reason {
-	return reason.Reason{Code: reason.Deleting, Queue: string(q.Path), Used: int64(q.Pods), Asked: int64(q.Children)}
+	return reason.Reason{Code: reason.Deleting, Queue: string(q.Path), Numbers: reason.Leftovers{Pods: int64(q.Pods), Children: int64(q.Children)}}
 }

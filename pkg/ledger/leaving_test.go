@@ -61,12 +61,12 @@ func TestWhatKeepsADeletedQueueIsItsFirstProblem(t *testing.T) {
 	f.pod("p", "a.b", boundTo("node"))
 	f.declare("root.a", deleting)
 	q := f.queue("root.a")
-	want := []reason.Reason{{Code: reason.Deleting, Queue: "root.a", Used: 1, Asked: 1}}
+	want := []reason.Reason{{Code: reason.Deleting, Queue: "root.a", Numbers: reason.Leftovers{Pods: 1, Children: 1}}}
 	if diff := cmp.Diff(want, q.Problems); diff != "" {
 		t.Error(diff)
 	}
 	want = []reason.Reason{
-		{Code: reason.Deleting, Queue: "root.orphan.x"},
+		{Code: reason.Deleting, Queue: "root.orphan.x", Numbers: reason.Leftovers{}},
 		{Code: reason.ParentMissing, Queue: "root.orphan.x", Other: "root.orphan"},
 	}
 	if diff := cmp.Diff(want, f.queue("root.orphan.x").Problems); diff != "" {

@@ -83,7 +83,7 @@ func (l *Ledger) noRoom(r *record) reason.Reason {
 		full += btoi(e.full())
 		name, free, part := l.shortOf(e, r.class.request)
 		if name != "" && (part < least || part == least && name < why.Resource) {
-			least, why.Resource, why.Asked, why.Used = part, name, r.class.request.Get(name), free
+			least, why.Resource, why.Asked, why.Numbers = part, name, r.class.request.Get(name), reason.Room{Free: free}
 		}
 	}
 	switch {

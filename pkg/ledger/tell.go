@@ -73,12 +73,8 @@ func (l *Ledger) told(r *record) reason.Reason {
 // sentenceOf reports whether a text is the sentence of this limit, at some time: everything before the first number that moves is the same
 // (see sameLimit). Without this, whoever leads next would say all such sentences anew, each with an event.
 func sentenceOf(limit reason.Reason, text string) bool {
-	other := limit
-	other.Used = -1
-	switch limit.Code {
-	case reason.MaxDriverShare:
-		other.Limit = -1
-	case reason.StateAware:
+	other := withMoving(limit, -1)
+	if limit.Code == reason.StateAware {
 		other.Other = "-"
 	}
 	is, moved := limit.Text(), other.Text()

@@ -99,14 +99,25 @@ func (l *Ledger) Survey(n int, now int64) {
 
 // sameLimit compares what does not move with every pod that starts or ends.
 func sameLimit(a, b reason.Reason) bool {
-	a.Used, b.Used = 0, 0
-	switch a.Code {
+	return withMoving(a, 0) == withMoving(b, 0)
+}
+
+// withMoving replaces the numbers of a limit that move with every pod that starts or ends.
+func withMoving(r reason.Reason, by int64) reason.Reason {
+	r.Used = by
+	switch r.Code {
 	case reason.MaxDriverShare:
-		a.Limit, b.Limit = 0, 0 // part of a share that follows who is active
+		r.Limit = by // part of a share that follows who is active
 	case reason.StateAware:
-		a.Asked, b.Asked = 0, 0 // a place in line
+		start := reason.As[reason.Start](r)
+		start.Position, start.Took = by, by
+		r.Numbers = start
+	case reason.GangIncomplete:
+		members := reason.As[reason.Members](r)
+		members.Exist = by
+		r.Numbers = members
 	}
-	return a == b
+	return r
 }
 
 // WaitingPods counts the waiting pods by what they wait for.

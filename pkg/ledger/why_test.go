@@ -21,7 +21,18 @@ func driverShare(milli int64) func(*queue.Declaration) {
 func (f *fixture) wantWhy(uid UID, want string) {
 	f.t.Helper()
 	why, ok := f.Why(uid)
-	got := fmt.Sprintf("%s %s %d/%d+%d", why.Code, why.Queue, why.Used, why.Limit, why.Asked)
+	used, limit := why.Used, why.Limit
+	switch n := why.Numbers.(type) {
+	case reason.Applications:
+		used, limit = n.Running, n.Most
+	case reason.Members:
+		used, limit = n.Exist, n.Needed
+	case reason.Packing:
+		used, limit = n.Fit, n.Needed
+	case reason.MinResources:
+		used, limit = n.Free, n.Needed
+	}
+	got := fmt.Sprintf("%s %s %d/%d+%d", why.Code, why.Queue, used, limit, why.Asked)
 	if !ok || got != want {
 		f.t.Errorf("%s waits for %q, %v, want %q", uid, got, ok, want)
 	}

@@ -136,7 +136,7 @@ func (s *search) apply() (undo func()) {
 
 // extend makes the change larger by what stops the pod now; false: no change of ours helps.
 func (s *search) extend(why reason.Reason) bool {
-	path := queue.Path(why.Queue)
+	path, running, start := queue.Path(why.Queue), reason.As[reason.Applications](why).Most, reason.As[reason.Start](why).Most
 	var e Edit
 	switch why.Code {
 	case reason.MaxResources:
@@ -144,14 +144,14 @@ func (s *search) extend(why reason.Reason) bool {
 	case reason.MaxPodResources:
 		e = Edit{Queue: path, Field: FieldMaxPodResources, Resource: why.Resource, From: why.Limit, To: why.Asked}
 	case reason.MaxRunningApplications:
-		e = Edit{Queue: path, Field: FieldMaxRunningApplications, From: why.Limit, To: why.Limit + 1}
+		e = Edit{Queue: path, Field: FieldMaxRunningApplications, From: running, To: running + 1}
 	case reason.UserMaxRunningApplications:
-		e = Edit{Queue: queue.Root, Field: FieldUserApplications, From: why.Limit, To: why.Limit + 1}
+		e = Edit{Queue: queue.Root, Field: FieldUserApplications, From: running, To: running + 1}
 	case reason.MaxDriverShare:
 		share := s.rehearsal.DriverShare(path)
 		e = Edit{Queue: path, Field: FieldMaxDriverShare, From: share, To: share}
 	case reason.StateAware:
-		e = Edit{Queue: path, Field: FieldMaxStarting, From: why.Limit, To: why.Limit + 1}
+		e = Edit{Queue: path, Field: FieldMaxStarting, From: start, To: start + 1}
 	case reason.QueueNotFound, reason.QueueNotReady:
 		return s.create(path, why)
 	case reason.WaitingForRoom:

@@ -75,6 +75,14 @@ func (e Edit) end() []Change {
 	return []Change{c}
 }
 
+// neededAtOnce is how many pods of a group start at once.
+func neededAtOnce(why reason.Reason) int64 {
+	if n, ok := why.Numbers.(reason.MinResources); ok {
+		return n.Needed
+	}
+	return reason.As[reason.Packing](why).Needed
+}
+
 // byHand says what would help where no change of limits and nodes does.
 func byHand(why reason.Reason) []Change {
 	var text string
@@ -84,12 +92,13 @@ func byHand(why reason.Reason) []Change {
 	case reason.PodGroupNotFound:
 		text = "a PodGroup " + why.Other
 	case reason.GangIncomplete:
-		missing := int(max(why.Limit-why.Used, 1))
+		n := reason.As[reason.Members](why)
+		missing := int(max(n.Needed-n.Exist, 1))
 		text = strconv.Itoa(missing) + " more " + plural(missing, "pod") + " in pod group " + why.Other + ", or a lower minMember of it"
 	case reason.GangTooLarge:
 		text = "more or larger nodes, or a lower minMember of pod group " + why.Other
 	case reason.GangWaitsForRoom:
-		text = "room for " + strconv.FormatInt(why.Limit, 10) + " pods of pod group " + why.Other + " at once"
+		text = "room for " + strconv.FormatInt(neededAtOnce(why), 10) + " pods of pod group " + why.Other + " at once"
 	case reason.SchedulingGate:
 		text = why.Other + " lets the pod pass"
 	case reason.Parked:

@@ -139,8 +139,8 @@ func (w *World) auditGroups() {
 	}
 	for _, uid := range sorted(w.known.pods) {
 		why, waits := w.Ledger.Why(uid)
-		if waits && why.Code == reason.BehindGang && (why.Until > w.now+longestKeep || why.Other != w.keeper) {
-			w.fail("pod %s waits for group %s until %d; nodes are kept for %q", uid, why.Other, why.Until, w.keeper)
+		if waits && why.Code == reason.BehindGang && (reason.As[reason.Turn](why).Until > w.now+longestKeep || why.Other != w.keeper) {
+			w.fail("pod %s waits for group %s until %d; nodes are kept for %q", uid, why.Other, reason.As[reason.Turn](why).Until, w.keeper)
 		}
 	}
 }

@@ -91,15 +91,17 @@ func (k *starvation) toldBefore(s *v1alpha1.QueueStatus, now time.Time) bool {
 
 func (k *starvation) reason(s *ledger.Snapshot, q *ledger.QueueState) reason.Reason {
 	since, due := k.clock(q.Starvation)
-	r := reason.Reason{Code: k.code, Queue: string(q.Path), Since: since, Until: due}
+	r := reason.Reason{Code: k.code, Queue: string(q.Path)}
+	n := reason.Shortfall{Since: since, Until: due}
 	rule, share := ruleAbove(s, q.Path), k.share(q)
 	most := preemption.Dominant(rule, s.Total, preemption.Target(share, q.Demand))
 	if most.Resource == "" {
 		most = preemption.Dominant(rule, s.Total, share)
 	}
 	if r.Resource = most.Resource; r.Resource != "" {
-		r.Used, r.Limit, r.Asked = q.Allocated.Get(r.Resource), share.Get(r.Resource), q.Demand.Get(r.Resource)
+		r.Used, n.Entitled, r.Asked = q.Allocated.Get(r.Resource), share.Get(r.Resource), q.Demand.Get(r.Resource)
 	}
+	r.Numbers = n
 	return r
 }
 

@@ -75,9 +75,9 @@ func TestConditions(t *testing.T) {
 	cpu := func(r reason.Reason) reason.Reason { r.Resource = resource.CPU; return r }
 	missing := reason.Reason{Code: reason.ParentMissing, Queue: "root.a.b", Other: "root.a"}
 	over := cpu(reason.Reason{Code: reason.OverLimit, Queue: "root.a", Limit: 1000, Used: 2000})
-	committed := cpu(reason.Reason{Code: reason.Overcommitted, Queue: "root.a", Limit: 1000, Asked: 2000})
+	committed := cpu(reason.Reason{Code: reason.Overcommitted, Queue: "root.a", Numbers: reason.Guarantees{Guaranteed: 1000, Children: 2000}})
 	policy := reason.Reason{Code: reason.PolicyNotAllowed, Queue: "root.a", Other: "FIFO", Detail: "Fair"}
-	lifted := cpu(reason.Reason{Code: reason.SpecInvalid, Queue: "root.a", Limit: 1000, Asked: 2000})
+	lifted := cpu(reason.Reason{Code: reason.SpecInvalid, Queue: "root.a", Limit: 1000, Numbers: reason.Guarantees{Guaranteed: 2000}})
 	unreadable := reason.Reason{Code: reason.SpecInvalid, Queue: "root.a", Detail: "spec.weight: 1e99 is not between 0 and 1000000"}
 
 	for name, tc := range map[string]struct {
@@ -116,7 +116,7 @@ func TestConditions(t *testing.T) {
 				"the children of queue root.a are guaranteed 2 cpu together, but root.a itself only 1 cpu; raise its guaranteed or lower theirs"}},
 		},
 		"being deleted": {
-			problems: []reason.Reason{{Code: reason.Deleting, Queue: "root.a", Used: 3, Asked: 2}},
+			problems: []reason.Reason{{Code: reason.Deleting, Queue: "root.a", Numbers: reason.Leftovers{Pods: 3, Children: 2}}},
 			want: map[string][]string{"Ready": {"False", "Deleting",
 				"queue root.a is deleted: 3 pods still run and 2 child queues exist; it goes when none is left"}},
 		},

@@ -23,7 +23,7 @@ func MaxRunningApplications(levels []Level) (reason.Reason, bool) {
 		if l.Most.Admits(l.Running + 1) {
 			continue
 		}
-		why := reason.Reason{Code: reason.MaxRunningApplications, Queue: l.Queue, Limit: l.Most.Most, Used: l.Running}
+		why := reason.Reason{Code: reason.MaxRunningApplications, Queue: l.Queue, Numbers: reason.Applications{Most: l.Most.Most, Running: l.Running}}
 		if l.OfUser {
 			why.Code, why.Other = reason.UserMaxRunningApplications, l.User
 		}

@@ -77,7 +77,7 @@ func (b *builder) ruleOvercommitted() {
 			own := n.Spec.Guaranteed.At(i)
 			if sum := children.Get(own.Name); sum > own.Value {
 				b.report(n.Path, reason.Reason{
-					Code: reason.Overcommitted, Resource: own.Name, Limit: own.Value, Asked: sum,
+					Code: reason.Overcommitted, Resource: own.Name, Numbers: reason.Guarantees{Guaranteed: own.Value, Children: sum},
 				})
 				break
 			}
@@ -101,7 +101,7 @@ func (b *builder) ruleMaxBelowGuaranteed() {
 			n.Spec.Max = n.Spec.Max.Add(missing)
 			if !raised {
 				b.report(n.Path, reason.Reason{
-					Code: reason.SpecInvalid, Resource: limit.Name, Limit: limit.Value, Asked: floor,
+					Code: reason.SpecInvalid, Resource: limit.Name, Limit: limit.Value, Numbers: reason.Guarantees{Guaranteed: floor},
 				})
 			}
 			raised = true

@@ -38,32 +38,28 @@ const (
 	// MaxPodResources: the pod is larger than Queue allows a single pod to be.
 	// Limit and Asked are amounts of Resource.
 	MaxPodResources Code = "MaxPodResources"
-	// MaxRunningApplications: as many applications as may run in Queue run there. Limit
-	// and Used are numbers of applications.
+	// MaxRunningApplications: as many applications as may run in Queue run there.
+	// Numbers are Applications.
 	MaxRunningApplications Code = "MaxRunningApplications"
 	// UserMaxRunningApplications: the user named in Other runs as many applications as
-	// one may. Limit and Used are numbers of applications; Queue is where the limit stands.
+	// one may. Numbers are Applications; Queue is where the limit stands.
 	UserMaxRunningApplications Code = "UserMaxRunningApplications"
 	// MaxDriverShare: with this driver, the drivers in Queue would use more than its part
 	// for drivers. Limit, Used and Asked are amounts of Resource.
 	MaxDriverShare Code = "MaxDriverShare"
-	// StateAware: as many applications of Queue are starting as may be at a time (Limit). Other is the
-	// one to leave that state next, starting since Since, until Until at the latest; Asked is the
-	// place in line of the one that waits, from 1. Used is how long nearly all of the last starts took,
-	// in nanoseconds, where Until follows from that.
+	// StateAware: as many applications of Queue are starting as may be at a time. Other is the
+	// one to leave that state next. Numbers are Start.
 	StateAware Code = "StateAware"
 	// PodGroupNotFound: the pod names the pod group Other, and there is none of that name.
 	PodGroupNotFound Code = "PodGroupNotFound"
-	// GangIncomplete: Used of the Limit pods exist without which the pod group Other does not start.
+	// GangIncomplete: not all pods exist without which the pod group Other does not start. Numbers are Members.
 	GangIncomplete Code = "GangIncomplete"
-	// GangTooLarge: the nodes could not hold the pod group Other even if they were empty. It starts with Limit
-	// pods, and Used of them fit. With Resource, its pods ask for Asked together. Detail MinResources: they would fit, and
-	// the group says that it needs Asked of Resource, of which the nodes have Used.
+	// GangTooLarge: the nodes could not hold the pod group Other even if they were empty. Numbers are Packing; with Resource, its
+	// pods ask for Asked together. Or they are MinResources: its pods would fit, and the group says that it needs Asked of Resource.
 	GangTooLarge Code = "GangTooLarge"
-	// GangWaitsForRoom: of the Limit pods that the pod group Other needs at once, Used fit now. Detail as above.
+	// GangWaitsForRoom: not all pods fit now that the pod group Other needs at once. Numbers are Packing, or MinResources as above.
 	GangWaitsForRoom Code = "GangWaitsForRoom"
-	// BehindGang: the pod group Other of Queue waits for room since Since, and what came after it waits until it
-	// has room, or until Until at the latest.
+	// BehindGang: the pod group Other of Queue waits for room, and what came after it waits until it has. Numbers are Turn.
 	BehindGang Code = "BehindGang"
 	// Parked: no node fits this pod or one like it. Detail is the scheduler's answer.
 	Parked Code = "Parked"
@@ -72,8 +68,8 @@ const (
 	BackOff Code = "BackOff"
 	// SchedulingGate: another PreEnqueue plugin, named in Other, holds the pod.
 	SchedulingGate Code = "SchedulingGate"
-	// WaitingForRoom: no rule holds the pod, but no node has room. Of Resource it asks for Asked, and
-	// the node that comes closest has Used free; without one, no node is of any use. Detail says of how many.
+	// WaitingForRoom: no rule holds the pod, but no node has room. Of Resource it asks for Asked, more than any node
+	// has free, as Numbers (Room) say; without one, no node is of any use. Detail says of how many.
 	WaitingForRoom Code = "WaitingForRoom"
 	// WaitingTurn: nothing holds the pod; others come first.
 	WaitingTurn Code = "WaitingTurn"
@@ -86,8 +82,7 @@ const (
 	// ParentHasPods: the parent, Other, holds pods itself, so it stays without
 	// children.
 	ParentHasPods Code = "ParentHasPods"
-	// Deleting: the queue is being deleted. Used is the number of pods that are charged to
-	// it or below it, Asked the number of queues directly below it that are to go first.
+	// Deleting: the queue is being deleted. Numbers are Leftovers: what is to go first.
 	Deleting Code = "Deleting"
 	// PolicyNotAllowed: the policy named in Other does not go with child queues; the
 	// one in Detail is in force.
@@ -97,18 +92,18 @@ const (
 	PolicyBelowFair Code = "PolicyBelowFair"
 	// FairResourceNotAllowed: the parent divides Resource by Fair, and the queue states another fairResource, named in Other.
 	FairResourceNotAllowed Code = "FairResourceNotAllowed"
-	// Overcommitted: the children are guaranteed more (Asked) than the queue itself
-	// (Limit).
+	// Overcommitted: the children are guaranteed more of Resource than the queue itself.
+	// Numbers are Guarantees.
 	Overcommitted Code = "Overcommitted"
-	// OverLimit: usage (Used) is above max (Limit), for example after max was lowered.
+	// OverLimit: usage is above max, for example after max was lowered. Limit and Used are
+	// amounts of Resource.
 	OverLimit Code = "OverLimit"
-	// BelowGuaranteed: Queue has had less (Used) than its guarantee (Limit) since Since, and asks for Asked. Pods of other queues are preempted
-	// for it from Until on; 0: no timeout is in force.
+	// BelowGuaranteed: Queue has less (Used) than its guarantee, and asks for Asked. Numbers are Shortfall.
 	BelowGuaranteed Code = "BelowGuaranteed"
-	// BelowFairShare: the same for its fair share. Since 0: it is above its threshold again, and its claim is still open.
+	// BelowFairShare: the same for its fair share.
 	BelowFairShare Code = "BelowFairShare"
 	// SpecInvalid: the queue contradicts itself. With Resource set, its guaranteed
-	// (Asked) is above its max (Limit); else Detail says what is wrong.
+	// (Numbers are Guarantees) is above its max (Limit); else Detail says what is wrong.
 	SpecInvalid Code = "SpecInvalid"
 )
 
@@ -132,10 +127,9 @@ type Reason struct {
 	Queue    string // path of the queue the reason is about
 	Other    string // a second party: another queue, a plugin, a policy
 	Resource resource.Name
-	Limit    int64 // amounts of Resource
-	Used     int64
-	Asked    int64
-	Detail   string // words of someone else: an error, an answer of the scheduler
-	Since    int64  // unix nanoseconds
-	Until    int64
+	Limit    int64   // amount of Resource that there may be at most
+	Used     int64   // amount of Resource that Queue uses
+	Asked    int64   // amount of Resource that the pod, its pod group or Queue asks for
+	Numbers  Numbers // other numbers, of the kind that goes with the code; nil for none
+	Detail   string  // words of someone else: an error, an answer of the scheduler
 }

@@ -53,15 +53,15 @@ func TestSentences(t *testing.T) {
 			"queue root.a is deleted and takes no more pods; name another one in fairway.dev/queue",
 		},
 		"a queue that drains": {
-			reason.Reason{Code: reason.Deleting, Queue: "root.a", Used: 3, Asked: 2},
+			reason.Reason{Code: reason.Deleting, Queue: "root.a", Numbers: reason.Leftovers{Pods: 3, Children: 2}},
 			"queue root.a is deleted: 3 pods still run and 2 child queues exist; it goes when none is left",
 		},
 		"a queue with one pod left": {
-			reason.Reason{Code: reason.Deleting, Queue: "root.a", Used: 1},
+			reason.Reason{Code: reason.Deleting, Queue: "root.a", Numbers: reason.Leftovers{Pods: 1}},
 			"queue root.a is deleted: 1 pod still runs; it goes when none is left",
 		},
 		"a queue with one child left": {
-			reason.Reason{Code: reason.Deleting, Queue: "root.a", Asked: 1},
+			reason.Reason{Code: reason.Deleting, Queue: "root.a", Numbers: reason.Leftovers{Children: 1}},
 			"queue root.a is deleted: 1 child queue exists; it goes when none is left",
 		},
 		"a queue that goes": {
@@ -112,7 +112,7 @@ func TestSentences(t *testing.T) {
 			"queue root.a has child queues, and policy FIFO is only for queues without; Fair is in force until policy is changed",
 		},
 		"too much guaranteed": {
-			reason.Reason{Code: reason.Overcommitted, Queue: "root.a", Resource: resource.Memory, Limit: 100 * gi, Asked: 120 * gi},
+			reason.Reason{Code: reason.Overcommitted, Queue: "root.a", Resource: resource.Memory, Numbers: reason.Guarantees{Guaranteed: 100 * gi, Children: 120 * gi}},
 			"the children of queue root.a are guaranteed 120Gi memory together, but root.a itself only 100Gi memory; " +
 				"raise its guaranteed or lower theirs",
 		},
@@ -121,26 +121,30 @@ func TestSentences(t *testing.T) {
 			"queue root.a uses 10500m cpu, above its max of 10 cpu; nothing is stopped, and nothing more is released until its usage fits",
 		},
 		"starved, and due": {
-			reason.Reason{Code: reason.BelowFairShare, Queue: "root.a", Resource: resource.CPU, Limit: 600_000, Used: 80_000, Asked: 900_000, Since: 1_700_000_000e9, Until: 1_700_000_060e9},
+			reason.Reason{Code: reason.BelowFairShare, Queue: "root.a", Resource: resource.CPU, Used: 80_000, Asked: 900_000,
+				Numbers: reason.Shortfall{Entitled: 600_000, Since: 1_700_000_000e9, Until: 1_700_000_060e9}},
 			"queue root.a is below its fair share: it has 80 cpu, should have 600 cpu and asks for 900 cpu, since 2023-11-14T22:13:20Z; " +
 				"pods of other queues are preempted for it from 2023-11-14T22:14:20Z on",
 		},
 		"starved, without a timeout": {
-			reason.Reason{Code: reason.BelowFairShare, Queue: "root.a", Resource: resource.Memory, Limit: 4 * gi, Used: gi, Asked: 8 * gi, Since: 1_700_000_000e9},
+			reason.Reason{Code: reason.BelowFairShare, Queue: "root.a", Resource: resource.Memory, Used: gi, Asked: 8 * gi,
+				Numbers: reason.Shortfall{Entitled: 4 * gi, Since: 1_700_000_000e9}},
 			"queue root.a is below its fair share: it has 1Gi memory, should have 4Gi memory and asks for 8Gi memory, since 2023-11-14T22:13:20Z; " +
 				"nothing is preempted for it, as no fairShareTimeout is in force",
 		},
 		"above the threshold, and still owed": {
-			reason.Reason{Code: reason.BelowFairShare, Queue: "root.a", Resource: resource.CPU, Limit: 600_000, Used: 400_000, Asked: 900_000},
+			reason.Reason{Code: reason.BelowFairShare, Queue: "root.a", Resource: resource.CPU, Used: 400_000, Asked: 900_000,
+				Numbers: reason.Shortfall{Entitled: 600_000}},
 			"queue root.a is below its fair share: it has 400 cpu, should have 600 cpu and asks for 900 cpu; pods of other queues are preempted for it until it is not",
 		},
 		"below its guarantee": {
-			reason.Reason{Code: reason.BelowGuaranteed, Queue: "root.a", Resource: resource.CPU, Limit: 10_000, Asked: 20_000, Since: 1_700_000_000e9},
+			reason.Reason{Code: reason.BelowGuaranteed, Queue: "root.a", Resource: resource.CPU, Asked: 20_000,
+				Numbers: reason.Shortfall{Entitled: 10_000, Since: 1_700_000_000e9}},
 			"queue root.a is below its guarantee: it has 0 cpu, should have 10 cpu and asks for 20 cpu, since 2023-11-14T22:13:20Z; " +
 				"nothing is preempted for it, as no guaranteedTimeout is in force",
 		},
 		"guaranteed more than it may have": {
-			reason.Reason{Code: reason.SpecInvalid, Queue: "root.a", Resource: resource.CPU, Limit: 10_000, Asked: 20_000},
+			reason.Reason{Code: reason.SpecInvalid, Queue: "root.a", Resource: resource.CPU, Limit: 10_000, Numbers: reason.Guarantees{Guaranteed: 20_000}},
 			"queue root.a is guaranteed 20 cpu but may use at most 10 cpu; its max counts as 20 cpu until one of the two is changed",
 		},
 		"a queue that cannot be read": {
@@ -157,7 +161,8 @@ func TestSentences(t *testing.T) {
 }
 
 func TestTheEndOfAStarvation(t *testing.T) {
-	fair := reason.Reason{Code: reason.BelowFairShare, Queue: "root.a", Resource: resource.CPU, Limit: 600_000, Used: 600_000, Asked: 900_000, Since: 1, Until: 2}
+	fair := reason.Reason{Code: reason.BelowFairShare, Queue: "root.a", Resource: resource.CPU, Used: 600_000, Asked: 900_000,
+		Numbers: reason.Shortfall{Entitled: 600_000, Since: 1, Until: 2}}
 	for r, want := range map[reason.Reason]string{
 		fair: "queue root.a is no longer below its fair share: it has 600 cpu, should have 600 cpu and asks for 900 cpu",
 		{Code: reason.BelowGuaranteed, Queue: "root.a"}: "queue root.a is no longer below its guarantee",

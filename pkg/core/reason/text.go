@@ -38,10 +38,10 @@ func (r Reason) podText() string {
 		return "queue " + r.Queue + " takes pods of at most " + r.amount(r.Limit) + ", and this pod asks for " + r.amount(r.Asked) +
 			"; ask for less, or raise maxPodResources"
 	case MaxRunningApplications:
-		return "queue " + r.Queue + " may run at most " + applications(r.Limit) + " and runs " + strconv.FormatInt(r.Used, 10) +
+		return "queue " + r.Queue + " may run " + r.applicationsText() +
 			"; this one follows when an application ends, or with a higher maxRunningApplications"
 	case UserMaxRunningApplications:
-		return "user " + r.Other + " may run at most " + applications(r.Limit) + " and runs " + strconv.FormatInt(r.Used, 10) +
+		return "user " + r.Other + " may run " + r.applicationsText() +
 			"; this one follows when one of them ends, or with a higher users.maxRunningApplications of queue " + r.Queue
 	case MaxDriverShare:
 		return "the drivers in queue " + r.Queue + " may use at most " + r.amount(r.Limit) + ": they use " + r.amount(r.Used) +
@@ -90,8 +90,8 @@ func (r Reason) queueText() string {
 		return "the parent of queue " + r.Queue + " divides " + string(r.Resource) + " (policy Fair), so " + r.Queue +
 			" has no share of " + r.Other + " to divide; fairResource " + string(r.Resource) + " is in force until one of the two is changed"
 	case Overcommitted:
-		return "the children of queue " + r.Queue + " are guaranteed " + r.amount(r.Asked) + " together, but " +
-			r.Queue + " itself only " + r.amount(r.Limit) + "; raise its guaranteed or lower theirs"
+		return "the children of queue " + r.Queue + " are guaranteed " + r.amount(As[Guarantees](r).Children) + " together, but " +
+			r.Queue + " itself only " + r.amount(As[Guarantees](r).Guaranteed) + "; raise its guaranteed or lower theirs"
 	case OverLimit:
 		return "queue " + r.Queue + " uses " + r.amount(r.Used) + ", above its max of " + r.amount(r.Limit) +
 			"; nothing is stopped, and nothing more is released until its usage fits"
@@ -123,7 +123,7 @@ func (r Reason) waitingForRoomText() string {
 	if r.Resource == "" {
 		return "no node has room for this pod" + after(": ", r.Detail)
 	}
-	return "no node has " + r.amount(r.Asked) + " free for this pod, the closest one has " + r.amount(r.Used) + after("; ", r.Detail)
+	return "no node has " + r.amount(r.Asked) + " free for this pod, the closest one has " + r.amount(As[Room](r).Free) + after("; ", r.Detail)
 }
 
 func (r Reason) maxResourcesText() string {
@@ -147,22 +147,30 @@ func (r Reason) specInvalidText() string {
 		return "queue " + r.Queue + " cannot be used as written" + after(": ", r.Detail) +
 			"; until that is mended its last good state stays in force, if it ever had one"
 	}
-	return "queue " + r.Queue + " is guaranteed " + r.amount(r.Asked) + " but may use at most " + r.amount(r.Limit) +
-		"; its max counts as " + r.amount(r.Asked) + " until one of the two is changed"
+	guaranteed := r.amount(As[Guarantees](r).Guaranteed)
+	return "queue " + r.Queue + " is guaranteed " + guaranteed + " but may use at most " + r.amount(r.Limit) +
+		"; its max counts as " + guaranteed + " until one of the two is changed"
 }
 
 func (r Reason) deletingText() string {
 	var keeps []string
-	if r.Used > 0 {
-		keeps = append(keeps, counted(r.Used, "1 pod still runs", "pods still run"))
+	left := As[Leftovers](r)
+	if left.Pods > 0 {
+		keeps = append(keeps, counted(left.Pods, "1 pod still runs", "pods still run"))
 	}
-	if r.Asked > 0 {
-		keeps = append(keeps, counted(r.Asked, "1 child queue exists", "child queues exist"))
+	if left.Children > 0 {
+		keeps = append(keeps, counted(left.Children, "1 child queue exists", "child queues exist"))
 	}
 	if len(keeps) == 0 {
 		return "queue " + r.Queue + " is deleted, and nothing keeps it any more"
 	}
 	return "queue " + r.Queue + " is deleted: " + strings.Join(keeps, " and ") + "; it goes when none is left"
+}
+
+// applicationsText says how many may run and how many do.
+func (r Reason) applicationsText() string {
+	n := As[Applications](r)
+	return "at most " + applications(n.Most) + " and runs " + strconv.FormatInt(n.Running, 10)
 }
 
 // applications spells a number of them.

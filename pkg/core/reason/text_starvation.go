@@ -2,18 +2,19 @@ package reason
 
 // starvationText: what it has, should have and asks for, since when, and what is done about it.
 func (r Reason) starvationText() string {
+	n := As[Shortfall](r)
 	head := "queue " + r.Queue + " is below " + r.entitlement() + r.numbers()
 	setting := "fairShareTimeout"
 	if r.Code == BelowGuaranteed {
 		setting = "guaranteedTimeout"
 	}
 	switch {
-	case r.Since == 0:
+	case n.Since == 0:
 		return head + "; pods of other queues are preempted for it until it is not"
-	case r.Until == 0:
-		return head + after(", since ", clock(r.Since)) + "; nothing is preempted for it, as no " + setting + " is in force"
+	case n.Until == 0:
+		return head + after(", since ", clock(n.Since)) + "; nothing is preempted for it, as no " + setting + " is in force"
 	default:
-		return head + after(", since ", clock(r.Since)) + after("; pods of other queues are preempted for it from ", clock(r.Until), " on")
+		return head + after(", since ", clock(n.Since)) + after("; pods of other queues are preempted for it from ", clock(n.Until), " on")
 	}
 }
 
@@ -33,5 +34,5 @@ func (r Reason) numbers() string {
 	if r.Resource == "" {
 		return ""
 	}
-	return ": it has " + r.amount(r.Used) + ", should have " + r.amount(r.Limit) + " and asks for " + r.amount(r.Asked)
+	return ": it has " + r.amount(r.Used) + ", should have " + r.amount(As[Shortfall](r).Entitled) + " and asks for " + r.amount(r.Asked)
 }
