@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"math"
-	"strconv"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/breaker"
 	"github.com/fairway-scheduler/fairway/pkg/core/capacity"
@@ -73,27 +72,20 @@ func (e *node) takes(c *class) bool {
 // that lacks the smallest part of what the pod asks for.
 func (l *Ledger) noRoom(r *record) reason.Reason {
 	why := reason.Reason{Code: reason.WaitingForRoom, Queue: string(r.leaf.path)}
-	var usable, full int
+	n := reason.Room{Nodes: int64(len(l.nodeList))}
 	least := int64(math.MaxInt64)
 	for _, e := range l.nodeList { // the least of all: order does not matter
 		if !e.takes(r.class) {
 			continue
 		}
-		usable++
-		full += btoi(e.full())
+		n.Usable++
+		n.Full += int64(btoi(e.full()))
 		name, free, part := l.shortOf(e, r.class.request)
 		if name != "" && (part < least || part == least && name < why.Resource) {
-			least, why.Resource, why.Asked, why.Numbers = part, name, r.class.request.Get(name), reason.Room{Free: free}
+			least, why.Resource, why.Asked, n.Free = part, name, r.class.request.Get(name), free
 		}
 	}
-	switch {
-	case usable == 0:
-		why.Detail = "it may use none of the " + strconv.Itoa(len(l.nodeList)) + " nodes: see its node selector, affinity and tolerations"
-	case full == usable:
-		why.Detail = "every node that it may use runs as many pods as it takes"
-	default:
-		why.Detail = strconv.Itoa(usable) + " of " + strconv.Itoa(len(l.nodeList)) + " nodes may be used by it"
-	}
+	why.Numbers = n
 	return why
 }
 

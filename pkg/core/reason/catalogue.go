@@ -69,7 +69,7 @@ const (
 	// SchedulingGate: another PreEnqueue plugin, named in Other, holds the pod.
 	SchedulingGate Code = "SchedulingGate"
 	// WaitingForRoom: no rule holds the pod, but no node has room. Of Resource it asks for Asked, more than any node
-	// has free, as Numbers (Room) say; without one, no node is of any use. Detail says of how many.
+	// has free, as Numbers (Room) say; without one, no node is of any use.
 	WaitingForRoom Code = "WaitingForRoom"
 	// WaitingTurn: nothing holds the pod; others come first.
 	WaitingTurn Code = "WaitingTurn"

@@ -53,7 +53,10 @@ type Turn struct {
 
 // Room are the numbers of WaitingForRoom.
 type Room struct {
-	Free int64 // amount of Resource, on the node that comes closest
+	Free   int64 // amount of Resource, on the node that comes closest
+	Nodes  int64 // all there are
+	Usable int64 // nodes that the pod may use
+	Full   int64 // of them, those that take no more pods
 }
 
 // Leftovers are the numbers of Deleting.

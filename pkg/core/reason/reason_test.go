@@ -90,6 +90,18 @@ func TestSentences(t *testing.T) {
 			reason.Reason{Code: reason.BackOff, Detail: "timed out"},
 			"the last attempt to schedule this pod failed: timed out; it is tried again shortly",
 		},
+		"no room": {
+			reason.Reason{Code: reason.WaitingForRoom, Resource: resource.CPU, Asked: 4000, Numbers: reason.Room{Free: 1500, Nodes: 9, Usable: 3, Full: 1}},
+			"no node has 4 cpu free for this pod, the closest one has 1500m cpu; 3 of 9 nodes may be used by it",
+		},
+		"no node to use": {
+			reason.Reason{Code: reason.WaitingForRoom, Numbers: reason.Room{Nodes: 9}},
+			"no node has room for this pod: it may use none of the 9 nodes: see its node selector, affinity and tolerations",
+		},
+		"full nodes": {
+			reason.Reason{Code: reason.WaitingForRoom, Numbers: reason.Room{Nodes: 9, Usable: 3, Full: 3}},
+			"no node has room for this pod: every node that it may use runs as many pods as it takes",
+		},
 		"another plugin": {
 			reason.Reason{Code: reason.SchedulingGate, Other: "SchedulingGates", Detail: "gate example.com/wait"},
 			"held by SchedulingGates: gate example.com/wait; it goes on when that plugin lets it pass",

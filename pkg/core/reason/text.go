@@ -120,10 +120,21 @@ func (r Reason) queueNotReadyText() string {
 }
 
 func (r Reason) waitingForRoomText() string {
-	if r.Resource == "" {
-		return "no node has room for this pod" + after(": ", r.Detail)
+	n, ok := r.Numbers.(Room)
+	nodes := ""
+	switch {
+	case !ok:
+	case n.Usable == 0:
+		nodes = "it may use none of the " + strconv.FormatInt(n.Nodes, 10) + " nodes: see its node selector, affinity and tolerations"
+	case n.Full == n.Usable:
+		nodes = "every node that it may use runs as many pods as it takes"
+	default:
+		nodes = strconv.FormatInt(n.Usable, 10) + " of " + strconv.FormatInt(n.Nodes, 10) + " nodes may be used by it"
 	}
-	return "no node has " + r.amount(r.Asked) + " free for this pod, the closest one has " + r.amount(As[Room](r).Free) + after("; ", r.Detail)
+	if r.Resource == "" {
+		return "no node has room for this pod" + after(": ", nodes)
+	}
+	return "no node has " + r.amount(r.Asked) + " free for this pod, the closest one has " + r.amount(n.Free) + after("; ", nodes)
 }
 
 func (r Reason) maxResourcesText() string {
