@@ -19,7 +19,7 @@ func (l *Ledger) checkGates() (wrong []string) {
 			if app.tells != tells[app] {
 				say("%s %s: its pods tell %+v, counted %+v", n.Path, name, tells[app], app.tells)
 			}
-			is := application.StateOf(app.tells, application.Start{Gated: leaf.gated, Single: app.single(), Started: app.started})
+			is := application.StateOf(app.tells, application.Start{Gated: leaf.gated, Single: app.single(), Started: app.progress.Started})
 			if app.state != is || !app.stated {
 				say("%s %s: is %s, counted %v as %s", n.Path, name, is, app.stated, app.state)
 			}

@@ -24,21 +24,19 @@ type stage struct {
 	inLine bool
 	// counted: its demand counts in that of its leaf.
 	counted bool
-	// Since the application held nothing last: it has left Starting, a start was learnt from it, a driver of it had a node.
-	started, learnt, driven bool
-	tells                   application.Pods
-	singles                 int32 // pods that are said to be the only one
-	asking                  int32 // pods that count as demand
+	progress application.Progress
+	tells    application.Pods
+	singles  int32 // pods that are said to be the only one
+	asking   int32 // pods that count as demand
 }
 
 // beginning is what only an application that is starting has, or that is at a gate.
 type beginning struct {
-	firstBound, lastBound int64 // when its first pod got a node, and the last, since it held nothing last
-	began                 int64 // when it began to be Starting
-	turn                  uint64
-	until                 int64  // when it ceases to be Starting at the latest
-	inStarts              int    // place among the timers
-	passing               uint64 // the last time it was among those that an open gate lets pass
+	began    int64 // when it began to be Starting
+	turn     uint64
+	until    int64  // when it ceases to be Starting at the latest
+	inStarts int    // place among the timers
+	passing  uint64 // the last time it was among those that an open gate lets pass
 }
 
 // gates is the gate of a leaf.
@@ -121,7 +119,7 @@ func (l *Ledger) tally(r *record, s State, sign int) {
 	case application.None:
 	}
 	if sign > 0 {
-		a.bound(r, l.now)
+		a.progress = a.progress.Bound(r.Bound, l.now)
 	}
 }
 
@@ -137,23 +135,11 @@ func (a *account) doubt(n int) {
 	a.tells.Waiting -= int32(n)
 }
 
-// bound notes when a pod of the application got its node. A time in the future would keep the gate closed until then.
-func (a *account) bound(r *record, now int64) {
-	at := now
-	if r.Bound > 0 {
-		at = min(r.Bound, now)
-	}
-	if a.firstBound == 0 || at < a.firstBound {
-		a.firstBound = at
-	}
-	a.lastBound = max(a.lastBound, at)
-}
-
 // restate brings the state of an application up to date with its pods, and with it the gate. The caller refreshes the application.
 func (l *Ledger) restate(a *account) {
 	leaf, exists := a.parent, len(a.members) > 0
 	l.lookAtStart(a)
-	is := application.StateOf(a.tells, application.Start{Gated: leaf.gated, Single: a.single(), Started: a.started})
+	is := application.StateOf(a.tells, application.Start{Gated: leaf.gated, Single: a.single(), Started: a.progress.Started})
 	if is != a.state || exists != a.stated {
 		l.moveState(a, is, exists)
 	}
@@ -190,25 +176,12 @@ func (a *account) count(counts bool) {
 	a.parent.addDemandSum(&a.demand, step(counts))
 }
 
-// lookAtStart notes what an application's pods show only once.
+// lookAtStart follows the progress of an application, and learns how long its start took.
 func (l *Ledger) lookAtStart(a *account) {
-	if a.tells.Holding == 0 {
-		a.started, a.learnt, a.driven, a.firstBound, a.lastBound = false, false, false, 0, 0
-		return
-	}
-	switch {
-	case a.tells.GetsOn():
-		a.started = true
-		if !a.learnt && l.leading && a.parent.gated {
-			l.learn(a.parent, a.lastBound-a.firstBound)
-		}
-		a.learnt = true
-	case a.single():
-		a.started = a.started || l.leading // whatever comes after it; while all is being taken in, the order tells nothing
-	case a.tells.BoundDrivers > 0:
-		a.driven = true
-	case a.driven:
-		a.started = true // its driver has ended, failed, or is being deleted
+	next, took, measured := a.progress.Next(application.Look{Pods: a.tells, Single: a.single(), Leading: l.leading})
+	a.progress = next
+	if measured && a.parent.gated {
+		l.learn(a.parent, took)
 	}
 }
 
@@ -272,13 +245,7 @@ func (l *Ledger) time(a *account) {
 	l.startTimers.push(startEntry{a})
 }
 
-// since is when the application began to start: when its first pod got a node, as far as one has.
-func (a *account) since() int64 {
-	if a.firstBound != 0 {
-		return a.firstBound
-	}
-	return a.began
-}
+func (a *account) since() int64 { return a.progress.Since(a.began) }
 
 // startingTimeout is how long an application of the leaf may be Starting, and the percentile from which that was learnt, if it was.
 func (a *account) startingTimeout() (timeout, percentile int64) {
@@ -296,7 +263,7 @@ func (a *account) startingTimeout() (timeout, percentile int64) {
 func (l *Ledger) endStarts(now int64) {
 	for len(l.startTimers) > 0 && l.startTimers[0].until <= now {
 		a := l.startTimers[0].account
-		a.started = true
+		a.progress.Started = true
 		l.restate(a)
 		l.refresh(a)
 		l.version++
@@ -362,7 +329,7 @@ func (l *Ledger) remember() {
 		leaf.starts = slices.Clone(memory.Starts[max(0, len(memory.Starts)-application.RememberedStarts):])
 		for _, name := range memory.Started {
 			if app := leaf.apps[name]; app != nil && app.tells.Holding > 0 {
-				app.started = true
+				app.progress.Started = true
 				l.restate(app)
 				l.refresh(app)
 			}
@@ -433,7 +400,7 @@ func (l *Ledger) startsOf(leaf *account) *Starts {
 	s := &Starts{Memory: queue.Memory{Starts: slices.Clone(leaf.starts)}}
 	s.Timeout, s.Percentile = leaf.startingTimeout()
 	for _, a := range leaf.starting {
-		if a.firstBound != 0 {
+		if a.progress.FirstBound != 0 {
 			s.Starting = append(s.Starting, Start{Application: a.name, Since: a.since(), Until: a.until})
 		}
 	}
@@ -443,7 +410,7 @@ func (l *Ledger) startsOf(leaf *account) *Starts {
 	for _, name := range sortedKeys(leaf.apps) {
 		a := leaf.apps[name]
 		// To a ledger that begins, it has been starting since the first of its pods that are left, which came last at the latest.
-		if a.started && !a.tells.GetsOn() && !a.single() && resource.SatAdd(a.lastBound, s.Timeout) > l.now {
+		if a.progress.Started && !a.tells.GetsOn() && !a.single() && resource.SatAdd(a.progress.LastBound, s.Timeout) > l.now {
 			s.Memory.Started = append(s.Memory.Started, name)
 		}
 	}

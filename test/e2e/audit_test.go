@@ -168,6 +168,7 @@ func (w *world) rebuild() (*ledger.Ledger, map[string]*v1alpha1.Queue) {
 	for i := range pods.Items {
 		fresh.ObservePod(&pods.Items[i])
 	}
+	fresh.Ledger.Lead(time.Now().UnixNano())
 	return fresh.Ledger, queues
 }
 
