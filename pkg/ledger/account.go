@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"github.com/fairway-scheduler/fairway/pkg/core/admission"
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/limit"
 	"github.com/fairway-scheduler/fairway/pkg/core/ordering"
@@ -21,18 +22,16 @@ type account struct {
 	states [application.Completing + 1]int32 // applications of the subtree
 	stage                                    // of an application: see gate.go
 
-	lanes book.Lanes          // of an application: those of its pod queues
-	apps  map[string]*account // of a queue: its applications; nil for an application
-	usage resource.Sum        // charges: released, reserved and bound pods, of the whole subtree
-	spec  queue.Spec
-	gate  book.Order[*account] // of a StateAware leaf: those of its applications that are at its gate; order has the others
-	// priority and submitted are those of an application's oldest pod.
-	priority  int32
-	submitted int64
+	lanes    book.Lanes          // of an application: those of its pod queues
+	apps     map[string]*account // of a queue: its applications; nil for an application
+	usage    resource.Sum        // charges: released, reserved and bound pods, of the whole subtree
+	spec     queue.Spec
+	gate     book.Order[*account]  // of a StateAware leaf: those of its applications that are at its gate; order has the others
+	slot     admission.Application // of an application
+	priority int32                 // of an application: that of its oldest pod
 
 	path    queue.Path // the queue; for an application its leaf
 	ordinal int        // of a queue: its place in path order, from 1
-	name    string     // the application; "" for a queue
 
 	// demand is usage plus the waiting pods that nothing but room holds back. What a child passes up is capped by its max,
 	// so this is the sum over the children's capped demands, not over the pods.
@@ -40,10 +39,9 @@ type account struct {
 	members heap[appEntry] // of an application: all its pods
 
 	// Of an application: see applications.go.
-	user          string // of its oldest pod
-	wanting, kept int    // pods that want it to run; those of them that a limit on applications holds
-	runs, queued  bool
-	admitted      int64 // of a queue: applications of the subtree that run
+	wanting, kept int             // pods that want it to run; those of them that a limit on applications holds
+	admission     admission.Queue // of a queue
+	wasActive     bool            // of a queue: active when that was last noted
 
 	maxPod      resource.List // of a queue: see size.go
 	share       share
@@ -74,7 +72,7 @@ type account struct {
 func (a *account) isApplication() bool { return a.apps == nil }
 
 // active: at least one application that may run.
-func (a *account) active() bool { return a.admitted > 0 }
+func (a *account) active() bool { return a.admission.Running > 0 }
 
 // cappedDemand is what the account passes up to its parent.
 func (a *account) cappedDemand() resource.List { return a.demand.List().CapBy(a.spec.Max) }
@@ -142,7 +140,7 @@ func (a *account) rekey(total resource.List) {
 	}
 	s := ordering.Standing{Usage: &a.usage, Demand: &a.demand, Weight: a.spec.Weight, Name: string(a.path)}
 	if a.isApplication() {
-		s.Name, s.Priority, s.Submitted = a.name, a.priority, a.submitted
+		s.Name, s.Priority, s.Submitted = a.slot.Name, a.priority, a.slot.Submitted
 	} else {
 		s.Guaranteed, s.Ordinal = a.spec.Guaranteed, a.ordinal
 	}

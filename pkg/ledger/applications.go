@@ -1,10 +1,9 @@
 package ledger
 
 import (
-	"cmp"
 	"slices"
 
-	"github.com/fairway-scheduler/fairway/pkg/core/limit"
+	"github.com/fairway-scheduler/fairway/pkg/core/admission"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
@@ -28,28 +27,13 @@ func (r *record) keptOut() bool {
 	return r.hold.Code == reason.MaxRunningApplications || r.hold.Code == reason.UserMaxRunningApplications
 }
 
-// levels returns the numbers of the user, who is asked first, and those of the path from the leaf up.
-func (l *Ledger) levels(leaf *account, user string) []limit.Level {
-	l.levelBuffer = append(l.levelBuffer[:0], l.userLevel(user))
-	for a := leaf; a != nil; a = a.parent {
-		l.levelBuffer = append(l.levelBuffer, limit.Level{Queue: string(a.path), Running: a.admitted, Most: a.spec.MaxRunningApplications})
-	}
-	return l.levelBuffer
-}
-
-func (l *Ledger) userLevel(user string) limit.Level {
-	return limit.Level{
-		Queue: string(l.root.path), User: user, OfUser: true, Running: l.users[user], Most: l.root.spec.MaxRunningApplicationsPerUser,
-	}
-}
-
 // slot says whether the pod's application may run in the leaf, or which limit keeps it out.
 func (l *Ledger) slot(r *record, leaf *account) (reason.Reason, bool) {
 	app := leaf.apps[r.Application]
-	if app != nil && app.runs {
+	if app != nil && app.slot.Runs {
 		return reason.Reason{}, true
 	}
-	if from := l.comesFrom(r); from != nil && from != app && from.runs {
+	if from := l.comesFrom(r); from != nil && from != app && from.slot.Runs {
 		l.effects.admit = true // it may leave a slot behind, and there may be somebody older who waits for one
 		return reason.Reason{Code: reason.MaxRunningApplications, Queue: string(leaf.path)}, false
 	}
@@ -67,46 +51,36 @@ func (l *Ledger) comesFrom(r *record) *account {
 // userOf is the user of the application once the pod is in it: that of its oldest pod.
 func (l *Ledger) userOf(r *record, leaf *account) string {
 	if app := leaf.apps[r.Application]; app != nil && len(app.members) > 0 && app.members[0].older(r) {
-		return app.user
+		return app.slot.User
 	}
 	return r.User
 }
 
-// slotFor: nobody is let in before somebody older. So while the tree is old or pods move to where a new one puts them, all new
-// applications stay out, and until all that is there has been seen, those that any limit concerns; reexamine follows.
+// slotFor says whether one more application of the user may run in the leaf, or which limit stops it.
 func (l *Ledger) slotFor(leaf *account, user string) (reason.Reason, bool) {
-	why := reason.Reason{Code: reason.MaxRunningApplications, Queue: string(leaf.path)}
+	return l.slots.Fits(&leaf.admission, user, l.mode())
+}
+
+// mode: no application is admitted before an older one. So while the tree is old, or pods move to where a new one puts them, all new applications
+// wait, and until all that is there has been seen, those that any limit concerns. reexamine follows.
+func (l *Ledger) mode() admission.Mode {
 	switch {
 	case l.treeOld || l.moving:
-		return why, false
+		return admission.Closed
 	case !l.leading:
-		return why, !l.limitsApplications(leaf)
+		return admission.TakingIn
 	}
-	why, over := limit.MaxRunningApplications(l.levels(leaf, user))
-	return why, !over
+	return admission.Open
 }
 
-// limitsApplications reports whether any limit on applications is stated that the leaf's are subject to.
-func (l *Ledger) limitsApplications(leaf *account) bool {
-	for a := leaf; a != nil; a = a.parent {
-		if a.spec.MaxRunningApplications.Stated {
-			return true
-		}
-	}
-	return l.root.spec.MaxRunningApplicationsPerUser.Stated
+// accountOf is the account of an application.
+func (l *Ledger) accountOf(a *admission.Application) *account {
+	return l.accounts[a.Leaf.Path].apps[a.Name]
 }
 
-// start counts the application as one that runs, and lets its pods go.
-func (l *Ledger) start(app *account) {
-	l.unqueue(app)
-	app.runs = true
-	l.slotsMoved++
-	l.users[app.user]++
-	for a := app.parent; a != nil; a = a.parent {
-		was := a.active()
-		a.admitted++
-		a.flipped(l, was)
-	}
+// admitted lets the pods of an application go that runs from now on.
+func (l *Ledger) admitted(app *account) {
+	l.noteActive(app.parent)
 	for _, r := range app.members { // each for itself: order does not matter
 		if r.keptOut() {
 			l.effects.judgeLater(r.record)
@@ -114,53 +88,15 @@ func (l *Ledger) start(app *account) {
 	}
 }
 
-// end takes the application off the numbers and hands its slot on.
+// end takes an application off the numbers, and hands its slot on unless reexamine follows.
 func (l *Ledger) end(app *account) {
-	l.slotsMoved++
-	levels := l.levels(app.parent, app.user)
-	_, userFull := limit.HighestFull(levels[:1])
-	i, full := limit.HighestFull(levels[1:])
-	under := (*account)(nil)
-	if full {
-		under = app.parent
-		for range i {
-			under = under.parent
-		}
+	freed := l.slots.End(&app.slot)
+	l.noteActive(app.parent)
+	if l.mode() != admission.Open || l.effects.admit {
+		return
 	}
-	app.runs = false
-	l.leaveUser(app.user)
-	for a := app.parent; a != nil; a = a.parent {
-		was := a.active()
-		a.admitted--
-		a.flipped(l, was)
-	}
-	l.handOn(under, app.user, userFull)
-}
-
-func (l *Ledger) leaveUser(user string) {
-	if l.users[user]--; l.users[user] == 0 {
-		delete(l.users, user)
-	}
-}
-
-// handOn gives freed slots to those who were submitted first: one under the queue that was full, one to the user who was.
-// YARN FairScheduler: MaxRunningAppsEnforcer. Invariant: afterwards nobody fits who is kept out.
-func (l *Ledger) handOn(under *account, user string, userFull bool) {
-	if !l.leading || l.treeOld || l.moving || l.effects.admit {
-		return // reexamine follows
-	}
-	for slots := btoi(under != nil) + btoi(userFull); slots > 0; slots-- {
-		i := slices.IndexFunc(l.queued, func(app *account) bool {
-			if !(under != nil && app.isUnder(under)) && !(userFull && app.user == user) {
-				return false
-			}
-			_, ok := l.slotFor(app.parent, app.user)
-			return ok
-		})
-		if i < 0 {
-			return
-		}
-		l.start(l.queued[i])
+	for _, next := range l.slots.HandOn(freed) {
+		l.admitted(l.accountOf(next))
 	}
 }
 
@@ -176,35 +112,26 @@ func (a *account) isUnder(q *account) bool {
 // reexamine lets every application in that now fits, in order of submission, and tells the others what keeps them out now. It is due
 // after a change of limits.
 func (l *Ledger) reexamine() {
-	l.effects.admit, l.explained = false, l.slotsMoved
-	if len(l.queued) == 0 {
-		return
+	mode := l.mode()
+	started := l.slots.Admit(mode)
+	for _, a := range started {
+		l.admitted(l.accountOf(a))
 	}
-	// All leave the line, and those that stay out come back at its end: taken out one by one, each would move all that come after it.
-	out := l.queued
-	l.queued = make([]*account, 0, len(out))
-	for _, app := range out {
-		app.queued = false
-	}
-	for _, app := range out {
-		why, ok := l.slotFor(app.parent, app.user)
-		if ok {
-			l.start(app)
-			continue
-		}
-		l.queue(app)
-		for _, e := range app.members {
+	for _, a := range l.slots.Waiting() {
+		why, _ := l.slots.Fits(a.Leaf, a.User, mode)
+		for _, e := range l.accountOf(a).members {
 			if e.keptOut() && !sameLimit(e.hold, why) {
 				l.effects.judgeLater(e.record)
 			}
 		}
 	}
+	l.effects.admit, l.explained = false, l.slots.Moves()
 }
 
 // explain brings up to date what is said of applications that are kept out: another limit may keep them out than at first. It is left to
 // those who write it to pods, since a slot that moves may change it for all of them. What is read is worked out then: see holdNow.
 func (l *Ledger) explain() {
-	if l.leading && l.explained != l.slotsMoved {
+	if l.leading && l.explained != l.slots.Moves() {
 		l.reexamine()
 		l.drain()
 	}
@@ -213,7 +140,7 @@ func (l *Ledger) explain() {
 // holdNow is what holds a pod: what it was told, unless another limit keeps its application out by now. Numbers that only move are not told again.
 func (l *Ledger) holdNow(r *record) reason.Reason {
 	if r.keptOut() && !l.treeOld {
-		if why, fits := l.slotFor(r.leaf, r.app.user); !fits && !sameLimit(why, r.hold) {
+		if why, fits := l.slotFor(r.leaf, r.app.slot.User); !fits && !sameLimit(why, r.hold) {
 			return why
 		}
 	}
@@ -223,8 +150,11 @@ func (l *Ledger) holdNow(r *record) reason.Reason {
 // suspend keeps out an application that was let in before all was seen.
 func (l *Ledger) suspend(app *account) {
 	charged := func(e appEntry) bool { return e.state.charged() }
-	if !app.runs || slices.ContainsFunc(app.members, charged) || !l.limitsApplications(app.parent) {
+	if !app.slot.Runs || slices.ContainsFunc(app.members, charged) {
 		return
+	}
+	if _, fits := l.slots.Fits(&app.parent.admission, app.slot.User, admission.TakingIn); fits {
+		return // no limit concerns it
 	}
 	l.end(app)
 	for _, r := range slices.Clone(app.members) { // each for itself: order does not matter
@@ -235,45 +165,22 @@ func (l *Ledger) suspend(app *account) {
 	l.settleApplications() // once all of its pods are kept out
 }
 
-// runningOrder compares applications that are kept out.
-func runningOrder(a, b *account) int {
-	if c := cmp.Compare(a.submitted, b.submitted); c != 0 {
-		return c
-	}
-	if c := cmp.Compare(a.name, b.name); c != 0 {
-		return c
-	}
-	return cmp.Compare(a.path, b.path)
-}
-
-func (l *Ledger) queue(app *account) {
-	if !app.queued {
-		app.queued = true
-		i, _ := slices.BinarySearchFunc(l.queued, app, runningOrder)
-		l.queued = slices.Insert(l.queued, i, app)
-	}
-}
-
-func (l *Ledger) unqueue(app *account) {
-	if app.queued {
-		app.queued = false
-		i, _ := slices.BinarySearchFunc(l.queued, app, runningOrder)
-		l.queued = slices.Delete(l.queued, i, i+1)
-	}
-}
+// bySubmission is the order in which applications are shown.
+func bySubmission(a, b *account) int { return admission.Compare(&a.slot, &b.slot) }
 
 // follow keeps the application where its pods put it, after a change of one of them: running, kept out, or neither.
 func (l *Ledger) follow(app *account) {
 	switch {
 	case app.wanting == 0:
-		l.unqueue(app)
-		if app.runs {
+		l.slots.Leave(&app.slot)
+		if app.slot.Runs {
 			l.end(app)
 		}
-	case app.runs:
+	case app.slot.Runs:
 	case app.kept < app.wanting: // some pod runs, or was found to fit
-		l.start(app)
+		l.slots.Start(&app.slot)
+		l.admitted(app)
 	default:
-		l.queue(app)
+		l.slots.Wait(&app.slot)
 	}
 }

@@ -31,8 +31,8 @@ func (f *fixture) running() (names []string) {
 	f.explain()
 	for _, a := range f.accounts {
 		for _, app := range a.apps {
-			if app.runs {
-				names = append(names, app.name)
+			if app.slot.Runs {
+				names = append(names, app.slot.Name)
 			}
 		}
 	}

@@ -117,8 +117,8 @@ func (w *appTwin) compare() {
 	var got []twinApp
 	for _, a := range w.accounts {
 		for _, app := range a.apps {
-			if app.runs {
-				got = append(got, twinApp{a.path, app.name})
+			if app.slot.Runs {
+				got = append(got, twinApp{a.path, app.slot.Name})
 			}
 		}
 	}

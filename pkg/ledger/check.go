@@ -133,7 +133,7 @@ func (l *Ledger) checkLanes() (wrong []string) {
 	look := func(a *account) {
 		has := a.book().OwnOf(&a.inOrder)
 		if want[a]&^has != 0 || !l.lanes.Shared() && want[a]&^l.driverLanes != has&^l.driverLanes {
-			wrong = append(wrong, fmt.Sprintf("%s %s: the order book knows of lanes %b, its pods are in %b", a.path, a.name, has, want[a]))
+			wrong = append(wrong, fmt.Sprintf("%s %s: the order book knows of lanes %b, its pods are in %b", a.path, a.slot.Name, has, want[a]))
 		}
 	}
 	for _, n := range l.tree.Nodes {
@@ -201,7 +201,7 @@ func sumsOf(m map[*account]*sums, a *account) *sums {
 }
 
 func (a *account) check(s *sums) (wrong []string) {
-	name := string(a.path) + " " + a.name
+	name := string(a.path) + " " + a.slot.Name
 	if !a.usage.Equal(&s.usage) {
 		wrong = append(wrong, fmt.Sprintf("%s: usage %v, its pods add up to %v", name, a.usage.List(), s.usage.List()))
 	}
@@ -218,7 +218,7 @@ func (a *account) check(s *sums) (wrong []string) {
 // checkOrder looks at the order book, and at whether the account is where it should be in its parent's.
 func (a *account) checkOrder(name string) (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, name+": "+fmt.Sprintf(format, args...)) }
-	called := func(a *account) string { return string(a.path) + " " + a.name }
+	called := func(a *account) string { return string(a.path) + " " + a.slot.Name }
 	for _, fault := range append(a.order.Check(called), a.gate.Check(called)...) {
 		say("%s", fault)
 	}

@@ -2,9 +2,9 @@ package ledger
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/admission"
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -24,12 +24,12 @@ func (l *Ledger) checkApplications() (wrong []string) {
 		leaf := l.accounts[n.Path]
 		for _, name := range sortedKeys(leaf.apps) {
 			app := leaf.apps[name]
-			queued += btoi(app.queued)
+			queued += btoi(app.slot.Waits)
 			if fault := app.checkRuns(counts[app]); fault != "" {
 				say("%s %s: %s", leaf.path, name, fault)
 			}
-			if app.runs {
-				users[app.user]++
+			if app.slot.Runs {
+				users[app.slot.User]++
 				for a := leaf; a != nil; a = a.parent {
 					admitted[a]++
 				}
@@ -38,8 +38,8 @@ func (l *Ledger) checkApplications() (wrong []string) {
 	}
 	for _, n := range l.tree.Nodes {
 		a := l.accounts[n.Path]
-		if a.admitted != admitted[a] {
-			say("%s: %d applications run, counted %d", n.Path, admitted[a], a.admitted)
+		if a.admission.Running != admitted[a] {
+			say("%s: %d applications run, counted %d", n.Path, admitted[a], a.admission.Running)
 		}
 		d := drivers[a]
 		if d == nil {
@@ -49,15 +49,17 @@ func (l *Ledger) checkApplications() (wrong []string) {
 			say("%s: its drivers use %v, they add up to %v", n.Path, a.drivers.List(), d.List())
 		}
 	}
-	if !maps.Equal(users, l.users) {
-		say("users run %v applications, counted %v", users, l.users)
+	for user, n := range users { // each for itself: order does not matter
+		if n != l.slots.OfUser(user) {
+			say("%s runs %d applications, counted %d", user, n, l.slots.OfUser(user))
+		}
 	}
-	if sorted := slices.IsSortedFunc(l.queued, runningOrder); queued != len(l.queued) || !sorted {
-		say("%d applications are kept out, %d in line, in order %v", queued, len(l.queued), sorted)
+	if sorted := slices.IsSortedFunc(l.slots.Waiting(), admission.Compare); queued != len(l.slots.Waiting()) || !sorted {
+		say("%d applications are kept out, %d in line, in order %v", queued, len(l.slots.Waiting()), sorted)
 	}
-	for _, app := range l.queued {
-		if _, fits := l.slotFor(app.parent, app.user); fits {
-			say("%s %s is kept out, and no limit does so", app.path, app.name)
+	for _, a := range l.slots.Waiting() {
+		if _, fits := l.slots.Fits(a.Leaf, a.User, l.mode()); fits {
+			say("%s %s is kept out, and no limit does so", a.Leaf.Path, a.Name)
 		}
 	}
 	return wrong
@@ -89,15 +91,15 @@ func (a *account) checkRuns(n appCount) (fault string) {
 	switch {
 	case a.wanting != n.wanting || a.kept != n.kept:
 		return fmt.Sprintf("%d pods want to run, %d are kept out, counted %d and %d", n.wanting, n.kept, a.wanting, a.kept)
-	case a.runs && a.queued:
+	case a.slot.Runs && a.slot.Waits:
 		return "runs and is kept out"
-	case a.wanting > 0 && !a.runs && !a.queued:
+	case a.wanting > 0 && !a.slot.Runs && !a.slot.Waits:
 		return "neither runs nor is kept out"
-	case a.wanting == 0 && (a.runs || a.queued):
+	case a.wanting == 0 && (a.slot.Runs || a.slot.Waits):
 		return "has no pod that wants to run"
-	case a.runs && a.kept > 0:
+	case a.slot.Runs && a.kept > 0:
 		return fmt.Sprintf("runs, with %d pods kept out", a.kept)
-	case n.charged && !a.runs:
+	case n.charged && !a.slot.Runs:
 		return "has charged pods and does not run"
 	}
 	return ""

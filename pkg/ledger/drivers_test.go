@@ -200,7 +200,7 @@ func (f *fixture) wantShares() {
 	active := make([]bool, len(f.tree.Nodes))
 	for i, n := range f.tree.Nodes {
 		for _, app := range f.accounts[n.Path].apps {
-			active[i] = active[i] || app.runs
+			active[i] = active[i] || app.slot.Runs
 		}
 	}
 	for i, want := range fairshare.Shares(f.tree, f.total, active) {

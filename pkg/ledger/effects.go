@@ -81,8 +81,8 @@ func (l *Ledger) settleApplications() {
 
 // settleApplication brings an application up to date with its pods: its state, its gate, its place in the order books, its slot.
 func (l *Ledger) settleApplication(app *account) {
-	if len(app.members) == 0 && app.parent.apps[app.name] == app {
-		delete(app.parent.apps, app.name)
+	if len(app.members) == 0 && app.parent.apps[app.slot.Name] == app {
+		delete(app.parent.apps, app.slot.Name)
 	}
 	l.restate(app)
 	l.refresh(app)

@@ -23,7 +23,7 @@ type stage struct {
 	atGate bool
 	inLine bool
 	// counted: its demand counts in that of its leaf.
-	counted bool
+	counted  bool
 	progress application.Progress
 	tells    application.Pods
 	singles  int32 // pods that are said to be the only one
@@ -280,7 +280,7 @@ func (l *Ledger) outOfLine(a *account) {
 
 // startingOrder is FIFO.
 func startingOrder(a, b *account) int {
-	return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(a.submitted, b.submitted), queue.ComparePaths(queue.Path(a.name), queue.Path(b.name)))
+	return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(a.slot.Submitted, b.slot.Submitted), queue.ComparePaths(queue.Path(a.slot.Name), queue.Path(b.slot.Name)))
 }
 
 // regate counts as demand what the gate would let pass were there room: of those in line, as many as may start now.
@@ -354,7 +354,7 @@ func (l *Ledger) behind(a *account) reason.Reason {
 		}
 	}
 	if next != nil {
-		why.Other, start.Since, start.Until = next.name, next.since(), next.until
+		why.Other, start.Since, start.Until = next.slot.Name, next.since(), next.until
 	}
 	i, _ := slices.BinarySearchFunc(leaf.accepted, a, startingOrder)
 	start.Position = int64(i) + 1
@@ -401,7 +401,7 @@ func (l *Ledger) startsOf(leaf *account) *Starts {
 	s.Timeout, s.Percentile = leaf.startingTimeout()
 	for _, a := range leaf.starting {
 		if a.progress.FirstBound != 0 {
-			s.Starting = append(s.Starting, Start{Application: a.name, Since: a.since(), Until: a.until})
+			s.Starting = append(s.Starting, Start{Application: a.slot.Name, Since: a.since(), Until: a.until})
 		}
 	}
 	slices.SortFunc(s.Starting, func(a, b Start) int {

@@ -224,7 +224,7 @@ func (l *Ledger) keep(g *group, now int64) {
 	l.keeper, g.wait.until = g, now+keepFor
 	g.wait.leaf = pods[0].leaf
 	for _, r := range pods {
-		g.wait.ordered = max(g.wait.ordered, r.app.submitted)
+		g.wait.ordered = max(g.wait.ordered, r.app.slot.Submitted)
 	}
 	for _, p := range places {
 		choices[p.Node].keptFor = g
@@ -299,7 +299,7 @@ func (l *Ledger) reoffer(leaf *account) {
 // isBehindGroup reports whether an application waits since it came after the group for which nodes are kept.
 func (l *Ledger) isBehindGroup(app *account) bool {
 	g := l.keeper
-	return g != nil && app.parent == g.wait.leaf && app.submitted > g.wait.ordered
+	return g != nil && app.parent == g.wait.leaf && app.slot.Submitted > g.wait.ordered
 }
 
 // behindGroup says behind which group an application waits.

@@ -1,9 +1,9 @@
 package ledger
 
 import (
+	"github.com/fairway-scheduler/fairway/pkg/core/admission"
 	"github.com/fairway-scheduler/fairway/pkg/core/capacity"
 	"github.com/fairway-scheduler/fairway/pkg/core/fairshare"
-	"github.com/fairway-scheduler/fairway/pkg/core/limit"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
@@ -62,13 +62,10 @@ type Ledger struct {
 	free          book.FreeList[*record]
 
 	// Applications: see applications.go.
-	leading     bool             // see Lead
-	moving      bool             // pods are being moved to where a new tree puts them
-	slotsMoved  uint64           // grows whenever an application starts, ends or counts for another user
-	explained   uint64           // slotsMoved when it was last said what keeps applications out
-	users       map[string]int64 // applications of each user that run
-	queued      []*account       // kept out by a limit, in order of submission
-	levelBuffer []limit.Level
+	leading   bool   // see Lead
+	moving    bool   // pods are being moved to where a new tree puts them
+	explained uint64 // the moves of slots when it was last said what keeps applications out
+	slots     admission.Slots
 
 	// The gates: see gate.go.
 	startTimers heap[startEntry]
@@ -153,7 +150,6 @@ func New(o Options) *Ledger {
 		asking:     map[queue.Path]*asker{},
 		homeless:   map[UID]*record{},
 		classes:    map[string]*class{},
-		users:      map[string]int64{},
 		nodes:      map[string]*node{},
 		foreign:    map[UID]Pod{},
 		gangs:      map[string]*group{},

@@ -38,7 +38,7 @@ func (l *Ledger) Applications() []ApplicationState {
 		for _, app := range l.accounts[n.Path].apps { // sorted below
 			own = append(own, app)
 		}
-		slices.SortFunc(own, runningOrder)
+		slices.SortFunc(own, bySubmission)
 		for _, app := range own {
 			all = append(all, l.applicationState(app))
 		}
@@ -48,7 +48,7 @@ func (l *Ledger) Applications() []ApplicationState {
 
 func (l *Ledger) applicationState(a *account) ApplicationState {
 	s := ApplicationState{
-		Queue: a.path, Name: a.name, User: a.user, Submitted: a.submitted, State: a.state, Admitted: a.runs,
+		Queue: a.path, Name: a.slot.Name, User: a.slot.User, Submitted: a.slot.Submitted, State: a.state, Admitted: a.slot.Runs,
 		Allocated: a.usage.List(), PodsPending: a.pending, PodsRunning: a.running,
 	}
 	if a.counted { // else it asks for nothing yet, as its queues see it
@@ -61,7 +61,7 @@ func (l *Ledger) applicationState(a *account) ApplicationState {
 		if s.WaitingSince == 0 || e.Created < s.WaitingSince {
 			s.WaitingSince = e.Created
 		}
-		if !a.runs && e.held() {
+		if !a.slot.Runs && e.held() {
 			s.Hold = l.holdNow(e.record)
 		}
 	}

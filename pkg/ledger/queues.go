@@ -62,12 +62,17 @@ func (l *Ledger) retree() {
 		a := l.accounts[n.Path]
 		if a == nil {
 			a = &account{path: n.Path, parent: l.accounts[n.Path.Parent()], apps: map[string]*account{}}
+			a.admission.Path = n.Path
+			if a.parent != nil {
+				a.admission.Parent = &a.parent.admission
+			}
 			a.inOrder.Init(a)
 			l.accounts[n.Path] = a
 		}
 		if a.spec.Policy != n.Spec.Policy || a.spec.MaxStarting != n.Spec.MaxStarting || a.spec.StartingTimeout != n.Spec.StartingTimeout {
 			l.regated = append(l.regated, a)
 		}
+		a.admission.Most = n.Spec.MaxRunningApplications
 		a.spec, a.ordinal, a.accepting = n.Spec, i+1, n.Accepting
 		a.kids = a.kids[:0]
 		a.inheritMaxPod()
@@ -80,6 +85,7 @@ func (l *Ledger) retree() {
 		}
 	}
 	l.root = l.accounts[queue.Root]
+	l.slots.PerUser = l.root.spec.MaxRunningApplicationsPerUser
 	for i := range l.tree.Nodes { // all have their children by now
 		a := l.accounts[l.tree.Nodes[i].Path]
 		a.gated = a.spec.Policy == queue.StateAware && len(a.kids) == 0

@@ -282,7 +282,7 @@ func (h *Rehearsal) decisions(r *record) []Decision {
 func (a *account) competitor() Competitor {
 	c := Competitor{Name: string(a.path), Usage: a.usage.List(), Guaranteed: a.spec.Guaranteed, Weight: a.spec.Weight}
 	if a.isApplication() {
-		c.Name, c.Priority, c.Submitted = a.name, a.priority, a.submitted
+		c.Name, c.Priority, c.Submitted = a.slot.Name, a.priority, a.slot.Submitted
 	}
 	return c
 }
@@ -413,17 +413,17 @@ func (h *Rehearsal) Holders(below queue.Path, name resource.Name, n int) []Holde
 			continue
 		}
 		for _, app := range leaf.apps { // sorted below
-			if amount := app.usage.Get(name); name == "" && app.runs || amount > 0 {
+			if amount := app.usage.Get(name); name == "" && app.slot.Runs || amount > 0 {
 				all = append(all, held{app, amount})
 			}
 		}
 	}
 	slices.SortFunc(all, func(a, b held) int {
-		return cmp.Or(cmp.Compare(b.amount, a.amount), runningOrder(a.app, b.app))
+		return cmp.Or(cmp.Compare(b.amount, a.amount), bySubmission(a.app, b.app))
 	})
 	hs := make([]Holder, 0, min(n, len(all)))
 	for _, e := range all[:min(n, len(all))] {
-		hs = append(hs, Holder{Queue: e.app.path, Application: e.app.name, User: e.app.user, Amount: e.amount, Pods: e.app.running})
+		hs = append(hs, Holder{Queue: e.app.path, Application: e.app.slot.Name, User: e.app.slot.User, Amount: e.amount, Pods: e.app.running})
 	}
 	return hs
 }
@@ -441,7 +441,7 @@ func (h *Rehearsal) Starting(leaf queue.Path, n int) []Holder {
 	all := slices.SortedFunc(slices.Values(a.starting), leavesFirst)
 	hs := make([]Holder, 0, min(n, len(all)))
 	for _, app := range all[:min(n, len(all))] {
-		hs = append(hs, Holder{Queue: app.path, Application: app.name, User: app.user, Pods: app.running})
+		hs = append(hs, Holder{Queue: app.path, Application: app.slot.Name, User: app.slot.User, Pods: app.running})
 	}
 	return hs
 }

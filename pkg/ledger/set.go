@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"github.com/fairway-scheduler/fairway/pkg/core/admission"
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
@@ -183,7 +184,8 @@ func (l *Ledger) enter(r *record, leaf *account) {
 	}
 	r.app = leaf.apps[r.Application]
 	if r.app == nil {
-		r.app = &account{parent: leaf, path: leaf.path, name: r.Application, spec: queue.DefaultSpec(), stage: stage{counted: true}, beginning: beginning{inStarts: out}}
+		r.app = &account{parent: leaf, path: leaf.path, spec: queue.DefaultSpec(), stage: stage{counted: true}, beginning: beginning{inStarts: out},
+			slot: admission.Application{Leaf: &leaf.admission, Name: r.Application}}
 		r.app.inOrder.Init(r.app)
 		leaf.apps[r.Application] = r.app
 	}
@@ -196,22 +198,13 @@ func (l *Ledger) enter(r *record, leaf *account) {
 // seniority notes what an application has from its oldest pod.
 func (l *Ledger) seniority(a *account) {
 	first := a.members[0]
-	if a.user != first.User && (a.runs || a.queued) {
-		l.effects.admit = true
-		l.slotsMoved++
-		if a.runs {
-			l.users[first.User]++
-			l.leaveUser(a.user)
-		}
-	}
-	if first.Created != a.submitted && a.queued {
-		l.unqueue(a)
-		defer l.queue(a)
-	}
-	if a.priority != first.Priority || a.submitted != first.Created {
+	if a.priority != first.Priority || a.slot.Submitted != first.Created {
 		l.outOfLine(a) // until it is settled
 	}
-	a.user, a.priority, a.submitted = first.User, first.Priority, first.Created
+	a.priority = first.Priority
+	if l.slots.Change(&a.slot, first.User, first.Created) {
+		l.effects.admit = true
+	}
 }
 
 func (l *Ledger) leave(r *record) {

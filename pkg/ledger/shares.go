@@ -18,9 +18,13 @@ type share struct {
 	divided uint64 // the version of amounts that was last divided among the children, 0 for none
 }
 
-// flipped notes that the account may have become active or inactive.
-func (a *account) flipped(l *Ledger, wasActive bool) {
-	if a.active() != wasActive {
+// noteActive looks at which queues from a leaf up have become active or inactive.
+func (l *Ledger) noteActive(leaf *account) {
+	for a := leaf; a != nil; a = a.parent {
+		if a.active() == a.wasActive {
+			continue
+		}
+		a.wasActive = a.active()
 		l.flips++
 		if a.parent != nil {
 			a.parent.share.divided = 0

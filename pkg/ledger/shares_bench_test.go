@@ -44,13 +44,11 @@ func BenchmarkActivityFlip(b *testing.B) {
 	for i := range b.N {
 		// Leaves without an application, whose parents stay active.
 		a := l.accounts[leaves[(i*20+1)%len(leaves)]]
-		was := a.active()
-		if was {
-			a.admitted--
-		} else {
-			a.admitted++
+		a.admission.Running = 1 - a.admission.Running
+		for up := a.parent; up != nil; up = up.parent {
+			up.admission.Running += 2*a.admission.Running - 1
 		}
-		a.flipped(l, was)
+		l.noteActive(a)
 		l.shareOf(a)
 	}
 }

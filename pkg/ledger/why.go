@@ -22,7 +22,7 @@ func (l *Ledger) Why(uid UID) (reason.Reason, bool) {
 // why is the dominant reason: a hold, then a hard limit, the nearest first, then room, then the turn.
 func (l *Ledger) why(r *record) reason.Reason {
 	if r.keptOut() && !l.treeOld { // what it was told may be of older numbers
-		if why, fits := l.slotFor(r.leaf, r.app.user); !fits {
+		if why, fits := l.slotFor(r.leaf, r.app.slot.User); !fits {
 			return why
 		}
 	}

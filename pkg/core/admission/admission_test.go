@@ -1,0 +1,170 @@
+package admission
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+)
+
+// tree is root with a (a.x, a.y) and b.
+func tree(root, a, x, y, b queue.Limit) map[string]*Queue {
+	qs := map[string]*Queue{"root": {Path: "root", Most: root}}
+	qs["a"] = &Queue{Path: "root.a", Parent: qs["root"], Most: a}
+	qs["b"] = &Queue{Path: "root.b", Parent: qs["root"], Most: b}
+	qs["x"] = &Queue{Path: "root.a.x", Parent: qs["a"], Most: x}
+	qs["y"] = &Queue{Path: "root.a.y", Parent: qs["a"], Most: y}
+	return qs
+}
+
+func names(as []*Application) (all []string) {
+	for _, a := range as {
+		all = append(all, a.Name)
+	}
+	return all
+}
+
+// A queue below a full parent: the slot that is freed goes to whoever was submitted first below the parent, in whichever leaf.
+func TestAFreedSlotGoesByOrderOfSubmission(t *testing.T) {
+	no := queue.Limit{}
+	qs := tree(no, queue.AtMost(1), no, no, no)
+	var s Slots
+	runs := &Application{Leaf: qs["x"], Name: "runs", User: "u"}
+	s.Start(runs)
+	later := &Application{Leaf: qs["x"], Name: "later", User: "u", Submitted: 3}
+	cousin := &Application{Leaf: qs["y"], Name: "cousin", User: "v", Submitted: 2}
+	for _, a := range []*Application{later, cousin} {
+		why, fits := s.Fits(a.Leaf, a.User, Open)
+		if want := (reason.Reason{Code: reason.MaxRunningApplications, Queue: "root.a", Numbers: reason.Applications{Most: 1, Running: 1}}); fits || why != want {
+			t.Fatalf("%s: fits %v, %+v", a.Name, fits, why)
+		}
+		s.Wait(a)
+	}
+	if got := names(s.HandOn(s.End(runs))); !slices.Equal(got, []string{"cousin"}) {
+		t.Errorf("%v got the slot", got)
+	}
+	if got := names(s.Waiting()); !slices.Equal(got, []string{"later"}) || qs["root"].Running != 1 || s.OfUser("u") != 0 {
+		t.Errorf("%v wait, %d run", got, qs["root"].Running)
+	}
+}
+
+// A user at its limit frees a slot of its own, beside that of the queue.
+func TestAUsersSlotGoesToTheUser(t *testing.T) {
+	no := queue.Limit{}
+	qs := tree(no, no, queue.AtMost(1), no, no)
+	s := Slots{PerUser: queue.AtMost(1)}
+	runs := &Application{Leaf: qs["x"], Name: "runs", User: "u"}
+	s.Start(runs)
+	for i, a := range []*Application{{Leaf: qs["x"], Name: "same queue", User: "v"}, {Leaf: qs["b"], Name: "same user", User: "u"}, {Leaf: qs["b"], Name: "same user too", User: "u"}} {
+		a.Submitted = int64(i)
+		s.Wait(a)
+	}
+	if got := names(s.HandOn(s.End(runs))); !slices.Equal(got, []string{"same queue", "same user"}) {
+		t.Errorf("%q got the slots", got)
+	}
+	why, fits := s.Fits(qs["y"], "u", Open)
+	if want := (reason.Reason{Code: reason.UserMaxRunningApplications, Queue: "root", Other: "u", Numbers: reason.Applications{Most: 1, Running: 1}}); fits || why != want {
+		t.Errorf("fits %v, %+v", fits, why)
+	}
+}
+
+func TestModes(t *testing.T) {
+	no := queue.Limit{}
+	qs := tree(no, queue.AtMost(5), no, no, no)
+	var s Slots
+	for _, c := range []struct {
+		leaf string
+		mode Mode
+		fits bool
+	}{{"x", Open, true}, {"x", TakingIn, false}, {"b", TakingIn, true}, {"x", Closed, false}, {"b", Closed, false}} {
+		if _, fits := s.Fits(qs[c.leaf], "u", c.mode); fits != c.fits {
+			t.Errorf("%s in mode %d: fits %v", c.leaf, c.mode, fits)
+		}
+	}
+}
+
+// The twin counts who runs below every queue and of every user from a plain list, and lets in whoever fits, the oldest first, after every step.
+func TestSlotsEqualTheirTwin(t *testing.T) {
+	limits := rapid.Custom(func(t *rapid.T) queue.Limit {
+		return queue.Limit{Stated: rapid.Bool().Draw(t, "stated"), Most: rapid.Int64Range(0, 3).Draw(t, "most")}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) queue.Limit { return limits.Draw(t, name) }
+		qs := tree(draw("root"), draw("a"), draw("x"), draw("y"), draw("b"))
+		s := Slots{PerUser: draw("per user")}
+		var all []*Application
+		runs := map[*Application]bool{} // the twin's
+		fits := func(a *Application) bool {
+			ofUser := int64(1)
+			for o := range runs {
+				if o.User == a.User {
+					ofUser++
+				}
+			}
+			if !s.PerUser.Admits(ofUser) {
+				return false
+			}
+			for q := a.Leaf; q != nil; q = q.Parent {
+				n := int64(1)
+				for o := range runs {
+					for up := o.Leaf; up != nil; up = up.Parent {
+						if up == q {
+							n++
+						}
+					}
+				}
+				if !q.Most.Admits(n) {
+					return false
+				}
+			}
+			return true
+		}
+		for i := range rapid.IntRange(1, 40).Draw(t, "steps") {
+			user, submitted := rapid.SampledFrom([]string{"u", "v"}).Draw(t, "user"), rapid.Int64Range(0, 9).Draw(t, "submitted")
+			op := rapid.IntRange(0, 5).Draw(t, "step")
+			if op < 2 || len(all) == 0 {
+				a := &Application{Leaf: qs[rapid.SampledFrom([]string{"x", "y", "b"}).Draw(t, "leaf")], Name: fmt.Sprint("app", i), User: user, Submitted: submitted}
+				all = append(all, a)
+				if _, fits := s.Fits(a.Leaf, a.User, Open); fits {
+					s.Start(a)
+				} else {
+					s.Wait(a)
+				}
+			} else {
+				at := rapid.IntRange(0, len(all)-1).Draw(t, "which")
+				a := all[at]
+				switch op {
+				case 2, 3: // it ends, or gives up waiting
+					all = slices.Delete(all, at, at+1)
+					delete(runs, a)
+					if a.Runs {
+						s.HandOn(s.End(a))
+					} else {
+						s.Leave(a)
+					}
+				case 4:
+					if s.Change(a, user, submitted) {
+						s.Admit(Open)
+					}
+				case 5:
+					qs["a"].Most = draw("a")
+					s.Admit(Open)
+				}
+			}
+			for _, a := range slices.SortedFunc(slices.Values(all), Compare) {
+				if !runs[a] && fits(a) {
+					runs[a] = true
+				}
+			}
+			for _, a := range all {
+				if a.Runs != runs[a] || a.Runs == a.Waits {
+					t.Fatalf("%s runs %v and waits %v, the twin says %v", a.Name, a.Runs, a.Waits, runs[a])
+				}
+			}
+		}
+	})
+}
