@@ -50,11 +50,14 @@ type bench struct {
 
 // run measures one contestant once. Whatever comes of it, the contestant is gone and its pods are deleted when it returns.
 func (b *bench) run(ctx context.Context, c contestant, mode string, round int) (_ result, err error) {
-	if err := b.world.setQueues(ctx, c); err != nil {
+	if err := b.world.clean(ctx); err != nil {
+		return result{}, err
+	}
+	if err := b.world.createQueues(ctx, c); err != nil {
 		return result{}, err
 	}
 	defer func() {
-		err = errors.Join(err, b.world.deletePods(ctx, b.settings.Pods))
+		err = errors.Join(err, b.world.deletePods(ctx))
 		if ctx.Err() != nil {
 			err = ctx.Err() // instead of everything that failed because of it
 		}

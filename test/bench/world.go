@@ -170,34 +170,18 @@ func (w *world) createNode(ctx context.Context, i int) error {
 	return err
 }
 
-// setQueues makes the first n of a contestant's queues be there, and no others but those that Fairway makes itself.
-func (w *world) setQueues(ctx context.Context, c contestant) error {
-	list, err := w.objects.Resource(queueResource).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	wanted := map[string]bool{}
-	for i := range c.queues {
-		wanted[c.queueName(i)] = true
-	}
-	for i := range list.Items {
-		name := list.Items[i].GetName()
-		if !wanted[name] && strings.HasPrefix(name, "root.") {
-			if err := w.objects.Resource(queueResource).Delete(ctx, name, metav1.DeleteOptions{}); err != nil {
-				return fmt.Errorf("delete queue %s: %w", name, err)
-			}
-		}
-		delete(wanted, name)
-	}
-	for name := range wanted {
+// createQueues makes the queues of a contestant, in a world that is clean.
+func (w *world) createQueues(ctx context.Context, c contestant) error {
+	return inParallel(ctx, writers, c.queues, func(ctx context.Context, i int) error {
+		name := c.queueName(i)
 		queue := &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": v1alpha1.GroupVersion.String(), "kind": "Queue", "metadata": map[string]any{"name": name},
 		}}
 		if _, err := w.objects.Resource(queueResource).Create(ctx, queue, metav1.CreateOptions{}); err != nil {
 			return fmt.Errorf("create queue %s: %w", name, err)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func podName(i int) string { return fmt.Sprintf("pod-%05d", i) }
@@ -221,26 +205,6 @@ func (w *world) createPods(ctx context.Context, c contestant, creators, n int) e
 		return fmt.Errorf("create pods: %w", err)
 	}
 	return nil
-}
-
-// deletePods deletes all n pods, and makes sure that none are left.
-func (w *world) deletePods(ctx context.Context, n int) error {
-	err := inParallel(ctx, writers, n, func(ctx context.Context, i int) error {
-		// Without a kubelet to end it, a pod with a grace period would stay.
-		err := w.kube.CoreV1().Pods(namespace).Delete(ctx, podName(i), *metav1.NewDeleteOptions(0))
-		if apierrors.IsNotFound(err) {
-			return nil // a run that failed early
-		}
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("delete pods: %w", err)
-	}
-	left, err := w.meta.Resource(podResource).Namespace(namespace).List(ctx, metav1.ListOptions{Limit: 1})
-	if err == nil && len(left.Items) > 0 {
-		err = fmt.Errorf("%s is still there, and nobody here makes pods like that", left.Items[0].Name)
-	}
-	return err
 }
 
 // podsPerNodeNow counts the pods of every node, those without pods included. A pod without a node is an error.
