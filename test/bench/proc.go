@@ -5,70 +5,37 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strconv"
+	"runtime"
 	"strings"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // tick is the unit of CPU time in /proc: USER_HZ, 100 a second on every architecture Linux runs on today.
 const tick = 10 * time.Millisecond
 
-var errProc = errors.New("not as Linux writes it")
-
 // cpuTime is the CPU time, of user and system, that a process has used.
 func cpuTime(pid int) (time.Duration, error) {
-	path := filepath.Join("/proc", strconv.Itoa(pid), "stat")
-	text, err := os.ReadFile(path)
+	process, err := procfs.NewProc(pid)
 	if err != nil {
 		return 0, err
 	}
-	used, err := parseCPU(string(text))
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", path, err)
-	}
-	return used, nil
-}
-
-// parseCPU reads utime and stime, fields 14 and 15 of /proc/PID/stat. The second field is the program's name in parentheses, which may
-// itself contain anything.
-func parseCPU(stat string) (time.Duration, error) {
-	end := strings.LastIndexByte(stat, ')')
-	fields := strings.Fields(stat[end+1:])
-	const utime, stime = 14 - 3, 15 - 3
-	if end < 0 || len(fields) <= stime {
-		return 0, errProc
-	}
-	user, err1 := strconv.ParseInt(fields[utime], 10, 64)
-	system, err2 := strconv.ParseInt(fields[stime], 10, 64)
-	if err1 != nil || err2 != nil {
-		return 0, errProc
-	}
-	return time.Duration(user+system) * tick, nil
+	stat, err := process.Stat()
+	return time.Duration(stat.UTime+stat.STime) * tick, err
 }
 
 // peakMemory is the largest resident set a process has had, in bytes.
-func peakMemory(pid int) (int64, error) {
-	path := filepath.Join("/proc", strconv.Itoa(pid), "status")
-	text, err := os.ReadFile(path)
+func peakMemory(pid int) (uint64, error) {
+	process, err := procfs.NewProc(pid)
 	if err != nil {
 		return 0, err
 	}
-	peak, err := parsePeak(string(text))
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", path, err)
+	status, err := process.NewStatus()
+	if err == nil && status.VmHWM == 0 { // as of a process that is gone but not reaped
+		err = fmt.Errorf("process %d has no memory", pid)
 	}
-	return peak, nil
-}
-
-func parsePeak(status string) (int64, error) {
-	for line := range strings.Lines(status) {
-		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "VmHWM:" && fields[2] == "kB" {
-			kib, err := strconv.ParseInt(fields[1], 10, 64)
-			return kib << 10, err
-		}
-	}
-	return 0, errProc
+	return status.VmHWM, err
 }
 
 // cpuTimes is the sum over several processes.
@@ -87,36 +54,20 @@ func cpuTimes(pids ...int) (sum time.Duration, err error) {
 type machineTime struct{ total, programs time.Duration }
 
 func readMachineTime() (machineTime, error) {
-	text, err := os.ReadFile("/proc/stat")
+	proc, err := procfs.NewDefaultFS()
 	if err != nil {
 		return machineTime{}, err
 	}
-	m, err := parseMachineTime(string(text))
-	if err != nil {
-		return m, fmt.Errorf("/proc/stat: %w", err)
-	}
-	return m, nil
+	stat, err := proc.Stat()
+	return machineTimeOf(stat.CPUTotal), err
 }
 
-// parseMachineTime reads the first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal (time that a hypervisor gave
-// to others), and what is part of these. Interrupts are left out of what programs had: those of the loopback interface are our own.
-func parseMachineTime(stat string) (m machineTime, err error) {
-	line, _, _ := strings.Cut(stat, "\n")
-	fields := strings.Fields(line)
-	if len(fields) < 9 || fields[0] != "cpu" {
-		return m, errProc
-	}
-	for i, field := range fields[1:9] {
-		ticks, err := strconv.ParseInt(field, 10, 64)
-		if err != nil {
-			return m, errProc
-		}
-		m.total += time.Duration(ticks) * tick
-		if i <= 2 || i == 7 {
-			m.programs += time.Duration(ticks) * tick
-		}
-	}
-	return m, nil
+// machineTimeOf leaves interrupts out of what programs had: those of the loopback interface are our own. Steal is what a hypervisor gave to
+// others. Guests are part of user and nice.
+func machineTimeOf(s procfs.CPUStat) machineTime {
+	programs := s.User + s.Nice + s.System + s.Steal
+	inSeconds := func(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)).Round(tick) }
+	return machineTime{total: inSeconds(programs + s.Idle + s.Iowait + s.IRQ + s.SoftIRQ), programs: inSeconds(programs)}
 }
 
 // idleWindow is how long a process must do next to nothing to count as idle, idleUse what is next to nothing.
@@ -145,16 +96,6 @@ func awaitIdle(ctx context.Context, limit time.Duration, pids ...int) error {
 	return err
 }
 
-// loadAverage is the number of processes that wanted to run during the last minute.
-func loadAverage() (float64, error) {
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return 0, err
-	}
-	first, _, _ := strings.Cut(string(text), " ")
-	return strconv.ParseFloat(first, 64)
-}
-
 // machine describes where the numbers come from.
 type machine struct {
 	CPUs   int     `json:"cpus"`
@@ -164,6 +105,27 @@ type machine struct {
 	Load   float64 `json:"loadBefore"`
 }
 
+// describeMachine also refuses where there is no /proc as on Linux.
+func describeMachine() (machine, error) {
+	m := machine{CPUs: runtime.NumCPU(), Go: runtime.Version()}
+	if runtime.GOOS != "linux" {
+		return m, errors.New("CPU time and memory are read from /proc: this benchmark runs on Linux only")
+	}
+	proc, err := procfs.NewDefaultFS()
+	if err != nil {
+		return m, err
+	}
+	kernel, err1 := proc.SysctlStrings("kernel.osrelease")
+	load, err2 := proc.LoadAvg()
+	cpuinfo, err3 := os.ReadFile("/proc/cpuinfo")
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return m, err
+	}
+	m.Kernel, m.Load, m.Model = strings.Join(kernel, " "), load.Load1, modelName(string(cpuinfo))
+	return m, nil
+}
+
+// modelName reads what procfs reads only where it is compiled for Linux: this package compiles everywhere.
 func modelName(cpuinfo string) string {
 	for line := range strings.Lines(cpuinfo) {
 		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {

@@ -3,51 +3,40 @@ package main
 import (
 	"context"
 	"os"
+	"os/exec"
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
-func TestCPUTimeIsReadBehindTheName(t *testing.T) {
-	for _, c := range []struct {
-		stat string
-		want time.Duration
-	}{
-		{"42 (kube-scheduler) S 1 42 42 0 -1 4194304 900 0 0 0 1234 66 7 8 20 0 14 0 99 100 200", 13 * time.Second},
-		{"42 (a) (b) S 9 9) R 1 42 42 0 -1 4194304 900 0 0 0 1 2 7 8 20 0", 30 * time.Millisecond},
-	} {
-		if got, err := parseCPU(c.stat); err != nil || got != c.want {
-			t.Errorf("%s: %v, %v", c.stat, got, err)
-		}
-	}
-	for _, bad := range []string{"", "42 (x) S 1 2", "42 x S 1 42 42 0 -1 4194304 900 0 0 0 1 2", "42 (x) S 1 42 42 0 -1 4194304 900 0 0 0 u s 7"} {
-		if got, err := parseCPU(bad); err == nil {
-			t.Errorf("%q: %v", bad, got)
-		}
-	}
-}
-
-func TestPeakIsTheHighWaterMark(t *testing.T) {
-	const status = "Name:\tkube-scheduler\nVmPeak:\t 9999999 kB\nVmHWM:\t  102400 kB\nVmRSS:\t   51200 kB\n"
-	if got, err := parsePeak(status); err != nil || got != 100<<20 {
-		t.Errorf("%d, %v", got, err)
-	}
-	// A process that is gone but not reaped has no such line.
-	if got, err := parsePeak("Name:\tkube-scheduler\nState:\tZ (zombie)\n"); err == nil {
-		t.Errorf("a zombie has a peak of %d", got)
-	}
-}
-
 func TestMachineTimeCountsProgramsNotInterrupts(t *testing.T) {
-	const stat = "cpu  100 20 30 5000 700 8 9 40 50 60\ncpu0 1 2 3 4 5 6 7 8 9 10\n"
-	got, err := parseMachineTime(stat)
+	got := machineTimeOf(procfs.CPUStat{
+		User: 1.00, Nice: .20, System: .30, Idle: 50, Iowait: 7, IRQ: .08, SoftIRQ: .09, Steal: .40, Guest: .50, GuestNice: .10,
+	})
 	want := machineTime{total: (100 + 20 + 30 + 5000 + 700 + 8 + 9 + 40) * tick, programs: (100 + 20 + 30 + 40) * tick}
-	if err != nil || got != want {
-		t.Errorf("%+v, %v, want %+v", got, err, want)
+	if got != want {
+		t.Errorf("%+v, want %+v", got, want)
 	}
-	for _, bad := range []string{"", "cpu 1 2 3\n", "cpu0 1 2 3 4 5 6 7 8\n", "cpu a b c d e f g h\n"} {
-		if got, err := parseMachineTime(bad); err == nil {
-			t.Errorf("%q: %+v", bad, got)
+}
+
+func TestAProcessThatIsGoneHasNoPeak(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("reads /proc")
+	}
+	zombie := exec.Command(os.Args[0], "-test.run=^$")
+	if err := zombie.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = zombie.Wait() }()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		peak, err := peakMemory(zombie.Process.Pid)
+		if err != nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("a process that has ended has a peak of %d bytes", peak)
 		}
 	}
 }

@@ -3,13 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -85,17 +82,4 @@ func sourceTree() (string, error) {
 		}
 	}
 	return "", fmt.Errorf("no source tree of %s above the working directory or this program", modulePath)
-}
-
-// describeMachine also refuses where there is no /proc as on Linux.
-func describeMachine() (m machine, err error) {
-	if runtime.GOOS != "linux" {
-		return m, errors.New("CPU time and memory are read from /proc: this benchmark runs on Linux only")
-	}
-	m.CPUs, m.Go = runtime.NumCPU(), runtime.Version()
-	kernel, err1 := os.ReadFile("/proc/sys/kernel/osrelease")
-	cpuinfo, err2 := os.ReadFile("/proc/cpuinfo")
-	m.Kernel, m.Model = strings.TrimSpace(string(kernel)), modelName(string(cpuinfo))
-	m.Load, err = loadAverage()
-	return m, errors.Join(err1, err2, err)
 }
