@@ -34,21 +34,21 @@ func (w *World) setGroup(s statement) (string, error) {
 func groupKey(name string) string { return "default/" + name }
 
 func setGroupOption(g *ledger.Gang, o option) (err error) {
-	switch o.key {
+	switch o.Key {
 	case "minMember":
-		if g.MinMember, err = strconv.Atoi(o.value); err != nil || g.MinMember < 0 {
-			err = fmt.Errorf("minMember: %q is not a number from 0", o.value)
+		if g.MinMember, err = strconv.Atoi(o.value()); err != nil || g.MinMember < 0 {
+			err = fmt.Errorf("minMember: %q is not a number from 0", o.value())
 		}
 	case "minResources":
-		g.MinResources, err = parseList(o.value)
+		g.MinResources, err = parseList(o)
 	case "timeout":
 		var d time.Duration
-		if d, err = time.ParseDuration(o.value); err != nil || d <= 0 {
-			err = fmt.Errorf("timeout: %q is no duration such as 30s or 5m", o.value)
+		if d, err = time.ParseDuration(o.value()); err != nil || d <= 0 {
+			err = fmt.Errorf("timeout: %q is no duration such as 30s or 5m", o.value())
 		}
 		g.Timeout = d.Nanoseconds()
 	default:
-		err = fmt.Errorf("a pod group has no %s", o.key)
+		err = fmt.Errorf("a pod group has no %s", o.Key)
 	}
 	return err
 }

@@ -103,8 +103,8 @@ func (w *World) setPod(s statement) (string, error) {
 	}
 	var size []option
 	for _, o := range s.options {
-		if o.key == "port" {
-			l.ports[name] = o.value
+		if o.Key == "port" {
+			l.ports[name] = o.value()
 			continue
 		}
 		known, err := setPodOption(&p, o)
@@ -139,7 +139,7 @@ func (w *World) setPods(s statement) (string, error) {
 	var n queue.Limit
 	one := statement{name: "pod"}
 	for _, o := range s.options {
-		if o.key != "n" {
+		if o.Key != "n" {
 			one.options = append(one.options, o)
 		} else if n, err = parseCount(o); err != nil {
 			return "", err
@@ -155,36 +155,36 @@ func (w *World) setPods(s statement) (string, error) {
 }
 
 func setPodOption(p *ledger.Pod, o option) (known bool, err error) {
-	switch o.key {
+	switch o.Key {
 	case "queue":
-		p.Queue = o.value
+		p.Queue = o.value()
 	case "application":
-		p.Application = o.value
+		p.Application = o.value()
 	case "group":
-		p.Gang = "default/" + o.value
+		p.Gang = "default/" + o.value()
 		if p.Application == p.Name {
-			p.Application = o.value
+			p.Application = o.value()
 		}
 	case "user":
-		p.User = o.value
+		p.User = o.value()
 	case "size":
 		var n int64
-		n, err = strconv.ParseInt(o.value, 10, 32)
+		n, err = strconv.ParseInt(o.value(), 10, 32)
 		p.Single = n == 1
 	case "role":
-		r, ok := role.ParseRole(o.value)
+		r, ok := role.ParseRole(o.value())
 		if p.Role = r; !ok {
-			err = fmt.Errorf("role: %q is neither driver nor executor", o.value)
+			err = fmt.Errorf("role: %q is neither driver nor executor", o.value())
 		}
 	case "priority":
 		var n int64
-		n, err = strconv.ParseInt(o.value, 10, 32)
+		n, err = strconv.ParseInt(o.value(), 10, 32)
 		p.Priority = int32(n)
 	case "shows":
-		p.Unschedulable = o.value
+		p.Unschedulable = o.value()
 	case "gate":
-		p.Gate = o.value
-		if o.value == "none" {
+		p.Gate = o.value()
+		if o.value() == "none" {
 			p.Gate = ""
 		}
 	default:
@@ -268,7 +268,7 @@ func (w *World) restart(s statement) (string, error) {
 	old := w.inLive()
 	w.writeStatus()
 	for _, o := range s.options {
-		if o != (option{"status", "lost"}) {
+		if o.String() != "status=lost" {
 			return "", fmt.Errorf("restart takes nothing but status=lost")
 		}
 		for i := range w.queues {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cockroachdb/datadriven"
+
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -20,54 +22,22 @@ type statement struct {
 	options []option
 }
 
-type option struct{ key, value string }
+type option struct{ datadriven.CmdArg }
+
+// value is what is written behind the equals sign, without parentheses.
+func (o option) value() string { return strings.Join(o.Vals, ", ") }
 
 func parseStatement(line string) (statement, error) {
-	parts, err := split(line)
-	if err != nil {
-		return statement{}, err
-	}
-	s := statement{name: parts[0]}
-	for _, part := range parts[1:] {
-		if key, value, ok := strings.Cut(part, "="); ok {
-			s.options = append(s.options, option{key, value})
+	name, args, err := datadriven.ParseLine(line)
+	s := statement{name: name}
+	for _, arg := range args {
+		if len(arg.Vals) == 0 {
+			s.words = append(s.words, arg.Key)
 		} else {
-			s.words = append(s.words, part)
+			s.options = append(s.options, option{arg})
 		}
 	}
-	return s, nil
-}
-
-// split cuts a line at blanks, except inside parentheses. A line that is not empty
-// has at least one part.
-func split(line string) ([]string, error) {
-	var parts []string
-	depth, start := 0, -1
-	for i, c := range line {
-		switch {
-		case c == '(':
-			depth++
-		case c == ')':
-			depth--
-		}
-		switch {
-		case c == ' ' && depth == 0 && start >= 0:
-			parts = append(parts, line[start:i])
-			start = -1
-		case c != ' ' && start < 0:
-			start = i
-		}
-		if depth < 0 {
-			break
-		}
-	}
-	if depth != 0 {
-		return nil, fmt.Errorf("parentheses do not match")
-	}
-	if start >= 0 {
-		parts = append(parts, line[start:])
-	}
-	return parts, nil
+	return s, err
 }
 
 // word returns the only word of the statement.
@@ -86,46 +56,46 @@ func (s statement) amounts() (resource.List, error) {
 func parseAmounts(options []option) (resource.List, error) {
 	var entries []resource.Entry
 	for _, o := range options {
-		v, err := parseQuantity(resource.Name(o.key), o.value)
+		v, err := parseQuantity(resource.Name(o.Key), o.value())
 		if err != nil {
 			return resource.List{}, err
 		}
-		entries = append(entries, resource.Entry{Name: resource.Name(o.key), Value: v})
+		entries = append(entries, resource.Entry{Name: resource.Name(o.Key), Value: v})
 	}
 	return resource.Of(entries...), nil
 }
 
-// parseParts reads the value of an option that is a list of amounts, absolute or in
-// percent of the cluster: "(cpu=4, memory=12.5%)", or "cpu=4" for a single one.
-func parseParts(value string) (absolute, percent resource.List, err error) {
-	inner := strings.TrimSuffix(strings.TrimPrefix(value, "("), ")")
-	var options []option
-	var parts []resource.Entry
-	for part := range strings.SplitSeq(inner, ",") {
+// parseParts reads an option that is a list of amounts, absolute or in percent of the
+// cluster: "(cpu=4, memory=12.5%)", or "cpu=4" for a single one.
+func parseParts(o option) (absolute, percent resource.List, err error) {
+	var amounts, parts []resource.Entry
+	for _, part := range o.Vals {
 		key, v, ok := strings.Cut(strings.TrimSpace(part), "=")
 		if !ok {
-			return absolute, percent, fmt.Errorf("%q is not a list of amounts like (cpu=4, memory=8Gi)", value)
+			return absolute, percent, fmt.Errorf("%q is not a list of amounts like (cpu=4, memory=8Gi)", o.value())
 		}
+		entry := resource.Entry{Name: resource.Name(key)}
 		number, isPercent := strings.CutSuffix(v, "%")
 		if !isPercent {
-			options = append(options, option{key, v})
+			if entry.Value, err = parseQuantity(entry.Name, v); err != nil {
+				return absolute, percent, err
+			}
+			amounts = append(amounts, entry)
 			continue
 		}
-		n, err := parseWeight(number) // percent have three decimals, as weights have
-		if err != nil {
+		if entry.Value, err = parseWeight(number); err != nil { // percent have three decimals, as weights have
 			return absolute, percent, fmt.Errorf("%s: %q is not a percentage", key, v)
 		}
-		parts = append(parts, resource.Entry{Name: resource.Name(key), Value: n})
+		parts = append(parts, entry)
 	}
-	absolute, err = parseAmounts(options)
-	return absolute, resource.Of(parts...), err
+	return resource.Of(amounts...), resource.Of(parts...), nil
 }
 
 // parseList reads a list of absolute amounts.
-func parseList(value string) (resource.List, error) {
-	absolute, percent, err := parseParts(value)
+func parseList(o option) (resource.List, error) {
+	absolute, percent, err := parseParts(o)
 	if err == nil && percent.Len() > 0 {
-		err = fmt.Errorf("%q: only queues have amounts in percent", value)
+		err = fmt.Errorf("%q: only queues have amounts in percent", o.value())
 	}
 	return absolute, err
 }
@@ -210,30 +180,30 @@ func parseWeight(text string) (int64, error) {
 
 // parseCount reads a number of things as a limit.
 func parseCount(o option) (queue.Limit, error) {
-	n, err := strconv.ParseUint(o.value, 10, 31)
+	n, err := strconv.ParseUint(o.value(), 10, 31)
 	if err != nil {
-		return queue.Limit{}, fmt.Errorf("%s: %q is not a number from 0 to %d", o.key, o.value, math.MaxInt32)
+		return queue.Limit{}, fmt.Errorf("%s: %q is not a number from 0 to %d", o.Key, o.value(), math.MaxInt32)
 	}
 	return queue.AtMost(int64(n)), nil
 }
 
 // parseStartingTimeout reads how long an application may be starting.
 func parseStartingTimeout(o option) (queue.StartingTimeout, error) {
-	if o.value == "adaptive" {
+	if o.value() == "adaptive" {
 		return queue.StartingTimeout{Adaptive: true}, nil
 	}
-	d, err := time.ParseDuration(o.value)
+	d, err := time.ParseDuration(o.value())
 	if err != nil || d <= 0 {
-		return queue.StartingTimeout{}, fmt.Errorf("%s: %q is neither a duration like 30s or 5m nor the word adaptive", o.key, o.value)
+		return queue.StartingTimeout{}, fmt.Errorf("%s: %q is neither a duration like 30s or 5m nor the word adaptive", o.Key, o.value())
 	}
 	return queue.StartingTimeout{Nanoseconds: d.Nanoseconds()}, nil
 }
 
 // parseRatio reads a part of a whole, as a limit in milli-units.
 func parseRatio(o option) (queue.Limit, error) {
-	n, err := parseQuantity(resource.CPU, o.value)
+	n, err := parseQuantity(resource.CPU, o.value())
 	if err != nil || n > 1000 {
-		return queue.Limit{}, fmt.Errorf("%s: %q is not a number from 0 to 1 with at most three decimals", o.key, o.value)
+		return queue.Limit{}, fmt.Errorf("%s: %q is not a number from 0 to 1 with at most three decimals", o.Key, o.value())
 	}
 	return queue.AtMost(n), nil
 }

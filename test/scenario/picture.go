@@ -71,8 +71,8 @@ func (w *World) showNext(s statement) (string, error) {
 	}
 	for _, o := range s.options {
 		var err error
-		if n, err = strconv.ParseInt(o.value, 10, 32); o.key != "n" || err != nil {
-			return "", fmt.Errorf("%s: only n= and a number may stand here", o.key)
+		if n, err = strconv.ParseInt(o.value(), 10, 32); o.Key != "n" || err != nil {
+			return "", fmt.Errorf("%s: only n= and a number may stand here", o.Key)
 		}
 	}
 	p := w.picture()

@@ -21,9 +21,9 @@ func setPreemption(p *queue.Preemption, o option, key string) (err error) {
 	case "guaranteedTimeout":
 		p.GuaranteedTimeout, err = parseTimeout(o, true)
 	case "preemptible":
-		p.NotPreemptible, err = o.value == "false", parseBool(o)
+		p.NotPreemptible, err = o.value() == "false", parseBool(o)
 	case "observeOnly":
-		p.ObserveOnly, err = o.value == "true", parseBool(o)
+		p.ObserveOnly, err = o.value() == "true", parseBool(o)
 	case "utilizationThreshold":
 		p.UtilizationThreshold, err = parseRatio(o)
 	case "interval":
@@ -37,14 +37,14 @@ func setPreemption(p *queue.Preemption, o option, key string) (err error) {
 	case "naturalTerminationFactor":
 		p.NaturalTerminationFactor, err = parseRatio(o)
 	default:
-		err = fmt.Errorf("a queue has no %s", o.key)
+		err = fmt.Errorf("a queue has no %s", o.Key)
 	}
 	return err
 }
 
 func parseBool(o option) error {
-	if o.value != "true" && o.value != "false" {
-		return fmt.Errorf("%s: %q is neither true nor false", o.key, o.value)
+	if o.value() != "true" && o.value() != "false" {
+		return fmt.Errorf("%s: %q is neither true nor false", o.Key, o.value())
 	}
 	return nil
 }
@@ -52,14 +52,14 @@ func parseBool(o option) error {
 // parseTimeout reads a duration; unset takes back what was stated before, and never, where that may be, switches off.
 func parseTimeout(o option, mayBeNever bool) (queue.Timeout, error) {
 	switch {
-	case o.value == "unset":
+	case o.value() == "unset":
 		return queue.Timeout{}, nil
-	case o.value == "never" && mayBeNever:
+	case o.value() == "never" && mayBeNever:
 		return queue.Timeout{Stated: true, Never: true}, nil
 	}
-	d, err := time.ParseDuration(o.value)
+	d, err := time.ParseDuration(o.value())
 	if err != nil || d < 0 {
-		return queue.Timeout{}, fmt.Errorf("%s: %q is no duration such as 30s or 5m", o.key, o.value)
+		return queue.Timeout{}, fmt.Errorf("%s: %q is no duration such as 30s or 5m", o.Key, o.value())
 	}
 	return queue.Timeout{Stated: true, Nanoseconds: d.Nanoseconds()}, nil
 }
@@ -180,7 +180,7 @@ type budget struct {
 
 // budget NAME allowed=N PODS... states a disruption budget: how many of these pods may go at a time.
 func (w *World) setBudget(s statement) (string, error) {
-	if len(s.words) == 0 || len(s.options) != 1 || s.options[0].key != "allowed" {
+	if len(s.words) == 0 || len(s.options) != 1 || s.options[0].Key != "allowed" {
 		return "", fmt.Errorf("budget takes a name, allowed= and pods")
 	}
 	n, err := parseCount(s.options[0])
@@ -284,7 +284,7 @@ func (w *World) errands(s statement) (string, error) {
 	l, now := w.inLive(), w.now*second
 	do, grace, fail, refuse := len(s.words) > 0, 30*second, map[string]bool{}, map[string]bool{}
 	for _, o := range s.options {
-		switch o.key {
+		switch o.Key {
 		case "grace":
 			t, err := parseTimeout(o, false)
 			if err != nil {
@@ -292,11 +292,11 @@ func (w *World) errands(s statement) (string, error) {
 			}
 			grace = t.Nanoseconds
 		case "fail":
-			fail[o.value] = true
+			fail[o.value()] = true
 		case "refuse":
-			refuse[o.value] = true
+			refuse[o.value()] = true
 		default:
-			return "", fmt.Errorf("errands takes no %s", o.key)
+			return "", fmt.Errorf("errands takes no %s", o.Key)
 		}
 	}
 	var out strings.Builder

@@ -28,7 +28,7 @@ func (w *World) release(s statement) (string, error) {
 	most := math.MaxInt
 	for _, o := range s.options {
 		var err error
-		if most, err = strconv.Atoi(o.value); o.key != "n" || err != nil || most < 1 {
+		if most, err = strconv.Atoi(o.value()); o.Key != "n" || err != nil || most < 1 {
 			return "", fmt.Errorf("release takes nothing but n= and a number from 1")
 		}
 	}

@@ -49,15 +49,15 @@ func (w *World) setQueue(s statement) (string, error) {
 
 func setSpec(d *queue.Declaration, o option) (err error) {
 	spec := &d.Spec
-	switch o.key {
+	switch o.Key {
 	case "weight":
-		spec.Weight, err = parseWeight(o.value)
+		spec.Weight, err = parseWeight(o.value())
 	case "guaranteed":
-		spec.Guaranteed, d.Percent.Guaranteed, err = parseParts(o.value)
+		spec.Guaranteed, d.Percent.Guaranteed, err = parseParts(o)
 	case "max":
-		spec.Max, d.Percent.Max, err = parseParts(o.value)
+		spec.Max, d.Percent.Max, err = parseParts(o)
 	case "maxPodResources":
-		spec.MaxPod, d.Percent.MaxPod, err = parseParts(o.value)
+		spec.MaxPod, d.Percent.MaxPod, err = parseParts(o)
 	case "maxRunningApplications":
 		spec.MaxRunningApplications, err = parseCount(o)
 	case "maxDriverShare":
@@ -69,13 +69,13 @@ func setSpec(d *queue.Declaration, o option) (err error) {
 	case "startingTimeout":
 		spec.StartingTimeout, err = parseStartingTimeout(o)
 	case "fairResource":
-		spec.FairResource = resource.Name(o.value)
+		spec.FairResource = resource.Name(o.value())
 	case "policy":
-		spec.Policy, err = queue.ParsePolicy(o.value)
+		spec.Policy, err = queue.ParsePolicy(o.value())
 	default:
-		key, ok := strings.CutPrefix(o.key, "preemption.")
+		key, ok := strings.CutPrefix(o.Key, "preemption.")
 		if !ok {
-			return fmt.Errorf("a queue has no %s", o.key)
+			return fmt.Errorf("a queue has no %s", o.Key)
 		}
 		err = setPreemption(&spec.Preemption, o, key)
 	}
@@ -190,19 +190,19 @@ func (w *World) setApplication(s statement) (string, error) {
 
 func (a *application) set(o option) error {
 	var err error
-	switch o.key {
+	switch o.Key {
 	case "queue":
-		a.path = queue.Path(o.value)
+		a.path = queue.Path(o.value())
 	case "usage":
-		a.usage, err = parseList(o.value)
+		a.usage, err = parseList(o)
 	case "waiting":
-		a.waiting, err = parseList(o.value)
+		a.waiting, err = parseList(o)
 	case "priority":
 		var p int64
-		p, err = strconv.ParseInt(o.value, 10, 32)
+		p, err = strconv.ParseInt(o.value(), 10, 32)
 		a.priority = int32(p)
 	default:
-		err = fmt.Errorf("an application has no %s", o.key)
+		err = fmt.Errorf("an application has no %s", o.Key)
 	}
 	return err
 }

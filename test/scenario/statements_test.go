@@ -39,8 +39,8 @@ func TestQuantities(t *testing.T) {
 func TestWhatCannotBeRunSaysWhy(t *testing.T) {
 	for line, want := range map[string]string{
 		"hello":                                        `there is no statement "hello"`,
-		"cluster cpu=(1":                               "parentheses do not match",
-		"cluster cpu=1)":                               "parentheses do not match",
+		"cluster cpu=(1":                               "cannot parse directive at column 13",
+		"cluster cpu=1)":                               `"1)" is not a quantity`,
 		"cluster cpu=":                                 `cpu: "" is not a quantity`,
 		"cluster cpu=four":                             `cpu: "four" is not a quantity`,
 		"cluster cpu=-4":                               `cpu: "-4" is not a quantity`,
