@@ -4,7 +4,6 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -47,7 +46,7 @@ func Bars(bars []Bar, width int, style Style) []string {
 	for i, bar := range bars {
 		texts[i] = percent(bar.Held) + ", share " + percent(bar.Mark)
 		longest = max(longest, len(texts[i]))
-		labels = max(labels, utf8.RuneCountInString(bar.Label))
+		labels = max(labels, monospace.StringWidth(bar.Label))
 	}
 	cells := mostCells
 	if width > 0 {
@@ -56,7 +55,7 @@ func Bars(bars []Bar, width int, style Style) []string {
 	gap := strings.Repeat(" ", narrowGap)
 	lines := make([]string, len(bars))
 	for i, bar := range bars {
-		label := bar.Label + strings.Repeat(" ", labels-utf8.RuneCountInString(bar.Label)) + gap
+		label := monospace.FillRight(bar.Label, labels) + gap
 		if cells < leastCells {
 			lines[i] = Clip(label+texts[i], width)
 			continue

@@ -7,7 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -73,29 +74,12 @@ func (l Layout) stated(list resource.List) string {
 	return strings.Join(words, " ")
 }
 
-// age spells how long ago a time was, in its two largest units; a time of 0 never was.
+// age spells how long ago a time was, as kubectl does; a time of 0 never was.
 func (l Layout) age(since int64) string {
 	if since == 0 {
 		return nothing
 	}
-	const day = 24 * time.Hour
-	d := max(time.Duration(l.Now-since), 0)
-	spell := func(large, small time.Duration, names string) string {
-		text := strconv.FormatInt(int64(d/large), 10) + names[:1]
-		if rest := int64(d % large / small); rest > 0 {
-			text += strconv.FormatInt(rest, 10) + names[1:]
-		}
-		return text
-	}
-	switch {
-	case d < time.Minute:
-		return strconv.FormatInt(int64(d/time.Second), 10) + "s"
-	case d < time.Hour:
-		return spell(time.Minute, time.Second, "ms")
-	case d < day:
-		return spell(time.Hour, time.Minute, "hm")
-	}
-	return spell(day, time.Hour, "dh")
+	return duration.HumanDuration(max(time.Duration(l.Now-since), 0))
 }
 
 // nothing is what a cell shows that has nothing to say.
@@ -122,7 +106,7 @@ func Wrap(text string, width int, indent string) []string {
 	var lines []string
 	line, empty := indent, true
 	for word := range strings.FieldsSeq(text) {
-		if !empty && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+		if !empty && monospace.StringWidth(line)+1+monospace.StringWidth(word) > width {
 			lines = append(lines, Clip(line, width))
 			line, empty = indent+"  ", true
 		}

@@ -76,8 +76,7 @@ func TestWrapKeepsWordsAndWidth(t *testing.T) {
 func TestAge(t *testing.T) {
 	now := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC).UnixNano()
 	for ago, want := range map[time.Duration]string{
-		0: "0s", 59 * time.Second: "59s", time.Minute: "1m", 90 * time.Second: "1m30s", 2*time.Hour + 59*time.Second: "2h",
-		23*time.Hour + 59*time.Minute: "23h59m", 49 * time.Hour: "2d1h", -time.Hour: "0s",
+		0: "0s", 119 * time.Second: "119s", 2 * time.Minute: "2m", 125 * time.Second: "2m5s", 5 * time.Hour: "5h", 49 * time.Hour: "2d1h", -time.Hour: "0s",
 	} {
 		if got := (Layout{Now: now}).age(now - int64(ago)); got != want {
 			t.Errorf("%s ago: got %q, want %q", ago, got, want)
@@ -85,6 +84,23 @@ func TestAge(t *testing.T) {
 	}
 	if got := (Layout{Now: now}).age(0); got != "-" {
 		t.Errorf("never: got %q", got)
+	}
+}
+
+// Each of the characters takes two cells. A name is cut at its front.
+func TestWideCharactersTakeTwoCells(t *testing.T) {
+	table := Table{Columns: []Column{{Title: "USER"}, {Title: "N"}}, Rows: [][]string{{"作业员", "1"}, {"ab", "2"}}}
+	if got, want := table.Lines(0, Style{}), []string{"USER     N", "作业员   1", "ab       2"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := Clip("作业员", 5); got != "作业" {
+		t.Errorf("clipped to %q", got)
+	}
+	if got := cutFront("作业员", 5, Style{}); got != "…业员" {
+		t.Errorf("cut to %q", got)
+	}
+	if got, want := Wrap("作业 员", 7, "  "), []string{"  作业", "    员"}; !slices.Equal(got, want) {
+		t.Errorf("wrapped to %q", got)
 	}
 }
 

@@ -103,7 +103,7 @@ func TestThePlansJSON(t *testing.T) {
 
 func TestThePlansLines(t *testing.T) {
 	want := `QUEUE                 BELOW       SINCE   OWED         PODS   UNPAID      REASON
-root.sometimes-busy   FairShare      1m   130c 520Gi      1   40c 160Gi   NothingOwed
+root.sometimes-busy   FairShare     60s   130c 520Gi      1   40c 160Gi   NothingOwed
 
 What is not paid:
   root.sometimes-busy is still owed 40 cpu, 160Gi memory, less than its next pod asks
@@ -182,8 +182,8 @@ func TestStarvedQueuesHaveARowForEachThingTheyAreBelow(t *testing.T) {
 root.both    Guaranteed      2m      now   1c 4Gi
 root.both    FairShare       2m    in 3m   -
 root.full    FairShare        -      now   2c 8Gi
-root.soon    FairShare       1m   in 30s   -
-root.waits   FairShare       1m    never   -
+root.soon    FairShare      60s   in 30s   -
+root.waits   FairShare      60s    never   -
 
 Pods that are about to be evicted:
 POD         QUEUE       NODE     FOR   FOR-QUEUE   SINCE

@@ -3,7 +3,8 @@ package report
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
 )
 
 // Column is one column of a Table.
@@ -101,11 +102,10 @@ func (t Table) cell(text string, right bool, width int, name bool, style Style) 
 	if name {
 		text = cutFront(text, width, style)
 	}
-	space := strings.Repeat(" ", width-utf8.RuneCountInString(text))
 	if right {
-		return space + text
+		return monospace.FillLeft(text, width)
 	}
-	return text + space
+	return monospace.FillRight(text, width)
 }
 
 // fit chooses the columns to show, by index, and the space between them.
@@ -152,27 +152,27 @@ func (t Table) usual(column int) bool {
 }
 
 func (t Table) width(column int) int {
-	width := utf8.RuneCountInString(t.Columns[column].Title)
+	width := monospace.StringWidth(t.Columns[column].Title)
 	for _, row := range t.Rows {
-		width = max(width, utf8.RuneCountInString(row[column]))
+		width = max(width, monospace.StringWidth(row[column]))
 	}
 	return width
 }
 
+// monospace knows how many cells of a terminal a text takes. Characters that are wide in East Asian fonts only, such as our own arrows and bars,
+// count as narrow whatever the locale.
+var monospace = &runewidth.Condition{StrictEmojiNeutral: true}
+
 // Clip cuts a line without colors to a width, and blanks off its end; a width of 0 or less is unlimited.
 func Clip(line string, width int) string {
-	if runes := []rune(line); width > 0 && len(runes) > width {
-		line = string(runes[:width])
+	if width > 0 {
+		line = monospace.Truncate(line, width, "")
 	}
 	return strings.TrimRight(line, " ")
 }
 
 func cutFront(text string, width int, style Style) string {
-	runes := []rune(text)
-	if len(runes) <= width {
-		return text
-	}
-	return style.ellipsis() + string(runes[len(runes)-width+1:])
+	return monospace.TruncatePrefix(text, width, style.ellipsis())
 }
 
 func sum(values []int) int {
