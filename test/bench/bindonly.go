@@ -149,7 +149,7 @@ func (b *binder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/readyz":
 		http.Error(w, "the pods are not listed yet", http.StatusServiceUnavailable)
 	case r.URL.Path == "/metrics":
-		fmt.Fprintf(w, "%s{profile=%q,result=\"scheduled\"} %d\n", attemptsMetric, bindOnlyName, b.bound.Load())
+		fmt.Fprintf(w, "# TYPE %[1]s counter\n%[1]s{profile=%[2]q,result=\"scheduled\"} %[3]d\n", attemptsMetric, bindOnlyName, b.bound.Load())
 	default:
 		http.NotFound(w, r)
 	}

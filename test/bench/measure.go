@@ -219,7 +219,7 @@ func (m *measurement) finish(ctx context.Context) error {
 	if err != nil {
 		return m.child.Explain(err)
 	}
-	if m.result.Attempts, err = counterBy(string(page), attemptsMetric, "result"); err != nil {
+	if m.result.Attempts, err = counterBy(page, attemptsMetric, "result"); err != nil {
 		return err
 	}
 	for _, attempts := range m.result.Attempts {

@@ -10,10 +10,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -235,23 +234,13 @@ func (w *world) settle(ctx context.Context) error { return awaitIdle(ctx, quietL
 
 // inParallel calls do for 0 to n-1, in this order, with so many calls under way. It ends at the first error.
 func inParallel(ctx context.Context, workers, n int, do func(context.Context, int) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var next atomic.Int64
-	var running sync.WaitGroup
-	for range min(workers, n) {
-		running.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				if err := do(ctx, i); err != nil {
-					cancel(err) // the first one counts
-				}
-			}
-		})
+	calls, running := errgroup.WithContext(ctx)
+	calls.SetLimit(workers)
+	for i := 0; i < n && running.Err() == nil; i++ {
+		calls.Go(func() error { return do(running, i) })
 	}
-	running.Wait()
-	return context.Cause(ctx)
+	if err := calls.Wait(); err != nil {
+		return err
+	}
+	return ctx.Err()
 }
