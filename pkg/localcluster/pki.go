@@ -1,6 +1,7 @@
 package localcluster
 
 import (
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -16,6 +17,9 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"k8s.io/client-go/util/cert"
+	"k8s.io/client-go/util/keyutil"
 )
 
 const certificateLife = 10 * 365 * 24 * time.Hour
@@ -23,7 +27,7 @@ const certificateLife = 10 * 365 * 24 * time.Hour
 // authority signs certificates. All keys are P-256: quick to make, and accepted by every component.
 type authority struct {
 	certificate *x509.Certificate
-	key         *ecdsa.PrivateKey
+	key         crypto.PrivateKey
 	pem         []byte
 }
 
@@ -52,14 +56,8 @@ func loadOrCreatePKI(dir string) (*pki, error) {
 		}
 		*to = a
 	}
-	if _, err := os.Stat(filepath.Join(dir, "sa.key")); errors.Is(err, fs.ErrNotExist) {
-		key, err := newKey()
-		if err != nil {
-			return nil, err
-		}
-		if err := writeSecret(filepath.Join(dir, "sa.key"), encodeKey(key)); err != nil {
-			return nil, err
-		}
+	if _, _, err := keyutil.LoadOrGenerateKeyFile(filepath.Join(dir, "sa.key")); err != nil {
+		return nil, err
 	}
 	return &p, p.writeServing(dir)
 }
@@ -90,60 +88,51 @@ func (p *pki) writeServing(dir string) error {
 
 func loadOrCreateAuthority(dir, name string) (*authority, error) {
 	base := filepath.Join(dir, name)
-	certPEM, certErr := os.ReadFile(base + ".crt")
-	keyPEM, keyErr := os.ReadFile(base + ".key")
-	switch {
-	case certErr == nil && keyErr == nil:
-		return parseAuthority(certPEM, keyPEM)
-	case !errors.Is(certErr, fs.ErrNotExist) && certErr != nil:
-		return nil, certErr
-	case !errors.Is(keyErr, fs.ErrNotExist) && keyErr != nil:
-		return nil, keyErr
+	if _, _, err := keyutil.LoadOrGenerateKeyFile(base + ".key"); err != nil {
+		return nil, err
 	}
-	key, err := newKey()
+	loaded, err := keyutil.PrivateKeyFromFile(base + ".key")
 	if err != nil {
 		return nil, err
 	}
-	template := template(pkix.Name{CommonName: "fairway-localcluster-" + name})
-	template.IsCA, template.BasicConstraintsValid = true, true
-	template.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	key, ok := loaded.(crypto.Signer)
+	if !ok {
+		return nil, fmt.Errorf("%s.key: signs nothing", base)
+	}
+	if _, err := os.Stat(base + ".crt"); errors.Is(err, fs.ErrNotExist) {
+		made, err := cert.NewSelfSignedCACert(cert.Config{CommonName: "fairway-localcluster-" + name, NotBefore: time.Now().Add(-time.Hour)}, key)
+		if err != nil {
+			return nil, err
+		}
+		if err := writeSecret(base+".crt", encodeCertificate(made.Raw)); err != nil {
+			return nil, err
+		}
+	}
+	certificates, err := cert.CertsFromFile(base + ".crt")
 	if err != nil {
 		return nil, err
 	}
-	made := pair{encodeCertificate(der), encodeKey(key)}
-	if err := made.write(base); err != nil {
-		return nil, err
-	}
-	return parseAuthority(made.certificate, made.key)
-}
-
-func parseAuthority(certPEM, keyPEM []byte) (*authority, error) {
-	certBlock, _ := pem.Decode(certPEM)
-	keyBlock, _ := pem.Decode(keyPEM)
-	if certBlock == nil || keyBlock == nil {
-		return nil, errors.New("certificate authority: not PEM")
-	}
-	certificate, err := x509.ParseCertificate(certBlock.Bytes)
-	if err != nil {
-		return nil, err
-	}
-	key, err := x509.ParseECPrivateKey(keyBlock.Bytes)
-	if err != nil {
-		return nil, err
-	}
-	return &authority{certificate: certificate, key: key, pem: certPEM}, nil
+	return &authority{certificate: certificates[0], key: key, pem: encodeCertificate(certificates[0].Raw)}, nil
 }
 
 // issue signs a certificate; one that may serve is good for loopback only.
 func (a *authority) issue(subject pkix.Name, usage ...x509.ExtKeyUsage) (pair, error) {
-	key, err := newKey()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return pair{}, err
 	}
-	template := template(subject)
-	template.KeyUsage = x509.KeyUsageDigitalSignature
-	template.ExtKeyUsage = usage
+	keyPEM, err := keyutil.MarshalPrivateKeyToPEM(key)
+	if err != nil {
+		return pair{}, err
+	}
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
+	if err != nil {
+		return pair{}, err
+	}
+	template := &x509.Certificate{
+		SerialNumber: serial, Subject: subject, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(certificateLife),
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: usage,
+	}
 	if slices.Contains(usage, x509.ExtKeyUsageServerAuth) {
 		template.DNSNames = []string{"localhost"}
 		template.IPAddresses = []net.IP{net.ParseIP(loopback)}
@@ -152,7 +141,7 @@ func (a *authority) issue(subject pkix.Name, usage ...x509.ExtKeyUsage) (pair, e
 	if err != nil {
 		return pair{}, err
 	}
-	return pair{encodeCertificate(der), encodeKey(key)}, nil
+	return pair{encodeCertificate(der), keyPEM}, nil
 }
 
 // client makes the certificate that kube-apiserver takes for this user and these groups.
@@ -160,24 +149,8 @@ func (p *pki) client(user string, groups ...string) (pair, error) {
 	return p.cluster.issue(pkix.Name{CommonName: user, Organization: groups}, x509.ExtKeyUsageClientAuth)
 }
 
-func template(subject pkix.Name) *x509.Certificate {
-	serial, _ := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120)) // crypto/rand does not fail
-	now := time.Now()
-	return &x509.Certificate{SerialNumber: serial, Subject: subject, NotBefore: now.Add(-time.Hour), NotAfter: now.Add(certificateLife)}
-}
-
-func newKey() (*ecdsa.PrivateKey, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) }
-
 func encodeCertificate(der []byte) []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-}
-
-func encodeKey(key *ecdsa.PrivateKey) []byte {
-	der, err := x509.MarshalECPrivateKey(key)
-	if err != nil {
-		panic(err) // only for curves that crypto/x509 does not know
-	}
-	return pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})
+	return pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: der})
 }
 
 func (p pair) write(base string) error {
