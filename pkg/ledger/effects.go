@@ -84,7 +84,7 @@ func (l *Ledger) settleApplication(app *account) {
 	if len(app.members) == 0 && app.parent.apps[app.slot.Name] == app {
 		delete(app.parent.apps, app.slot.Name)
 	}
-	l.restate(app)
+	l.starts.restate(app, l.now, l.leading)
 	l.refresh(app)
 	l.follow(app)
 }

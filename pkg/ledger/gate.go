@@ -47,6 +47,16 @@ type gates struct {
 	starts   []int64    // durations of the last starts, the newest last
 }
 
+// starts owns which applications are starting, in all StateAware leaves, and how long they may be. It hears of every change of an application
+// (restate), of what a queue declares (changed), and of the time (due). What it says stands in the accounts: the state of an application, whether
+// it waits at its gate, and whether its demand counts.
+type starts struct {
+	timers  heap[startEntry]
+	turns   uint64     // of applications that began to start
+	changed []*account // leaves of which the gate was set otherwise
+	passes  uint64
+}
+
 type startEntry struct{ *account }
 
 func (e startEntry) before(o startEntry) bool { return leavesFirst(e.account, o.account) < 0 }
@@ -90,7 +100,7 @@ func (a *account) ask(d resource.List, sign int) {
 }
 
 // tally puts a pod on what tells the state of its application, or takes it off.
-func (l *Ledger) tally(r *record, s State, sign int) {
+func (r *record) tally(s State, sign int, now int64) {
 	a, n := r.app, int32(sign)
 	if r.Single {
 		a.singles += n
@@ -119,7 +129,7 @@ func (l *Ledger) tally(r *record, s State, sign int) {
 	case application.None:
 	}
 	if sign > 0 {
-		a.progress = a.progress.Bound(r.Bound, l.now)
+		a.progress = a.progress.Bound(r.Bound, now)
 	}
 }
 
@@ -136,31 +146,31 @@ func (a *account) doubt(n int) {
 }
 
 // restate brings the state of an application up to date with its pods, and with it the gate. The caller refreshes the application.
-func (l *Ledger) restate(a *account) {
+func (t *starts) restate(a *account, now int64, leading bool) {
 	leaf, exists := a.parent, len(a.members) > 0
-	l.lookAtStart(a)
+	t.look(a, leading)
 	is := application.StateOf(a.tells, application.Start{Gated: leaf.gated, Single: a.single(), Started: a.progress.Started})
 	if is != a.state || exists != a.stated {
-		l.moveState(a, is, exists)
+		t.move(a, is, exists, now)
 	}
 	if !leaf.gated && !a.atGate && !a.inLine && len(leaf.passed) == 0 {
 		return // as in most queues
 	}
 	if a.state == application.Starting && exists {
-		l.time(a)
+		t.time(a)
 	}
 	if at := exists && leaf.gated && is == application.Accepted && !a.single(); at != a.atGate {
 		a.book().Offer(&a.inOrder, 0)
 		a.atGate = at
 	}
 	if in := a.atGate && a.asking > 0; in != a.inLine {
-		l.outOfLine(a)
+		a.leaveLine()
 		if in {
 			i, _ := slices.BinarySearchFunc(leaf.accepted, a, startingOrder)
 			leaf.accepted, a.inLine = slices.Insert(leaf.accepted, i, a), true
 		}
 	}
-	l.regate(leaf)
+	t.regate(leaf)
 	a.count(!a.atGate || slices.Contains(leaf.passed, a))
 }
 
@@ -176,37 +186,36 @@ func (a *account) count(counts bool) {
 	a.parent.addDemandSum(&a.demand, step(counts))
 }
 
-// lookAtStart follows the progress of an application, and learns how long its start took.
-func (l *Ledger) lookAtStart(a *account) {
-	next, took, measured := a.progress.Next(application.Look{Pods: a.tells, Single: a.single(), Leading: l.leading})
+// look follows the progress of an application, and learns how long its start took.
+func (t *starts) look(a *account, leading bool) {
+	next, took, measured := a.progress.Next(application.Look{Pods: a.tells, Single: a.single(), Leading: leading})
 	a.progress = next
 	if measured && a.parent.gated {
-		l.learn(a.parent, took)
+		t.learn(a.parent, took)
 	}
 }
 
 // learn takes a start into account.
-func (l *Ledger) learn(leaf *account, took int64) {
+func (t *starts) learn(leaf *account, took int64) {
 	leaf.starts = append(leaf.starts, took)
 	if n := len(leaf.starts) - application.RememberedStarts; n > 0 {
 		leaf.starts = slices.Delete(leaf.starts, 0, n)
 	}
 	if leaf.spec.StartingTimeout.Adaptive {
 		for _, a := range leaf.starting {
-			l.time(a)
+			t.time(a)
 		}
 	}
-	l.version++
 }
 
-// moveState counts the application where it is now.
-func (l *Ledger) moveState(a *account, is application.State, exists bool) {
+// move counts the application where it is now.
+func (t *starts) move(a *account, is application.State, exists bool, now int64) {
 	if a.stated {
 		for up := a.parent; up != nil; up = up.parent {
 			up.states[a.state]--
 		}
 		if a.state == application.Starting {
-			l.leaveStarting(a)
+			t.leave(a)
 		}
 	}
 	a.state, a.stated = is, exists
@@ -217,32 +226,32 @@ func (l *Ledger) moveState(a *account, is application.State, exists bool) {
 		up.states[a.state]++
 	}
 	if is == application.Starting {
-		l.turns++
-		a.turn, a.began = l.turns, l.now
+		t.turns++
+		a.turn, a.began = t.turns, now
 		a.parent.starting = append(a.parent.starting, a)
 	}
 }
 
-func (l *Ledger) leaveStarting(a *account) {
+func (t *starts) leave(a *account) {
 	i := slices.Index(a.parent.starting, a)
 	a.parent.starting = slices.Delete(a.parent.starting, i, i+1)
 	if a.inStarts != out {
-		l.startTimers.remove(startEntry{a})
+		t.timers.remove(startEntry{a})
 	}
 }
 
 // time sets when the application ceases to be Starting at the latest.
-func (l *Ledger) time(a *account) {
+func (t *starts) time(a *account) {
 	timeout, _ := a.parent.startingTimeout()
 	until := resource.SatAdd(a.since(), timeout)
 	if a.inStarts != out {
 		if until == a.until {
 			return
 		}
-		l.startTimers.remove(startEntry{a})
+		t.timers.remove(startEntry{a})
 	}
 	a.until = until
-	l.startTimers.push(startEntry{a})
+	t.timers.push(startEntry{a})
 }
 
 func (a *account) since() int64 { return a.progress.Since(a.began) }
@@ -259,19 +268,31 @@ func (a *account) startingTimeout() (timeout, percentile int64) {
 	return application.DefaultStartingTimeout, 0
 }
 
+// due returns the first application that has been Starting for long enough, nil if none has.
+func (t *starts) due(now int64) *account {
+	if len(t.timers) == 0 || t.timers[0].until > now {
+		return nil
+	}
+	return t.timers[0].account
+}
+
 // endStarts has the applications leave Starting that have been so for long enough.
 func (l *Ledger) endStarts(now int64) {
-	for len(l.startTimers) > 0 && l.startTimers[0].until <= now {
-		a := l.startTimers[0].account
-		a.progress.Started = true
-		l.restate(a)
-		l.refresh(a)
+	for a := l.starts.due(now); a != nil; a = l.starts.due(now) {
+		l.hasStarted(a)
 		l.version++
 	}
 }
 
-// outOfLine takes the application out of the line at its gate.
-func (l *Ledger) outOfLine(a *account) {
+// hasStarted has an application leave Starting for good.
+func (l *Ledger) hasStarted(a *account) {
+	a.progress.Started = true
+	l.starts.restate(a, l.now, l.leading)
+	l.refresh(a)
+}
+
+// leaveLine takes the application out of the line at its gate.
+func (a *account) leaveLine() {
 	if a.inLine {
 		i, _ := slices.BinarySearchFunc(a.parent.accepted, a, startingOrder)
 		a.parent.accepted, a.inLine = slices.Delete(a.parent.accepted, i, i+1), false
@@ -284,7 +305,7 @@ func startingOrder(a, b *account) int {
 }
 
 // regate counts as demand what the gate would let pass were there room: of those in line, as many as may start now.
-func (l *Ledger) regate(leaf *account) {
+func (t *starts) regate(leaf *account) {
 	n := 0
 	if leaf.gated && leaf.opens() {
 		n = int(min(leaf.spec.Starters()-int64(len(leaf.starting)), int64(len(leaf.accepted))))
@@ -292,13 +313,13 @@ func (l *Ledger) regate(leaf *account) {
 	if slices.Equal(leaf.accepted[:n], leaf.passed) {
 		return
 	}
-	l.passes++
+	t.passes++
 	for _, a := range leaf.accepted[:n] {
-		a.passing = l.passes
+		a.passing = t.passes
 		a.count(true)
 	}
 	for _, a := range leaf.passed {
-		if a.passing != l.passes && a.atGate {
+		if a.passing != t.passes && a.atGate {
 			a.count(false)
 		}
 	}
@@ -307,19 +328,19 @@ func (l *Ledger) regate(leaf *account) {
 
 // resetGates applies what the specs of leaves say now.
 func (l *Ledger) resetGates() {
-	leaves := l.regated
-	l.regated = nil
+	leaves := l.starts.changed
+	l.starts.changed = nil
 	for _, leaf := range leaves {
 		for _, name := range sortedKeys(leaf.apps) {
 			app := leaf.apps[name]
-			l.restate(app)
+			l.starts.restate(app, l.now, l.leading)
 			app.book().Offer(&app.inOrder, l.lanesOf(app))
 		}
-		l.regate(leaf)
+		l.starts.regate(leaf)
 	}
 }
 
-// remember takes from the queues' statuses what no pod tells, when this process begins.
+// remember takes from the queues' statuses what no pod tells, when this process begins to lead.
 func (l *Ledger) remember() {
 	for _, p := range sortedKeys(l.accounts) {
 		leaf, memory := l.accounts[p], l.declared[p].Memory
@@ -329,20 +350,18 @@ func (l *Ledger) remember() {
 		leaf.starts = slices.Clone(memory.Starts[max(0, len(memory.Starts)-application.RememberedStarts):])
 		for _, name := range memory.Started {
 			if app := leaf.apps[name]; app != nil && app.tells.Holding > 0 {
-				app.progress.Started = true
-				l.restate(app)
-				l.refresh(app)
+				l.hasStarted(app)
 			}
 		}
 		for _, app := range leaf.starting {
-			l.time(app)
+			l.starts.time(app)
 		}
 	}
 	l.endStarts(l.now)
 }
 
 // behind says behind whom an application waits at the gate.
-func (l *Ledger) behind(a *account) reason.Reason {
+func (a *account) behind() reason.Reason {
 	leaf := a.parent
 	why := reason.Reason{Code: reason.StateAware, Queue: string(leaf.path)}
 	start := reason.Start{Most: leaf.spec.Starters()}
@@ -364,7 +383,7 @@ func (l *Ledger) behind(a *account) reason.Reason {
 
 // startsTooMany says whether the application of a pod without a node is one too many that is starting by now: another one had its pod
 // bound by somebody else, or the queue was set to fewer.
-func (l *Ledger) startsTooMany(r *record) (reason.Reason, bool) {
+func (r *record) startsTooMany() (reason.Reason, bool) {
 	a := r.app
 	if a.state != application.Starting || a.tells.Bound > 0 {
 		return reason.Reason{}, false
@@ -376,7 +395,7 @@ func (l *Ledger) startsTooMany(r *record) (reason.Reason, bool) {
 	if others < a.parent.spec.Starters() {
 		return reason.Reason{}, false
 	}
-	return l.behind(a), true
+	return a.behind(), true
 }
 
 // firstInLine are told anew whenever somebody else is ahead of them.
@@ -384,7 +403,7 @@ const firstInLine = 10
 
 // saysEnough reports whether what a pod at a gate was told is true, and as much as it needs to know. To tell all of a long line each time
 // that an application has started would be a flood of writes.
-func (l *Ledger) saysEnough(told, is reason.Reason, now int64) bool {
+func saysEnough(told, is reason.Reason, now int64) bool {
 	if is.Code != reason.StateAware || told.Code != is.Code || told.Queue != is.Queue {
 		return false
 	}
@@ -392,25 +411,25 @@ func (l *Ledger) saysEnough(told, is reason.Reason, now int64) bool {
 	return was.Most == start.Most && start.Position > firstInLine && was.Until > now
 }
 
-// startsOf is the gate of a leaf for its status, nil where it has none.
-func (l *Ledger) startsOf(leaf *account) *Starts {
-	if !leaf.gated {
+// gateAt is the gate of a leaf for its status, nil where it has none.
+func (a *account) gateAt(now int64) *Starts {
+	if !a.gated {
 		return nil
 	}
-	s := &Starts{Memory: queue.Memory{Starts: slices.Clone(leaf.starts)}}
-	s.Timeout, s.Percentile = leaf.startingTimeout()
-	for _, a := range leaf.starting {
-		if a.progress.FirstBound != 0 {
-			s.Starting = append(s.Starting, Start{Application: a.slot.Name, Since: a.since(), Until: a.until})
+	s := &Starts{Memory: queue.Memory{Starts: slices.Clone(a.starts)}}
+	s.Timeout, s.Percentile = a.startingTimeout()
+	for _, app := range a.starting {
+		if app.progress.FirstBound != 0 {
+			s.Starting = append(s.Starting, Start{Application: app.slot.Name, Since: app.since(), Until: app.until})
 		}
 	}
 	slices.SortFunc(s.Starting, func(a, b Start) int {
 		return cmp.Or(cmp.Compare(a.Until, b.Until), cmp.Compare(a.Application, b.Application))
 	})
-	for _, name := range sortedKeys(leaf.apps) {
-		a := leaf.apps[name]
+	for _, name := range sortedKeys(a.apps) {
+		app := a.apps[name]
 		// To a ledger that begins, it has been starting since the first of its pods that are left, which came last at the latest.
-		if a.progress.Started && !a.tells.GetsOn() && !a.single() && resource.SatAdd(a.progress.LastBound, s.Timeout) > l.now {
+		if app.progress.Started && !app.tells.GetsOn() && !app.single() && resource.SatAdd(app.progress.LastBound, s.Timeout) > now {
 			s.Memory.Started = append(s.Memory.Started, name)
 		}
 	}

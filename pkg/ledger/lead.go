@@ -22,7 +22,7 @@ func (l *Ledger) lead() {
 	for _, p := range sortedKeys(l.accounts) {
 		leaf := l.accounts[p]
 		for _, name := range sortedKeys(leaf.apps) {
-			l.lookAtStart(leaf.apps[name])
+			l.starts.look(leaf.apps[name], l.leading)
 			l.suspend(leaf.apps[name])
 		}
 	}

@@ -68,10 +68,7 @@ type Ledger struct {
 	slots     admission.Slots
 
 	// The gates: see gate.go.
-	startTimers heap[startEntry]
-	turns       uint64     // of applications that began to start
-	regated     []*account // leaves of which the gate was set otherwise
-	passes      uint64
+	starts starts
 
 	// Pod groups: see gangs.go and keep.go.
 	gangs        map[string]*group

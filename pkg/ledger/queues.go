@@ -70,7 +70,7 @@ func (l *Ledger) retree() {
 			l.accounts[n.Path] = a
 		}
 		if a.spec.Policy != n.Spec.Policy || a.spec.MaxStarting != n.Spec.MaxStarting || a.spec.StartingTimeout != n.Spec.StartingTimeout {
-			l.regated = append(l.regated, a)
+			l.starts.changed = append(l.starts.changed, a)
 		}
 		a.admission.Most = n.Spec.MaxRunningApplications
 		a.spec, a.ordinal, a.accepting = n.Spec, i+1, n.Accepting

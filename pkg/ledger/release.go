@@ -186,8 +186,8 @@ func (l *Ledger) NextRetry(now int64) (int64, bool) {
 	if len(l.rejected) > 0 {
 		soonest(now + rejectAgain)
 	}
-	if len(l.startTimers) > 0 {
-		soonest(max(l.startTimers[0].until, now+1))
+	if len(l.starts.timers) > 0 {
+		soonest(max(l.starts.timers[0].until, now+1))
 	}
 	if len(l.timers) > 0 {
 		soonest(max(l.timers[0].retryAt, now+1))
@@ -291,7 +291,7 @@ func (l *Ledger) recheck(r *record) (reason.Reason, bool) {
 	if why, over := l.driverTooMany(r); over {
 		return why, false
 	}
-	if why, over := l.startsTooMany(r); over {
+	if why, over := r.startsTooMany(); over {
 		return why, false
 	}
 	return reason.Reason{}, true

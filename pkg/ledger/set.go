@@ -192,14 +192,14 @@ func (l *Ledger) enter(r *record, leaf *account) {
 	r.app.members.push(appEntry{r})
 	l.seniority(r.app)
 	r.app.countPods(r.state == Bound, 1)
-	l.tally(r, r.state, 1)
+	r.tally(r.state, 1, l.now)
 }
 
 // seniority notes what an application has from its oldest pod.
 func (l *Ledger) seniority(a *account) {
 	first := a.members[0]
 	if a.priority != first.Priority || a.slot.Submitted != first.Created {
-		l.outOfLine(a) // until it is settled
+		a.leaveLine() // until it is settled
 	}
 	a.priority = first.Priority
 	if l.slots.Change(&a.slot, first.User, first.Created) {
@@ -213,7 +213,7 @@ func (l *Ledger) leave(r *record) {
 	}
 	r.app.members.remove(appEntry{r})
 	r.app.countPods(r.state == Bound, -1)
-	l.tally(r, r.state, -1)
+	r.tally(r.state, -1, l.now)
 	if len(r.app.members) > 0 {
 		l.seniority(r.app)
 	}
@@ -229,8 +229,8 @@ func (l *Ledger) recount(r *record, old State) {
 		r.app.countPods(old == Bound, -1)
 		r.app.countPods(r.state == Bound, 1)
 	}
-	l.tally(r, old, -1)
-	l.tally(r, r.state, 1)
+	r.tally(old, -1, l.now)
+	r.tally(r.state, 1, l.now)
 }
 
 // countPods adds n pods to an application and its queues.

@@ -99,7 +99,7 @@ func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]strin
 			Allocated: a.usage.List(), Demand: a.cappedDemand(),
 			ApplicationsPending: int(a.states[application.Accepted]), ApplicationsStarting: int(a.states[application.Starting]),
 			ApplicationsRunning:    int(a.states[application.Running] + a.states[application.Completing]),
-			ApplicationsCompleting: int(a.states[application.Completing]), Starts: l.startsOf(a),
+			ApplicationsCompleting: int(a.states[application.Completing]), Starts: a.gateAt(l.now),
 			PodsPending: a.pending, PodsRunning: a.running,
 		}
 		if a.starving != nil && (a.starving.since != [len(kinds)]int64{} || a.starving.claiming()) {

@@ -48,7 +48,7 @@ func (l *Ledger) why(r *record) reason.Reason {
 // limitOn returns the first limit on the way up that admits no pod of the class from the application.
 func (l *Ledger) limitOn(app *account, c *class) (reason.Reason, bool) {
 	if app.atGate && !app.parent.opens() {
-		return l.behind(app), true
+		return app.behind(), true
 	}
 	if why, behind := l.behindGroup(app); behind {
 		return why, true
@@ -90,7 +90,7 @@ func (l *Ledger) Survey(n int, now int64) {
 		if r.state != Waiting || r.held() || r.leaf == nil || now-r.since < tellAfter {
 			continue
 		}
-		if why, limited := l.limitOn(r.app, r.class); limited && !sameLimit(why, r.limitTold()) && !l.saysEnough(r.limitTold(), why, now) {
+		if why, limited := l.limitOn(r.app, r.class); limited && !sameLimit(why, r.limitTold()) && !saysEnough(r.limitTold(), why, now) {
 			r.limited = &why
 			l.tell(r)
 		}
