@@ -427,7 +427,7 @@ func TestGatedPodGivesItsApplicationAUserBeforeItRuns(t *testing.T) {
 	f.wantWhy("k1", "UserMaxRunningApplications root 1/1+0")
 }
 
-func TestTellingsFollowTheLimitThatKeepsOut(t *testing.T) {
+func TestConditionsFollowTheLimitThatKeepsOut(t *testing.T) {
 	f := family(t)
 	f.declare("root", runs(2))
 	f.declare("root.a.x", runs(1))
@@ -435,7 +435,7 @@ func TestTellingsFollowTheLimitThatKeepsOut(t *testing.T) {
 	f.pod("x3", "a.x", at(3))
 	f.wantRunning("x1")
 	told := func() (texts []UID) {
-		for _, x := range f.TakeTellings(10) {
+		for _, x := range f.TakeConditionUpdates(10) {
 			texts = append(texts, x.UID+UID(" "+x.Reason.Queue))
 		}
 		return texts

@@ -53,9 +53,8 @@ func (l *Ledger) Backlog(n int, after, now int64) (show, unshow []Backlogged) {
 		if r.lack = l.looks; now-r.lackSince < after {
 			continue
 		}
-		if r.limited != nil { // no limit stops it any more: it must not say both
-			r.limited = nil
-			l.tell(r)
+		if r.limitShown != nil { // no limit stops it any more: it must not say both
+			l.conditions.limit(r, nil)
 		}
 		if r.Unschedulable == "" {
 			b := r.backlogged()

@@ -246,25 +246,25 @@ func TestAPodOfTheBacklogIsNotHeldByALimitAnyMore(t *testing.T) {
 	f.declare("root.m", policy(queue.FIFO), maximum(amounts(0, 100)))
 	f.now += tellAfter
 	f.Survey(10, f.now)
-	if got := f.tellings(); !slices.Equal(got, []string{"p1 MaxResources"}) {
+	if got := f.updates(); !slices.Equal(got, []string{"p1 MaxResources"}) {
 		t.Errorf("told %q", got)
 	}
 	f.wantLook(1000, "-p0")
-	if got := len(f.toTell); got != 0 {
+	if got := len(f.conditions.pending); got != 0 {
 		t.Errorf("the look put %d pods on the list of those to tell", got)
 	}
 	f.declare("root.m", policy(queue.FIFO), maximum(amounts(2, 100)))
 	f.look(1000)
-	if r := f.Ledger.pods["p1"]; r.limited.Code == "" || len(f.toTell) != 0 {
-		t.Errorf("limited by %q after a look that shows nothing, %d pods to tell", r.limited.Code, len(f.toTell))
+	if r := f.Ledger.pods["p1"]; r.limitShown.Code == "" || len(f.conditions.pending) != 0 {
+		t.Errorf("limited by %q after a look that shows nothing, %d pods to tell", r.limitShown.Code, len(f.conditions.pending))
 	}
 	f.now += 5 * sec
 	f.wantLook(1000, "p1")
-	if got := f.tellings(); !slices.Equal(got, []string{"p1"}) {
+	if got := f.updates(); !slices.Equal(got, []string{"p1"}) {
 		t.Errorf("told %q", got)
 	}
 	f.Survey(10, f.now)
-	if got := f.tellings(); len(got) != 0 {
+	if got := f.updates(); len(got) != 0 {
 		t.Errorf("told %q", got)
 	}
 }

@@ -98,9 +98,9 @@ func (p *player) play(op, a, b byte) {
 	case 13:
 		p.now += int64(a) * int64(b) * 1e6
 	case 14:
-		p.say(p.TakeTellings(int(b % 4)))
+		p.say(p.TakeConditionUpdates(int(b % 4)))
 		if b > 128 {
-			p.Untold(uid)
+			p.RetryConditionUpdate(uid)
 		}
 	case 15:
 		if delete(p.nodes, node); b&1 == 0 {

@@ -143,12 +143,12 @@ func TestWhoWaitsAtTheGateIsToldBehindWhom(t *testing.T) {
 		t.Errorf("got %+v, want %+v", why, want)
 	}
 	f.Survey(10, f.now)
-	told := f.TakeTellings(10)
+	told := f.TakeConditionUpdates(10)
 	if len(told) != 2 || told[0].Reason.Code != reason.StateAware || told[1].Reason.Code != reason.StateAware {
 		t.Errorf("told %+v", told)
 	}
 	f.Survey(10, f.now)
-	if again := f.TakeTellings(10); len(again) > 0 {
+	if again := f.TakeConditionUpdates(10); len(again) > 0 {
 		t.Errorf("told again: %+v", again)
 	}
 }

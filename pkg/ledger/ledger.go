@@ -108,21 +108,21 @@ type Ledger struct {
 	totalOld bool
 
 	// Dispatch.
-	now      int64 // the latest time heard of, for steps that no caller times
-	ticket   uint64
-	inWindow int
-	mark     uint64
-	timers   heap[timerEntry]
-	woken    []UID
-	toTell   []*record // first come, first told
-	unbound  []*record // pods that ask for a queue, in no order that means anything
-	showing  []*record // those of them that show Unschedulable, in no order that means anything
-	surveyed int       // where Survey goes on
-	looks    uint64    // of Backlog
-	review   int       // where Backlog goes on
-	before   []before  // memory of trials that have ended
-	trying   bool      // a trial is under way: nobody is told, and the tree stays as it is
-	repairs  uint64
+	now        int64 // the latest time heard of, for steps that no caller times
+	ticket     uint64
+	inWindow   int
+	mark       uint64
+	timers     heap[timerEntry]
+	woken      []UID
+	conditions conditions
+	unbound    []*record // pods that ask for a queue, in no order that means anything
+	showing    []*record // those of them that show Unschedulable, in no order that means anything
+	surveyed   int       // where Survey goes on
+	looks      uint64    // of Backlog
+	review     int       // where Backlog goes on
+	before     []before  // memory of trials that have ended
+	trying     bool      // a trial is under way: nobody is told, and the tree stays as it is
+	repairs    uint64
 
 	effects effects
 	journal journal

@@ -34,7 +34,7 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 	}
 	r := l.pods[p.UID]
 	if r == nil {
-		r = &record{Pod: p, state: Gone, since: now, inApp: out, inTimer: out, inAsker: out, inShowing: out, told: p.Shown, inherited: p.Shown != ""}
+		r = &record{Pod: p, state: Gone, since: now, inApp: out, inTimer: out, inAsker: out, inShowing: out, lastCondition: p.Shown, inherited: p.Shown != ""}
 		l.pods[p.UID] = r
 		l.join(r)
 		l.ask(r)
@@ -78,11 +78,7 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 
 // readStatus takes in what the status of a pod says beside its binding, which revise does not look at.
 func (l *Ledger) readStatus(r *record, p Pod) {
-	if r.Shown != p.Shown { // somebody wrote it: this process before, or another that led
-		r.inherited = p.Shown != "" && (r.inherited || r.told != p.Shown)
-		r.Shown, r.told = p.Shown, p.Shown
-		l.tell(r)
-	}
+	l.conditions.observed(r, p.Shown)
 	if p.Nominated == r.madeRoom {
 		r.madeRoom = ""
 	}

@@ -102,22 +102,22 @@ type record struct {
 	victim   *victim // it is to go: see victims.go
 	listedOn *node   // see stay
 
-	ticket    uint64 // of the last release; never changes while kube-scheduler holds the pod
-	since     int64  // when it entered its state
-	state     State
-	telling   bool // in the list of pods to tell
-	alone     bool // no driver ran in its leaf at its last release
-	again     bool // it was released before its last release
-	inherited bool // another process wrote what it was told
-	doubtful  bool // its last failure was one to bind it, its first in a row
-	unjudged  bool // it is to be judged again: see effects
+	ticket       uint64 // of the last release; never changes while kube-scheduler holds the pod
+	since        int64  // when it entered its state
+	state        State
+	conditionDue bool // its condition may have to change
+	alone        bool // no driver ran in its leaf at its last release
+	again        bool // it was released before its last release
+	inherited    bool // another process wrote the condition that it shows
+	doubtful     bool // its last failure was one to bind it, its first in a row
+	unjudged     bool // it is to be judged again: see effects
 	book.Item
 	inRoster int32 // place among the released or parked pods
 	onNode   int32 // place among the pods of listedOn
 
-	inTimer int            // place among the back-off timers
-	limited *reason.Reason // of a pod in a pod queue: the limit it was told of; nil: of none
-	told    string         // the sentence the pod object shows, as far as we know
+	inTimer       int            // place among the back-off timers
+	limitShown    *reason.Reason // of a pod in a pod queue: the limit that its condition names; nil: none
+	lastCondition string         // the sentence that its condition shows, as far as is known
 
 	Pod
 
@@ -143,12 +143,12 @@ type record struct {
 	inTogether uint64 // the last look in which limits let it run together with those before it
 }
 
-// limitTold is the limit that the pod was told of, if it was.
-func (r *record) limitTold() reason.Reason {
-	if r.limited == nil {
+// shownLimit is the limit that the pod's condition names, zero if it names none.
+func (r *record) shownLimit() reason.Reason {
+	if r.limitShown == nil {
 		return reason.Reason{}
 	}
-	return *r.limited
+	return *r.limitShown
 }
 
 // held reports whether a waiting pod is kept out of the order books.

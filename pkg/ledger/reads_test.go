@@ -17,7 +17,7 @@ var steps = []string{
 	"Admitted", "Adopt", "Announced", "Backlog", "Candidates", "Choose", "Errands", "Evicted", "EvictionFailed", "Fail", "ForgetGang", "ForgetNode",
 	"ForgetPod", "ForgetQueue", "Lead", "LookAtStarvation", "MadeRoom", "Nominated", "ObserveBadQueue", "ObserveElsewhere", "ObserveGang", "ObserveNode",
 	"ObservePod", "ObserveQueue", "Permit", "Preemption", "Recheck", "Rehearse", "Rejected", "Repair", "Reserve", "RetireQueue", "Settle", "Survey",
-	"TakeTellings", "TakeWoken", "Untold", "WhatPreemption", "Withdrawn",
+	"TakeConditionUpdates", "TakeWoken", "RetryConditionUpdate", "WhatPreemption", "Withdrawn",
 }
 
 // read calls every method of the ledger that is no step, and returns their names.
@@ -114,7 +114,7 @@ func TestReadsChangeNothing(t *testing.T) {
 			}
 			after()
 			l.LookAtStarvation(now)
-			said = append(said, fmt.Sprint(l.TakeTellings(10)))
+			said = append(said, fmt.Sprint(l.TakeConditionUpdates(10)))
 			after()
 		}
 		return append(said, l.Fingerprint(), fmt.Sprint(l.Journal(0)))

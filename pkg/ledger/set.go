@@ -53,11 +53,11 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will foo
 			l.timers.remove(timerEntry{r})
 		}
 	}
-	if r.limited != nil && r.limited.Code != r.hold.Code && (r.state != Waiting || r.held()) {
-		r.limited = nil
+	if r.limitShown != nil && r.limitShown.Code != r.hold.Code && (r.state != Waiting || r.held()) {
+		r.limitShown = nil
 	}
-	if r.told != "" || r.hold.Code != "" {
-		l.tell(r)
+	if !l.trying && (r.lastCondition != "" || r.hold.Code != "") {
+		l.conditions.due(r)
 	}
 	if was.charged && !l.trying && old != nil && old.direct == 0 && (old.forced || l.guarded[old.path]) {
 		l.treeOld = true

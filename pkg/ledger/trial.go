@@ -62,7 +62,7 @@ func (l *Ledger) newTrial() *trial {
 }
 
 func (t *trial) move(r *record, s State) {
-	t.before = append(t.before, before{r, r.state, r.hold, r.limited})
+	t.before = append(t.before, before{r, r.state, r.hold, r.limitShown})
 	t.ledger.set(r, r.leaf, s, reason.Reason{})
 	t.ledger.settleApplications()
 }
@@ -141,7 +141,7 @@ func (t *trial) takeBack(from int) {
 	for _, b := range slices.Backward(moved) {
 		t.ledger.set(b.record, b.leaf, b.state, b.hold)
 		t.ledger.settleApplications()
-		b.record.limited = b.limited
+		b.record.limitShown = b.limited
 	}
 	clear(moved)
 	t.before = t.before[:from]

@@ -81,18 +81,16 @@ func (l *Ledger) Survey(n int, now int64) {
 	for range min(n, len(l.unbound)) {
 		l.surveyed = (l.surveyed + 1) % len(l.unbound)
 		r := l.unbound[l.surveyed]
-		if r.state == Waiting && r.hold.Code == reason.GangIncomplete && now-r.since >= tellAfter && r.limitTold().Code != r.hold.Code {
+		if r.state == Waiting && r.hold.Code == reason.GangIncomplete && now-r.since >= tellAfter && r.shownLimit().Code != r.hold.Code {
 			why := l.why(r) // not before: the others are being created, mostly
-			r.limited = &why
-			l.tell(r)
+			l.conditions.limit(r, &why)
 			continue
 		}
 		if r.state != Waiting || r.held() || r.leaf == nil || now-r.since < tellAfter {
 			continue
 		}
-		if why, limited := l.limitOn(r.app, r.class); limited && !sameLimit(why, r.limitTold()) && !saysEnough(r.limitTold(), why, now) {
-			r.limited = &why
-			l.tell(r)
+		if why, limited := l.limitOn(r.app, r.class); limited && !sameLimit(why, r.shownLimit()) && !saysEnough(r.shownLimit(), why, now) {
+			l.conditions.limit(r, &why)
 		}
 	}
 }

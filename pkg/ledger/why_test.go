@@ -80,7 +80,7 @@ func TestPodsAreToldOfTheLimitThatStopsThemOnce(t *testing.T) {
 	f := limits(t)
 	told := func() (uids []UID) {
 		f.Survey(100, f.now)
-		for _, told := range f.TakeTellings(100) {
+		for _, told := range f.TakeConditionUpdates(100) {
 			uids = append(uids, told.UID+UID(" "+string(told.Reason.Code)))
 		}
 		slices.Sort(uids)

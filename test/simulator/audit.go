@@ -285,7 +285,7 @@ func (w *World) admits(p *ledger.Pod, a *app) bool {
 
 // auditTellings: once all is written, every pod shows the sentence for what holds it, and only that. Nobody edits pods that are about to go.
 func (w *World) auditTellings() {
-	for ts := w.Ledger.TakeTellings(100); len(ts) > 0; ts = w.Ledger.TakeTellings(100) {
+	for ts := w.Ledger.TakeConditionUpdates(100); len(ts) > 0; ts = w.Ledger.TakeConditionUpdates(100) {
 		for _, t := range ts {
 			w.write(t)
 		}

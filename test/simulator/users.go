@@ -113,16 +113,16 @@ func (w *World) resize(p *pod) {
 // tell is the status writer. Audits write too, so it has random numbers of its own: a run must not depend on how often it is audited.
 func (w *World) tell() {
 	rng := rand.New(rand.NewPCG(w.seed, uint64(w.Steps)))
-	for _, t := range w.Ledger.TakeTellings(1 + rng.IntN(4)) {
+	for _, t := range w.Ledger.TakeConditionUpdates(1 + rng.IntN(4)) {
 		if rng.IntN(5) == 0 {
-			w.Ledger.Untold(t.UID)
+			w.Ledger.RetryConditionUpdate(t.UID)
 			continue
 		}
 		w.write(t)
 	}
 }
 
-func (w *World) write(t ledger.Telling) {
+func (w *World) write(t ledger.ConditionUpdate) {
 	delete(w.shown, t.UID)
 	if t.Reason.Code != "" {
 		w.shown[t.UID] = t.Reason.Text()

@@ -48,7 +48,7 @@ type removal struct {
 }
 
 // conditionOf is what a pod should show.
-func conditionOf(t ledger.Telling) condition {
+func conditionOf(t ledger.ConditionUpdate) condition {
 	c := condition{Type: v1alpha1.PodConditionQueued, Status: corev1.ConditionFalse, Reason: ReasonAccepted}
 	if t.Reason.Code != "" {
 		c.Status, c.Reason, c.Message = corev1.ConditionTrue, string(t.Reason.Code), writing.Cut(t.Reason.Text(), textLimit)

@@ -70,7 +70,7 @@ type Writer struct {
 	after    time.Duration
 
 	// All of this belongs to the goroutine of Run.
-	pending    []ledger.Telling         // taken from the ledger and not yet tried
+	pending    []ledger.ConditionUpdate         // taken from the ledger and not yet tried
 	failed     map[ledger.UID]time.Time // when to give them back to the ledger
 	backlog    []change                 // what the last look at the backlog found and is not yet tried
 	lookedAt   time.Time
@@ -116,12 +116,12 @@ func (w *Writer) pass(ctx context.Context) {
 	for uid, at := range w.failed {
 		if !now.Before(at) {
 			delete(w.failed, uid)
-			w.ledger.Untold(uid)
+			w.ledger.RetryConditionUpdate(uid)
 		}
 	}
 	w.ledger.Survey(surveyed, now.UnixNano())
 	if len(w.pending) == 0 {
-		w.pending = w.ledger.TakeTellings(w.batch)
+		w.pending = w.ledger.TakeConditionUpdates(w.batch)
 	}
 	for len(w.pending) > 0 && ctx.Err() == nil && w.limiter.TryAccept() {
 		t := w.pending[0]
@@ -132,7 +132,7 @@ func (w *Writer) pass(ctx context.Context) {
 }
 
 // tell writes the condition and then the event, so that there is one event for one change however often the write is tried.
-func (w *Writer) tell(ctx context.Context, t ledger.Telling) {
+func (w *Writer) tell(ctx context.Context, t ledger.ConditionUpdate) {
 	state, ok := w.ledger.PodState(t.UID)
 	if !ok || state.State == ledger.Gone {
 		return // it is being deleted: nobody waits for an answer
@@ -151,7 +151,7 @@ func (w *Writer) tell(ctx context.Context, t ledger.Telling) {
 	}
 }
 
-func (w *Writer) patch(ctx context.Context, t ledger.Telling, c condition) error {
+func (w *Writer) patch(ctx context.Context, t ledger.ConditionUpdate, c condition) error {
 	data, err := body(t.UID, c, w.shown(t.Namespace, t.Name), metav1.NewTime(w.clock.Now()))
 	if err != nil {
 		return err
@@ -178,7 +178,7 @@ func (w *Writer) shown(namespace, name string) *corev1.Pod {
 	return pod
 }
 
-func (w *Writer) record(t ledger.Telling, c condition, state ledger.PodState) {
+func (w *Writer) record(t ledger.ConditionUpdate, c condition, state ledger.PodState) {
 	kind, note := corev1.EventTypeWarning, c.Message
 	if c.Status == corev1.ConditionFalse {
 		kind, note = corev1.EventTypeNormal, acceptedNote(state)
@@ -217,10 +217,10 @@ func (w *Writer) complain(ctx context.Context, err error, namespace, name string
 // giveBack leaves the ledger with everything that was not written, for whoever leads next.
 func (w *Writer) giveBack() {
 	for _, t := range w.pending {
-		w.ledger.Untold(t.UID)
+		w.ledger.RetryConditionUpdate(t.UID)
 	}
 	for uid := range w.failed {
-		w.ledger.Untold(uid)
+		w.ledger.RetryConditionUpdate(uid)
 	}
 	w.pending, w.failed, w.backlog = nil, map[ledger.UID]time.Time{}, nil
 }

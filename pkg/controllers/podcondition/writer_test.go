@@ -401,7 +401,7 @@ func TestRunWritesUntilItIsToldToStopAndGivesTheRestBack(t *testing.T) {
 	}
 	cancel()
 	<-done
-	if ts := w.ledger.TakeTellings(10); len(ts) != 1 || ts[0].Name != "b" {
+	if ts := w.ledger.TakeConditionUpdates(10); len(ts) != 1 || ts[0].Name != "b" {
 		t.Errorf("got %v back, want b", ts)
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
-// tellings takes all that is to be told: "p QueueNotFound", or "p" where the condition is cleared.
-func (f *fixture) tellings() (said []string) {
-	for ts := f.TakeTellings(10); len(ts) > 0; ts = f.TakeTellings(10) {
+// updates takes all conditions that are due: "p QueueNotFound", or "p" where the condition is cleared.
+func (f *fixture) updates() (said []string) {
+	for ts := f.TakeConditionUpdates(10); len(ts) > 0; ts = f.TakeConditionUpdates(10) {
 		for _, t := range ts {
 			s := string(t.UID)
 			if t.Reason.Code != "" {
@@ -27,7 +27,7 @@ func TestPodIsToldWhatHoldsItOnceAndWhenThatEnds(t *testing.T) {
 	f := newFixture(t, Options{})
 	want := func(said ...string) {
 		t.Helper()
-		if got := f.tellings(); !slices.Equal(got, said) {
+		if got := f.updates(); !slices.Equal(got, said) {
 			t.Errorf("told %q, want %q", got, said)
 		}
 	}
@@ -55,11 +55,11 @@ func TestPodThatShowsASentenceAlreadyIsNotToldAgain(t *testing.T) {
 	text := reason.Reason{Code: reason.QueueNotFound, Queue: "root.a"}.Text()
 	f.pod("p", "a", func(p *Pod) { p.Shown = text })
 	f.pod("q", "a", func(p *Pod) { p.Shown = "something older" })
-	if got := f.tellings(); !slices.Equal(got, []string{"q QueueNotFound"}) {
+	if got := f.updates(); !slices.Equal(got, []string{"q QueueNotFound"}) {
 		t.Errorf("told %q", got)
 	}
 	f.declare("root.a")
-	if got := f.tellings(); !slices.Equal(got, []string{"p", "q"}) {
+	if got := f.updates(); !slices.Equal(got, []string{"p", "q"}) {
 		t.Errorf("told %q", got)
 	}
 }
@@ -83,7 +83,7 @@ func TestAnotherLeaderDoesNotRepeatTheSentenceOfALimit(t *testing.T) {
 	before.now += tellAfter
 	before.Survey(10, before.now)
 	shown := map[UID]string{}
-	for _, s := range before.TakeTellings(10) {
+	for _, s := range before.TakeConditionUpdates(10) {
 		shown[s.UID] = s.Reason.Text()
 	}
 	if len(shown) != 3 {
@@ -94,57 +94,57 @@ func TestAnotherLeaderDoesNotRepeatTheSentenceOfALimit(t *testing.T) {
 	f := newFixture(t, Options{})
 	pods(f, shown)
 	set(f, 3)
-	if got := f.tellings(); !slices.Equal(got, []string{"r MaxResources"}) {
+	if got := f.updates(); !slices.Equal(got, []string{"r MaxResources"}) {
 		t.Errorf("told %q", got)
 	}
 	f.now += tellAfter
 	f.Survey(10, f.now)
-	if got := f.tellings(); len(got) != 0 {
+	if got := f.updates(); len(got) != 0 {
 		t.Errorf("told %q", got)
 	}
 	f.declare("root.a", maximum(amounts(5, 400)))
 	f.Survey(10, f.now)
-	if got := f.tellings(); !slices.Equal(slices.Sorted(slices.Values(got)), []string{"p MaxResources", "r MaxResources"}) {
+	if got := f.updates(); !slices.Equal(slices.Sorted(slices.Values(got)), []string{"p MaxResources", "r MaxResources"}) {
 		t.Errorf("told %q", got)
 	}
 	// A replica that stands by sees what the leader writes, and goes on with that.
 	f.edit("p", func(p *Pod) { p.Shown = shown["p"] })
 	f.declare("root.a", maximum(amounts(4, 400)))
-	if got := f.tellings(); len(got) != 0 {
+	if got := f.updates(); len(got) != 0 {
 		t.Errorf("told %q", got)
 	}
 	f.declare("root.a")
-	if got := f.tellings(); !slices.Equal(got, nil) {
+	if got := f.updates(); !slices.Equal(got, nil) {
 		t.Errorf("told %q", got)
 	}
 }
 
-func TestTellingThatCouldNotBeWrittenIsToldAgain(t *testing.T) {
+func TestAConditionThatCouldNotBeWrittenIsWrittenAgain(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.pod("p", "a")
-	ts := f.TakeTellings(1)
+	ts := f.TakeConditionUpdates(1)
 	if len(ts) != 1 || ts[0].Name != "p" || ts[0].Namespace != "default" {
 		t.Fatalf("told %+v", ts)
 	}
-	f.Untold("p")
-	f.Untold("nobody")
-	if got := f.tellings(); !slices.Equal(got, []string{"p QueueNotFound"}) {
+	f.RetryConditionUpdate("p")
+	f.RetryConditionUpdate("nobody")
+	if got := f.updates(); !slices.Equal(got, []string{"p QueueNotFound"}) {
 		t.Errorf("told %q", got)
 	}
-	f.Untold("p")
+	f.RetryConditionUpdate("p")
 	f.declare("root.a")
-	if got := f.tellings(); !slices.Equal(got, []string{"p"}) {
+	if got := f.updates(); !slices.Equal(got, []string{"p"}) {
 		t.Errorf("told %q", got)
 	}
 }
 
-func TestTellingsAreTakenInPortions(t *testing.T) {
+func TestConditionUpdatesAreTakenInPortions(t *testing.T) {
 	f := newFixture(t, Options{})
 	for i := range 5 {
 		f.pod(UID(fmt.Sprint("p", i)), "a")
 	}
 	for _, want := range []int{2, 2, 1, 0} {
-		if got := len(f.TakeTellings(2)); got != want {
+		if got := len(f.TakeConditionUpdates(2)); got != want {
 			t.Errorf("%d tellings, want %d", got, want)
 		}
 	}
