@@ -38,7 +38,7 @@ SCHEDULER_LDFLAGS = -X $(VERSION_PACKAGE).gitVersion=$(KUBERNETES_VERSION)-fairw
 	-X $(VERSION_PACKAGE).gitMajor=$(word 1,$(subst ., ,$(KUBERNETES_VERSION:v%=%))) \
 	-X $(VERSION_PACKAGE).gitMinor=$(word 2,$(subst ., ,$(KUBERNETES_VERSION)))
 # For release builds, for instance -trimpath. Set once and kept: changing it
-# compiles everything anew.
+# compiles everything again.
 BUILD_FLAGS ?=
 
 # Linking flags do not touch compiled packages, so a new version only links. The

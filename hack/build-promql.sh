@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds bin/tools/promql, which answers PromQL queries over scraped metrics, from the module in hack/promql: tests prove with it the queries
-# of manifests/monitoring. It has a stamp of its own, so that a change of it builds none of the tools of hack/build-tools.sh anew.
+# of manifests/monitoring. It has a stamp of its own, so that a change of it does not rebuild the tools of hack/build-tools.sh.
 #
 # What is up to date is left alone, so this may be called before every use; two calls at once wait for each other. The first build takes
 # about a minute. Needs bash, go, coreutils and util-linux; installs nothing anywhere else.
