@@ -35,11 +35,14 @@ const DefaultFairShareThreshold int64 = 500
 
 // After is when a clock that began at since runs out; 0: never.
 func (t Timeout) After(since int64) int64 {
-	if !t.Stated || t.Never || since == 0 {
+	if !t.InForce() || since == 0 {
 		return 0
 	}
 	return since + t.Nanoseconds
 }
+
+// InForce: the timeout is stated, and is not never.
+func (t Timeout) InForce() bool { return t.Stated && !t.Never }
 
 // Threshold is FairShareThreshold or its default.
 func (p Preemption) Threshold() int64 {

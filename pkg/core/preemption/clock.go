@@ -1,0 +1,98 @@
+package preemption
+
+import (
+	"cmp"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/backoff"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// Clock is since when a queue has been below one of its entitlements, and whether it claims that. Times are unix nanoseconds, 0 for never.
+type Clock struct {
+	// Since is when the queue fell below. It has been below in every look since.
+	Since int64
+	// Claimed is the Since of the open claim, 0: none is open. A claim outlives its clock: it opens below the threshold and ends at the whole share.
+	Claimed int64
+}
+
+// ClockInput is a queue as one of its clocks sees it.
+type ClockInput struct {
+	Rule  queue.Rule
+	Total resource.List
+	// Waiting: the queue has pods that have no node yet.
+	Waiting bool
+	// Usage is what all charged pods of the queue hold. Settled is the same without the pods whose scheduling attempt still runs.
+	Usage, Settled resource.List
+	// Bound is the usage below which the queue is starved, Target the usage at which its claim is paid.
+	Bound, Target resource.List
+	Timeout       queue.Timeout
+	Remembered    ClockMemory
+}
+
+// ClockMemory is what the status of the Queue says of a clock of an earlier process. It counts in the first look of this process only.
+type ClockMemory struct {
+	Since  int64
+	Claims bool
+}
+
+// Next brings the clock up to date. A running attempt keeps a clock from starting, but ends neither a clock nor a claim: most attempts of a starved
+// queue fail, and a failed attempt must not cost the queue its time.
+func (c Clock) Next(in ClockInput, now int64) Clock {
+	if c.Since == 0 && in.Remembered.Since != 0 {
+		c.Since = min(in.Remembered.Since, now)
+	}
+	switch {
+	case !in.Waiting || !Starved(in.Rule, in.Total, in.Settled, in.Bound):
+		c.Since = 0
+	case c.Since == 0 && Starved(in.Rule, in.Total, in.Usage, in.Bound):
+		c.Since = now
+	}
+	if in.Remembered.Claims && c.Claimed == 0 {
+		c.Claimed = cmp.Or(c.Since, now) // the queue may be above the threshold by now, with its claim still open
+	}
+	if c.Claimed != 0 && (!in.Waiting || !in.Timeout.InForce() || Reached(in.Rule, in.Total, in.Settled, in.Target)) {
+		c.Claimed = 0
+	}
+	return c
+}
+
+// Due is when the clock opens a claim unless something changes; 0: never, or the claim is open.
+func (c Clock) Due(timeout queue.Timeout) int64 {
+	if c.Claimed != 0 {
+		return 0
+	}
+	return timeout.After(c.Since)
+}
+
+// Tick opens the claim once the timeout has passed.
+func (c Clock) Tick(timeout queue.Timeout, now int64) (next Clock, opened bool) {
+	if at := c.Due(timeout); at != 0 && at <= now {
+		return Clock{Since: c.Since, Claimed: c.Since}, true
+	}
+	return c, false
+}
+
+// longestPause bounds the pause after nominations on which claimants did not fit.
+const longestPause int64 = 5 * 60e9
+
+// Pause keeps the claims of a queue from being planned for a while after the cluster has not borne out a plan: a claimant did not fit on its
+// nominated node after all. So such plans do not follow each other closely.
+type Pause struct {
+	// Failures are nominations in a row on which a claimant did not fit.
+	Failures int
+	Until    int64
+}
+
+// Failed is for a claimant that did not fit: the next pause is longer.
+func (p Pause) Failed(now int64) Pause {
+	p.Failures++
+	p.Until = now + backoff.After(p.Failures+1, longestPause)
+	return p
+}
+
+// Fitted is for a claimant that did fit. A pause that runs runs on.
+func (p Pause) Fitted() Pause {
+	p.Failures = 0
+	return p
+}

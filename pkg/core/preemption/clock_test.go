@@ -1,0 +1,221 @@
+package preemption_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+)
+
+const second = int64(1e9)
+
+func timeout(seconds int64) queue.Timeout {
+	return queue.Timeout{Stated: true, Nanoseconds: seconds * second}
+}
+
+// A queue with a fair share of 40 cores, a threshold of one half, and a timeout of a minute.
+func TestAClock(t *testing.T) {
+	waits := func(usage, settled int64) preemption.ClockInput {
+		return preemption.ClockInput{
+			Total: amounts(100, 0), Waiting: true, Usage: amounts(usage, 0), Settled: amounts(settled, 0),
+			Bound: amounts(20, 0), Target: amounts(40, 0), Timeout: timeout(60),
+		}
+	}
+	with := func(in preemption.ClockInput, change func(*preemption.ClockInput)) preemption.ClockInput {
+		change(&in)
+		return in
+	}
+	remembers := func(in preemption.ClockInput, m preemption.ClockMemory) preemption.ClockInput {
+		in.Remembered = m
+		return in
+	}
+	running := preemption.Clock{Since: 10 * second}
+	claiming := preemption.Clock{Since: 10 * second, Claimed: 10 * second}
+	const now = 100 * second
+	for name, c := range map[string]struct {
+		from preemption.Clock
+		in   preemption.ClockInput
+		want preemption.Clock
+	}{
+		"it starts below the bound":                    {preemption.Clock{}, waits(19, 19), preemption.Clock{Since: now}},
+		"not at the bound":                             {preemption.Clock{}, waits(20, 20), preemption.Clock{}},
+		"not while an attempt may lift it there":       {preemption.Clock{}, waits(20, 19), preemption.Clock{}},
+		"it runs on below the bound":                   {running, waits(19, 19), running},
+		"an attempt does not stop it":                  {running, waits(20, 19), running},
+		"a pod that has its node does":                 {running, waits(20, 20), preemption.Clock{}},
+		"a queue that waits for nothing has no clock":  {running, with(waits(0, 0), func(in *preemption.ClockInput) { in.Waiting = false }), preemption.Clock{}},
+		"a claim outlives its clock":                   {claiming, waits(39, 39), preemption.Clock{Claimed: 10 * second}},
+		"an attempt does not end a claim":              {claiming, waits(40, 39), preemption.Clock{Claimed: 10 * second}},
+		"a claim is paid at the target":                {claiming, waits(40, 40), preemption.Clock{}},
+		"a claim ends when nothing waits":              {claiming, with(waits(0, 0), func(in *preemption.ClockInput) { in.Waiting = false }), preemption.Clock{}},
+		"a claim ends without a timeout":               {claiming, with(waits(0, 0), func(in *preemption.ClockInput) { in.Timeout = queue.Timeout{} }), running},
+		"a clock is taken over":                        {preemption.Clock{}, remembers(waits(0, 0), preemption.ClockMemory{Since: 7}), preemption.Clock{Since: 7}},
+		"also while an attempt runs":                   {preemption.Clock{}, remembers(waits(20, 19), preemption.ClockMemory{Since: 7}), preemption.Clock{Since: 7}},
+		"one of the future begins now":                 {preemption.Clock{}, remembers(waits(0, 0), preemption.ClockMemory{Since: now + 1}), preemption.Clock{Since: now}},
+		"one of a queue that is not below is not":      {preemption.Clock{}, remembers(waits(20, 20), preemption.ClockMemory{Since: 7}), preemption.Clock{}},
+		"a claim is taken over":                        {preemption.Clock{}, remembers(waits(0, 0), preemption.ClockMemory{Since: 7, Claims: true}), preemption.Clock{Since: 7, Claimed: 7}},
+		"a claim without its clock opens now":          {preemption.Clock{}, remembers(waits(30, 30), preemption.ClockMemory{Claims: true}), preemption.Clock{Claimed: now}},
+		"a claim that is paid by now is not":           {preemption.Clock{}, remembers(waits(40, 40), preemption.ClockMemory{Claims: true}), preemption.Clock{}},
+		"a claim that is open is not taken over again": {claiming, remembers(waits(0, 0), preemption.ClockMemory{Since: 7, Claims: true}), claiming},
+	} {
+		if got := c.from.Next(c.in, now); got != c.want {
+			t.Errorf("%s: %+v becomes %+v, want %+v", name, c.from, got, c.want)
+		}
+	}
+}
+
+func TestAClockOpensAClaimWhenItsTimeoutPasses(t *testing.T) {
+	running := preemption.Clock{Since: 10 * second}
+	for name, c := range map[string]struct {
+		from    preemption.Clock
+		timeout queue.Timeout
+		now     int64
+		due     int64
+		opens   bool
+	}{
+		"before":                {running, timeout(60), 70*second - 1, 70 * second, false},
+		"at the moment":         {running, timeout(60), 70 * second, 70 * second, true},
+		"no timeout":            {running, queue.Timeout{}, 1000 * second, 0, false},
+		"never":                 {running, queue.Timeout{Stated: true, Never: true, Nanoseconds: second}, 1000 * second, 0, false},
+		"no clock runs":         {preemption.Clock{}, timeout(60), 1000 * second, 0, false},
+		"the claim is open":     {preemption.Clock{Since: 10 * second, Claimed: 5}, timeout(60), 1000 * second, 0, false},
+		"it outlived its clock": {preemption.Clock{Claimed: 5}, timeout(60), 1000 * second, 0, false},
+	} {
+		if got := c.from.Due(c.timeout); got != c.due {
+			t.Errorf("%s: it is due at %d, want %d", name, got, c.due)
+		}
+		next, opened := c.from.Tick(c.timeout, c.now)
+		want := c.from
+		if c.opens {
+			want.Claimed = want.Since
+		}
+		if opened != c.opens || next != want {
+			t.Errorf("%s: got %+v, opened: %v", name, next, opened)
+		}
+	}
+}
+
+// A look at one queue with a fair share of 40 of 100 cores, and its cores at that time.
+type clockLook struct {
+	at             int64
+	settled, tried int64
+	waits, timeout bool
+}
+
+// clockTwin tells the clock and the claim from the whole history.
+func clockTwin(looks []clockLook) (c preemption.Clock) {
+	last := len(looks) - 1
+	if !looks[last].waits {
+		return c
+	}
+	// The clock began with the first look, since the last that was not below, in which the queue was below with all its attempts.
+	began := func(to int) (since int64) {
+		for i := to; i >= 0 && looks[i].waits && looks[i].settled < 20; i-- {
+			if looks[i].settled+looks[i].tried < 20 {
+				since = looks[i].at
+			}
+		}
+		return since
+	}
+	c.Since = began(last)
+	// The claim is open if the timeout passed in a look since which the queue always waited for something below its share.
+	for i := last; i >= 0 && looks[i].waits; i-- {
+		if since := began(i); since != 0 && looks[i].timeout && looks[i].at >= since+60*second {
+			c.Claimed = since // of the earliest such look
+		}
+		if looks[i].settled >= 40 || !looks[i].timeout {
+			break
+		}
+	}
+	return c
+}
+
+func TestClocksEqualTheirTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var looks []clockLook
+		var c preemption.Clock
+		now := second
+		for range rapid.IntRange(1, 12).Draw(t, "looks") {
+			now += rapid.Int64Range(1, 40).Draw(t, "passed") * second
+			is := clockLook{
+				at: now, settled: rapid.SampledFrom([]int64{0, 19, 20, 39, 40, 50}).Draw(t, "settled"), tried: rapid.SampledFrom([]int64{0, 1, 25}).Draw(t, "tried"),
+				waits: rapid.IntRange(0, 9).Draw(t, "waits") > 0, timeout: rapid.IntRange(0, 9).Draw(t, "timeout") > 0,
+			}
+			looks = append(looks, is)
+			in := preemption.ClockInput{
+				Total: amounts(100, 0), Waiting: is.waits, Usage: amounts(is.settled+is.tried, 0), Settled: amounts(is.settled, 0),
+				Bound: amounts(20, 0), Target: amounts(40, 0),
+			}
+			if is.timeout {
+				in.Timeout = timeout(60)
+			}
+			c, _ = c.Next(in, now).Tick(in.Timeout, now)
+			if want := clockTwin(looks); c != want {
+				t.Fatalf("after %+v the clock is %+v, want %+v", looks, c, want)
+			}
+		}
+	})
+}
+
+func TestPausesGrowUntilAClaimantFits(t *testing.T) {
+	var p preemption.Pause
+	for i, want := range []int64{2, 4, 8, 16, 32, 64, 128, 256, 300, 300} {
+		p = p.Failed(1000 * second)
+		if want := (preemption.Pause{Failures: i + 1, Until: (1000 + want) * second}); p != want {
+			t.Fatalf("got %+v, want %+v", p, want)
+		}
+	}
+	p = p.Fitted()
+	if want := (preemption.Pause{Until: 1300 * second}); p != want {
+		t.Errorf("a pause that runs becomes %+v, want %+v", p, want)
+	}
+	if p = p.Failed(2000 * second); p.Until != 2002*second {
+		t.Errorf("after one that fitted the pause is until %d", p.Until)
+	}
+}
+
+func TestThePaceOfRounds(t *testing.T) {
+	const interval = 3 * second
+	for name, c := range map[string]struct {
+		pace    preemption.Pace
+		paused  int64
+		changed bool
+		now     int64
+		due     bool
+		next    int64
+	}{
+		"the first":                         {preemption.Pace{}, 0, true, 100, true, 101},
+		"nothing has changed":               {preemption.Pace{LastRound: 100}, 0, false, 110, false, 130},
+		"something has":                     {preemption.Pace{LastRound: 100}, 0, true, 102, false, 103},
+		"something has, after the interval": {preemption.Pace{LastRound: 100}, 0, true, 103, true, 104},
+		"the last left a rest":              {preemption.Pace{LastRound: 100, Rest: true}, 0, false, 103, true, 104},
+		"now and then":                      {preemption.Pace{LastRound: 100}, 0, false, 130, true, 131},
+		"the queue pauses":                  {preemption.Pace{LastRound: 100}, 120, true, 110, false, 120},
+		"longer than any round takes":       {preemption.Pace{LastRound: 100}, 200, true, 110, false, 130},
+		"one in vain":                       {preemption.Pace{LastRound: 100, Vain: 1}, 0, true, 103, false, 106},
+		"two in vain":                       {preemption.Pace{LastRound: 100, Vain: 2}, 0, true, 103, false, 112},
+		"many in vain":                      {preemption.Pace{LastRound: 100, Vain: 99}, 0, true, 103, false, 130},
+	} {
+		p := c.pace
+		p.LastRound *= second
+		due, next := p.Next(p.Interval(interval), c.paused*second, c.changed, c.now*second)
+		if next%second == 1 { // at once, but not now
+			next += second - 1
+		}
+		if due != c.due || next != c.next*second {
+			t.Errorf("%s: due is %v, next %d; want %v, %d", name, due, next/second, c.due, c.next)
+		}
+	}
+	if got := (preemption.Pace{Vain: 3}).Interval(60 * second); got != 60*second {
+		t.Errorf("an interval longer than the longest becomes %d", got)
+	}
+	p := preemption.Pace{}.Made(false, false).Made(false, true)
+	if p.Vain != 2 || !p.Rest {
+		t.Errorf("after two in vain: %+v", p)
+	}
+	if p = p.Made(true, false); p.Vain != 0 || !p.Rest {
+		t.Errorf("after one that nominated: %+v", p)
+	}
+}

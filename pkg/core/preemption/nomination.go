@@ -1,0 +1,89 @@
+package preemption
+
+const (
+	// idleFor is how long a nomination is kept while its room lies idle, and how long one without a claim is kept while its node has no room.
+	idleFor int64 = 60e9
+	// Overstay is how long after its deadline a terminating pod is believed to be leaving. After that its room is not coming.
+	Overstay int64 = 30e9
+)
+
+// Nomination is what a node that is nominated for a waiting pod does over time. The pod's room is taken on the node from the start, also while
+// victims are still there.
+type Nomination struct {
+	// Until ends a nomination without a claim whose room is not there, unix nanoseconds.
+	Until int64
+	// IdleSince is since when the room is there, nobody is leaving, and the pod has not been released; 0: that is not so.
+	IdleSince int64
+}
+
+// NominationInput is what decides about a nomination.
+type NominationInput struct {
+	// Attempting: the pod is released; its scheduling attempt decides.
+	Attempting bool
+	// Waiting: the pod waits in a queue. NodeUsable: its node exists and takes it.
+	Waiting, NodeUsable bool
+	// GroupIncomplete: the pod starts with its group only, and too few pods of the group are nominated.
+	GroupIncomplete bool
+	Claim           NominationClaim
+	ObserveOnly     bool
+	// VictimStuck: a victim of the nomination is terminating for longer than its deadline and Overstay.
+	VictimStuck bool
+	// RoomThere: the node has room for the pod now.
+	RoomThere bool
+	// Idle: the room is there, the pod could be released, and no pod of the cluster is leaving.
+	Idle bool
+	// Blocked: a limit forbids that the pod starts now.
+	Blocked bool
+}
+
+// NominationClaim says on whose behalf a pod is nominated.
+type NominationClaim uint8
+
+// ByScheduler: on nobody's: kube-scheduler or an earlier process nominated the pod. OpenClaim and ClosedClaim: on that of a queue's claim.
+const (
+	ByScheduler NominationClaim = iota
+	OpenClaim
+	ClosedClaim
+)
+
+// NominationOutcome is what becomes of a nomination.
+type NominationOutcome uint8
+
+const (
+	// Keeps its node.
+	Keeps NominationOutcome = iota
+	// Ends: the node is given back.
+	Ends
+	// Fails: the node is given back, and the claim pauses, as if the pod had not fitted there.
+	Fails
+)
+
+// NewNomination is a nomination that begins now.
+func NewNomination(now int64) Nomination { return Nomination{Until: now + idleFor} }
+
+// Next decides what becomes of the nomination.
+func (n Nomination) Next(in NominationInput, now int64) (Nomination, NominationOutcome) {
+	switch {
+	case !n.valid(in, now), in.Idle && in.Blocked:
+		return n, Ends
+	case !in.Idle:
+		n.IdleSince = 0
+	case n.IdleSince == 0:
+		n.IdleSince = now
+	case now >= n.IdleSince+idleFor:
+		return n, Fails // something that no rule here knows keeps the pod from being released, and room must not lie idle for good
+	}
+	return n, Keeps
+}
+
+func (n Nomination) valid(in NominationInput, now int64) bool {
+	switch {
+	case in.Attempting:
+		return true
+	case !in.Waiting, !in.NodeUsable, in.GroupIncomplete:
+		return false
+	case in.Claim == ByScheduler:
+		return now < n.Until || in.RoomThere
+	}
+	return in.Claim == OpenClaim && !in.ObserveOnly && !in.VictimStuck
+}
