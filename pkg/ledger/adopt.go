@@ -20,12 +20,10 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 		p.plannedFor = l.version + 1
 		return 0
 	}
-	p.vain++
+	nominated := slices.ContainsFunc(plan.Claims, func(p preemption.Payment) bool { return len(p.Places) > 0 })
+	spent := slices.ContainsFunc(plan.Claims, func(p preemption.Payment) bool { return p.Unpaid == preemption.RoundSpent })
+	p.pace = p.pace.Made(nominated, spent)
 	for _, payment := range plan.Claims {
-		if len(payment.Places) > 0 {
-			p.vain = 0
-		}
-		p.cutShort = p.cutShort || payment.Unpaid == preemption.RoundSpent
 		a := l.accounts[w.Queues[payment.Claim.Queue].Path]
 		for _, u := range payment.Units {
 			places := placesOf(payment.Places, u)
@@ -52,7 +50,7 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 	for _, r := range l.doubtful() {
 		if r.place.claim != nil { // nothing will make it good
 			l.endPlace(r)
-			p.cutShort = true
+			p.pace.Rest = true
 		}
 	}
 	p.plannedFor = l.version + 1

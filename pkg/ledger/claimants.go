@@ -12,13 +12,13 @@ import (
 func (l *Ledger) claims(w *preemption.World, again []*record, all bool) {
 	for i, n := range l.tree.Nodes[1:] {
 		a := l.accounts[n.Path]
-		if a.starving == nil || a.starving.retryAt > l.now && !all {
+		if a.starving == nil || a.starving.pause.Until > l.now && !all {
 			continue
 		}
 		for _, k := range kinds {
-			since := a.starving.claimed[k]
-			if timeout := a.timeout(k); since == 0 && all && timeout.Stated && !timeout.Never {
-				since = a.starving.since[k]
+			since := a.starving.clocks[k].Claimed
+			if since == 0 && all && a.timeout(k).InForce() {
+				since = a.starving.clocks[k].Since
 			}
 			if since == 0 {
 				continue
@@ -37,12 +37,12 @@ func (l *Ledger) claims(w *preemption.World, again []*record, all bool) {
 			t.move(r, Released)
 		}
 	}
-	l.preempting.cutShort = false
+	l.preempting.pace.Rest = false
 	for i := range w.Claims {
 		c := &w.Claims[i]
 		c.Units = t.claimants(l.accounts[w.Queues[c.Queue].Path], c.Target, maxClaimants-len(t.charged))
 		c.More = len(t.charged) >= maxClaimants
-		l.preempting.cutShort = l.preempting.cutShort || c.More
+		l.preempting.pace.Rest = l.preempting.pace.Rest || c.More
 	}
 }
 

@@ -87,8 +87,8 @@ func (l *Ledger) Errands(now int64) Errands {
 
 // knowsVictims: what an earlier process announced, and no plan of this one takes, is not going to go: a round was made, or nobody claims.
 func (l *Ledger) knowsVictims() bool {
-	if l.preempting.plannedAt != 0 || l.preempting.lookedAt == 0 {
-		return l.preempting.plannedAt != 0
+	if l.preempting.pace.LastRound != 0 || l.preempting.lookedAt == 0 {
+		return l.preempting.pace.LastRound != 0
 	}
 	return !slices.ContainsFunc(l.tree.Nodes, func(n queue.Node) bool { return l.accounts[n.Path].starving.claiming() })
 }

@@ -3,7 +3,6 @@ package ledger
 import (
 	"slices"
 
-	"github.com/fairway-scheduler/fairway/pkg/core/backoff"
 	"github.com/fairway-scheduler/fairway/pkg/core/capacity"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -20,8 +19,6 @@ const (
 	placeFor int64 = 60e9
 	// overstay is how long after its deadline a terminating pod is believed to be on its way: then its room is not coming.
 	overstay int64 = 30e9
-	// lastClaimBackOff bounds the pause after places on which claimants did not fit.
-	lastClaimBackOff int64 = 5 * 60e9
 )
 
 // place is where a waiting pod will run.
@@ -43,9 +40,7 @@ type preempting struct {
 	lookedAt   uint64 // the version, plus one, at the last look at the clocks
 	recalled   bool   // what statuses remember has been taken into account
 	plannedFor uint64 // the version, plus one, at the last round
-	plannedAt  int64
-	vain       int  // rounds in a row that found no place
-	cutShort   bool // the last round left something to the next: claimants that were too many, or what its budget did not pay
+	pace       preemption.Pace
 	placed     []*record
 	victims    []*record // in the order in which they were chosen
 	showing    []*record // that show that they are to go, as their objects say
@@ -101,8 +96,7 @@ func (l *Ledger) losePlace(r *record, now int64) {
 		return
 	}
 	if c := r.place.claim; c != nil && c.starving != nil {
-		c.starving.failures++
-		c.starving.retryAt = now + backoff.After(c.starving.failures+1, lastClaimBackOff)
+		c.starving.pause = c.starving.pause.Failed(now)
 		l.preempting.counts.Stale++
 	}
 	l.endPlace(r)
@@ -159,7 +153,7 @@ func (l *Ledger) holdsGood(r *record, now int64) bool {
 		return now < p.until || l.roomIsThere(r)
 	case l.root.spec.Preemption.ObserveOnly: // since the plan was made
 		return false
-	case l.accounts[p.claim.path] != p.claim || p.claim.starving == nil || p.claim.starving.claimed[p.kind] == 0 || !r.leaf.isUnder(p.claim):
+	case l.accounts[p.claim.path] != p.claim || p.claim.starving == nil || p.claim.starving.clocks[p.kind].Claimed == 0 || !r.leaf.isUnder(p.claim):
 		return false
 	}
 	for _, v := range p.victims {

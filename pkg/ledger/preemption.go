@@ -113,7 +113,7 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 		nodes = append(nodes, l.withUnlisted(e, c, w.Claims))
 	}
 	if !all {
-		p.plannedAt, p.plannedFor = now, l.version+1
+		p.pace.LastRound, p.plannedFor = now, l.version+1
 	}
 	return w, nodes, placed, true
 }

@@ -71,7 +71,7 @@ func (l *Ledger) followPlaces(r *record) {
 	l.touch(r)
 	if r.place != nil && !l.trying && (r.state == Reserved || r.state == Bound || r.state == Gone) {
 		if c := r.place.claim; c != nil && c.starving != nil && r.state == Reserved {
-			c.starving.failures = 0
+			c.starving.pause = c.starving.pause.Fitted()
 		}
 		l.endPlace(r)
 	}

@@ -102,7 +102,7 @@ func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]strin
 			ApplicationsCompleting: int(a.states[application.Completing]), Starts: a.gateAt(l.now),
 			PodsPending: a.pending, PodsRunning: a.running,
 		}
-		if a.starving != nil && (a.starving.since != [len(kinds)]int64{} || a.starving.claiming()) {
+		if a.starving.below() {
 			if held == nil {
 				held = l.heldBack()
 			}

@@ -1,8 +1,6 @@
 package ledger
 
 import (
-	"cmp"
-
 	"github.com/fairway-scheduler/fairway/pkg/core/limit"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
@@ -24,21 +22,18 @@ type Starvation struct {
 // kinds are those of claims, in the order in which they are paid.
 var kinds = [...]preemption.Kind{preemption.BelowGuaranteed, preemption.BelowFairShare}
 
-// starving are the clocks of a queue below the root, by kind of claim.
+// starving are the clocks of a queue below the root, by kind of claim, and the pause of its claims.
 type starving struct {
-	since [len(kinds)]int64 // below without a break, 0: it is not
-	// claimed is the since of an open claim, 0 for none. A claim outlives its clock: it opens at the threshold and is paid at the share.
-	claimed [len(kinds)]int64
-	// failures are places in a row on which a claimant did not fit after all; until retryAt no more are looked for.
-	failures int
-	retryAt  int64
+	clocks [len(kinds)]preemption.Clock
+	pause  preemption.Pause
 }
 
-func (s *starving) claiming() bool { return s != nil && (s.claimed[0] != 0 || s.claimed[1] != 0) }
+func (s *starving) claiming() bool {
+	return s != nil && (s.clocks[0].Claimed != 0 || s.clocks[1].Claimed != 0)
+}
 
-// A round looks again at claims that it could not pay when something has changed, and now and then for the sake of what the ledger does not see:
-// disruption budgets, labels of nodes.
-const roundAtLeast int64 = 30e9
+// below reports whether a clock runs or a claim is open.
+func (s *starving) below() bool { return s != nil && s.clocks != [len(kinds)]preemption.Clock{} }
 
 // LookAtStarvation brings the clocks of starvation up to date and opens and closes claims. due: a round of preemption may have something to do. next
 // is when time alone makes that so; 0: never. It is to be called at least once a second: a queue that was not below in between was not seen.
@@ -60,35 +55,27 @@ func (l *Ledger) LookAtStarvation(now int64) (due bool, next int64) {
 		l.lookAtClocks(now)
 	}
 	l.tendPlaces(now)
-	// A round that finds nothing is made less often: while pods flow, something changes all the time.
-	interval := preemption.SettingsOf(l.root.spec.Preemption).Interval
-	interval = min(interval<<min(p.vain, 4), max(interval, roundAtLeast))
+	interval := p.pace.Interval(preemption.SettingsOf(l.root.spec.Preemption).Interval)
 	for _, n := range l.tree.Nodes[1:] {
 		a := l.accounts[n.Path]
 		s := a.starving
-		if s == nil || s.since == [len(kinds)]int64{} && !s.claiming() {
+		if !s.below() {
 			continue
 		}
 		for _, k := range kinds {
-			timeout := a.timeout(k).After(s.since[k])
-			if s.claimed[k] == 0 && timeout != 0 && timeout <= now {
-				s.claimed[k] = s.since[k]
+			var opened bool
+			if s.clocks[k], opened = s.clocks[k].Tick(a.timeout(k), now); opened {
 				p.counts.Claims++
-				p.plannedFor, p.vain = 0, 0
+				p.plannedFor, p.pace.Vain = 0, 0
 				l.version++
 			}
-			if s.claimed[k] == 0 {
-				soonest(timeout)
-			}
+			soonest(s.clocks[k].Due(a.timeout(k)))
 		}
-		if !s.claiming() {
-			continue
+		if s.claiming() {
+			is, at := p.pace.Next(interval, s.pause.Until, p.plannedFor != l.version+1, now)
+			due = due || is
+			soonest(at)
 		}
-		if at := max(p.plannedAt+interval, s.retryAt); p.plannedFor != l.version+1 || p.cutShort || now >= p.plannedAt+roundAtLeast {
-			due = due || at <= now
-			soonest(max(at, now+1))
-		}
-		soonest(max(p.plannedAt+roundAtLeast, now+1))
 	}
 	p.lookedAt = l.version + 1
 	return due, next
@@ -130,37 +117,27 @@ func (l *Ledger) lookAtClocks(now int64) {
 	l.preempting.recalled = true
 }
 
-// lookAtClock starts and stops the clocks of a queue, and closes claims that are paid or that nobody makes any more. Pods whose attempts run count
-// where something would start, and do not yet where it would end: most attempts of a starved queue fail, and none of these may cost it its time.
+// lookAtClock brings the clocks of a queue up to date.
 func (l *Ledger) lookAtClock(a *account, demand resource.List, tried onTrial, now int64) {
-	s, rule, usage, memory := a.starving, a.parent.spec.Rule(), a.usage.List(), queue.Memory{}
-	sure := usage.Sub(tried[a])
+	var memory queue.Memory
 	if !l.preempting.recalled {
 		memory = l.declared[a.path].Memory
 	}
+	in := preemption.ClockInput{Rule: a.parent.spec.Rule(), Total: l.total, Waiting: a.pending > 0, Usage: a.usage.List()}
+	in.Settled = in.Usage.Sub(tried[a])
 	for _, k := range kinds {
-		bound, since := preemption.Target(a.spec.Guaranteed, demand), memory.BelowGuaranteedSince
-		if k == preemption.BelowFairShare {
-			bound, since = preemption.ThresholdBound(l.shareOf(a), a.preemption.Threshold(), demand), memory.BelowFairShareSince
+		in.Timeout, in.Target = a.timeout(k), l.targetOf(a, k, demand)
+		switch k {
+		case preemption.BelowGuaranteed:
+			in.Bound, in.Remembered = in.Target, preemption.ClockMemory{Since: memory.BelowGuaranteedSince}
+		default:
+			in.Bound = preemption.ThresholdBound(l.shareOf(a), a.preemption.Threshold(), demand)
+			in.Remembered = preemption.ClockMemory{Since: memory.BelowFairShareSince, Claims: memory.ClaimsFairShare}
 		}
-		if s.since[k] == 0 && since != 0 {
-			s.since[k] = min(since, now)
-		}
-		switch {
-		case a.pending == 0 || !preemption.Starved(rule, l.total, sure, bound):
-			s.since[k] = 0
-		case s.since[k] == 0 && preemption.Starved(rule, l.total, usage, bound):
-			s.since[k] = now
-		}
-		if k == preemption.BelowFairShare && memory.ClaimsFairShare && s.claimed[k] == 0 {
-			s.claimed[k] = cmp.Or(s.since[k], now) // it opened at the threshold, and may be above it by now
-		}
-		if s.claimed[k] != 0 && (a.pending == 0 || a.timeout(k).After(now) == 0 || preemption.Reached(rule, l.total, sure, l.targetOf(a, k, demand))) {
-			s.claimed[k] = 0
-		}
+		a.starving.clocks[k] = a.starving.clocks[k].Next(in, now)
 	}
-	if !s.claiming() {
-		s.failures, s.retryAt = 0, 0
+	if !a.starving.claiming() {
+		a.starving.pause = preemption.Pause{}
 	}
 }
 
@@ -247,12 +224,12 @@ func (l *Ledger) starvation(a *account, demand resource.List) Starvation {
 	}
 	const guaranteed, fair = preemption.BelowGuaranteed, preemption.BelowFairShare
 	is := Starvation{
-		BelowFairShareSince: s.since[fair], BelowGuaranteedSince: s.since[guaranteed],
-		FairShareDue: a.timeout(fair).After(s.since[fair]), GuaranteedDue: a.timeout(guaranteed).After(s.since[guaranteed]),
+		BelowFairShareSince: s.clocks[fair].Since, BelowGuaranteedSince: s.clocks[guaranteed].Since,
+		FairShareDue: a.timeout(fair).After(s.clocks[fair].Since), GuaranteedDue: a.timeout(guaranteed).After(s.clocks[guaranteed].Since),
 		Claiming: s.claiming(),
 	}
 	for _, k := range kinds {
-		if s.claimed[k] != 0 {
+		if s.clocks[k].Claimed != 0 {
 			is.Owed = is.Owed.Max(l.targetOf(a, k, demand).Sub(a.usage.List()).Max(resource.List{}))
 		}
 	}
