@@ -106,11 +106,11 @@ func (l *Ledger) choose(w preemption.World, v *preemption.Victim, after left) {
 		Above: above.Path, Resource: v.Resource, Surplus: v.Surplus, Share: above.Entitlement.Get(v.Resource),
 	}}
 	is.Due = l.now + w.Settings.MaxWaitBeforeKill // once it is announced, from then on
-	r.victim = is
+	r.victim, r.withdrawn = is, nil
 	l.preempting.victims = append(l.preempting.victims, r)
 	l.preempting.counts.Chosen++
 	c.place.victims = append(c.place.victims, r)
-	l.touch(r)
+	r.touch()
 	is.unlike = !l.neededIn(after, r)
 	if r.Announced != 0 { // by an earlier process: the wait runs since then
 		is.Phase, is.Due = Announced, r.Announced+w.Settings.MaxWaitBeforeKill

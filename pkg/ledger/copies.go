@@ -43,7 +43,7 @@ func (l *Ledger) copyNode(e *node, now int64) *copiedNode {
 	for _, r := range e.on {
 		leaving := r.leavingAt(now)
 		if leaving {
-			c.holdsUntil(r.Deadline + overstay)
+			c.holdsUntil(r.Deadline + preemption.Overstay)
 		}
 		switch {
 		case leaving || r.victim != nil:
@@ -56,8 +56,8 @@ func (l *Ledger) copyNode(e *node, now int64) *copiedNode {
 			c.leaving = append(c.leaving, gone)
 		case r.mayGo(l.root, now):
 			c.Candidates = append(c.Candidates, r.candidate())
-		case r.state == Bound && r.sparedUntil > now:
-			c.holdsUntil(r.sparedUntil)
+		case r.state == Bound && r.exemptUntil > now:
+			c.holdsUntil(r.exemptUntil)
 		}
 	}
 	slices.SortFunc(c.Candidates, func(a, b preemption.Candidate) int { return cmp.Compare(a.UID, b.UID) })
@@ -73,13 +73,13 @@ func (c *copiedNode) holdsUntil(at int64) {
 }
 
 func (r *record) mayGo(root *account, now int64) bool {
-	return r.state == Bound && r.leaf != nil && r.leaf != root && !r.Terminating && r.sparedUntil <= now
+	return r.state == Bound && r.leaf != nil && r.leaf != root && !r.Terminating && r.exemptUntil <= now
 }
 
 func (r *record) candidate() preemption.Candidate {
 	c := preemption.Candidate{
 		UID: string(r.UID), Queue: r.leaf.ordinal - 1, Request: r.Request, Priority: r.Priority, Driver: r.Role == application.Driver,
-		Bound: r.Bound, Announced: r.Announced != 0, Replaces: r.replaces,
+		Bound: r.Bound, Announced: r.Announced != 0, Replaces: r.replacement.At,
 	}
 	if r.inCompany() {
 		c.Gang = r.group.Key

@@ -16,11 +16,20 @@ type Nomination struct {
 	Node            string
 }
 
+// Withdrawal is a pod that shows that it is to go, and stays after all.
+type Withdrawal struct {
+	UID             UID
+	Namespace, Name string
+	// ForQueue is the queue for which it was to go, "" where an earlier process announced it.
+	ForQueue queue.Path
+	Why      preemption.Withdrawal
+}
+
 // Errands are what the cluster is to be told. What is not reported back as done comes again.
 type Errands struct {
-	Announce []Victim // show that they are to go, and report Announced
-	Evict    []Victim // due, and still needed as of now; report Evicted or EvictionFailed
-	Withdraw []Victim // show that they stay after all, and report Withdrawn
+	Announce []Victim     // show that they are to go, and report Announced
+	Evict    []Victim     // due, and still needed as of now; report Evicted or EvictionFailed
+	Withdraw []Withdrawal // show that they stay after all, and report Withdrawn
 	Nominate []Nomination
 	// Next is when there is more to do at the latest, unless something changes; 0: never.
 	Next int64
@@ -70,7 +79,7 @@ func (l *Ledger) Errands(now int64) Errands {
 		l.preempting.showing = slices.DeleteFunc(l.preempting.showing, func(r *record) bool { return l.pods[r.UID] != r || r.Announced == 0 || r.state != Bound })
 		for _, r := range l.preempting.showing {
 			if r.victim == nil && !r.Terminating {
-				e.Withdraw = append(e.Withdraw, Victim{UID: r.UID, Namespace: r.Namespace, Name: r.Name, Node: r.Node})
+				e.Withdraw = append(e.Withdraw, r.toWithdraw())
 			}
 		}
 	}
@@ -85,6 +94,14 @@ func (l *Ledger) Errands(now int64) Errands {
 	return e
 }
 
+func (r *record) toWithdraw() Withdrawal {
+	w := Withdrawal{UID: r.UID, Namespace: r.Namespace, Name: r.Name, Why: preemption.NotPlanned}
+	if r.withdrawn != nil {
+		w.ForQueue, w.Why = r.withdrawn.forQueue, r.withdrawn.why
+	}
+	return w
+}
+
 // knowsVictims: what an earlier process announced, and no plan of this one takes, is not going to go: a round was made, or nobody claims.
 func (l *Ledger) knowsVictims() bool {
 	if l.preempting.pace.LastRound != 0 || l.preempting.lookedAt == 0 {
@@ -96,35 +113,44 @@ func (l *Ledger) knowsVictims() bool {
 // recheckVictims withdraws the victims that the plan would not take any more.
 func (l *Ledger) recheckVictims() {
 	var net netUsage
+	var in preemption.VictimInput
 	for _, v := range slices.Clone(l.preempting.victims) { // in the order in which they were chosen
 		if v.victim == nil || v.victim.Phase == Evicting {
 			continue
 		}
-		switch c := v.victim.claimant; {
-		case c.place == nil:
-		case l.endangers(v, &net):
-			l.endPlace(c)
-		case !v.victim.unlike && v.victim.with == "" && !l.needed(v):
-		case v.victim.refused != 0 && l.now >= v.victim.refused+refusedFor:
-			v.sparedUntil = l.now + sparedFor
-			l.endPlace(c)
-		default:
+		l.victimInput(&in, v, &net)
+		why := preemption.Withdraw(&in, l.now)
+		v.victim.why = why
+		switch why {
+		case preemption.NoWithdrawal:
 			continue
+		case preemption.BudgetRefuses:
+			v.exemptUntil = l.now + preemption.ExemptFor
+			l.endPlace(v.victim.claimant)
+		case preemption.NotPreemptible, preemption.BelowShare:
+			l.endPlace(v.victim.claimant)
 		}
-		l.withdraw(v)
+		l.withdraw(v, why)
 		net = nil // who stays, and who does not come, counts for the next one
 	}
 }
 
-// endangers: with all victims gone and all claimants there, a queue from which this one is taken would be below its fair share by now, or one that
-// must not be taken from: shares and usage have moved since the plan was made.
-func (l *Ledger) endangers(v *record, net *netUsage) bool {
-	for a := v.leaf; a != nil && a.parent != nil && !v.victim.claim.isUnder(a); a = a.parent {
-		if a.preemption.NotPreemptible || preemption.Starved(a.parent.spec.Rule(), l.total, l.net(a, net), l.shareOf(a)) {
-			return true
-		}
+// victimInput is what the core asks of a victim.
+func (l *Ledger) victimInput(in *preemption.VictimInput, r *record, net *netUsage) {
+	v := r.victim
+	*in = preemption.VictimInput{
+		Nominated: v.claimant.place != nil, Total: l.total, InQueue: r.leaf != nil, From: in.From[:0],
+		Conflicts: v.unlike, InGroup: v.with != "", RefusedSince: v.refused,
 	}
-	return v.leaf == nil
+	if !in.Nominated {
+		return
+	}
+	for a := r.leaf; a != nil && a.parent != nil && !v.claim.isUnder(a); a = a.parent {
+		in.From = append(in.From, preemption.QueueAfter{
+			Rule: a.parent.spec.Rule(), Preemptible: !a.preemption.NotPreemptible, Usage: l.net(a, net), FairShare: l.shareOf(a),
+		})
+	}
+	in.RoomWithout = !l.needed(r)
 }
 
 // netUsage remembers what queues will use when all victims are gone and all claimants are there: of hundreds of victims most come from few queues.

@@ -195,7 +195,7 @@ func (l *Ledger) judgeGroup(g *group) {
 		case Waiting, Parked:
 			l.effects.judgeLater(r)
 		case Bound:
-			l.touch(r) // a plan is to know with whom it goes
+			r.touch() // a plan is to know with whom it goes
 		case Released, Reserved, Gone:
 		}
 	}

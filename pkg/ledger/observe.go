@@ -39,10 +39,10 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 		l.join(r)
 		l.ask(r)
 		l.shows(r)
-		l.arrives(r)
+		l.preempting.memory.arrives(r)
 	} else {
 		if p.Terminating && !r.Terminating {
-			l.leaves(r)
+			l.preempting.memory.leaves(r, l.now)
 		}
 		before := r.group
 		l.readStatus(r, p)
@@ -129,7 +129,7 @@ func (l *Ledger) forget(uid UID) {
 		return
 	}
 	if !r.Terminating {
-		l.leaves(r)
+		l.preempting.memory.leaves(r, l.now)
 	}
 	if r.state == Bound {
 		l.nodeOf(r.Node).add(l, r.Request, -1, false)
@@ -188,7 +188,7 @@ func (p Pod) equal(o Pod) bool {
 
 // shows notes a pod that shows that it is to go.
 func (l *Ledger) shows(r *record) {
-	l.touch(r)
+	r.touch()
 	if r.Announced != 0 && !slices.Contains(l.preempting.showing, r) {
 		l.preempting.showing = append(l.preempting.showing, r)
 	}

@@ -13,21 +13,12 @@ import (
 // overfull on the books, nobody else is sent there, and what its victims give back is the claimant's. It is released, before all others, once the
 // room is there. A pod that the scheduling framework nominated (upstream's priority preemption, or an earlier process of this scheduler) has one too.
 
-const (
-	// placeFor is how long a place is kept of which nothing comes: one without a claim while its node has no room for it, any other while its
-	// room lies idle.
-	placeFor int64 = 60e9
-	// overstay is how long after its deadline a terminating pod is believed to be on its way: then its room is not coming.
-	overstay int64 = 30e9
-)
-
 // place is where a waiting pod will run.
 type place struct {
-	node      *node
-	claim     *account // whose claim it is, nil for none
-	kind      preemption.Kind
-	until     int64 // of one without a claim
-	idleSince int64 // since when its room is there, nobody is leaving, and the pod is not released; 0: that is not so
+	node  *node
+	claim *account // whose claim it is, nil for none
+	kind  preemption.Kind
+	preemption.Nomination
 	// roomy is whether its room was there when the node had changed so often, plus one.
 	roomy    bool
 	lookedAt uint64
@@ -46,7 +37,7 @@ type preempting struct {
 	showing    []*record // that show that they are to go, as their objects say
 	renominate []*record // of which the status may name another node than it should
 	counts     PreemptionCounts
-	putBack    putBack
+	memory     evictionMemory
 }
 
 // givePlace takes room for a waiting pod on a node.
@@ -112,16 +103,14 @@ func (l *Ledger) tendPlaces(now int64) {
 		return some
 	}
 	for _, r := range slices.Clone(l.preempting.placed) { // in the order in which they were given
-		good := l.holdsGood(r, now)
-		idle := good && r.state == Waiting && l.roomIsThere(r) && !leaving()
-		switch p := r.place; {
-		case !good, idle && r.InQueue() && l.stopsNow(r): // the latter: its room is there, and a limit forbids it to have it
+		in := l.nominationInput(r, now)
+		in.Idle = r.state == Waiting && in.RoomThere && !leaving()
+		in.Blocked = in.Idle && r.InQueue() && l.stopsNow(r)
+		var outcome preemption.NominationOutcome
+		switch r.place.Nomination, outcome = r.place.Next(in, now); outcome {
+		case preemption.Ends:
 			l.endPlace(r)
-		case !idle:
-			p.idleSince = 0
-		case p.idleSince == 0:
-			p.idleSince = now
-		case now >= p.idleSince+placeFor: // something keeps it from being released that no rule above knows: room must not lie idle for good
+		case preemption.Fails:
 			l.losePlace(r, now)
 		}
 	}
@@ -140,28 +129,28 @@ func (l *Ledger) someLeave(now int64) bool {
 	return false
 }
 
-func (l *Ledger) holdsGood(r *record, now int64) bool {
+// nominationInput is what the core asks of a nomination, but for Idle and Blocked.
+func (l *Ledger) nominationInput(r *record, now int64) preemption.NominationInput {
 	p := r.place
-	switch {
-	case r.state == Released:
-		return true // it is being tried
-	case r.leaf == nil || r.state != Waiting && r.state != Parked || !p.node.known || !p.node.takes(r.class):
-		return false
-	case r.group.open() && l.placedOf(r.group) < r.group.Need():
-		return false // the others have lost theirs, and it does not start alone
-	case p.claim == nil:
-		return now < p.until || l.roomIsThere(r)
-	case l.root.spec.Preemption.ObserveOnly: // since the plan was made
-		return false
-	case l.accounts[p.claim.path] != p.claim || p.claim.starving == nil || p.claim.starving.clocks[p.kind].Claimed == 0 || !r.leaf.isUnder(p.claim):
-		return false
+	in := preemption.NominationInput{
+		Attempting: r.state == Released, Waiting: r.leaf != nil && (r.state == Waiting || r.state == Parked),
+		ObserveOnly: l.root.spec.Preemption.ObserveOnly,
 	}
-	for _, v := range p.victims {
-		if v.Terminating && now > v.Deadline+overstay {
-			return false
-		}
+	if in.Attempting || !in.Waiting {
+		return in
 	}
-	return true
+	in.NodeUsable = p.node.known && p.node.takes(r.class)
+	in.GroupIncomplete = r.group.open() && l.placedOf(r.group) < r.group.Need()
+	in.RoomThere = l.roomIsThere(r)
+	switch c := p.claim; {
+	case c == nil:
+	case l.accounts[c.path] == c && c.starving != nil && c.starving.clocks[p.kind].Claimed != 0 && r.leaf.isUnder(c):
+		in.Claim = preemption.OpenClaim
+	default:
+		in.Claim = preemption.ClosedClaim
+	}
+	in.VictimStuck = slices.ContainsFunc(p.victims, func(v *record) bool { return v.Terminating && now > v.Deadline+preemption.Overstay })
+	return in
 }
 
 // placedOf is how many pods of a group have places.
@@ -331,7 +320,7 @@ func (l *Ledger) followNomination(r *record) {
 	case r.place == nil || r.place.node.Name != r.Nominated:
 		l.endPlace(r)
 		if e := l.nodes[r.Nominated]; e != nil && e.known && !r.state.charged() {
-			l.givePlace(r, &place{node: e, until: l.now + placeFor})
+			l.givePlace(r, &place{node: e, Nomination: preemption.NewNomination(l.now)})
 		}
 	}
 	l.nominate(r)

@@ -84,7 +84,7 @@ func TestWhoWasKeptOffIsTriedWhenThePlaceIsGivenBack(t *testing.T) {
 	f.pod("small", "a", asks(5, 4), ofClass("small"))
 	f.wantPods(f.choose(), "small")
 	f.fail("small", NoFit)
-	f.now += placeFor
+	f.now += 60 * sec
 	f.clocks()
 	f.wantPods(f.TakeWoken(f.now), "small")
 	f.wantPods(f.choose(), "small", "placed") // the latter as the probe of its class
@@ -273,7 +273,7 @@ func TestAPlaceThatLiesIdleIsGivenBack(t *testing.T) {
 	f.edit("new-000", gatedBy("other"))
 	f.forget("busy-089")
 	f.clocks()
-	f.now += placeFor - 1
+	f.now += 60*sec - 1
 	f.clocks()
 	if !f.HasPlace("new-000") {
 		t.Error("its place is given back too early")

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -133,10 +134,10 @@ type record struct {
 	attempts  int        // failed with an error in a row
 	retryAt   int64      // end of its back-off
 
-	madeRoom    string // the node of its last MadeRoom, while its status does not name it yet
-	replaces    int64  // when the victim left in whose place it is, 0: in nobody's; see put_back.go
-	replacesAt  uint64 // the look at the shares after which that one left
-	sparedUntil int64  // no victim until then: its disruption budget did not allow it
+	madeRoom    string                 // the node of its last MadeRoom, while its status does not name it yet
+	replacement preemption.Replacement // the eviction that it makes up for, if any: see eviction_memory.go
+	exemptUntil int64                  // no victim until then: its disruption budget did not allow it
+	withdrawn   *withdrawn             // why it stays, of a pod that was a victim
 
 	lack       uint64 // the last look in which it was of the backlog, and
 	lackSince  int64  // since when it has been so in every look

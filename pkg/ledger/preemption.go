@@ -78,7 +78,7 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 		w.Queues = append(w.Queues, l.preemptionQueue(i, n, held))
 	}
 	if !all {
-		l.lookAtShares(w.Queues)
+		l.preempting.memory.lookAtShares(w.Queues, l.pods)
 	}
 	again := l.doubtful()
 	l.claims(&w, again, all)

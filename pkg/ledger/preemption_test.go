@@ -293,6 +293,13 @@ func victims(vs []Victim) (uids []UID) {
 	return uids
 }
 
+func withdrawals(ws []Withdrawal) (uids []UID) {
+	for _, w := range ws {
+		uids = append(uids, w.UID)
+	}
+	return uids
+}
+
 func (f *fixture) announce(uids ...UID) {
 	f.each(uids, func(uid UID) { f.Announced(uid, f.now); f.edit(uid, func(p *Pod) { p.Announced = f.now }) })
 }
@@ -374,17 +381,22 @@ func TestAVictimThatIsNotNeededAnyMoreStays(t *testing.T) {
 	for name, c := range map[string]struct {
 		do   func(*fixture)
 		stay []UID
+		why  preemption.Withdrawal
 	}{
-		"its claimant is deleted": {func(f *fixture) { f.forget("new-000") }, []UID{"busy-089"}},
-		"room came otherwise":     {func(f *fixture) { f.forget("busy-000") }, []UID{"busy-089"}},
+		"its claimant is deleted": {func(f *fixture) { f.forget("new-000") }, []UID{"busy-089"}, preemption.NoClaimant},
+		"room came otherwise":     {func(f *fixture) { f.forget("busy-000") }, []UID{"busy-089"}, preemption.NotNeeded},
 		"its queue is not preemptible": {func(f *fixture) {
 			f.declare("root.busy", func(d *queue.Declaration) { d.Spec.Preemption.NotPreemptible = true })
-		}, []UID{"busy-089", "busy-088"}},
+		}, []UID{"busy-089", "busy-088"}, preemption.NotPreemptible},
 		"nobody is to be evicted any more": {func(f *fixture) {
 			f.declare("root", func(d *queue.Declaration) { d.Spec.Preemption.ObserveOnly = true })
-		}, []UID{"busy-089", "busy-088"}},
-		"preemption is switched off":  {func(f *fixture) { f.declare("root.sometimes-busy", weight(3)) }, []UID{"busy-089", "busy-088"}},
-		"its queue is entitled to it": {func(f *fixture) { f.declare("root.busy", weight(1000)) }, []UID{"busy-089", "busy-088"}},
+		}, []UID{"busy-089", "busy-088"}, preemption.NoClaimant},
+		"preemption is switched off":  {func(f *fixture) { f.declare("root.sometimes-busy", weight(3)) }, []UID{"busy-089", "busy-088"}, preemption.NoClaimant},
+		"its queue is entitled to it": {func(f *fixture) { f.declare("root.busy", weight(1000)) }, []UID{"busy-089", "busy-088"}, preemption.NoClaimant},
+		"one pod less would be its share": {func(f *fixture) { // 89 of 100 cores, and it has 90
+			f.declare("root.busy", weight(89))
+			f.declare("root.sometimes-busy", weight(11), fairShareTimeout(60))
+		}, []UID{"busy-089"}, preemption.BelowShare},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := planned(t, 2)
@@ -394,7 +406,12 @@ func TestAVictimThatIsNotNeededAnyMoreStays(t *testing.T) {
 			f.clocks()
 			e := f.Errands(f.now)
 			f.sound()
-			f.wantPods(victims(e.Withdraw), c.stay...)
+			f.wantPods(withdrawals(e.Withdraw), c.stay...)
+			for _, w := range e.Withdraw {
+				if w.Why != c.why || w.ForQueue != "root.sometimes-busy" {
+					t.Errorf("%s stays since %q, for %q; want %q", w.UID, w.Why, w.ForQueue, c.why)
+				}
+			}
 			if want := 2 - len(c.stay); len(e.Evict) != want {
 				t.Errorf("evicts %v, want %d", victims(e.Evict), want)
 			}
@@ -430,11 +447,15 @@ func TestABudgetThatRefusesForLongSparesTheVictim(t *testing.T) {
 		f.now -= 25 * sec
 	}
 	f.now += 31 * sec
-	f.wantPods(victims(f.Errands(f.now).Withdraw), "busy-089")
+	w := f.Errands(f.now).Withdraw
+	f.wantPods(withdrawals(w), "busy-089")
+	if w[0].Why != preemption.BudgetRefuses {
+		t.Errorf("it stays since %q", w[0].Why)
+	}
 	f.clocks()
-	w, ok := f.Preemption(f.now)
-	if !ok || len(w.Nodes[0].Candidates) != 99 {
-		t.Errorf("candidates: %d, want all but the one that is spared", len(w.Nodes[0].Candidates))
+	world, ok := f.Preemption(f.now)
+	if !ok || len(world.Nodes[0].Candidates) != 99 {
+		t.Errorf("candidates: %d, want all but the one that is spared", len(world.Nodes[0].Candidates))
 	}
 }
 
@@ -502,7 +523,7 @@ func TestARestartGoesOnWithWhatWasAnnounced(t *testing.T) {
 	}
 	f.wantPods(f.choose())
 	if w := f.Errands(f.now).Withdraw; len(w) != 0 {
-		t.Errorf("what was announced is withdrawn before anything was planned: %v", victims(w))
+		t.Errorf("what was announced is withdrawn before anything was planned: %v", withdrawals(w))
 	}
 	if !f.clocks() {
 		t.Fatal("no round is due")
@@ -530,7 +551,7 @@ func TestARestartGoesOnWithWhatWasAnnounced(t *testing.T) {
 	e := f.Errands(95*sec + 15*sec)
 	f.wantPods(victims(e.Evict), "busy-000") // the wait goes on
 	f.wantPods(victims(e.Announce), "busy-002")
-	f.wantPods(victims(e.Withdraw))
+	f.wantPods(withdrawals(e.Withdraw))
 }
 
 // One round bounds how long it holds the lock: 512 pods of 100m are looked at, and the claim says that there are more.
@@ -559,7 +580,7 @@ func TestAnnouncementsOfAnEarlierProcessAreTakenBackWhereNobodyClaims(t *testing
 		t.Errorf("before the first look: %+v", got)
 	}
 	f.clocks()
-	if got := f.Errands(f.now).Withdraw; len(got) != 1 || got[0].UID != "shows" {
+	if got := f.Errands(f.now).Withdraw; len(got) != 1 || got[0].UID != "shows" || got[0].Why != preemption.NotPlanned {
 		t.Errorf("after it: %+v", got)
 	}
 }

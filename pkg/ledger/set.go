@@ -68,7 +68,7 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will foo
 // followPlaces keeps what preemption has to do with a pod: a claimant that has a node needs its place no more, nor is a pod to go that has gone.
 func (l *Ledger) followPlaces(r *record) {
 	r.stay()
-	l.touch(r)
+	r.touch()
 	if r.place != nil && !l.trying && (r.state == Reserved || r.state == Bound || r.state == Gone) {
 		if c := r.place.claim; c != nil && c.starving != nil && r.state == Reserved {
 			c.starving.pause = c.starving.pause.Fitted()

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
@@ -51,13 +52,17 @@ type victim struct {
 	unlike  bool
 	with    string // the group that goes together
 	retryAt int64
-	refused int64 // since when disruption budgets forbid it, 0: they do not
+	refused int64                 // since when disruption budgets forbid it, 0: they do not
+	why     preemption.Withdrawal // decided already, while its withdrawal is on its way
+}
+
+// withdrawn is why a pod that was a victim stays, and the queue for which it was to go.
+type withdrawn struct {
+	why      preemption.Withdrawal
+	forQueue queue.Path
 }
 
 const (
-	// refusedFor is how long disruption budgets may refuse a victim before others are looked for, and sparedFor how long it is left alone then.
-	refusedFor int64 = 30e9
-	sparedFor  int64 = 5 * 60e9
 	// lastEvictBackOff bounds the pause between attempts to evict a victim.
 	lastEvictBackOff int64 = 30e9
 )
@@ -75,7 +80,7 @@ func (l *Ledger) reassign(v *record, e *node) {
 			return
 		}
 	}
-	l.withdraw(v)
+	l.withdraw(v, preemption.NoClaimant)
 }
 
 // needed reports whether the node of a victim has too little room for those with places on it while the victim stays.
@@ -95,27 +100,29 @@ func (l *Ledger) needed(v *record) bool {
 
 // leavingAt: it is terminating, and not known to be stuck.
 func (r *record) leavingAt(now int64) bool {
-	return r.state == Bound && r.Terminating && now <= r.Deadline+overstay
+	return r.state == Bound && r.Terminating && now <= r.Deadline+preemption.Overstay
 }
 
 // withdraw lets a victim stay, and with it the group that was to go with it.
-func (l *Ledger) withdraw(v *record) {
+func (l *Ledger) withdraw(v *record, why preemption.Withdrawal) {
 	if v.victim == nil || v.victim.Phase == Evicting {
 		return
 	}
 	with := v.victim.with
-	l.letStay(v)
+	why = cmp.Or(v.victim.why, why)
+	l.letStay(v, why)
 	if with == "" || v.group == nil {
 		return
 	}
 	for _, o := range v.group.pods {
 		if o.victim != nil && o.victim.with == with && o.victim.Phase != Evicting {
-			l.letStay(o)
+			l.letStay(o, why)
 		}
 	}
 }
 
-func (l *Ledger) letStay(v *record) {
+func (l *Ledger) letStay(v *record, why preemption.Withdrawal) {
+	v.withdrawn = &withdrawn{why, v.victim.ForQueue}
 	l.preempting.counts.Withdrawn++
 	l.dropVictim(v)
 }
@@ -130,12 +137,12 @@ func (l *Ledger) dropVictim(v *record) {
 	}
 	v.victim = nil
 	l.preempting.victims = slices.DeleteFunc(l.preempting.victims, func(o *record) bool { return o == v })
-	l.touch(v)
+	v.touch()
 	l.version++
 }
 
 // touch has what is copied of a pod's node copied anew.
-func (l *Ledger) touch(r *record) {
+func (r *record) touch() {
 	if r.spot != nil {
 		r.spot.changed()
 	}

@@ -329,7 +329,7 @@ func (w *World) errands(s statement) (string, error) {
 		fmt.Fprintf(&out, "evict %s, for %s in %s%s\n", v.Name, v.ForName, v.ForQueue, text)
 	}
 	for _, v := range e.Withdraw {
-		fmt.Fprintf(&out, "withdraw %s\n", v.Name)
+		fmt.Fprintf(&out, "withdraw %s: %s\n", v.Name, v.Why)
 		if do {
 			l.change(v.Name, now, func(p *ledger.Pod) { p.Announced = 0 })
 			l.ledger.Withdrawn(v.UID)

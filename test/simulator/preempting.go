@@ -208,7 +208,7 @@ func (w *World) vanish(p *pod) {
 	}
 }
 
-func (w *World) withdrawVictim(v ledger.Victim) {
+func (w *World) withdrawVictim(v ledger.Withdrawal) {
 	p := w.pods[v.UID]
 	if p != nil && p.exists && p.Announced != 0 {
 		p.Announced = 0

@@ -8,6 +8,9 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
+// second is one in nanoseconds.
+const second int64 = 1_000_000_000
+
 // Clock is since when a queue has been below one of its entitlements, and whether it claims that. Times are unix nanoseconds, 0 for never.
 type Clock struct {
 	// Since is when the queue fell below. It has been below in every look since.
@@ -74,7 +77,7 @@ func (c Clock) Tick(timeout queue.Timeout, now int64) (next Clock, opened bool) 
 }
 
 // longestPause bounds the pause after nominations on which claimants did not fit.
-const longestPause int64 = 5 * 60e9
+const longestPause = 5 * 60 * second
 
 // Pause keeps the claims of a queue from being planned for a while after the cluster has not borne out a plan: a claimant did not fit on its
 // nominated node after all. So such plans do not follow each other closely.

@@ -153,7 +153,7 @@ func TestWithdrawals(t *testing.T) {
 		want   preemption.Withdrawal
 	}{
 		"nothing has changed":  {func(*preemption.VictimInput) {}, preemption.NoWithdrawal},
-		"the claimant is gone": {func(v *preemption.VictimInput) { v.Nominated = false }, preemption.ClaimantGone},
+		"the claimant is gone": {func(v *preemption.VictimInput) { v.Nominated = false }, preemption.NoClaimant},
 		"it is in no queue":    {func(v *preemption.VictimInput) { v.InQueue, v.From = false, nil }, preemption.NotPreemptible},
 		"preemptible: false": {func(v *preemption.VictimInput) {
 			v.From = after(func(q *preemption.QueueAfter) { q.Preemptible = false })
@@ -174,7 +174,7 @@ func TestWithdrawals(t *testing.T) {
 		}, preemption.NotNeeded},
 		"nobody needs it, and its queue would be below": {func(v *preemption.VictimInput) {
 			v.Nominated, v.From = false, after(func(q *preemption.QueueAfter) { q.Usage = amounts(29, 0) })
-		}, preemption.ClaimantGone},
+		}, preemption.NoClaimant},
 	} {
 		v := preemption.VictimInput{Nominated: true, InQueue: true, Total: amounts(100, 0), From: after(func(*preemption.QueueAfter) {})}
 		c.change(&v)

@@ -2,9 +2,9 @@ package preemption
 
 const (
 	// idleFor is how long a nomination is kept while its room lies idle, and how long one without a claim is kept while its node has no room.
-	idleFor int64 = 60e9
+	idleFor = 60 * second
 	// Overstay is how long after its deadline a terminating pod is believed to be leaving. After that its room is not coming.
-	Overstay int64 = 30e9
+	Overstay = 30 * second
 )
 
 // Nomination is what a node that is nominated for a waiting pod does over time. The pod's room is taken on the node from the start, also while

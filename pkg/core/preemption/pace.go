@@ -2,7 +2,7 @@ package preemption
 
 // longestInterval is how long an open claim waits for the next round at most. A round sees what the ledger does not: disruption budgets, labels of
 // nodes.
-const longestInterval int64 = 30e9
+const longestInterval = 30 * second
 
 // Pace is when rounds of preemption are made. The zero Pace is that of a process that has made none.
 type Pace struct {

@@ -7,9 +7,9 @@ import (
 
 const (
 	// refusedFor is how long disruption budgets may refuse the eviction of a victim before another is looked for.
-	refusedFor int64 = 30e9
+	refusedFor = 30 * second
 	// ExemptFor is how long no plan takes the pod then.
-	ExemptFor int64 = 5 * 60e9
+	ExemptFor = 5 * 60 * second
 )
 
 // Withdrawal is why a victim stays after all.
@@ -19,8 +19,8 @@ type Withdrawal string
 const (
 	// NoWithdrawal: the victim goes.
 	NoWithdrawal Withdrawal = ""
-	// ClaimantGone: the pod for which the victim was to go is not nominated to the node any more: it is gone, runs elsewhere, or its claim has ended.
-	ClaimantGone Withdrawal = "ClaimantGone"
+	// NoClaimant: the pod for which the victim was to go is not nominated to the node any more: it is gone, runs elsewhere, or its claim has ended.
+	NoClaimant Withdrawal = "NoClaimant"
 	// NotPreemptible: the victim's queue was set to preemptible: false, or the victim is in no queue.
 	NotPreemptible Withdrawal = "NotPreemptible"
 	// BelowShare: without its victims the victim's queue, or one above it, would be below its fair share by now.
@@ -32,6 +32,11 @@ const (
 	// NotPlanned: an earlier process announced the eviction, and no plan of this one takes the pod.
 	NotPlanned Withdrawal = "NotPlanned"
 )
+
+// Withdrawals are all causes for which a victim stays.
+func Withdrawals() []Withdrawal {
+	return []Withdrawal{NoClaimant, NotPreemptible, BelowShare, NotNeeded, BudgetRefuses, NotPlanned}
+}
 
 // VictimInput is what decides whether a victim that waits for its eviction goes.
 type VictimInput struct {
@@ -60,7 +65,7 @@ type QueueAfter struct {
 // Withdraw decides whether a victim stays, and why: shares, usage and nodes have moved since the plan was made.
 func Withdraw(v *VictimInput, now int64) Withdrawal {
 	if !v.Nominated {
-		return ClaimantGone
+		return NoClaimant
 	}
 	if !v.InQueue {
 		return NotPreemptible

@@ -77,6 +77,36 @@ func RoomIsMade(node string, announced int) string {
 	return "room is being made for it on node " + node + ", where " + counted(int64(announced), "1 pod is", "pods are") + " announced to be evicted"
 }
 
+// Withdrawn is why a pod stays whose eviction was announced. For is the queue for which it was to go, "" if that is not known.
+type Withdrawn struct {
+	Code string // as package preemption names the causes
+	For  string
+}
+
+// Text says why the pod stays.
+func (w Withdrawn) Text() string {
+	who := w.For
+	if who == "" {
+		who = "another queue"
+	}
+	const stays = "it is not evicted: "
+	switch w.Code {
+	case "NoClaimant":
+		return stays + "no pod of " + who + " is to have its room any more"
+	case "NotPreemptible":
+		return stays + "its queue is not preemptible any more"
+	case "BelowShare":
+		return stays + "its queue, or one above it, would have less than its fair share"
+	case "NotNeeded":
+		return stays + who + " has room without it"
+	case "BudgetRefuses":
+		return stays + "a PodDisruptionBudget refuses the eviction"
+	case "NotPlanned":
+		return stays + "an earlier process of the scheduler announced it, and no plan takes it now"
+	}
+	return stays + w.Code
+}
+
 // again spells an amount of a resource that was named before: bytes need no second name, a bare number does.
 func again(n resource.Name, v int64) string {
 	if n == resource.Memory {

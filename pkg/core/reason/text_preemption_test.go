@@ -43,6 +43,10 @@ func TestSentencesOfPreemption(t *testing.T) {
 			"nothing is taken while the cluster is not busy: of 100 cpu pods hold 70, and preemption begins above 0.8 of what is used most " +
 				"(preemption.utilizationThreshold in Queue root)",
 		},
+		"a victim whose claimant is gone": {
+			reason.Withdrawn{Code: "NoClaimant", For: "root.a"}.Text(), "it is not evicted: no pod of root.a is to have its room any more",
+		},
+		"a victim that is not needed": {reason.Withdrawn{Code: "NotNeeded", For: "root.a"}.Text(), "it is not evicted: root.a has room without it"},
 		"one victim":  {reason.RoomIsMade("n-1", 1), "room is being made for it on node n-1, where 1 pod is announced to be evicted"},
 		"two victims": {reason.RoomIsMade("n-1", 2), "room is being made for it on node n-1, where 2 pods are announced to be evicted"},
 	} {
@@ -76,5 +80,21 @@ func TestCausesOfUnpaidClaimsAreExplained(t *testing.T) {
 			t.Errorf("%s: %s", code, text)
 		}
 		seen[text] = true
+	}
+}
+
+func TestEveryWithdrawalIsExplained(t *testing.T) {
+	guide, err := os.ReadFile("../../../docs/preemption.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, code := range preemption.Withdrawals() {
+		text := reason.Withdrawn{Code: string(code)}.Text()
+		if strings.HasSuffix(text, string(code)) || strings.Contains(text, "  ") {
+			t.Errorf("of %s it is said %q", code, text)
+		}
+		if !strings.Contains(string(guide), "| `"+string(code)+"` |") {
+			t.Errorf("docs/preemption.md has no row for %s", code)
+		}
 	}
 }

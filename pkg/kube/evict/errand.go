@@ -11,10 +11,12 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
@@ -36,7 +38,9 @@ type errand struct {
 	task            task
 	uid             ledger.UID
 	namespace, name string
+	queue           queue.Path // for which the pod goes or was to go, "" for none
 	victim          ledger.Victim
+	withdrawal      ledger.Withdrawal
 	nomination      ledger.Nomination
 }
 
@@ -44,13 +48,17 @@ func (d errand) key() key { return key{d.task, d.uid} }
 
 // inOrder has what others wait for first: room, then pods that need not fear any more.
 func inOrder(e ledger.Errands) (all []errand) {
-	for _, of := range []struct {
-		task    task
-		victims []ledger.Victim
-	}{{evict, e.Evict}, {withdraw, e.Withdraw}, {announce, e.Announce}} {
-		for _, v := range of.victims {
-			all = append(all, errand{task: of.task, uid: v.UID, namespace: v.Namespace, name: v.Name, victim: v})
-		}
+	of := func(task task, v ledger.Victim) errand {
+		return errand{task: task, uid: v.UID, namespace: v.Namespace, name: v.Name, queue: v.ForQueue, victim: v}
+	}
+	for _, v := range e.Evict {
+		all = append(all, of(evict, v))
+	}
+	for _, w := range e.Withdraw {
+		all = append(all, errand{task: withdraw, uid: w.UID, namespace: w.Namespace, name: w.Name, queue: w.ForQueue, withdrawal: w})
+	}
+	for _, v := range e.Announce {
+		all = append(all, of(announce, v))
 	}
 	for _, n := range e.Nominate {
 		all = append(all, errand{task: nominate, uid: n.UID, namespace: n.Namespace, name: n.Name, nomination: n})
@@ -78,7 +86,7 @@ func (e *Executor) do(ctx context.Context, d errand) error {
 		if pod != nil && disruptedByOthers(pod) {
 			return nil // what it shows is not ours to take back
 		}
-		err = e.patch(ctx, d, e.condition(d, corev1.ConditionFalse, v1alpha1.EventPreemptionWithdrawn, withdrawal(d.victim)))
+		err = e.patch(ctx, d, e.condition(d, corev1.ConditionFalse, v1alpha1.EventPreemptionWithdrawn, withdrawal(d.withdrawal)))
 	case nominate:
 		if err = e.patch(ctx, d, nominated(d.nomination.Node)); apierrors.IsInvalid(err) {
 			return errGone // it has its node, and is not nominated any more
@@ -175,7 +183,7 @@ func (e *Executor) note(ctx context.Context, d errand, err error) (done bool) {
 		e.record(d, v1alpha1.EventPreempting, announcement(d.victim))
 	case withdraw:
 		e.ledger.Withdrawn(d.uid)
-		e.record(d, v1alpha1.EventPreemptionWithdrawn, withdrawal(d.victim))
+		e.record(d, v1alpha1.EventPreemptionWithdrawn, withdrawal(d.withdrawal))
 	case nominate:
 		e.ledger.Nominated(d.nomination)
 	}
@@ -207,8 +215,11 @@ func (e *Executor) complain(ctx context.Context, d errand, err error) {
 // record makes an event about the pod that names the queue for which it goes.
 func (e *Executor) record(d errand, reason, note string) {
 	pod := &corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: d.namespace, Name: d.name, UID: types.UID(d.uid)}
-	queue := &corev1.ObjectReference{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Queue", Name: string(d.victim.ForQueue)}
-	e.recorder.Eventf(pod, queue, corev1.EventTypeNormal, reason, action, "%s", note)
+	var related runtime.Object
+	if d.queue != "" {
+		related = &corev1.ObjectReference{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Queue", Name: string(d.queue)}
+	}
+	e.recorder.Eventf(pod, related, corev1.EventTypeNormal, reason, action, "%s", note)
 }
 
 // action is what an event says we were at: upstream's word.

@@ -76,7 +76,10 @@ func (w *world) Nominated(n ledger.Nomination) { w.tell("nominated %s %s", n.UID
 
 // Eventf implements events.EventRecorder.
 func (w *world) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
-	pod, queue := regarding.(*corev1.ObjectReference), related.(*corev1.ObjectReference)
+	pod, queue := regarding.(*corev1.ObjectReference), &corev1.ObjectReference{}
+	if related != nil {
+		queue = related.(*corev1.ObjectReference)
+	}
 	w.events = append(w.events, fmt.Sprintf("%s/%s %s for %s: %s %s %s: %s", pod.Namespace, pod.Name, pod.UID, queue.Name, kind, reason, action, fmt.Sprintf(note, args...)))
 }
 
@@ -121,6 +124,11 @@ func (w *world) victim(name string) ledger.Victim {
 	}
 }
 
+func (w *world) withdrawal(name string) ledger.Withdrawal {
+	w.shows(name, nil)
+	return ledger.Withdrawal{UID: ledger.UID("uid-" + name), Namespace: "team", Name: name, ForQueue: "root.b", Why: preemption.NotNeeded}
+}
+
 func (w *world) shows(name string, change func(*corev1.Pod)) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name, UID: types.UID("uid-" + name)}}
 	if change != nil {
@@ -141,7 +149,7 @@ func (w *world) want(what string, got []string, want ...string) {
 func TestErrandsAreCarriedOutAndReported(t *testing.T) {
 	w := newWorld(t)
 	w.errands = ledger.Errands{
-		Announce: []ledger.Victim{w.victim("p")}, Evict: []ledger.Victim{w.victim("q")}, Withdraw: []ledger.Victim{w.victim("r")},
+		Announce: []ledger.Victim{w.victim("p")}, Evict: []ledger.Victim{w.victim("q")}, Withdraw: []ledger.Withdrawal{w.withdrawal("r")},
 		Nominate: []ledger.Nomination{{UID: "uid-s", Namespace: "team", Name: "s", Node: "n"}, {UID: "uid-t", Namespace: "team", Name: "t"}},
 	}
 	w.shows("s", nil)
@@ -158,12 +166,12 @@ func TestErrandsAreCarriedOutAndReported(t *testing.T) {
 	slices.Sort(w.asked) // they are under way together
 	w.want("asked", w.asked, "eviction q uid=uid-q grace=<nil>",
 		patch("p", target("True", "PreemptionByScheduler", why+when)),
-		patch("r", target("False", "PreemptionWithdrawn", "queue root.b does not need the room any more")),
+		patch("r", target("False", "PreemptionWithdrawn", "it is not evicted: root.b has room without it")),
 		patch("s", `"nominatedNodeName":"n"`), patch("t", `"nominatedNodeName":null`))
 	w.want("told", w.told, "evicted uid-q 12:00:00", "withdrawn uid-r", "announced uid-p 12:00:00", "nominated uid-s n", "nominated uid-t ")
 	w.want("events", w.events,
 		"team/q uid-q for root.b: Normal Preempted Preempting: "+why,
-		"team/r uid-r for root.b: Normal PreemptionWithdrawn Preempting: queue root.b does not need the room any more",
+		"team/r uid-r for root.b: Normal PreemptionWithdrawn Preempting: it is not evicted: root.b has room without it",
 		"team/p uid-p for root.b: Normal Preempting Preempting: "+why+when)
 	if w.changes != 1 {
 		t.Errorf("%d changes reported", w.changes)
@@ -222,7 +230,7 @@ func TestAnotherPodIsLeftAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.errands = ledger.Errands{Announce: []ledger.Victim{w.victim("p")}, Evict: []ledger.Victim{w.victim("q")}, Withdraw: []ledger.Victim{w.victim("r")}}
+			w.errands = ledger.Errands{Announce: []ledger.Victim{w.victim("p")}, Evict: []ledger.Victim{w.victim("q")}, Withdraw: []ledger.Withdrawal{w.withdrawal("r")}}
 			for _, p := range []string{"p", "q", "r"} {
 				w.shows(p, change)
 			}
@@ -263,9 +271,20 @@ func TestAPatchForAPodThatWasMadeAnewIsNoFailure(t *testing.T) {
 	}
 }
 
+// The ledger does not know for which queue an earlier process announced an eviction.
+func TestAnAnnouncementOfAnEarlierProcessIsTakenBack(t *testing.T) {
+	w := newWorld(t)
+	gone := w.withdrawal("p")
+	gone.ForQueue, gone.Why = "", preemption.NotPlanned
+	w.errands.Withdraw = []ledger.Withdrawal{gone}
+	w.pass()
+	w.want("events", w.events, "team/p uid-p for : Normal PreemptionWithdrawn Preempting: "+
+		"it is not evicted: an earlier process of the scheduler announced it, and no plan takes it now")
+}
+
 func TestAConditionOfSomebodyElseIsNotTakenBack(t *testing.T) {
 	w := newWorld(t)
-	w.errands.Withdraw = []ledger.Victim{w.victim("p"), w.victim("q")}
+	w.errands.Withdraw = []ledger.Withdrawal{w.withdrawal("p"), w.withdrawal("q")}
 	target := func(message string) func(*corev1.Pod) {
 		return func(p *corev1.Pod) {
 			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Message: message}}

@@ -43,6 +43,6 @@ func whatFor(v ledger.Victim) string {
 }
 
 // withdrawal is what a pod shows that stays after all.
-func withdrawal(v ledger.Victim) string {
-	return writing.Cut("queue "+string(v.ForQueue)+" does not need the room any more", textLimit)
+func withdrawal(w ledger.Withdrawal) string {
+	return writing.Cut(reason.Withdrawn{Code: string(w.Why), For: string(w.ForQueue)}.Text(), textLimit)
 }

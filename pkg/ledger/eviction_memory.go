@@ -1,0 +1,47 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+)
+
+// evictionMemory knows which pods replace victims of earlier plans, so that claims which waited at that time exempt them. A restart forgets it.
+type evictionMemory struct {
+	preemption.EvictionMemory
+	replacements []*record // that are not forgotten yet: see record.replacement
+}
+
+func (r *record) likeness() preemption.Likeness {
+	return preemption.Likeness{Namespace: r.Namespace, Queue: r.Queue, Application: r.Application, Role: r.Role, Priority: r.Priority}
+}
+
+// leaves notes a pod that leaves, if it is a victim.
+func (m *evictionMemory) leaves(r *record, now int64) {
+	if r.victim != nil {
+		m.Leaves(r.likeness(), r.Request, now)
+	}
+}
+
+// arrives notes a new pod. It may replace a victim.
+func (m *evictionMemory) arrives(r *record) {
+	if r.replacement = m.Arrives(r.likeness(), r.Request); r.replacement != (preemption.Replacement{}) {
+		m.replacements = append(m.replacements, r)
+	}
+}
+
+// lookAtShares forgets the evictions since which a share has changed, and the replacements that are none of these pods.
+func (m *evictionMemory) lookAtShares(now []preemption.Queue, pods map[UID]*record) {
+	m.LookAtShares(now)
+	m.replacements = slices.DeleteFunc(m.replacements, func(r *record) bool {
+		if pods[r.UID] != r {
+			return true
+		}
+		if !m.Forgot(r.replacement) {
+			return false
+		}
+		r.replacement = preemption.Replacement{}
+		r.touch()
+		return true
+	})
+}
