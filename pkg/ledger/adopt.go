@@ -106,7 +106,8 @@ func (l *Ledger) choose(w preemption.World, v *preemption.Victim, after left) {
 		Above: above.Path, Resource: v.Resource, Surplus: v.Surplus, Share: above.Entitlement.Get(v.Resource),
 	}}
 	is.Due = l.now + w.Settings.MaxWaitBeforeKill // once it is announced, from then on
-	r.victim, r.withdrawn = is, nil
+	r.victim = is
+	delete(l.preempting.withdrawn, r.UID)
 	l.preempting.victims = append(l.preempting.victims, r)
 	l.preempting.counts.Chosen++
 	c.place.victims = append(c.place.victims, r)

@@ -79,7 +79,7 @@ func (l *Ledger) Errands(now int64) Errands {
 		l.preempting.showing = slices.DeleteFunc(l.preempting.showing, func(r *record) bool { return l.pods[r.UID] != r || r.Announced == 0 || r.state != Bound })
 		for _, r := range l.preempting.showing {
 			if r.victim == nil && !r.Terminating {
-				e.Withdraw = append(e.Withdraw, r.toWithdraw())
+				e.Withdraw = append(e.Withdraw, l.toWithdraw(r))
 			}
 		}
 	}
@@ -94,10 +94,10 @@ func (l *Ledger) Errands(now int64) Errands {
 	return e
 }
 
-func (r *record) toWithdraw() Withdrawal {
+func (l *Ledger) toWithdraw(r *record) Withdrawal {
 	w := Withdrawal{UID: r.UID, Namespace: r.Namespace, Name: r.Name, Why: preemption.NotPlanned}
-	if r.withdrawn != nil {
-		w.ForQueue, w.Why = r.withdrawn.forQueue, r.withdrawn.why
+	if is, known := l.preempting.withdrawn[r.UID]; known {
+		w.ForQueue, w.Why = is.forQueue, is.why
 	}
 	return w
 }
@@ -239,6 +239,7 @@ func (l *Ledger) Withdrawn(uid UID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r := l.pods[uid]; r != nil {
+		delete(l.preempting.withdrawn, uid)
 		l.preempting.showing = slices.DeleteFunc(l.preempting.showing, func(o *record) bool { return o == r })
 	}
 }

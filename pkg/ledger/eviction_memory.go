@@ -16,10 +16,11 @@ func (r *record) likeness() preemption.Likeness {
 	return preemption.Likeness{Namespace: r.Namespace, Queue: r.Queue, Application: r.Application, Role: r.Role, Priority: r.Priority}
 }
 
-// leaves notes a pod that leaves, if it is a victim.
-func (m *evictionMemory) leaves(r *record, now int64) {
+// leaves notes a pod that leaves.
+func (l *Ledger) leaves(r *record) {
+	delete(l.preempting.withdrawn, r.UID)
 	if r.victim != nil {
-		m.Leaves(r.likeness(), r.Request, now)
+		l.preempting.memory.Leaves(r.likeness(), r.Request, l.now)
 	}
 }
 

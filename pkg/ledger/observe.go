@@ -42,7 +42,7 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 		l.preempting.memory.arrives(r)
 	} else {
 		if p.Terminating && !r.Terminating {
-			l.preempting.memory.leaves(r, l.now)
+			l.leaves(r)
 		}
 		before := r.group
 		l.readStatus(r, p)
@@ -129,7 +129,7 @@ func (l *Ledger) forget(uid UID) {
 		return
 	}
 	if !r.Terminating {
-		l.preempting.memory.leaves(r, l.now)
+		l.leaves(r)
 	}
 	if r.state == Bound {
 		l.nodeOf(r.Node).add(l, r.Request, -1, false)

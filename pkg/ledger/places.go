@@ -33,9 +33,10 @@ type preempting struct {
 	plannedFor uint64 // the version, plus one, at the last round
 	pace       preemption.Pace
 	placed     []*record
-	victims    []*record // in the order in which they were chosen
-	showing    []*record // that show that they are to go, as their objects say
-	renominate []*record // of which the status may name another node than it should
+	victims    []*record         // in the order in which they were chosen
+	showing    []*record         // that show that they are to go, as their objects say
+	renominate []*record         // of which the status may name another node than it should
+	withdrawn  map[UID]withdrawn // why pods stay that were victims
 	counts     PreemptionCounts
 	memory     evictionMemory
 }

@@ -137,7 +137,6 @@ type record struct {
 	madeRoom    string                 // the node of its last MadeRoom, while its status does not name it yet
 	replacement preemption.Replacement // the eviction that it makes up for, if any: see eviction_memory.go
 	exemptUntil int64                  // no victim until then: its disruption budget did not allow it
-	withdrawn   *withdrawn             // why it stays, of a pod that was a victim
 
 	lack       uint64 // the last look in which it was of the backlog, and
 	lackSince  int64  // since when it has been so in every look

@@ -430,7 +430,7 @@ func TestAVictimIsNotNeededWhereAListedResourceComesFree(t *testing.T) {
 	f.clocks()
 	e := f.Errands(f.now)
 	f.wantPods(victims(e.Evict))
-	f.wantPods(victims(e.Withdraw), "busy-089")
+	f.wantPods(withdrawals(e.Withdraw), "busy-089")
 }
 
 func TestABudgetThatRefusesForLongSparesTheVictim(t *testing.T) {

@@ -122,7 +122,12 @@ func (l *Ledger) withdraw(v *record, why preemption.Withdrawal) {
 }
 
 func (l *Ledger) letStay(v *record, why preemption.Withdrawal) {
-	v.withdrawn = &withdrawn{why, v.victim.ForQueue}
+	if !v.Terminating {
+		if l.preempting.withdrawn == nil {
+			l.preempting.withdrawn = map[UID]withdrawn{}
+		}
+		l.preempting.withdrawn[v.UID] = withdrawn{why, v.victim.ForQueue}
+	}
 	l.preempting.counts.Withdrawn++
 	l.dropVictim(v)
 }

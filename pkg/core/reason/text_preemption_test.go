@@ -47,8 +47,8 @@ func TestSentencesOfPreemption(t *testing.T) {
 			reason.Withdrawn{Code: "NoClaimant", For: "root.a"}.Text(), "it is not evicted: no pod of root.a is to have its room any more",
 		},
 		"a victim that is not needed": {reason.Withdrawn{Code: "NotNeeded", For: "root.a"}.Text(), "it is not evicted: root.a has room without it"},
-		"one victim":  {reason.RoomIsMade("n-1", 1), "room is being made for it on node n-1, where 1 pod is announced to be evicted"},
-		"two victims": {reason.RoomIsMade("n-1", 2), "room is being made for it on node n-1, where 2 pods are announced to be evicted"},
+		"one victim":                  {reason.RoomIsMade("n-1", 1), "room is being made for it on node n-1, where 1 pod is announced to be evicted"},
+		"two victims":                 {reason.RoomIsMade("n-1", 2), "room is being made for it on node n-1, where 2 pods are announced to be evicted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.got != c.want {
