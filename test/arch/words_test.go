@@ -33,13 +33,17 @@ type bannedWord struct {
 // banned may stand nowhere.
 var banned = []bannedWord{
 	{"kin", "affinity between pods", true},
+	{"allowance", "maxInFlight", false},
+	{"silence", "clearLastFailed", false},
+	{"speaker", "lastFailed", true},
+	{"telling", "condition update", true},
+	{"witness", "fitNode", false},
 }
 
 // bannedLater may not stand in documents and manifests. It is still all over
 // the Go files and the scenarios: TestWordsToReplace counts where. When their
 // names have changed, these are banned, and this slice goes.
 var bannedLater = []bannedWord{
-	{"allowance", "maxInFlight", false},
 	{"anew", "again; new", true},
 	{"asker", "queueRequest", true},
 	{"atom", "unit: what is evicted as one", false},
@@ -65,16 +69,12 @@ var bannedLater = []bannedWord{
 	{"retree", "rebuildTree", true},
 	{"seat", "releaseGroup", false},
 	{"seats", "releaseGroup", false},
-	{"silence", "clearLastFailed", false},
-	{"speaker", "lastFailed", true},
 	{"spot", "assumedOn", false},
 	{"takesKept", "exceedsMax, counting nominations", false},
-	{"telling", "condition update", true},
 	{"tellings", "condition update", true},
 	{"untold", "condition to retry", true},
 	{"whoever", "a pod that; anyone who", true},
 	{"whomever", "a pod that; anyone who", true},
-	{"witness", "fitNode", false},
 }
 
 const glossary = "docs/glossary.md"
