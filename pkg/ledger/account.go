@@ -36,7 +36,7 @@ type account struct {
 	// demand is usage plus the waiting pods that nothing but room holds back. What a child passes up is capped by its max,
 	// so this is the sum over the children's capped demands, not over the pods.
 	demand  resource.Sum
-	members heap[appEntry] // of an application: all its pods
+	members []appEntry // of an application: all its pods, as a heap
 
 	// Of an application: see applications.go.
 	wanting, kept int             // pods that want it to run; those of them that a limit on applications holds

@@ -138,26 +138,26 @@ func (c *class) says() string {
 
 // note keeps the list of unbound pods that show Unschedulable, and what their classes say, after a change of what the pod shows.
 func (l *Ledger) note(r *record) {
-	if r.Unschedulable == "" || r.inAsker == out {
+	if r.Unschedulable == "" || r.inAsker == notIn {
 		l.unnote(r)
 		return
 	}
 	r.class.lastMessage = r.Unschedulable
-	if r.inShowing == out {
+	if r.inShowing == notIn {
 		r.inShowing = len(l.showing)
 		l.showing = append(l.showing, r)
 	}
 }
 
 func (l *Ledger) unnote(r *record) {
-	if r.inShowing == out {
+	if r.inShowing == notIn {
 		return
 	}
 	last := len(l.showing) - 1
 	l.showing[r.inShowing], l.showing[last].inShowing = l.showing[last], r.inShowing
 	l.showing[last] = nil
 	l.showing = l.showing[:last]
-	r.inShowing = out
+	r.inShowing = notIn
 }
 
 // Shortage is why nodes have no room for a pod, counted as kube-scheduler counts: a node may lack several things. What it would say of

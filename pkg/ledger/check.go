@@ -106,7 +106,7 @@ func (l *Ledger) checkRosters() (wrong []string) {
 	inRoster := func(r *record) int { return int(r.inRoster) }
 	look("released", l.released, func(r *record) bool { return r.state == Released }, inRoster)
 	look("parked", l.parked, func(r *record) bool { return r.state == Parked }, inRoster)
-	look("shown unschedulable", l.showing, func(r *record) bool { return r.inAsker != out && r.Unschedulable != "" },
+	look("shown unschedulable", l.showing, func(r *record) bool { return r.inAsker != notIn && r.Unschedulable != "" },
 		func(r *record) int { return r.inShowing })
 	if l.trying {
 		say("a trial was not ended")

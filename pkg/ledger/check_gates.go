@@ -30,7 +30,7 @@ func (l *Ledger) checkGates() (wrong []string) {
 			}
 			if is == application.Starting {
 				starting++
-				if !slices.Contains(leaf.starting, app) || app.inStarts == out {
+				if !slices.Contains(leaf.starting, app) || app.inStarts == notIn {
 					say("%s %s: is Starting and not listed so", n.Path, name)
 				}
 			}

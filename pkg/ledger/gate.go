@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/heap"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -51,16 +52,16 @@ type gates struct {
 // (restate), of what a queue declares (changed), and of the time (due). What it says stands in the accounts: the state of an application, whether
 // it waits at its gate, and whether its demand counts.
 type starts struct {
-	timers  heap[startEntry]
-	turns   uint64     // of applications that began to start
-	changed []*account // leaves of which the gate was set otherwise
+	timers  []startEntry // a heap
+	turns   uint64       // of applications that began to start
+	changed []*account   // leaves of which the gate was set otherwise
 	passes  uint64
 }
 
 type startEntry struct{ *account }
 
-func (e startEntry) before(o startEntry) bool { return leavesFirst(e.account, o.account) < 0 }
-func (e startEntry) place() *int              { return &e.inStarts }
+func (e *startEntry) Before(o *startEntry) bool { return leavesFirst(e.account, o.account) < 0 }
+func (e *startEntry) Moved(to int)              { e.inStarts = to }
 
 // leavesFirst is the order in which applications leave Starting at the latest.
 func leavesFirst(a, b *account) int {
@@ -235,8 +236,8 @@ func (t *starts) move(a *account, is application.State, exists bool, now int64) 
 func (t *starts) leave(a *account) {
 	i := slices.Index(a.parent.starting, a)
 	a.parent.starting = slices.Delete(a.parent.starting, i, i+1)
-	if a.inStarts != out {
-		t.timers.remove(startEntry{a})
+	if a.inStarts != notIn {
+		t.timers = heap.Remove(t.timers, a.inStarts)
 	}
 }
 
@@ -244,14 +245,14 @@ func (t *starts) leave(a *account) {
 func (t *starts) time(a *account) {
 	timeout, _ := a.parent.startingTimeout()
 	until := resource.SatAdd(a.since(), timeout)
-	if a.inStarts != out {
+	if a.inStarts != notIn {
 		if until == a.until {
 			return
 		}
-		t.timers.remove(startEntry{a})
+		t.timers = heap.Remove(t.timers, a.inStarts)
 	}
 	a.until = until
-	t.timers.push(startEntry{a})
+	t.timers = heap.Push(t.timers, startEntry{a})
 }
 
 func (a *account) since() int64 { return a.progress.Since(a.began) }
@@ -291,7 +292,7 @@ func (l *Ledger) hasStarted(a *account) {
 	l.refresh(a)
 }
 
-// leaveLine takes the application out of the line at its gate.
+// leaveLine takes the application notIn of the line at its gate.
 func (a *account) leaveLine() {
 	if a.inLine {
 		i, _ := slices.BinarySearchFunc(a.parent.accepted, a, startingOrder)

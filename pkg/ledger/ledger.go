@@ -112,7 +112,7 @@ type Ledger struct {
 	ticket     uint64
 	inWindow   int
 	mark       uint64
-	timers     heap[timerEntry]
+	timers     []timerEntry // a heap
 	woken      []UID
 	conditions conditions
 	unbound    []*record // pods that ask for a queue, in no order that means anything

@@ -3,6 +3,7 @@ package ledger
 import (
 	"slices"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/heap"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -10,7 +11,7 @@ import (
 
 // asker gathers the unbound pods that ask for one queue, the oldest first, with what the tree last said to them.
 type asker struct {
-	pods   heap[askEntry]
+	pods   []askEntry // a heap
 	leaf   *account
 	hold   reason.Reason
 	maxPod resource.List // of the leaf
@@ -18,8 +19,8 @@ type asker struct {
 
 type askEntry struct{ *record }
 
-func (e askEntry) before(o askEntry) bool { return e.record.older(o.record) }
-func (e askEntry) place() *int            { return &e.inAsker }
+func (e *askEntry) Before(o *askEntry) bool { return e.record.older(o.record) }
+func (e *askEntry) Moved(to int)            { e.inAsker = to }
 
 // ObservePod takes in the newest state of a pod. Seeing the same state again changes nothing.
 func (l *Ledger) ObservePod(p Pod, now int64) {
@@ -34,7 +35,7 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 	}
 	r := l.pods[p.UID]
 	if r == nil {
-		r = &record{Pod: p, state: Gone, since: now, inApp: out, inTimer: out, inAsker: out, inShowing: out, lastCondition: p.Shown, inherited: p.Shown != ""}
+		r = &record{Pod: p, state: Gone, since: now, inApp: notIn, inTimer: notIn, inAsker: notIn, inShowing: notIn, lastCondition: p.Shown, inherited: p.Shown != ""}
 		l.pods[p.UID] = r
 		l.join(r)
 		l.ask(r)
@@ -215,7 +216,7 @@ func (l *Ledger) ask(r *record) {
 		a.leaf, a.hold, a.maxPod = l.answer(r.asked)
 		l.asking[r.asked] = a
 	}
-	a.pods.push(askEntry{r})
+	a.pods = heap.Push(a.pods, askEntry{r})
 	r.inUnbound = len(l.unbound)
 	l.unbound = append(l.unbound, r)
 	l.note(r)
@@ -223,12 +224,12 @@ func (l *Ledger) ask(r *record) {
 }
 
 func (l *Ledger) unask(r *record) {
-	if r.inAsker == out {
+	if r.inAsker == notIn {
 		return
 	}
 	l.unnote(r)
 	a := l.asking[r.asked]
-	a.pods.remove(askEntry{r})
+	a.pods = heap.Remove(a.pods, r.inAsker)
 	last := l.unbound[len(l.unbound)-1]
 	l.unbound[r.inUnbound], last.inUnbound = last, r.inUnbound
 	l.unbound = l.unbound[:len(l.unbound)-1]

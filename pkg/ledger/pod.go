@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/heap"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
@@ -189,6 +190,9 @@ func (r *record) footprint() footprint {
 	}
 }
 
+// notIn is the index of what is in no list or heap.
+const notIn = heap.Out
+
 // appEntry and its siblings give one record independent heap places.
 type (
 	appEntry   struct{ *record }
@@ -196,16 +200,16 @@ type (
 )
 
 // The first pod of an application, its oldest, gives it its submission time and priority.
-func (e appEntry) before(o appEntry) bool { return e.record.older(o.record) }
-func (e appEntry) place() *int            { return &e.inApp }
+func (e *appEntry) Before(o *appEntry) bool { return e.record.older(o.record) }
+func (e *appEntry) Moved(to int)            { e.inApp = to }
 
-func (e timerEntry) before(o timerEntry) bool {
+func (e *timerEntry) Before(o *timerEntry) bool {
 	if e.retryAt != o.retryAt {
 		return e.retryAt < o.retryAt
 	}
 	return e.UID < o.UID
 }
-func (e timerEntry) place() *int { return &e.inTimer }
+func (e *timerEntry) Moved(to int) { e.inTimer = to }
 
 func (r *record) older(o *record) bool {
 	if r.Created != o.Created {

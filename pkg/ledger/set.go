@@ -3,6 +3,7 @@ package ledger
 import (
 	"github.com/fairway-scheduler/fairway/pkg/core/admission"
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/heap"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
@@ -46,11 +47,11 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will foo
 		l.occupy(r, r.placeNode())
 	}
 	l.followPlaces(r)
-	if r.hold.Code == reason.BackOff != (r.inTimer != out) {
-		if r.inTimer == out {
-			l.timers.push(timerEntry{r})
+	if r.hold.Code == reason.BackOff != (r.inTimer != notIn) {
+		if r.inTimer == notIn {
+			l.timers = heap.Push(l.timers, timerEntry{r})
 		} else {
-			l.timers.remove(timerEntry{r})
+			l.timers = heap.Remove(l.timers, r.inTimer)
 		}
 	}
 	if r.limitShown != nil && r.limitShown.Code != r.hold.Code && (r.state != Waiting || r.held()) {
@@ -184,12 +185,12 @@ func (l *Ledger) enter(r *record, leaf *account) {
 	}
 	r.app = leaf.apps[r.Application]
 	if r.app == nil {
-		r.app = &account{parent: leaf, path: leaf.path, spec: queue.DefaultSpec(), stage: stage{counted: true}, beginning: beginning{inStarts: out},
+		r.app = &account{parent: leaf, path: leaf.path, spec: queue.DefaultSpec(), stage: stage{counted: true}, beginning: beginning{inStarts: notIn},
 			slot: admission.Application{Leaf: &leaf.admission, Name: r.Application}}
 		r.app.inOrder.Init(r.app)
 		leaf.apps[r.Application] = r.app
 	}
-	r.app.members.push(appEntry{r})
+	r.app.members = heap.Push(r.app.members, appEntry{r})
 	l.seniority(r.app)
 	r.app.countPods(r.state == Bound, 1)
 	r.tally(r.state, 1, l.now)
@@ -211,7 +212,7 @@ func (l *Ledger) leave(r *record) {
 	if r.leaf == nil {
 		return
 	}
-	r.app.members.remove(appEntry{r})
+	r.app.members = heap.Remove(r.app.members, r.inApp)
 	r.app.countPods(r.state == Bound, -1)
 	r.tally(r.state, -1, l.now)
 	if len(r.app.members) > 0 {
