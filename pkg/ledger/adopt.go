@@ -16,7 +16,7 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 	l.settleAll()
 	p := &l.preempting
 	defer func() { p.counts.Stale += uint64(stale) }()
-	if preemption.SettingsOf(l.root.spec.Preemption).ObserveOnly {
+	if preemption.SettingsOf(l.queues.root.spec.Preemption).ObserveOnly {
 		p.plannedFor = l.version + 1
 		return 0
 	}
@@ -24,7 +24,7 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 	spent := slices.ContainsFunc(plan.Claims, func(p preemption.Payment) bool { return p.Unpaid == preemption.RoundSpent })
 	p.pace = p.pace.Made(nominated, spent)
 	for _, payment := range plan.Claims {
-		a := l.accounts[w.Queues[payment.Claim.Queue].Path]
+		a := l.queues.accounts[w.Queues[payment.Claim.Queue].Path]
 		for _, u := range payment.Units {
 			places := placesOf(payment.Places, u)
 			if len(places) == 0 {

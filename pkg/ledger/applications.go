@@ -65,7 +65,7 @@ func (l *Ledger) slotFor(leaf *account, user string) (reason.Reason, bool) {
 // wait, and until all that is there has been seen, those that any limit concerns. reexamine follows.
 func (l *Ledger) mode() admission.Mode {
 	switch {
-	case l.treeOld || l.moving:
+	case l.queues.stale || l.moving:
 		return admission.Closed
 	case !l.leading:
 		return admission.TakingIn
@@ -75,7 +75,7 @@ func (l *Ledger) mode() admission.Mode {
 
 // accountOf is the account of an application.
 func (l *Ledger) accountOf(a *admission.Application) *account {
-	return l.accounts[a.Leaf.Path].apps[a.Name]
+	return l.queues.accounts[a.Leaf.Path].apps[a.Name]
 }
 
 // admitted lets the pods of an application go that runs from now on.
@@ -139,7 +139,7 @@ func (l *Ledger) explain() {
 
 // holdNow is what holds a pod: what it was told, unless another limit keeps its application out by now. Numbers that only move are not told again.
 func (l *Ledger) holdNow(r *record) reason.Reason {
-	if r.keptOut() && !l.treeOld {
+	if r.keptOut() && !l.queues.stale {
 		if why, fits := l.slotFor(r.leaf, r.app.slot.User); !fits && !sameLimit(why, r.hold) {
 			return why
 		}

@@ -115,7 +115,7 @@ func (w *appTwin) compare() {
 		return out
 	}
 	var got []twinApp
-	for _, a := range w.accounts {
+	for _, a := range w.queues.accounts {
 		for _, app := range a.apps {
 			if app.slot.Runs {
 				got = append(got, twinApp{a.path, app.slot.Name})

@@ -138,7 +138,7 @@ func (c *class) says() string {
 
 // note keeps the list of unbound pods that show Unschedulable, and what their classes say, after a change of what the pod shows.
 func (l *Ledger) note(r *record) {
-	if r.Unschedulable == "" || r.inAsker == notIn {
+	if r.Unschedulable == "" || r.inRequest == notIn {
 		l.unnote(r)
 		return
 	}

@@ -31,7 +31,7 @@ func (l *Ledger) Check() (wrong []string) {
 		if r.state == Released {
 			inFlight[r.class]++
 		}
-		if (r.leaf == nil) && e.charged && l.homeless[uid] == nil {
+		if (r.leaf == nil) && e.charged && l.requests.orphans[uid] == nil {
 			say("pod %s is charged to no queue", r.Name)
 		}
 		for a := r.app; a != nil; a = a.parent {
@@ -56,9 +56,9 @@ func (l *Ledger) Check() (wrong []string) {
 			say("class %q: %d in flight, counted %d; parked is %v, its probe is %v", c.key, inFlight[c], c.InFlight(), c.Parked(), c.probe != nil)
 		}
 	}
-	for i := len(l.tree.Nodes) - 1; i >= 0; i-- {
-		n := l.tree.Nodes[i]
-		a := l.accounts[n.Path]
+	for i := len(l.queues.Nodes) - 1; i >= 0; i-- {
+		n := l.queues.Nodes[i]
+		a := l.queues.accounts[n.Path]
 		for _, name := range sortedKeys(a.apps) {
 			app := a.apps[name]
 			if app.counted {
@@ -106,7 +106,7 @@ func (l *Ledger) checkRosters() (wrong []string) {
 	inRoster := func(r *record) int { return int(r.inRoster) }
 	look("released", l.released, func(r *record) bool { return r.state == Released }, inRoster)
 	look("parked", l.parked, func(r *record) bool { return r.state == Parked }, inRoster)
-	look("shown unschedulable", l.showing, func(r *record) bool { return r.inAsker != notIn && r.Unschedulable != "" },
+	look("shown unschedulable", l.showing, func(r *record) bool { return r.inRequest != notIn && r.Unschedulable != "" },
 		func(r *record) int { return r.inShowing })
 	if l.trying {
 		say("a trial was not ended")
@@ -136,8 +136,8 @@ func (l *Ledger) checkLanes() (wrong []string) {
 			wrong = append(wrong, fmt.Sprintf("%s %s: the order book knows of lanes %b, its pods are in %b", a.path, a.slot.Name, has, want[a]))
 		}
 	}
-	for _, n := range l.tree.Nodes {
-		a := l.accounts[n.Path]
+	for _, n := range l.queues.Nodes {
+		a := l.queues.accounts[n.Path]
 		if a.parent != nil {
 			look(a)
 		}
@@ -237,8 +237,8 @@ func (l *Ledger) Fingerprint() string {
 	defer l.mu.Unlock()
 	var text strings.Builder
 	fmt.Fprintf(&text, "total %v\n", l.total)
-	for _, n := range l.tree.Nodes {
-		a := l.accounts[n.Path]
+	for _, n := range l.queues.Nodes {
+		a := l.queues.accounts[n.Path]
 		fmt.Fprintf(&text, "queue %s accepting %v usage %v demand %v pods %d/%d applications accepted %d starting %d\n", n.Path, a.accepting,
 			a.usage.List(), a.demand.List(), a.pending, a.running, a.states[application.Accepted], len(a.starting))
 	}

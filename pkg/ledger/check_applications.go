@@ -20,8 +20,8 @@ func (l *Ledger) checkApplications() (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	counts, drivers := l.countPods()
 	admitted, users, queued := map[*account]int64{}, map[string]int64{}, 0
-	for _, n := range l.tree.Nodes {
-		leaf := l.accounts[n.Path]
+	for _, n := range l.queues.Nodes {
+		leaf := l.queues.accounts[n.Path]
 		for _, name := range sortedKeys(leaf.apps) {
 			app := leaf.apps[name]
 			queued += btoi(app.slot.Waits)
@@ -36,8 +36,8 @@ func (l *Ledger) checkApplications() (wrong []string) {
 			}
 		}
 	}
-	for _, n := range l.tree.Nodes {
-		a := l.accounts[n.Path]
+	for _, n := range l.queues.Nodes {
+		a := l.queues.accounts[n.Path]
 		if a.admission.Running != admitted[a] {
 			say("%s: %d applications run, counted %d", n.Path, admitted[a], a.admission.Running)
 		}

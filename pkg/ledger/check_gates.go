@@ -11,8 +11,8 @@ import (
 func (l *Ledger) checkGates() (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	tells, states, timers := l.countTells(), map[*account][application.Completing + 1]int32{}, 0
-	for _, n := range l.tree.Nodes {
-		leaf := l.accounts[n.Path]
+	for _, n := range l.queues.Nodes {
+		leaf := l.queues.accounts[n.Path]
 		starting, accepted := 0, []*account(nil)
 		for _, name := range sortedKeys(leaf.apps) {
 			app := leaf.apps[name]
@@ -51,8 +51,8 @@ func (l *Ledger) checkGates() (wrong []string) {
 		}
 		wrong = append(wrong, leaf.checkCounted(accepted)...)
 	}
-	for _, n := range l.tree.Nodes {
-		if a := l.accounts[n.Path]; a.states != states[a] {
+	for _, n := range l.queues.Nodes {
+		if a := l.queues.accounts[n.Path]; a.states != states[a] {
 			say("%s: applications by state %v, counted %v", n.Path, states[a], a.states)
 		}
 	}

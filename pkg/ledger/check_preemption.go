@@ -82,8 +82,8 @@ func (l *Ledger) checkVictims() (wrong []string) {
 	if victims != len(l.preempting.victims) {
 		say("%d pods are to go, %d are listed", victims, len(l.preempting.victims))
 	}
-	for _, n := range l.tree.Nodes {
-		a, sum := l.accounts[n.Path], resource.Sum{}
+	for _, n := range l.queues.Nodes {
+		a, sum := l.queues.accounts[n.Path], resource.Sum{}
 		if drivers[a] != nil {
 			sum = *drivers[a]
 		}
@@ -114,7 +114,7 @@ func (l *Ledger) checkCopies() (wrong []string) {
 			say("node %s has room for %d pods that run there or are to, and lists %d", name, staying[e], len(e.on))
 		}
 		kept := e.copied
-		if kept == nil || kept.tree != l.trees || kept.until != 0 && l.now > kept.until {
+		if kept == nil || kept.tree != l.queues.builds || kept.until != 0 && l.now > kept.until {
 			continue
 		}
 		e.copied = nil

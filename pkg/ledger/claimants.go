@@ -10,8 +10,8 @@ import (
 // claims enters what starved queues are owed, and their next pods: in the order of the dispatch, as limits from the queue down let them run
 // together. Limits above it are left to the plan, since what goes below them counts.
 func (l *Ledger) claims(w *preemption.World, again []*record, all bool) {
-	for i, n := range l.tree.Nodes[1:] {
-		a := l.accounts[n.Path]
+	for i, n := range l.queues.Nodes[1:] {
+		a := l.queues.accounts[n.Path]
 		if a.starving == nil || a.starving.pause.Until > l.now && !all {
 			continue
 		}
@@ -40,7 +40,7 @@ func (l *Ledger) claims(w *preemption.World, again []*record, all bool) {
 	l.preempting.pace.Rest = false
 	for i := range w.Claims {
 		c := &w.Claims[i]
-		c.Units = t.claimants(l.accounts[w.Queues[c.Queue].Path], c.Target, maxClaimants-len(t.charged))
+		c.Units = t.claimants(l.queues.accounts[w.Queues[c.Queue].Path], c.Target, maxClaimants-len(t.charged))
 		c.More = len(t.charged) >= maxClaimants
 		l.preempting.pace.Rest = l.preempting.pace.Rest || c.More
 	}

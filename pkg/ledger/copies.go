@@ -33,10 +33,10 @@ type leavingPod struct {
 
 // copyNode returns what a plan is to know of a node.
 func (l *Ledger) copyNode(e *node, now int64) *copiedNode {
-	if c := e.copied; c != nil && c.tree == l.trees && (c.until == 0 || now <= c.until) {
+	if c := e.copied; c != nil && c.tree == l.queues.builds && (c.until == 0 || now <= c.until) {
 		return c
 	}
-	c := &copiedNode{tree: l.trees, Node: preemption.Node{Name: e.Name}}
+	c := &copiedNode{tree: l.queues.builds, Node: preemption.Node{Name: e.Name}}
 	var stay resource.Sum
 	stay.AddSum(&e.used)
 	pods := e.spots + e.foreignPods
@@ -54,7 +54,7 @@ func (l *Ledger) copyNode(e *node, now int64) *copiedNode {
 				gone.queue = r.leaf.ordinal - 1
 			}
 			c.leaving = append(c.leaving, gone)
-		case r.mayGo(l.root, now):
+		case r.mayGo(l.queues.root, now):
 			c.Candidates = append(c.Candidates, r.candidate())
 		case r.state == Bound && r.exemptUntil > now:
 			c.holdsUntil(r.exemptUntil)

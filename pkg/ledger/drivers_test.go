@@ -197,15 +197,15 @@ func TestSharesDoNotRememberAResourceThatLeft(t *testing.T) {
 func (f *fixture) wantShares() {
 	f.t.Helper()
 	f.sound()
-	active := make([]bool, len(f.tree.Nodes))
-	for i, n := range f.tree.Nodes {
-		for _, app := range f.accounts[n.Path].apps {
+	active := make([]bool, len(f.queues.Nodes))
+	for i, n := range f.queues.Nodes {
+		for _, app := range f.queues.accounts[n.Path].apps {
 			active[i] = active[i] || app.slot.Runs
 		}
 	}
-	for i, want := range fairshare.Shares(f.tree, f.total, active) {
-		if got := f.shareOf(f.accounts[f.tree.Nodes[i].Path]); !got.Equal(want) {
-			f.t.Errorf("%s has a share of %s, want %s", f.tree.Nodes[i].Path, got, want)
+	for i, want := range fairshare.Shares(f.queues.Tree, f.total, active) {
+		if got := f.shareOf(f.queues.accounts[f.queues.Nodes[i].Path]); !got.Equal(want) {
+			f.t.Errorf("%s has a share of %s, want %s", f.queues.Nodes[i].Path, got, want)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func (l *Ledger) drain() {
 			l.judge(r)
 		case e.admit:
 			e.admit = false
-			if !l.treeOld { // else settle does it
+			if !l.queues.stale { // else settle does it
 				l.reexamine()
 			}
 		case e.groups.some():

@@ -107,7 +107,7 @@ func (l *Ledger) knowsVictims() bool {
 	if l.preempting.pace.LastRound != 0 || l.preempting.lookedAt == 0 {
 		return l.preempting.pace.LastRound != 0
 	}
-	return !slices.ContainsFunc(l.tree.Nodes, func(n queue.Node) bool { return l.accounts[n.Path].starving.claiming() })
+	return !slices.ContainsFunc(l.queues.Nodes, func(n queue.Node) bool { return l.queues.accounts[n.Path].starving.claiming() })
 }
 
 // recheckVictims withdraws the victims that the plan would not take any more.
@@ -185,7 +185,7 @@ func (l *Ledger) Announced(uid UID, now int64) {
 	defer l.mu.Unlock()
 	if v := l.victimOf(uid); v != nil && v.Phase == Chosen {
 		v.Phase = Announced
-		v.Due = now + preemption.SettingsOf(l.root.spec.Preemption).MaxWaitBeforeKill
+		v.Due = now + preemption.SettingsOf(l.queues.root.spec.Preemption).MaxWaitBeforeKill
 		l.preempting.counts.Announced++
 		l.version++
 	}

@@ -343,8 +343,8 @@ func (l *Ledger) resetGates() {
 
 // remember takes from the queues' statuses what no pod tells, when this process begins to lead.
 func (l *Ledger) remember() {
-	for _, p := range sortedKeys(l.accounts) {
-		leaf, memory := l.accounts[p], l.declared[p].Memory
+	for _, p := range sortedKeys(l.queues.accounts) {
+		leaf, memory := l.queues.accounts[p], l.queues.declared[p].Memory
 		if !leaf.gated {
 			continue
 		}

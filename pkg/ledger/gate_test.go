@@ -345,7 +345,7 @@ func TestApplicationsAreCountedByStateOnEveryLevel(t *testing.T) {
 		t.Errorf("pending %d, starting %d, running %d", q.ApplicationsPending, q.ApplicationsStarting, q.ApplicationsRunning)
 	}
 	f.wantStates("app1 Starting", "app2 Accepted", "x Completing")
-	if got := f.accounts["root"].states[application.Completing]; got != 1 {
+	if got := f.queues.accounts["root"].states[application.Completing]; got != 1 {
 		t.Errorf("%d are Completing", got)
 	}
 }

@@ -287,7 +287,7 @@ func (l *Ledger) nextKeeping() int64 {
 // reoffer has the applications of a leaf take part in its order, or not: those that wait behind a group do not, since there may be thousands, and
 // each walk would step past all of them.
 func (l *Ledger) reoffer(leaf *account) {
-	if l.accounts[leaf.path] != leaf {
+	if l.queues.accounts[leaf.path] != leaf {
 		return // it left the tree
 	}
 	for _, app := range leaf.apps { // each for itself: order does not matter

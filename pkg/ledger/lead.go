@@ -19,8 +19,8 @@ func (l *Ledger) Lead(now int64) {
 
 func (l *Ledger) lead() {
 	l.leading, l.moving = true, true
-	for _, p := range sortedKeys(l.accounts) {
-		leaf := l.accounts[p]
+	for _, p := range sortedKeys(l.queues.accounts) {
+		leaf := l.queues.accounts[p]
 		for _, name := range sortedKeys(leaf.apps) {
 			l.starts.look(leaf.apps[name], l.leading)
 			l.suspend(leaf.apps[name])
@@ -30,7 +30,7 @@ func (l *Ledger) lead() {
 	l.reexamine()
 	l.drain()
 	l.remember()
-	for _, r := range slices.Clone(l.unbound) { // each for itself: order does not matter
+	for _, r := range slices.Clone(l.requests.unbound) { // each for itself: order does not matter
 		l.followNomination(r)
 	}
 	l.drain()

@@ -20,36 +20,19 @@ type Leaving struct {
 func (l *Ledger) Leaving() (qs []Leaving, busy bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.leaving(), l.inWindow > 0
-}
-
-// RetireQueue takes in that a Queue which cannot be read is being deleted. What was last declared counts on for the pods that are charged
-// to it, but it takes no new ones.
-func (l *Ledger) RetireQueue(p queue.Path) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if _, unreadable := l.unreadable[p]; !unreadable || l.retired[p] {
-		return
-	}
-	l.retired[p] = true
-	if d, declared := l.declared[p]; declared {
-		d.Deleting = true
-		l.declared[p] = d
-	}
-	l.treeOld = true
-	l.version++
+	return l.queues.leaving(), l.inWindow > 0
 }
 
 // leaving counts anew each time: it is rare that a Queue leaves, and nothing that flows has to keep counters for it.
-func (l *Ledger) leaving() []Leaving {
+func (t *queueTree) leaving() []Leaving {
 	var qs []Leaving
-	for p, d := range l.declared { // sorted below
+	for p, d := range t.declared { // sorted below
 		if d.Deleting {
 			qs = append(qs, Leaving{Path: p})
 		}
 	}
-	for p := range l.retired { // sorted below
-		if _, declared := l.declared[p]; !declared {
+	for p := range t.retired { // sorted below
+		if _, declared := t.declared[p]; !declared {
 			qs = append(qs, Leaving{Path: p})
 		}
 	}
@@ -61,20 +44,20 @@ func (l *Ledger) leaving() []Leaving {
 	for i := range qs {
 		at[qs[i].Path] = &qs[i]
 	}
-	for p, a := range l.accounts { // order does not matter: sums are exact
+	for p, a := range t.accounts { // order does not matter: sums are exact
 		for up := p; up != "" && a.direct > 0; up = up.Parent() {
 			if q := at[up]; q != nil {
 				q.Pods += a.direct
 			}
 		}
 	}
-	for p := range l.declared {
+	for p := range t.declared {
 		if q := at[p.Parent()]; q != nil {
 			q.Children++
 		}
 	}
-	for p := range l.unreadable {
-		if _, declared := l.declared[p]; declared {
+	for p := range t.unreadable {
+		if _, declared := t.declared[p]; declared {
 			continue
 		}
 		if q := at[p.Parent()]; q != nil {

@@ -32,28 +32,13 @@ type Ledger struct {
 	mu   lock
 	opts Options
 
-	// Queues.
-	declared map[queue.Path]queue.Declaration
-	// unreadable Queues and why; their last declaration, if there was one, stays in declared.
-	unreadable map[queue.Path]string
-	// retired are those of the unreadable Queues that are being deleted.
-	retired  map[queue.Path]bool
-	percent  int // declarations that state something in percent of the cluster
-	tree     queue.Tree
-	treeOld  bool // declared, or what sits in the queues, changed in a way that may change the tree
-	accounts map[queue.Path]*account
-	root     *account
-	// guarded are the queues that keep a declared child out of the tree while pods sit in them.
-	guarded map[queue.Path]bool
-	// parents are the queues with declared children.
-	parents map[queue.Path]parent
+	queues   queueTree
+	requests requests
 
 	// Pods.
 	pods     map[UID]*record
-	asking   map[queue.Path]*asker
-	homeless map[UID]*record // bound, their queue not in the tree yet
-	released roster          // in state Released: at most a window
-	parked   roster          // in state Parked
+	released roster // in state Released: at most a window
+	parked   roster // in state Parked
 	classes  map[string]*class
 	lanes    book.LaneTable[*class]
 	// driverLanes are those that a class of drivers has, or once had.
@@ -94,7 +79,6 @@ type Ledger struct {
 	preempting preempting
 	keptOff    []keptOff // of a walk
 	ceiling    *account  // of a trial of claimants: limits from this queue up are not asked
-	trees      uint64    // grows with every tree
 
 	// Nodes.
 	nodes         map[string]*node
@@ -115,8 +99,7 @@ type Ledger struct {
 	timers     []timerEntry // a heap
 	woken      []UID
 	conditions conditions
-	unbound    []*record // pods that ask for a queue, in no order that means anything
-	showing    []*record // those of them that show Unschedulable, in no order that means anything
+	showing    []*record // unbound pods that show Unschedulable, in no order that means anything
 	surveyed   int       // where Survey goes on
 	looks      uint64    // of Backlog
 	review     int       // where Backlog goes on
@@ -135,23 +118,16 @@ func New(o Options) *Ledger {
 		o.Window = DefaultWindow
 	}
 	l := &Ledger{
-		mu:         lock{clock: o.Clock},
-		opts:       o,
-		declared:   map[queue.Path]queue.Declaration{},
-		unreadable: map[queue.Path]string{},
-		retired:    map[queue.Path]bool{},
-		accounts:   map[queue.Path]*account{},
-		guarded:    map[queue.Path]bool{},
-		parents:    map[queue.Path]parent{},
-		pods:       map[UID]*record{},
-		asking:     map[queue.Path]*asker{},
-		homeless:   map[UID]*record{},
-		classes:    map[string]*class{},
-		nodes:      map[string]*node{},
-		foreign:    map[UID]Pod{},
-		gangs:      map[string]*group{},
-		journal:    journal{size: o.Journal},
-		treeOld:    true,
+		queues:   newQueueTree(),
+		requests: requests{byQueue: map[queue.Path]*queueRequest{}, orphans: map[UID]*record{}},
+		mu:       lock{clock: o.Clock},
+		opts:     o,
+		pods:     map[UID]*record{},
+		classes:  map[string]*class{},
+		nodes:    map[string]*node{},
+		foreign:  map[UID]Pod{},
+		gangs:    map[string]*group{},
+		journal:  journal{size: o.Journal},
 	}
 	l.settle()
 	return l
@@ -167,18 +143,17 @@ func (l *Ledger) Version() uint64 {
 // settle brings tree, shares' total and order books up to date. Every method that reads them calls it first, so that a burst of
 // ten thousand Queues or nodes costs one pass, not one each.
 func (l *Ledger) settle() {
-	rekey := l.treeOld
+	rekey := l.queues.stale
 	if l.totalOld {
 		l.totalOld = false
 		if total := l.totalSum.List(); !total.Equal(l.total) {
 			l.total = total
-			l.treeOld = l.treeOld || l.percent > 0
+			l.queues.stale = l.queues.stale || l.queues.percent > 0
 			rekey = true
 		}
 	}
-	if l.treeOld {
-		l.treeOld = false
-		l.retree()
+	if l.queues.stale {
+		l.rebuildTree()
 	}
 	if rekey {
 		l.rekeyAll()
@@ -191,8 +166,8 @@ func (l *Ledger) settle() {
 func (l *Ledger) rekeyAll() {
 	l.forgetShares()
 	l.resetGates()
-	for i := len(l.tree.Nodes) - 1; i >= 0; i-- { // children before parents
-		a := l.accounts[l.tree.Nodes[i].Path]
+	for i := len(l.queues.Nodes) - 1; i >= 0; i-- { // children before parents
+		a := l.queues.accounts[l.queues.Nodes[i].Path]
 		a.demand.Reset()
 		for _, app := range a.apps { // order does not matter: sums are exact
 			if app.counted {
@@ -200,15 +175,15 @@ func (l *Ledger) rekeyAll() {
 			}
 			app.rekey(l.total)
 		}
-		for _, c := range l.tree.Nodes[i].Children {
-			l.accounts[l.tree.Nodes[c].Path].passDemand(&a.demand)
+		for _, c := range l.queues.Nodes[i].Children {
+			l.queues.accounts[l.queues.Nodes[c].Path].passDemand(&a.demand)
 		}
 	}
-	for i := range l.tree.Nodes {
-		l.accounts[l.tree.Nodes[i].Path].rekey(l.total)
+	for i := range l.queues.Nodes {
+		l.queues.accounts[l.queues.Nodes[i].Path].rekey(l.total)
 	}
-	for i := len(l.tree.Nodes) - 1; i >= 0; i-- {
-		a := l.accounts[l.tree.Nodes[i].Path]
+	for i := len(l.queues.Nodes) - 1; i >= 0; i-- {
+		a := l.queues.accounts[l.queues.Nodes[i].Path]
 		a.order.Rebuild()
 		a.gate.Rebuild()
 		if a.parent != nil {

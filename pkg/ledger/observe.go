@@ -3,24 +3,9 @@ package ledger
 import (
 	"slices"
 
-	"github.com/fairway-scheduler/fairway/pkg/core/heap"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
-	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
-
-// asker gathers the unbound pods that ask for one queue, the oldest first, with what the tree last said to them.
-type asker struct {
-	pods   []askEntry // a heap
-	leaf   *account
-	hold   reason.Reason
-	maxPod resource.List // of the leaf
-}
-
-type askEntry struct{ *record }
-
-func (e *askEntry) Before(o *askEntry) bool { return e.record.older(o.record) }
-func (e *askEntry) Moved(to int)            { e.inAsker = to }
 
 // ObservePod takes in the newest state of a pod. Seeing the same state again changes nothing.
 func (l *Ledger) ObservePod(p Pod, now int64) {
@@ -35,7 +20,7 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 	}
 	r := l.pods[p.UID]
 	if r == nil {
-		r = &record{Pod: p, state: Gone, since: now, inApp: notIn, inTimer: notIn, inAsker: notIn, inShowing: notIn, lastCondition: p.Shown, inherited: p.Shown != ""}
+		r = &record{Pod: p, state: Gone, since: now, inApp: notIn, inTimer: notIn, inRequest: notIn, inShowing: notIn, lastCondition: p.Shown, inherited: p.Shown != ""}
 		l.pods[p.UID] = r
 		l.join(r)
 		l.ask(r)
@@ -100,7 +85,7 @@ func (l *Ledger) readStatus(r *record, p Pod) {
 // judgeAnew has a parked pod taken out of kube-scheduler's queue, since it or the tree changed. Meanwhile it counts where it would wait,
 // so that its application keeps its slot, and nowhere if something holds it there.
 func (l *Ledger) judgeAnew(r *record) {
-	leaf := l.asking[r.asked].leaf
+	leaf := l.requests.byQueue[r.asked].leaf
 	if leaf != nil {
 		if hold := l.holdIn(r, leaf, l.now); hold.Code != "" && hold.Code != reason.BackOff {
 			leaf = nil
@@ -142,7 +127,7 @@ func (l *Ledger) forget(uid UID) {
 	l.unask(r)
 	l.setClass(r, nil)
 	delete(l.pods, uid)
-	delete(l.homeless, uid)
+	delete(l.requests.orphans, uid)
 	g := r.group
 	l.quit(r)
 	l.effects.reviewLater(g)
@@ -210,52 +195,19 @@ func (l *Ledger) ask(r *record) {
 	}
 	l.setClass(r, l.classOf(&r.Pod))
 	r.Request = r.class.request // equal, and one copy for all of the class
-	a := l.asking[r.asked]
-	if a == nil {
-		a = &asker{}
-		a.leaf, a.hold, a.maxPod = l.answer(r.asked)
-		l.asking[r.asked] = a
+	q, first := l.requests.add(r)
+	if first {
+		q.answer(l.queues.resolve(r.asked))
 	}
-	a.pods = heap.Push(a.pods, askEntry{r})
-	r.inUnbound = len(l.unbound)
-	l.unbound = append(l.unbound, r)
 	l.note(r)
-	l.guard(r.asked)
+	l.queues.guard(r.asked, &l.requests)
 }
 
 func (l *Ledger) unask(r *record) {
-	if r.inAsker == notIn {
-		return
+	if l.requests.remove(r) {
+		l.unnote(r)
+		l.queues.guard(r.asked, &l.requests)
 	}
-	l.unnote(r)
-	a := l.asking[r.asked]
-	a.pods = heap.Remove(a.pods, r.inAsker)
-	last := l.unbound[len(l.unbound)-1]
-	l.unbound[r.inUnbound], last.inUnbound = last, r.inUnbound
-	l.unbound = l.unbound[:len(l.unbound)-1]
-	if len(a.pods) == 0 {
-		delete(l.asking, r.asked)
-	}
-	l.guard(r.asked)
-}
-
-// parent is what the tree was told about a queue with declared children.
-type parent struct {
-	since    int64 // creation of its eldest child
-	occupied bool  // a pod that is older than every child asks for it
-}
-
-// guard asks for a new tree where the pods that ask for a queue begin or cease to keep its children out. The order in which pods
-// and Queues are seen makes no difference: what counts is when they were created.
-func (l *Ledger) guard(p queue.Path) {
-	if q, ok := l.parents[p]; ok && q.occupied != l.askedBefore(p, q.since) {
-		l.treeOld = true
-	}
-}
-
-func (l *Ledger) askedBefore(p queue.Path, since int64) bool {
-	a := l.asking[p]
-	return a != nil && a.pods[0].Created < since
 }
 
 // bind records that the pod has a node. Its charge stays where it is; a pod that was never charged here (bound by somebody else,
@@ -269,13 +221,13 @@ func (l *Ledger) bind(r *record, now int64) {
 	wasProbe := r.state == Parked
 	leaf := r.leaf
 	if !r.state.charged() {
-		leaf = l.accounts[r.asked]
+		leaf = l.queues.accounts[r.asked]
 		if r.asked == "" {
-			leaf = l.root
+			leaf = l.queues.root
 		}
-		if leaf == nil || len(leaf.kids) > 0 && leaf != l.root {
-			l.homeless[r.UID] = r
-			l.treeOld = true
+		if leaf == nil || len(leaf.kids) > 0 && leaf != l.queues.root {
+			l.requests.orphans[r.UID] = r
+			l.queues.stale = true
 			leaf = nil
 		}
 	}
@@ -288,7 +240,7 @@ func (l *Ledger) bind(r *record, now int64) {
 
 // wait enters an unbound pod where it asks to be, with the reason that holds it there, if one does.
 func (l *Ledger) wait(r *record, now int64) {
-	a := l.asking[r.asked]
+	a := l.requests.byQueue[r.asked]
 	hold := a.hold
 	if r.asked == "" {
 		hold = l.invalidName(r)

@@ -33,9 +33,9 @@ func (l *Ledger) Applications() []ApplicationState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var all []ApplicationState
-	for _, n := range l.tree.Nodes {
+	for _, n := range l.queues.Nodes {
 		var own []*account
-		for _, app := range l.accounts[n.Path].apps { // sorted below
+		for _, app := range l.queues.accounts[n.Path].apps { // sorted below
 			own = append(own, app)
 		}
 		slices.SortFunc(own, bySubmission)

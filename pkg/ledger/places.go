@@ -135,7 +135,7 @@ func (l *Ledger) nominationInput(r *record, now int64) preemption.NominationInpu
 	p := r.place
 	in := preemption.NominationInput{
 		Attempting: r.state == Released, Waiting: r.leaf != nil && (r.state == Waiting || r.state == Parked),
-		ObserveOnly: l.root.spec.Preemption.ObserveOnly,
+		ObserveOnly: l.queues.root.spec.Preemption.ObserveOnly,
 	}
 	if in.Attempting || !in.Waiting {
 		return in
@@ -145,7 +145,7 @@ func (l *Ledger) nominationInput(r *record, now int64) preemption.NominationInpu
 	in.RoomThere = l.roomIsThere(r)
 	switch c := p.claim; {
 	case c == nil:
-	case l.accounts[c.path] == c && c.starving != nil && c.starving.clocks[p.kind].Claimed != 0 && r.leaf.isUnder(c):
+	case l.queues.accounts[c.path] == c && c.starving != nil && c.starving.clocks[p.kind].Claimed != 0 && r.leaf.isUnder(c):
 		in.Claim = preemption.OpenClaim
 	default:
 		in.Claim = preemption.ClosedClaim

@@ -129,7 +129,7 @@ type record struct {
 	inGroup   int        // place among the pods of its group
 	asked     queue.Path // the parsed request, "" if it cannot be parsed
 	inApp     int        // place among the pods of its application
-	inAsker   int        // place among the pods that ask for the same queue
+	inRequest int        // place among the pods that ask for the same queue
 	inUnbound int        // place among all pods that ask for a queue
 	inShowing int        // place among those of them that show Unschedulable
 	attempts  int        // failed with an error in a row

@@ -70,11 +70,11 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 		l.lookAtClocks(now)
 	}
 	p := &l.preempting
-	w := preemption.World{Total: l.total, Used: l.root.usage.List(), Settings: preemption.SettingsOf(l.root.spec.Preemption)}
+	w := preemption.World{Total: l.total, Used: l.queues.root.usage.List(), Settings: preemption.SettingsOf(l.queues.root.spec.Preemption)}
 	l.recheckDrivers()
 	held := l.heldBack()
-	w.Queues = make([]preemption.Queue, 0, len(l.tree.Nodes))
-	for i, n := range l.tree.Nodes {
+	w.Queues = make([]preemption.Queue, 0, len(l.queues.Nodes))
+	for i, n := range l.queues.Nodes {
 		w.Queues = append(w.Queues, l.preemptionQueue(i, n, held))
 	}
 	if !all {
@@ -146,7 +146,7 @@ func (l *Ledger) withUnlisted(e *node, c *copiedNode, claims []preemption.Claim)
 }
 
 func (l *Ledger) preemptionQueue(i int, n queue.Node, held heldBack) preemption.Queue {
-	a := l.accounts[n.Path]
+	a := l.queues.accounts[n.Path]
 	q := preemption.Queue{
 		Path: n.Path, Parent: n.Parent, Rule: n.Spec.Rule(), Entitlement: l.shareOf(a), Usage: a.usage.List(), Demand: a.claimable(held), Max: n.Spec.Max,
 		Weight: n.Spec.Weight, Guaranteed: n.Spec.Guaranteed, Active: a.active(), Preemptible: !a.preemption.NotPreemptible,

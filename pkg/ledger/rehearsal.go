@@ -75,8 +75,8 @@ func (h *Rehearsal) Len() int { return len(h.charged) }
 
 // Size is the number of queues and applications, all of which a change of a Queue looks at.
 func (h *Rehearsal) Size() int {
-	n := len(h.ledger.tree.Nodes)
-	for _, a := range h.ledger.accounts { // a sum: order does not matter
+	n := len(h.ledger.queues.Nodes)
+	for _, a := range h.ledger.queues.accounts { // a sum: order does not matter
 		n += len(a.apps)
 	}
 	return n
@@ -102,7 +102,7 @@ func (h *Rehearsal) Next(roomy, tell bool) (Charge, bool) {
 	}
 	r, place := h.nextOfGroup()
 	if r == nil {
-		r = h.turn(l.root, h.open&l.lanesOf(l.root))
+		r = h.turn(l.queues.root, h.open&l.lanesOf(l.queues.root))
 		l.freshen()
 		if r == nil {
 			return Charge{}, false
@@ -315,7 +315,7 @@ func (h *Rehearsal) Declaration(p queue.Path) (d queue.Declaration, declared boo
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.settleAll()
-	d, declared = l.declared[p]
+	d, declared = l.queues.declared[p]
 	if !declared {
 		d = queue.Declaration{Path: p, Spec: queue.DefaultSpec(), PolicyInForce: queue.Unstated}
 	}
@@ -406,9 +406,9 @@ func (h *Rehearsal) Holders(below queue.Path, name resource.Name, n int) []Holde
 		amount int64
 	}
 	var all []held
-	top := l.accounts[below]
-	for _, q := range l.tree.Nodes {
-		leaf := l.accounts[q.Path]
+	top := l.queues.accounts[below]
+	for _, q := range l.queues.Nodes {
+		leaf := l.queues.accounts[q.Path]
 		if top == nil || !leaf.isUnder(top) {
 			continue
 		}
@@ -434,7 +434,7 @@ func (h *Rehearsal) Starting(leaf queue.Path, n int) []Holder {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.settleAll()
-	a := l.accounts[leaf]
+	a := l.queues.accounts[leaf]
 	if a == nil {
 		return nil
 	}

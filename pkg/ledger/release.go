@@ -88,7 +88,7 @@ func (l *Ledger) next(now int64) *record {
 		}
 	}
 	// Only the class whose turn it is looks for room: there may be thousands, and most of them come later.
-	open &= l.lanesOf(l.root)
+	open &= l.lanesOf(l.queues.root)
 	l.firstToWait, l.nextPatience = nil, 0
 	if r := l.nextPlaced(now); r != nil {
 		return r
@@ -99,7 +99,7 @@ func (l *Ledger) next(now int64) *record {
 	if r := l.completePartial(now); r != nil {
 		return r
 	}
-	r := l.walk(l.root, open)
+	r := l.walk(l.queues.root, open)
 	for r != nil {
 		if r.class.group.open() {
 			if l.onItsWay != nil && l.onItsWay != r.group {
@@ -112,14 +112,14 @@ func (l *Ledger) next(now int64) *record {
 			}
 		} else if under := l.takesKept(r); under != nil {
 			l.keptOff = append(l.keptOff, keptOff{r.class, under})
-			r = l.walk(l.root, open)
+			r = l.walk(l.queues.root, open)
 			continue
 		} else if l.mayTry(r.class, now) && (r.place == nil || r.class.fitNode != nil) { // one whose room is being made is no probe
 			break
 		}
 		r.class.mark = 0
 		open = l.without(open, r.class)
-		r = l.walk(l.root, open)
+		r = l.walk(l.queues.root, open)
 	}
 	l.freshen()
 	// The order's next pod waits for what becomes of the released ones of its class. Stepping past it to another class would
@@ -273,7 +273,7 @@ func (l *Ledger) recheck(r *record) (reason.Reason, bool) {
 		return reason.Reason{Code: reason.WaitingTurn}, false
 	}
 	if !r.leaf.accepting {
-		_, why := l.resolve(r.leaf.path)
+		_, why := l.queues.resolve(r.leaf.path)
 		return why, false
 	}
 	for a := r.leaf; a != nil; a = a.parent {
@@ -387,7 +387,7 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 // mayPark: a gate would keep events from it, and one that asks for another queue now, or is too large by now, would not count where it is.
 func (l *Ledger) mayPark(r *record) bool {
 	_, large := r.tooLarge(r.leaf)
-	return r.Gate == "" && !large && !r.group.open() && l.asking[r.asked].leaf == r.leaf
+	return r.Gate == "" && !large && !r.group.open() && l.requests.byQueue[r.asked].leaf == r.leaf
 }
 
 // pause lets the pod back off. Also where somebody else's Permit refused it: what a refusal gives back (room, a nominated node) is an

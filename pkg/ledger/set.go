@@ -60,8 +60,8 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will foo
 	if !l.trying && (r.lastCondition != "" || r.hold.Code != "") {
 		l.conditions.due(r)
 	}
-	if was.charged && !l.trying && old != nil && old.direct == 0 && (old.forced || l.guarded[old.path]) {
-		l.treeOld = true
+	if was.charged && !l.trying && old != nil && old.direct == 0 && (old.forced || l.queues.guarded[old.path]) {
+		l.queues.stale = true
 	}
 	l.version++
 }

@@ -34,11 +34,11 @@ func (l *Ledger) noteActive(leaf *account) {
 
 // forgetShares makes every share old: the tree, a spec or the cluster total changed.
 func (l *Ledger) forgetShares() {
-	for _, a := range l.accounts { // each for itself: order does not matter
+	for _, a := range l.queues.accounts { // each for itself: order does not matter
 		a.share.divided = 0
 	}
-	l.root.share.amounts = l.total.CapBy(l.root.spec.Max)
-	l.root.share.version++
+	l.queues.root.share.amounts = l.total.CapBy(l.queues.root.spec.Max)
+	l.queues.root.share.version++
 	l.flips++
 }
 
@@ -124,7 +124,7 @@ func (l *Ledger) recheckDrivers() {
 	l.driversWait = nil
 	for _, leaf := range leaves { // each for itself: order does not matter
 		leaf.driversWait = false
-		if l.accounts[leaf.path] == leaf {
+		if l.queues.accounts[leaf.path] == leaf {
 			l.refresh(leaf) // puts it back where its drivers still wait
 		}
 	}

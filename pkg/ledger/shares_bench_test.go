@@ -37,13 +37,13 @@ func BenchmarkActivityFlip(b *testing.B) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, p := range leaves {
-		l.shareOf(l.accounts[p])
+		l.shareOf(l.queues.accounts[p])
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
 	for i := range b.N {
 		// Leaves without an application, whose parents stay active.
-		a := l.accounts[leaves[(i*20+1)%len(leaves)]]
+		a := l.queues.accounts[leaves[(i*20+1)%len(leaves)]]
 		a.admission.Running = 1 - a.admission.Running
 		for up := a.parent; up != nil; up = up.parent {
 			up.admission.Running += 2*a.admission.Running - 1

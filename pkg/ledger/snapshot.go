@@ -88,11 +88,11 @@ func (l *Ledger) Snapshot() Snapshot {
 func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]string, []Leaving) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	tree := l.tree // built anew at every change, never edited
+	tree := l.queues.Tree // built anew at every change, never edited
 	s := Snapshot{Version: l.version, Total: l.total, InWindow: l.inWindow, Queues: make([]QueueState, 0, len(tree.Nodes)+len(tree.Blocked))}
 	active, held := make([]bool, len(tree.Nodes)), heldBack(nil)
 	for i, n := range tree.Nodes {
-		a := l.accounts[n.Path]
+		a := l.queues.accounts[n.Path]
 		active[i] = a.active()
 		q := QueueState{
 			Path: n.Path, Declared: n.Declared, InTree: true, Leaf: len(n.Children) == 0, Spec: n.Spec, Active: active[i],
@@ -113,7 +113,7 @@ func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]strin
 		}
 		s.Queues = append(s.Queues, q)
 	}
-	return s, tree, active, maps.Clone(l.unreadable), l.leaving()
+	return s, tree, active, maps.Clone(l.queues.unreadable), l.queues.leaving()
 }
 
 func overLimit(p queue.Path, used, limit resource.List) reason.Reason {

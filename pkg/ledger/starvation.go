@@ -55,9 +55,9 @@ func (l *Ledger) LookAtStarvation(now int64) (due bool, next int64) {
 		l.lookAtClocks(now)
 	}
 	l.tendPlaces(now)
-	interval := p.pace.Interval(preemption.SettingsOf(l.root.spec.Preemption).Interval)
-	for _, n := range l.tree.Nodes[1:] {
-		a := l.accounts[n.Path]
+	interval := p.pace.Interval(preemption.SettingsOf(l.queues.root.spec.Preemption).Interval)
+	for _, n := range l.queues.Nodes[1:] {
+		a := l.queues.accounts[n.Path]
 		s := a.starving
 		if !s.below() {
 			continue
@@ -94,8 +94,8 @@ func (l *Ledger) lookAtClocks(now int64) {
 	l.recheckDrivers()
 	held := l.heldBack()
 	var tried onTrial
-	for _, n := range l.tree.Nodes[1:] {
-		a := l.accounts[n.Path]
+	for _, n := range l.queues.Nodes[1:] {
+		a := l.queues.accounts[n.Path]
 		before := starving{}
 		if a.starving != nil {
 			before = *a.starving
@@ -121,7 +121,7 @@ func (l *Ledger) lookAtClocks(now int64) {
 func (l *Ledger) lookAtClock(a *account, demand resource.List, tried onTrial, now int64) {
 	var memory queue.Memory
 	if !l.preempting.recalled {
-		memory = l.declared[a.path].Memory
+		memory = l.queues.declared[a.path].Memory
 	}
 	in := preemption.ClockInput{Rule: a.parent.spec.Rule(), Total: l.total, Waiting: a.pending > 0, Usage: a.usage.List()}
 	in.Settled = in.Usage.Sub(tried[a])
@@ -167,8 +167,8 @@ type heldBack map[*account]resource.List
 
 func (l *Ledger) heldBack() heldBack {
 	held := heldBack{}
-	for _, n := range l.tree.Nodes { // not driversWait: where a share has shrunk, that is noted when a walk comes by
-		leaf := l.accounts[n.Path]
+	for _, n := range l.queues.Nodes { // not driversWait: where a share has shrunk, that is noted when a walk comes by
+		leaf := l.queues.accounts[n.Path]
 		if leaf.driverPods == 0 || leaf.driverDemand.Equal(&leaf.drivers) {
 			continue // as mostly
 		}

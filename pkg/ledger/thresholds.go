@@ -23,7 +23,7 @@ func (h *Rehearsal) Watch(ts ...*Threshold) {
 }
 
 func (t *Threshold) look(l *Ledger) {
-	a := l.accounts[t.Queue]
+	a := l.queues.accounts[t.Queue]
 	if a == nil {
 		return
 	}
@@ -49,7 +49,7 @@ func (l *Ledger) driverShareFor(leaf *account, request resource.List) (is, needs
 func (h *Rehearsal) DriverShare(leaf queue.Path) int64 {
 	h.ledger.mu.Lock()
 	defer h.ledger.mu.Unlock()
-	if a := h.ledger.accounts[leaf]; a != nil {
+	if a := h.ledger.queues.accounts[leaf]; a != nil {
 		return a.driverShare()
 	}
 	return limit.DefaultDriverShare

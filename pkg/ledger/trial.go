@@ -69,7 +69,7 @@ func (t *trial) move(r *record, s State) {
 
 // next charges the next pod and returns it, nil if there is none.
 func (t *trial) next() *record {
-	return t.nextBelow(t.ledger.root, t.open&t.ledger.lanesOf(t.ledger.root))
+	return t.nextBelow(t.ledger.queues.root, t.open&t.ledger.lanesOf(t.ledger.queues.root))
 }
 
 // nextBelow is next among the pods of one queue, whatever limits that queue and those above it have.

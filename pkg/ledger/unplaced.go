@@ -24,7 +24,7 @@ func (l *Ledger) Unplaced() []Unplaced {
 		why   reason.Reason
 	}
 	counts := map[key]int{}
-	for _, r := range l.unbound { // sums: order does not matter
+	for _, r := range l.requests.unbound { // sums: order does not matter
 		if r.state != Waiting || r.leaf != nil {
 			continue
 		}

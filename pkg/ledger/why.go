@@ -21,7 +21,7 @@ func (l *Ledger) Why(uid UID) (reason.Reason, bool) {
 
 // why is the dominant reason: a hold, then a hard limit, the nearest first, then room, then the turn.
 func (l *Ledger) why(r *record) reason.Reason {
-	if r.keptOut() && !l.treeOld { // what it was told may be of older numbers
+	if r.keptOut() && !l.queues.stale { // what it was told may be of older numbers
 		if why, fits := l.slotFor(r.leaf, r.app.slot.User); !fits {
 			return why
 		}
@@ -78,9 +78,9 @@ func (l *Ledger) Survey(n int, now int64) {
 		return
 	}
 	l.settleAll()
-	for range min(n, len(l.unbound)) {
-		l.surveyed = (l.surveyed + 1) % len(l.unbound)
-		r := l.unbound[l.surveyed]
+	for range min(n, len(l.requests.unbound)) {
+		l.surveyed = (l.surveyed + 1) % len(l.requests.unbound)
+		r := l.requests.unbound[l.surveyed]
 		if r.state == Waiting && r.hold.Code == reason.GangIncomplete && now-r.since >= tellAfter && r.shownLimit().Code != r.hold.Code {
 			why := l.why(r) // not before: the others are being created, mostly
 			l.conditions.limit(r, &why)
@@ -123,7 +123,7 @@ func (l *Ledger) WaitingPods() map[reason.Code]int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	held := map[reason.Code]int{}
-	for _, r := range l.unbound { // each for itself: order does not matter
+	for _, r := range l.requests.unbound { // each for itself: order does not matter
 		if r.state == Waiting && r.held() {
 			held[l.holdNow(r).Code]++
 		}
@@ -135,7 +135,7 @@ func (l *Ledger) WaitingPods() map[reason.Code]int {
 			turn[c] = reason.WaitingForRoom
 		}
 	}
-	for _, leaf := range l.accounts {
+	for _, leaf := range l.queues.accounts {
 		for _, app := range leaf.apps {
 			for i := range app.podQueues { // all pods of one queue wait for the same
 				q := &app.podQueues[i]

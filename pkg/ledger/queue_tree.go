@@ -1,0 +1,285 @@
+package ledger
+
+import (
+	"math"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// queueTree owns which Queues are declared, which of them are in force, and the account of each of these. It hears of Queues (declare, markUnreadable,
+// forget, retire) and of the pods in them (rebuild, noteParents). It says which queue takes pods that ask for a path (resolve), and which Queues are
+// on their way out (leaving).
+//
+// The tree is built at the next step after a change, so that a burst of ten thousand Queues costs one build. Accounts live on by path, so charges stay.
+type queueTree struct {
+	declared map[queue.Path]queue.Declaration
+	// unreadable are Queues that cannot be read, and why. The last declaration of one, if there was one, stays in declared.
+	unreadable map[queue.Path]string
+	// retired are those of the unreadable Queues that are being deleted.
+	retired map[queue.Path]bool
+	percent int // declarations that state something in percent of the cluster
+
+	queue.Tree
+	stale    bool   // a Queue, or what sits in the queues, changed in a way that may change the tree
+	builds   uint64 // grows with every tree
+	accounts map[queue.Path]*account
+	root     *account
+	// guarded are the queues that keep a declared child out of the tree while pods sit in them.
+	guarded map[queue.Path]bool
+	// parents are the queues with declared children.
+	parents map[queue.Path]parent
+}
+
+// parent is what the tree was told about a queue with declared children.
+type parent struct {
+	since    int64 // creation of its eldest child
+	occupied bool  // a pod that is older than every child asks for it
+}
+
+func newQueueTree() queueTree {
+	return queueTree{
+		declared: map[queue.Path]queue.Declaration{}, unreadable: map[queue.Path]string{}, retired: map[queue.Path]bool{},
+		accounts: map[queue.Path]*account{}, guarded: map[queue.Path]bool{}, parents: map[queue.Path]parent{}, stale: true,
+	}
+}
+
+// declare takes in a Queue as declared; false: nothing that counts has changed. What a status remembers counts until this process leads: from then on
+// it repeats what the ledger knows.
+func (t *queueTree) declare(d queue.Declaration, leading bool) bool {
+	old, known := t.declared[d.Path]
+	if known && t.unreadable[d.Path] == "" && old.Spec.Equal(d.Spec) && old.Percent.Equal(d.Percent) && old.PolicyInForce == d.PolicyInForce &&
+		old.Created == d.Created && old.Deleting == d.Deleting && (leading || old.Memory.Equal(d.Memory)) {
+		return false
+	}
+	t.percent += btoi(!d.Percent.IsZero()) - btoi(!old.Percent.IsZero())
+	t.declared[d.Path] = d
+	delete(t.unreadable, d.Path)
+	delete(t.retired, d.Path)
+	t.stale = true
+	return true
+}
+
+func (t *queueTree) markUnreadable(p queue.Path, why string) bool {
+	if t.unreadable[p] == why {
+		return false
+	}
+	t.unreadable[p] = why
+	t.stale = true
+	return true
+}
+
+func (t *queueTree) forget(p queue.Path) bool {
+	d, declared := t.declared[p]
+	if _, unreadable := t.unreadable[p]; !declared && !unreadable {
+		return false
+	}
+	t.percent -= btoi(!d.Percent.IsZero())
+	delete(t.declared, p)
+	delete(t.unreadable, p)
+	delete(t.retired, p)
+	t.stale = true
+	return true
+}
+
+func (t *queueTree) retire(p queue.Path) bool {
+	if _, unreadable := t.unreadable[p]; !unreadable || t.retired[p] {
+		return false
+	}
+	t.retired[p] = true
+	if d, declared := t.declared[p]; declared {
+		d.Deleting = true
+		t.declared[p] = d
+	}
+	t.stale = true
+	return true
+}
+
+// rebuild builds the tree and gives every queue of it an account with its spec. gone are the queues that are not in it any more; their accounts stay
+// until drop, for the pods that have to move. regated are the leaves whose gate is set differently.
+func (t *queueTree) rebuild(pods *requests, total resource.List) (gone []queue.Path, regated []*account) {
+	t.stale = false
+	t.Tree = queue.Build(t.declarations(), t.occupancy(pods), total)
+	t.builds++
+	inTree := make(map[queue.Path]bool, len(t.Nodes))
+	for i, n := range t.Nodes { // parents before children
+		inTree[n.Path] = true
+		a := t.accounts[n.Path]
+		if a == nil {
+			a = newQueueAccount(n.Path, t.accounts[n.Path.Parent()])
+			t.accounts[n.Path] = a
+		}
+		if a.spec.Policy != n.Spec.Policy || a.spec.MaxStarting != n.Spec.MaxStarting || a.spec.StartingTimeout != n.Spec.StartingTimeout {
+			regated = append(regated, a)
+		}
+		a.declare(n, i+1)
+	}
+	t.root = t.accounts[queue.Root]
+	for i := range t.Nodes { // all have their children by now
+		a := t.accounts[t.Nodes[i].Path]
+		a.gated = a.spec.Policy == queue.StateAware && len(a.kids) == 0
+	}
+	for p, a := range t.accounts { // each for itself: order does not matter
+		if !inTree[p] {
+			a.accepting, a.kids = false, nil
+			gone = append(gone, p)
+		}
+	}
+	return gone, regated
+}
+
+func newQueueAccount(p queue.Path, parent *account) *account {
+	a := &account{path: p, parent: parent, apps: map[string]*account{}}
+	a.admission.Path = p
+	if parent != nil {
+		a.admission.Parent = &parent.admission
+	}
+	a.inOrder.Init(a)
+	return a
+}
+
+// declare gives the account of a queue what the tree says of it. Its parent has been declared already.
+func (a *account) declare(n queue.Node, ordinal int) {
+	a.admission.Most = n.Spec.MaxRunningApplications
+	a.spec, a.ordinal, a.accepting = n.Spec, ordinal, n.Accepting
+	a.kids = a.kids[:0]
+	a.inheritMaxPod()
+	a.preemption = n.Spec.Preemption
+	if a.parent != nil {
+		a.preemption = n.Spec.Preemption.Under(a.parent.preemption)
+		a.parent.kids = append(a.parent.kids, a)
+	}
+}
+
+// drop forgets the accounts of queues that left the tree.
+func (t *queueTree) drop(gone []queue.Path) {
+	for _, p := range gone {
+		delete(t.accounts, p)
+	}
+}
+
+// noteParents notes what would change the tree's mind about queues that pods keep out of it or in it.
+func (t *queueTree) noteParents(pods *requests) {
+	clear(t.guarded)
+	for _, p := range t.Problems {
+		if p.Reason.Code == reason.ParentHasPods {
+			t.guarded[p.Path.Parent()] = true
+		}
+	}
+	clear(t.parents)
+	for p, d := range t.declared { // the smallest of each: order does not matter
+		q, ok := t.parents[p.Parent()]
+		if !ok || d.Created < q.since {
+			q.since = d.Created
+		}
+		q.occupied = pods.askedBefore(p.Parent(), q.since)
+		t.parents[p.Parent()] = q
+	}
+	for _, n := range t.Nodes[1:] { // parents before children
+		a := t.accounts[n.Path]
+		up := a.parent
+		a.forced = !n.Declared || up.forced || up.parent != nil && (up.direct > 0 || t.parents[up.path].occupied)
+	}
+}
+
+// guard makes the tree stale where the pods that ask for a queue begin or cease to keep its children out. The order in which pods and Queues are seen
+// makes no difference: what counts is when they were created.
+func (t *queueTree) guard(p queue.Path, pods *requests) {
+	if q, ok := t.parents[p]; ok && q.occupied != pods.askedBefore(p, q.since) {
+		t.stale = true
+	}
+}
+
+func (t *queueTree) declarations() []queue.Declaration {
+	ds := make([]queue.Declaration, 0, len(t.declared))
+	for _, d := range t.declared { // Build sorts
+		ds = append(ds, d)
+	}
+	return ds
+}
+
+// occupancy says which queues have pods of their own: charged ones everywhere, waiting ones only where a child is declared,
+// since that is all the tree asks about them.
+func (t *queueTree) occupancy(pods *requests) []queue.Occupancy {
+	byPath := map[queue.Path]queue.Occupancy{}
+	charge := func(p queue.Path) {
+		byPath[p] = queue.Occupancy{Path: p, Charged: true, OldestWaiting: math.MaxInt64}
+	}
+	for p, a := range t.accounts {
+		if a.direct > 0 && p != queue.Root {
+			charge(p)
+		}
+	}
+	for _, r := range pods.orphans {
+		charge(r.asked)
+	}
+	for p := range t.declared {
+		parent := p.Parent()
+		ask := pods.byQueue[parent]
+		if ask == nil || parent == "" {
+			continue
+		}
+		o, ok := byPath[parent]
+		if !ok {
+			o = queue.Occupancy{Path: parent}
+		}
+		o.OldestWaiting = ask.pods[0].Created
+		byPath[parent] = o
+	}
+	os := make([]queue.Occupancy, 0, len(byPath))
+	for _, o := range byPath { // Build sorts
+		os = append(os, o)
+	}
+	return os
+}
+
+// resolve finds the leaf that takes pods which ask for p, or the reason why none does.
+func (t *queueTree) resolve(p queue.Path) (*account, reason.Reason) {
+	a := t.accounts[p]
+	if a != nil && a.accepting {
+		return a, reason.Reason{}
+	}
+	why := reason.Reason{Queue: string(p)}
+	d, declared := t.declared[p]
+	switch {
+	case declared && d.Deleting || t.retired[p]:
+		why.Code = reason.QueueDeleted
+	case p == queue.Root || a != nil && len(a.kids) > 0:
+		why.Code, why.Other = reason.QueueNotLeaf, string(t.firstChild(p))
+	case declared:
+		why.Code, why.Detail = reason.QueueNotReady, t.problemOf(p)
+	case t.unreadable[p] != "":
+		why.Code, why.Detail = reason.QueueNotReady, t.unreadable[p]
+	default:
+		why.Code = reason.QueueNotFound
+	}
+	return nil, why
+}
+
+func (t *queueTree) firstChild(p queue.Path) queue.Path {
+	i, _ := t.Find(p)
+	if len(t.Nodes[i].Children) == 0 {
+		return ""
+	}
+	return t.Nodes[t.Nodes[i].Children[0]].Path
+}
+
+func (t *queueTree) problemOf(p queue.Path) string {
+	for _, q := range t.Problems {
+		if q.Path == p {
+			return q.Reason.Text()
+		}
+	}
+	return ""
+}
+
+func sortedKeys[K ~string, V any](m map[K]V) []K {
+	ks := make([]K, 0, len(m))
+	for k := range m {
+		ks = append(ks, k)
+	}
+	slices.Sort(ks)
+	return ks
+}

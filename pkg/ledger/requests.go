@@ -1,0 +1,77 @@
+package ledger
+
+import (
+	"github.com/fairway-scheduler/fairway/pkg/core/heap"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// requests owns which pods ask for which queue. It hears of pods (add, remove). It says what the tree last answered to those that ask for a queue, and
+// which is the oldest of them.
+type requests struct {
+	byQueue map[queue.Path]*queueRequest
+	// orphans are bound pods whose queue is not in the tree yet.
+	orphans map[UID]*record
+	// unbound are all pods that ask for a queue, in no order that means anything.
+	unbound []*record
+}
+
+// queueRequest gathers the unbound pods that ask for one queue, with what the tree last answered.
+type queueRequest struct {
+	pods   []askEntry // a heap: the oldest first
+	leaf   *account
+	hold   reason.Reason
+	maxPod resource.List // of the leaf
+}
+
+type askEntry struct{ *record }
+
+func (e *askEntry) Before(o *askEntry) bool { return e.record.older(o.record) }
+func (e *askEntry) Moved(to int)            { e.inRequest = to }
+
+// answer takes in what the tree says to all pods that ask for the queue, and reports whether that is something new.
+func (q *queueRequest) answer(leaf *account, hold reason.Reason) (changed bool) {
+	var maxPod resource.List
+	if leaf != nil {
+		maxPod = leaf.maxPod
+	}
+	changed = leaf != q.leaf || hold != q.hold || !queue.SameLimits(maxPod, q.maxPod)
+	q.leaf, q.hold, q.maxPod = leaf, hold, maxPod
+	return changed
+}
+
+// add enters a pod under the queue that it asks for. first: no other pod does, so the tree is to be asked.
+func (q *requests) add(r *record) (of *queueRequest, first bool) {
+	of = q.byQueue[r.asked]
+	if first = of == nil; first {
+		of = &queueRequest{}
+		q.byQueue[r.asked] = of
+	}
+	of.pods = heap.Push(of.pods, askEntry{r})
+	r.inUnbound = len(q.unbound)
+	q.unbound = append(q.unbound, r)
+	return of, first
+}
+
+// remove takes a pod out; false: it was not in.
+func (q *requests) remove(r *record) bool {
+	if r.inRequest == notIn {
+		return false
+	}
+	of := q.byQueue[r.asked]
+	of.pods = heap.Remove(of.pods, r.inRequest)
+	if len(of.pods) == 0 {
+		delete(q.byQueue, r.asked)
+	}
+	last := q.unbound[len(q.unbound)-1]
+	q.unbound[r.inUnbound], last.inUnbound = last, r.inUnbound
+	q.unbound = q.unbound[:len(q.unbound)-1]
+	return true
+}
+
+// askedBefore reports whether a pod that asks for the queue was created before the given time.
+func (q *requests) askedBefore(p queue.Path, since int64) bool {
+	of := q.byQueue[p]
+	return of != nil && of.pods[0].Created < since
+}
