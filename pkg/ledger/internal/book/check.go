@@ -36,7 +36,7 @@ func (q *PodQueue[P]) Check() string {
 		if q.run[i].isValid() {
 			valid++
 		}
-		if i > q.first && q.run[i].before(&q.run[i-1]) {
+		if i > q.first && q.run[i].Before(&q.run[i-1]) {
 			return "has a run out of order"
 		}
 	}
@@ -44,7 +44,7 @@ func (q *PodQueue[P]) Check() string {
 		if q.heap[i].isValid() {
 			valid++
 		}
-		if i > 0 && q.heap[i].before(&q.heap[(i-1)/2]) {
+		if i > 0 && q.heap[i].Before(&q.heap[(i-1)/2]) {
 			return "has a heap out of order"
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/heap"
 )
 
 // PodQueue has the waiting pods of one class in one application, in the order in which they are released. Most pods come in that order
@@ -75,7 +77,11 @@ type queued[P Pod[P]] struct {
 
 func (e *queued[P]) isValid() bool { return e.version == e.pod.item().version }
 
-func (e *queued[P]) before(o *queued[P]) bool {
+// Moved: an entry needs no index.
+func (e *queued[P]) Moved(int) {}
+
+// Before reports whether e comes before o.
+func (e *queued[P]) Before(o *queued[P]) bool {
 	if e.Key != o.Key {
 		return e.Key.before(o.Key)
 	}
@@ -103,14 +109,13 @@ func (q *PodQueue[P]) Push(pod P, k Key) {
 	e := queued[P]{pod: pod, Key: k, version: item.version}
 	q.valid++
 	switch last := len(q.run) - 1; {
-	case q.first > last || q.run[last].before(&e):
+	case q.first > last || q.run[last].Before(&e):
 		q.run = append(q.run, e)
-	case q.first > 0 && e.before(&q.run[q.first]): // back again
+	case q.first > 0 && e.Before(&q.run[q.first]): // back again
 		q.first--
 		q.run[q.first] = e
 	default:
-		q.heap = append(q.heap, e)
-		q.up(len(q.heap) - 1)
+		q.heap = heap.Push(q.heap, e)
 	}
 	q.settle()
 }
@@ -123,7 +128,7 @@ func (q *PodQueue[P]) Remove(pod P) {
 }
 
 func (q *PodQueue[P]) next() *queued[P] {
-	if q.first == len(q.run) || len(q.heap) > 0 && q.heap[0].before(&q.run[q.first]) {
+	if q.first == len(q.run) || len(q.heap) > 0 && q.heap[0].Before(&q.run[q.first]) {
 		return &q.heap[0]
 	}
 	return &q.run[q.first]
@@ -139,10 +144,7 @@ func (q *PodQueue[P]) settle() {
 		q.first++
 	}
 	for q.entries() > q.valid && len(q.heap) > 0 && !q.heap[0].isValid() {
-		last := len(q.heap) - 1
-		q.heap[0], q.heap[last] = q.heap[last], queued[P]{}
-		q.heap = q.heap[:last]
-		q.down(0)
+		q.heap = heap.Remove(q.heap, 0)
 	}
 	if q.entries() > 2*q.valid+8 {
 		q.compact()
@@ -159,38 +161,7 @@ func (q *PodQueue[P]) compact() {
 	gone := func(e queued[P]) bool { return !e.isValid() }
 	q.run, q.first = slices.DeleteFunc(slices.Delete(q.run, 0, q.first), gone), 0
 	q.heap = slices.DeleteFunc(q.heap, gone)
-	for i := len(q.heap)/2 - 1; i >= 0; i-- {
-		q.down(i)
-	}
-}
-
-func (q *PodQueue[P]) up(i int) { q.rise(q.heap[i], i, 0) }
-
-func (q *PodQueue[P]) rise(e queued[P], i, top int) {
-	for i > top {
-		p := (i - 1) / 2
-		if !e.before(&q.heap[p]) {
-			break
-		}
-		q.heap[i], i = q.heap[p], p
-	}
-	q.heap[i] = e
-}
-
-// down lets the hole at i sink to the bottom and the entry rise from there: it comes from the bottom, so it mostly stays there.
-func (q *PodQueue[P]) down(i int) {
-	h, top := q.heap, i
-	if i >= len(h) {
-		return
-	}
-	e := h[i]
-	for c := 2*i + 1; c < len(h); c = 2*i + 1 {
-		if c+1 < len(h) && h[c+1].before(&h[c]) {
-			c++
-		}
-		h[i], i = h[c], c
-	}
-	q.rise(e, i, top)
+	heap.Init(q.heap)
 }
 
 // FreeList keeps the memory of queues that became empty for those that begin: in steady state nothing is allocated.
