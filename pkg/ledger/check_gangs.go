@@ -22,22 +22,25 @@ func (l *Ledger) checkGroups() (wrong []string) {
 			say("pod %s of group %s is listed in %s", uid, r.Gang, r.group.Key)
 		}
 	}
-	onItsWay := 0
+	starting := 0
 	for _, key := range sortedKeys(l.gangs) {
 		g := l.gangs[key]
 		if members[g] != len(g.pods) {
 			say("group %s lists %d pods, has %d", key, len(g.pods), members[g])
 		}
 		wrong = append(wrong, l.checkGroup(g)...)
-		onItsWay += btoi(g.Together() && g.Taken > 0 && !g.Broken() && g.complete)
+		starting += btoi(g.Together() && g.Taken > 0 && !g.Broken() && g.complete)
 	}
-	if onItsWay > 1 {
-		say("%d groups are on their way", onItsWay)
+	if starting > 1 {
+		say("%d groups are on their way", starting)
 	}
 	for _, e := range l.nodeList {
-		if e.keptFor != nil && e.keptFor != l.keeper {
-			say("node %s is kept for group %s, which has no turn", e.Name, e.keptFor.Key)
+		if e.heldFor != nil && e.heldFor != l.nodeHolds.Group {
+			say("node %s is held for group %s, which has no turn", e.Name, e.heldFor.Key)
 		}
+	}
+	if l.nodeHolds.Held() != (l.waitsBehind.leaf != nil) || l.nodeHolds.Held() != (l.nodeHolds.Until != 0) {
+		say("nodes are held until %d, in front of %+v: which group are they for?", l.nodeHolds.Until, l.waitsBehind)
 	}
 	return wrong
 }
@@ -59,14 +62,11 @@ func (l *Ledger) checkGroup(g *group) (wrong []string) {
 	if complete := g.declared && g.Complete() || g.Members.Whole; complete != g.complete {
 		say("complete is %v, should be %v", g.complete, complete)
 	}
-	if g.Together() && g.Taken > 0 && l.onItsWay != g && !g.Broken() {
+	if g.Together() && g.Taken > 0 && l.startingGroup != g && !g.Broken() {
 		say("it is on its way, and not noted so")
 	}
 	if partial := g.declared && g.Partial() && g.complete; partial != slices.Contains(l.partial, g) {
 		say("partial should be %v", partial)
-	}
-	if g.wait.until != 0 && l.keeper != g {
-		say("nothing is kept for it any more")
 	}
 	return wrong
 }

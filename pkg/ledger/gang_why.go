@@ -68,8 +68,8 @@ func (l *Ledger) roomOfGroup(g *group, queue string) (reason.Reason, bool) {
 		return reason.Reason{}, false
 	}
 	why, needed, until := reason.Reason{Code: reason.GangWaitsForRoom, Queue: queue, Other: g.Key}, int64(len(pods)), int64(0)
-	if l.keeper == g {
-		until = g.wait.until
+	if l.nodeHolds.Group == g {
+		until = l.nodeHolds.Until
 	}
 	short := func(lacks resource.Name, empty bool, until int64) {
 		_, free := l.lacksInAll(g, empty)

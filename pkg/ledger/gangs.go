@@ -63,7 +63,7 @@ type group struct {
 	attempts int // failed in a row
 	retryAt  int64
 	partial  bool // in the ledger's list of those
-	wait     wait // see keep.go
+	wait     groupWait
 }
 
 // open: its pods start together or not at all.
@@ -205,9 +205,9 @@ func (l *Ledger) judgeGroup(g *group) {
 func (l *Ledger) noteGroup(g *group) {
 	switch on := g.Taken > 0 && g.Together(); {
 	case on:
-		l.onItsWay = g
-	case l.onItsWay == g:
-		l.onItsWay = nil
+		l.startingGroup = g
+	case l.startingGroup == g:
+		l.startingGroup = nil
 	}
 	if partial := g.declared && g.Partial() && g.complete; partial != g.partial {
 		g.partial = partial

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/gang"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -258,33 +259,33 @@ func TestAGangIsNotStarved(t *testing.T) {
 	f.wantPods(f.choose())
 	f.pod("newcomer", "a", asks(1, 1), ofClass("n"), at(1000))
 	f.wantPods(f.choose(), "newcomer")
-	f.now += patience
+	f.now += gang.Patience
 	f.pod("newest", "a", asks(1, 1), ofClass("n"), at(1001))
 	f.pod("elsewhere", "b", asks(10, 1), ofClass("e"), at(1002))
 	f.choose() // now nodes are kept
-	if f.keeper == nil || f.nodes["other"].keptFor == nil {
+	if f.nodeHolds.Group == nil || f.nodes["other"].heldFor == nil {
 		t.Fatalf("nothing is kept")
 	}
 	want := reason.Reason{Code: reason.BehindGang, Queue: "root.a", Other: "ns/g", Numbers: reason.Turn{
-		Since: f.keeper.wait.since, Until: f.now + keepFor,
+		Since: f.nodeHolds.Group.wait.Since, Until: f.now + gang.LongestHold,
 	}}
 	if why, _ := f.Why("newest"); why != want {
 		t.Errorf("got %+v, want %+v", why, want)
 	}
 	f.forget("short", "long")
 	f.wantPods(f.choose(), "elsewhere", "g0", "g1", "g2")
-	if f.keeper != nil {
+	if f.nodeHolds.Group != nil {
 		t.Error("nodes are still kept")
 	}
 }
 
-func TestKeptNodesAreGivenBackInTime(t *testing.T) {
+func TestHeldNodesAreGivenBackInTime(t *testing.T) {
 	f := gangs(t)
 	f.pod("long", "b", asks(80, 4), ofClass("long"), at(0))
 	f.run("long")
 	f.gang("g", "a", 3)
 	f.wantPods(f.choose())
-	f.now += patience
+	f.now += gang.Patience
 	f.wantPods(f.choose())
 	f.pod("other", "b", asks(1, 1), ofClass("other"))
 	f.wantPods(f.choose())
@@ -294,12 +295,12 @@ func TestKeptNodesAreGivenBackInTime(t *testing.T) {
 	if _, some := f.NodesOpenTo("g0"); some {
 		t.Error("the group may not use all")
 	}
-	if next, ok := f.NextRetry(f.now); !ok || next > f.now+keepFor {
+	if next, ok := f.NextRetry(f.now); !ok || next > f.now+gang.LongestHold {
 		t.Errorf("next at %d, %v", next, ok)
 	}
-	f.now += keepFor
+	f.now += gang.LongestHold
 	f.wantPods(f.choose(), "other")
-	if f.keeper != nil {
+	if f.nodeHolds.Group != nil {
 		t.Error("nodes are still kept")
 	}
 }
@@ -329,10 +330,10 @@ func TestNodesAreKeptForAGangInPartFirst(t *testing.T) {
 	f.pod("h0", "b", ofGang("h"), asks(10, 1), at(1), boundTo("node"))
 	f.pod("h1", "b", ofGang("h"), asks(20, 1), at(2))
 	f.wantPods(f.choose())
-	f.now += patience
+	f.now += gang.Patience
 	f.wantPods(f.choose())
-	if f.keeper == nil || f.keeper.Key != "ns/h" {
-		t.Errorf("nodes are kept for %+v", f.keeper)
+	if f.nodeHolds.Group == nil || f.nodeHolds.Group.Key != "ns/h" {
+		t.Errorf("nodes are held for %+v", f.nodeHolds.Group)
 	}
 }
 
@@ -419,15 +420,15 @@ func TestEveryGangHasItsTurn(t *testing.T) {
 	f.gang("i", "a", 2)
 	f.wantPods(f.choose())
 	for _, want := range []string{"ns/g", "ns/h", "ns/i", "ns/g", "ns/h", "ns/i"} {
-		f.now += patience
+		f.now += gang.Patience
 		f.wantPods(f.choose())
-		if f.keeper == nil || f.keeper.Key != want {
-			t.Fatalf("nodes are kept for %+v, want %s", f.keeper, want)
+		if f.nodeHolds.Group == nil || f.nodeHolds.Group.Key != want {
+			t.Fatalf("nodes are held for %+v, want %s", f.nodeHolds.Group, want)
 		}
-		if next, _ := f.NextRetry(f.now); next != f.now+keepFor {
+		if next, _ := f.NextRetry(f.now); next != f.now+gang.LongestHold {
 			t.Errorf("next at %d", next)
 		}
-		f.now += keepFor - 1
+		f.now += gang.LongestHold - 1
 		f.wantPods(f.choose())
 		f.now++
 		f.wantPods(f.choose())

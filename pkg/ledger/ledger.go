@@ -4,6 +4,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/admission"
 	"github.com/fairway-scheduler/fairway/pkg/core/capacity"
 	"github.com/fairway-scheduler/fairway/pkg/core/fairshare"
+	"github.com/fairway-scheduler/fairway/pkg/core/gang"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
@@ -55,19 +56,17 @@ type Ledger struct {
 	// The gates: see gate.go.
 	starts starts
 
-	// Pod groups: see gangs.go and keep.go.
-	gangs        map[string]*group
-	partial      []*group  // that have some of their nodes, and not all
-	onItsWay     *group    // that was released, and is not whole yet
-	seated       []Release // charged with the first of their group, and to be released next
-	owed         []*record // whose group has begun without them
-	withdrawn    []UID     // to be taken out of kube-scheduler's queue
-	rejected     []UID     // to be rejected where they wait for their group
-	keeper       *group    // for which nodes are kept
-	firstToWait  *group    // of the last walk, the group without room whose turn to have nodes kept it is
-	nextPatience int64     // when the next one will have waited for long enough for that; 0: none
-	keptInVain   int64     // when nodes were last given back that were kept for a group that did not start
-	roomChanges  uint64    // grows whenever a node gains room
+	// Pod groups: see gangs.go and hold.go.
+	gangs         map[string]*group
+	partial       []*group           // that have some of their nodes, and not all
+	startingGroup *group             // that was released, and is not whole yet
+	seated        []Release          // charged with the first of their group, and to be released next
+	owed          []*record          // whose group has begun without them
+	withdrawn     []UID              // to be taken out of kube-scheduler's queue
+	rejected      []UID              // to be rejected where they wait for their group
+	nodeHolds     gang.Holds[*group] // for which group nodes are held
+	waitsBehind   queueBehind        // what waits meanwhile
+	roomChanges   uint64             // grows whenever a node gains room
 
 	// Shares: see shares.go.
 	flips, recheckedAt uint64

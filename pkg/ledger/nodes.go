@@ -28,7 +28,7 @@ type node struct {
 	spots, foreignPods int
 	index              int       // in the ledger's list of nodes
 	on                 []*record // that run here, or that are to: in no order that means anything
-	keptFor            *group
+	heldFor            *group
 	copied             *copiedNode // see preemption.go; nil: it is to be copied anew
 	changes            uint64
 }

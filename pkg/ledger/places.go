@@ -206,7 +206,7 @@ func (l *Ledger) nextPlaced(now int64) *record {
 		if !r.group.open() {
 			return r
 		}
-		if l.onItsWay == nil {
+		if l.startingGroup == nil {
 			if first := l.seat(r.group, now); first != nil {
 				return first
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/gang"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 )
 
@@ -40,9 +41,9 @@ func TestAPlaceIsOpenToItsPodAlthoughTheNodeIsKept(t *testing.T) {
 	f.pod("placed", "b", asks(10, 4), nominated)
 	f.gang("g", "a", 3)
 	f.wantPods(f.choose(), "placed")
-	f.now += patience
+	f.now += gang.Patience
 	f.choose()
-	f.now += patience
+	f.now += gang.Patience
 	f.choose()
 	if open, some := f.NodesOpenTo("runs"); !some || len(open) > 0 {
 		t.Fatalf("%v are open to others: the node should be kept", open)
@@ -208,7 +209,7 @@ func TestAGroupThatLackedRoomStartsOnItsPlaces(t *testing.T) {
 	f.gang("h", "b", 3, asks(30, 4))
 	for range 3 {
 		f.wantPods(f.choose())
-		f.now += patience
+		f.now += gang.Patience
 	}
 	f.gang("g", "a", 2)
 	f.wantPods(f.choose())

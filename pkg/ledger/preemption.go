@@ -99,7 +99,7 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 	nodes := make([]*copiedNode, 0, len(l.nodeList))
 	for _, e := range l.nodeList {
 		c := l.copyNode(e, now)
-		if !e.Usable || e.keptFor != nil { // for no claimant; but who leaves it, its queue does not use any more
+		if !e.Usable || e.heldFor != nil { // for no claimant; but who leaves it, its queue does not use any more
 			nodes = append(nodes, &copiedNode{leaving: c.leaving, closed: true})
 			continue
 		}

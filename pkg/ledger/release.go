@@ -89,7 +89,7 @@ func (l *Ledger) next(now int64) *record {
 	}
 	// Only the class whose turn it is looks for room: there may be thousands, and most of them come later.
 	open &= l.lanesOf(l.queues.root)
-	l.firstToWait, l.nextPatience = nil, 0
+	l.nodeHolds.Walk()
 	if r := l.nextPlaced(now); r != nil {
 		return r
 	}
@@ -102,7 +102,7 @@ func (l *Ledger) next(now int64) *record {
 	r := l.walk(l.queues.root, open)
 	for r != nil {
 		if r.class.group.open() {
-			if l.onItsWay != nil && l.onItsWay != r.group {
+			if l.startingGroup != nil && l.startingGroup != r.group {
 				r = nil // its turn is next, and comes when the other group has its places
 				break
 			}
@@ -125,7 +125,7 @@ func (l *Ledger) next(now int64) *record {
 	// The order's next pod waits for what becomes of the released ones of its class. Stepping past it to another class would
 	// trade the exact order for a few milliseconds.
 	if r == nil || r.class.Full() {
-		l.keepForFirst(now)
+		l.holdForNext(now)
 		return nil
 	}
 	return r
@@ -163,7 +163,7 @@ func (l *Ledger) walk(a *account, open book.Lanes) *record {
 // expire lets the pods go whose back-off is over.
 func (l *Ledger) expire(now int64) {
 	l.endStarts(now)
-	l.expireKeeping(now)
+	l.endHoldInTime(now)
 	for len(l.timers) > 0 && l.timers[0].retryAt <= now {
 		r := l.timers[0].record
 		r.retryAt = 0
@@ -182,7 +182,7 @@ func (l *Ledger) NextRetry(now int64) (int64, bool) {
 			at = t
 		}
 	}
-	soonest(l.nextKeeping())
+	soonest(l.nodeHolds.NextChange())
 	if len(l.rejected) > 0 {
 		soonest(now + rejectAgain)
 	}

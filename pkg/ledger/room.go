@@ -46,7 +46,7 @@ func (l *Ledger) roomFor(c *class) *node {
 // holds reports whether the node has room for one more pod of the class. A resource that the node does not list it does not have,
 // unless pods get it elsewhere: else a class that wants a device would have room on every node without devices.
 func (l *Ledger) holds(e *node, c *class) bool {
-	if !e.known || e.full() || e.keptFor != nil && e.keptFor != c.group {
+	if !e.known || e.full() || e.heldFor != nil && e.heldFor != c.group {
 		return false
 	}
 	return l.capacityOf(e).Fits(&e.used, c.request) && e.takes(c)
@@ -233,7 +233,7 @@ func (l *Ledger) mayTry(c *class, now int64) bool {
 
 // mayTryWithoutRoom reports whether a pod of the class may be released although no node is known to have room for it.
 func (l *Ledger) mayTryWithoutRoom(c *class, now int64) bool {
-	return c.MayTryWithoutRoom(breaker.Nodes{Extenders: l.opts.Extenders, Held: l.keeper != nil}, now)
+	return c.MayTryWithoutRoom(breaker.Nodes{Extenders: l.opts.Extenders, Held: l.nodeHolds.Held()}, now)
 }
 
 // mayHaveRoom is mayTry without looking at a node: false where the last look found no room and no node has gained any since.

@@ -16,9 +16,9 @@ func (l *Ledger) seat(g *group, now int64) *record {
 		return nil
 	}
 	g.tried = l.mark
-	turn := l.keeper == g
+	turn := l.nodeHolds.Group == g
 	if !turn && l.lackedRoom(g) { // most looks, so nothing else is asked of them
-		l.lacksPlaces(g, now)
+		l.waitForRoom(g, now)
 		return nil
 	}
 	pods := g.next(need)
@@ -32,7 +32,7 @@ func (l *Ledger) seat(g *group, now int64) *record {
 		return nil
 	}
 	if places == nil {
-		l.lacksPlaces(g, now)
+		l.waitForRoom(g, now)
 		return nil
 	}
 	for i, r := range pods {
@@ -77,7 +77,7 @@ func (g *group) next(n int) []*record {
 
 // completePartial gives a group the places that it lacks while some of its pods run: before anybody else, since it may be of no use without.
 func (l *Ledger) completePartial(now int64) *record {
-	if l.onItsWay != nil {
+	if l.startingGroup != nil {
 		return nil
 	}
 	for _, g := range l.partial { // few, in the order in which they came to that

@@ -1,7 +1,8 @@
-// Package gang says when the pods of a pod group start: all of those without which the group does not start, or none.
+// Package gang says when the pods of a pod group start: all of those without which the group does not start, or none. Where a group waits for room
+// for long, it says for which group nodes are held.
 //
-// Input are counts of a group's pods, and of how many pods fit on nodes; output are verdicts and places. The package takes no place itself,
-// and knows neither nodes nor pods.
+// Input are counts of a group's pods, how many pods fit on nodes, and since when groups wait; output are verdicts, places on nodes and turns. The
+// package holds nothing itself, and knows neither nodes nor pods.
 package gang
 
 // Members are the pods of a group that exist and are not being deleted.

@@ -1,0 +1,112 @@
+package gang
+
+// A group that needs many places at once would wait for ever behind small pods, each of which takes the place that has just become free. So after
+// a while nodes are held for it: for one group at a time, and not for long. Then everybody may use them for a while, and another group has its turn.
+
+const (
+	// Patience is how long a group waits for room before nodes are held for it: most get theirs as pods end. After a hold in vain the next one
+	// waits as long.
+	Patience int64 = 15 * 1_000_000_000
+	// LongestHold is how long nodes are held for a group at most.
+	LongestHold int64 = 5 * 60 * 1_000_000_000
+)
+
+// Wait is a group's wait for room. The zero Wait is that of a group that lacks none.
+type Wait struct {
+	Since int64 // 0: it does not wait
+	Turns int   // how often nodes were held for it in vain
+}
+
+// Holds says for which group nodes are held. G names groups; its zero value is none.
+//
+// The first group of a walk has its turn that has waited for Patience, and for which nodes were held least often. The ledger looks
+// for the nodes, and says what comes of it: Hold, or PassOver.
+type Holds[G comparable] struct {
+	Group G     // for which nodes are held
+	Until int64 // when they are given back at the latest
+
+	vainAt int64     // when nodes were last given back that were held in vain
+	due    []turn[G] // groups that have waited for long enough, in the order of the walk
+	first  int       // of those, whose turn it is: the first with the fewest turns
+	nextAt int64     // when the next group of the walk will have waited for long enough; 0: none will
+}
+
+type turn[G comparable] struct {
+	group G
+	turns int
+}
+
+// Held reports whether nodes are held for a group.
+func (h *Holds[G]) Held() bool {
+	var none G
+	return h.Group != none
+}
+
+// Walk begins a walk through the groups in the order in which they would be released.
+func (h *Holds[G]) Walk() { h.due, h.first, h.nextAt = h.due[:0], 0, 0 }
+
+// LacksRoom notes that the walk came to a group for which there is no room.
+func (h *Holds[G]) LacksRoom(g G, w *Wait, now int64) {
+	if w.Since == 0 {
+		w.Since = now
+	}
+	at := max(w.Since, h.vainAt) + Patience
+	switch {
+	case at > now && (h.nextAt == 0 || at < h.nextAt):
+		h.nextAt = at
+	case at <= now:
+		h.due = append(h.due, turn[G]{g, w.Turns})
+		if w.Turns < h.due[h.first].turns {
+			h.first = len(h.due) - 1
+		}
+	}
+}
+
+// Turn returns the group for which nodes are to be held now, of those that the walk came to; false: none. sure: nothing that the walk comes to
+// later changes that.
+func (h *Holds[G]) Turn() (g G, sure, ok bool) {
+	if h.Held() || len(h.due) == 0 {
+		return g, false, false
+	}
+	first := h.due[h.first]
+	return first.group, first.turns == 0, true
+}
+
+// PassOver notes that held nodes would be of no use to the group whose turn it is. It is the turn of the next one.
+func (h *Holds[G]) PassOver() {
+	h.due = append(h.due[:h.first], h.due[h.first+1:]...)
+	h.first = 0
+	for i, t := range h.due {
+		if t.turns < h.due[h.first].turns {
+			h.first = i
+		}
+	}
+}
+
+// Hold notes that nodes are held for a group from now on.
+func (h *Holds[G]) Hold(g G, now int64) { h.Group, h.Until = g, now+LongestHold }
+
+// End notes that the nodes are given back before their time: the group has started, or room is of no use to it any more.
+func (h *Holds[G]) End() {
+	var none G
+	h.Group, h.Until = none, 0
+}
+
+// Expire ends a hold whose time is over, and reports whether it did. The group, of which w is the wait, goes to the end of those that wait.
+func (h *Holds[G]) Expire(w *Wait, now int64) bool {
+	if !h.Held() || h.Until > now {
+		return false
+	}
+	h.End()
+	h.vainAt, w.Since = now, now
+	w.Turns++
+	return true
+}
+
+// NextChange is when time alone ends the hold, or makes a group wait for long enough; 0: never.
+func (h *Holds[G]) NextChange() int64 {
+	if h.Held() {
+		return h.Until
+	}
+	return h.nextAt
+}
