@@ -162,6 +162,44 @@ func TestAGangThatNeverFitsIsToldWithNumbers(t *testing.T) {
 	f.wantWhy("h0", "MaxResources root.b 0/25000+30000")
 }
 
+// Nodes are held for the first group that can make use of them. One that the cluster could not hold if it were empty stops no other.
+func TestAGangThatNeverFitsStopsNoOtherFromHavingNodesHeld(t *testing.T) {
+	f := gangs(t)
+	f.pod("long", "b", asks(80, 4), ofClass("long"), at(0))
+	f.run("long")
+	f.gang("g", "a", 12) // the first in order, of 120 cpu on 100
+	f.gang("h", "a", 3)
+	f.wantPods(f.choose())
+	f.now += gang.Patience
+	f.wantPods(f.choose())
+	if f.nodeHolds.Group == nil || f.nodeHolds.Group.Key != "ns/h" {
+		t.Fatalf("nodes are held for %+v, want ns/h", f.nodeHolds.Group)
+	}
+	f.now += gang.LongestHold
+	f.ObserveNode(Node{Name: "more", Allocatable: amounts(40, 160), Usable: true})
+	f.pod("there", "b", asks(40, 4), ofClass("there"), at(1), boundTo("more"))
+	f.wantPods(f.choose())
+	f.now += gang.Patience
+	f.wantPods(f.choose())
+	if f.nodeHolds.Group == nil || f.nodeHolds.Group.Key != "ns/g" {
+		t.Fatalf("nodes are held for %+v, want ns/g: the cluster could hold it by now", f.nodeHolds.Group)
+	}
+}
+
+// minResources can make a group too large for the cluster as well.
+func TestNoNodesAreHeldForAGangWhoseMinResourcesNeverFit(t *testing.T) {
+	f := gangs(t)
+	f.gang("g", "a", 2)
+	f.ObserveGang(Gang{Key: "ns/g", MinMember: 2, MinResources: amounts(200, 0)})
+	for range 3 {
+		f.wantPods(f.choose())
+		f.wantWhy("g0", "GangTooLarge root.a 100000/2+200000") // cpu
+		f.now += gang.Patience
+	}
+	f.pod("other", "b", asks(90, 4), ofClass("other"))
+	f.wantPods(f.choose(), "other")
+}
+
 // Where one pod fails, all go back: those that wait for it are rejected, those that were not tried are withdrawn.
 func TestAGangGoesBackWhole(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -14,7 +14,8 @@ import (
 // groupWait is a group's wait for room.
 type groupWait struct {
 	gang.Wait
-	roomAt uint64 // the state of the nodes in which it last had no room
+	roomAt   uint64 // the state of the nodes in which it last had no room
+	tooLarge bool   // it did not fit on empty nodes in that state either
 }
 
 // queueBehind is what waits behind the group for which nodes are held: what came to its leaf after it.
@@ -28,31 +29,42 @@ func (l *Ledger) lackedRoom(g *group) bool {
 	return g.wait.Since != 0 && g.wait.roomAt == l.roomChanges
 }
 
-// waitForRoom notes that a group of the walk has no room, and holds nodes for it if it is certain that it has its turn.
+// waitForRoom notes that a group of the walk has no room, and holds nodes for it if it is certain that it has its turn. A group that is too large for
+// the cluster has none.
 func (l *Ledger) waitForRoom(g *group, now int64) {
-	g.wait.roomAt = l.roomChanges
+	if g.wait.roomAt != l.roomChanges {
+		g.wait.roomAt, g.wait.tooLarge = l.roomChanges, false
+	}
+	if g.wait.tooLarge {
+		return
+	}
 	l.nodeHolds.LacksRoom(g, &g.wait.Wait, now)
 	if first, sure, _ := l.nodeHolds.Turn(); sure && first == g {
 		l.holdForNext(now) // so that nothing that comes after it in this walk passes it
 	}
 }
 
-// holdForNext holds nodes for the group whose turn it is, if there is one.
+// holdForNext holds nodes for the first group that has its turn and can make use of them.
 func (l *Ledger) holdForNext(now int64) {
-	g, _, ok := l.nodeHolds.Turn()
-	if !ok || l.startingGroup != nil {
-		return
-	}
-	if l.admits(g.next(g.Need())) {
-		l.hold(g, now)
-	} else {
-		l.endWait(g) // room would be of no use to it
+	for l.startingGroup == nil {
+		g, _, ok := l.nodeHolds.Turn()
+		switch {
+		case !ok:
+			return
+		case !l.admits(g.next(g.Need())):
+			l.endWait(g) // room would be of no use to it
+		case l.hold(g, now):
+			return
+		default:
+			g.wait.tooLarge = true
+		}
+		l.nodeHolds.PassOver()
 	}
 }
 
 // hold holds nodes for a group: those on which most of its pods would fit now, and as many of them as would hold all of it once our pods there have
-// ended. None if it could not start on empty nodes.
-func (l *Ledger) hold(g *group, now int64) {
+// ended. False: it could not start on empty nodes.
+func (l *Ledger) hold(g *group, now int64) bool {
 	pods := g.next(g.Need())
 	classes, _, need := l.classesOf(pods)
 	none := make([]int, len(classes))
@@ -72,8 +84,8 @@ func (l *Ledger) hold(g *group, now int64) {
 	places, placed := gang.Pack(len(choices), need, func(node, c int, taken []int) int {
 		return l.spaces(choices[node].node, classes, c, taken, true)
 	})
-	if placed < len(pods) {
-		return
+	if lacks, _ := l.lacksInAll(g, true); placed < len(pods) || lacks != "" {
+		return false
 	}
 	l.nodeHolds.Hold(g, now)
 	for _, p := range places {
@@ -85,6 +97,7 @@ func (l *Ledger) hold(g *group, now int64) {
 	}
 	l.reoffer(l.waitsBehind.leaf)
 	l.version++
+	return true
 }
 
 // endWait: the group does not wait for room any more.
