@@ -80,7 +80,7 @@ func (l *Ledger) accountOf(a *admission.Application) *account {
 
 // admitted lets the pods of an application go that runs from now on.
 func (l *Ledger) admitted(app *account) {
-	l.noteActive(app.parent)
+	l.shares.noteActive(app.parent)
 	for _, r := range app.members { // each for itself: order does not matter
 		if r.keptOut() {
 			l.effects.judgeLater(r.record)
@@ -91,7 +91,7 @@ func (l *Ledger) admitted(app *account) {
 // end takes an application off the numbers, and hands its slot on unless reexamine follows.
 func (l *Ledger) end(app *account) {
 	freed := l.slots.End(&app.slot)
-	l.noteActive(app.parent)
+	l.shares.noteActive(app.parent)
 	if l.mode() != admission.Open || l.effects.admit {
 		return
 	}

@@ -204,7 +204,7 @@ func (f *fixture) wantShares() {
 		}
 	}
 	for i, want := range fairshare.Shares(f.queues.Tree, f.total, active) {
-		if got := f.shareOf(f.queues.accounts[f.queues.Nodes[i].Path]); !got.Equal(want) {
+		if got := f.shares.of(f.queues.accounts[f.queues.Nodes[i].Path]); !got.Equal(want) {
 			f.t.Errorf("%s has a share of %s, want %s", f.queues.Nodes[i].Path, got, want)
 		}
 	}

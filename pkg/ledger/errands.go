@@ -147,7 +147,7 @@ func (l *Ledger) victimInput(in *preemption.VictimInput, r *record, net *netUsag
 	}
 	for a := r.leaf; a != nil && a.parent != nil && !v.claim.isUnder(a); a = a.parent {
 		in.From = append(in.From, preemption.QueueAfter{
-			Rule: a.parent.spec.Rule(), Preemptible: !a.preemption.NotPreemptible, Usage: l.net(a, net), FairShare: l.shareOf(a),
+			Rule: a.parent.spec.Rule(), Preemptible: !a.preemption.NotPreemptible, Usage: l.net(a, net), FairShare: l.shares.of(a),
 		})
 	}
 	in.RoomWithout = !l.needed(r)

@@ -18,9 +18,8 @@ func (l *Ledger) barred(a *account, among book.Lanes) (barred book.Lanes) {
 			barred |= lane.Set()
 		}
 	}
-	if limitsDrivers && barred&l.driverLanes != 0 && !a.driversWait {
-		a.driversWait = true
-		l.driversWait = append(l.driversWait, a)
+	if limitsDrivers && barred&l.driverLanes != 0 {
+		l.waitingDrivers.add(a)
 	}
 	return barred
 }

@@ -3,7 +3,6 @@ package ledger
 import (
 	"github.com/fairway-scheduler/fairway/pkg/core/admission"
 	"github.com/fairway-scheduler/fairway/pkg/core/capacity"
-	"github.com/fairway-scheduler/fairway/pkg/core/fairshare"
 	"github.com/fairway-scheduler/fairway/pkg/core/gang"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -69,10 +68,9 @@ type Ledger struct {
 	roomChanges   uint64             // grows whenever a node gains room
 
 	// Shares: see shares.go.
-	flips, recheckedAt uint64
-	driversWait        []*account // leaves whose share keeps drivers from starting
-	stale              *account   // a leaf that promised what its limits do not allow any more
-	childBuffer        []fairshare.Child
+	shares         shares
+	waitingDrivers waitingDrivers
+	stale          *account // a leaf that promised what its limits do not allow any more
 
 	// Preemption: see starvation.go, places.go, victims.go, preemption.go.
 	preempting preempting
@@ -163,7 +161,7 @@ func (l *Ledger) settle() {
 
 // rekeyAll recomputes every demand, key, limit and order book after a change of the tree, of a spec or of the cluster total.
 func (l *Ledger) rekeyAll() {
-	l.forgetShares()
+	l.shares.forget(&l.queues, l.total)
 	l.resetGates()
 	for i := len(l.queues.Nodes) - 1; i >= 0; i-- { // children before parents
 		a := l.queues.accounts[l.queues.Nodes[i].Path]

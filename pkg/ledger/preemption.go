@@ -148,7 +148,7 @@ func (l *Ledger) withUnlisted(e *node, c *copiedNode, claims []preemption.Claim)
 func (l *Ledger) preemptionQueue(i int, n queue.Node, held heldBack) preemption.Queue {
 	a := l.queues.accounts[n.Path]
 	q := preemption.Queue{
-		Path: n.Path, Parent: n.Parent, Rule: n.Spec.Rule(), Entitlement: l.shareOf(a), Usage: a.usage.List(), Demand: a.claimable(held), Max: n.Spec.Max,
+		Path: n.Path, Parent: n.Parent, Rule: n.Spec.Rule(), Entitlement: l.shares.of(a), Usage: a.usage.List(), Demand: a.claimable(held), Max: n.Spec.Max,
 		Weight: n.Spec.Weight, Guaranteed: n.Spec.Guaranteed, Active: a.active(), Preemptible: !a.preemption.NotPreemptible,
 	}
 	if i > 0 {

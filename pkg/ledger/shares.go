@@ -1,10 +1,7 @@
 package ledger
 
 import (
-	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/fairshare"
-	"github.com/fairway-scheduler/fairway/pkg/core/limit"
-	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -18,52 +15,59 @@ type share struct {
 	divided uint64 // the version of amounts that was last divided among the children, 0 for none
 }
 
+// shares owns the instantaneous fair shares. It hears of queues that become active or inactive (noteActive), and of a new tree, spec or total (forget).
+// It says what the share of a queue is (of), and how often any may have changed.
+type shares struct {
+	flips    uint64 // grows when a queue becomes active or inactive, and when all are forgotten
+	children []fairshare.Child
+}
+
 // noteActive looks at which queues from a leaf up have become active or inactive.
-func (l *Ledger) noteActive(leaf *account) {
+func (s *shares) noteActive(leaf *account) {
 	for a := leaf; a != nil; a = a.parent {
 		if a.active() == a.wasActive {
 			continue
 		}
 		a.wasActive = a.active()
-		l.flips++
+		s.flips++
 		if a.parent != nil {
 			a.parent.share.divided = 0
 		}
 	}
 }
 
-// forgetShares makes every share old: the tree, a spec or the cluster total changed.
-func (l *Ledger) forgetShares() {
-	for _, a := range l.queues.accounts { // each for itself: order does not matter
+// forget makes every share old: the tree, a spec or the cluster total changed. The root has what there is, within its max.
+func (s *shares) forget(t *queueTree, total resource.List) {
+	for _, a := range t.accounts { // each for itself: order does not matter
 		a.share.divided = 0
 	}
-	l.queues.root.share.amounts = l.total.CapBy(l.queues.root.spec.Max)
-	l.queues.root.share.version++
-	l.flips++
+	t.root.share.amounts = total.CapBy(t.root.spec.Max)
+	t.root.share.version++
+	s.flips++
 }
 
-// shareOf returns the instantaneous fair share of a queue in the tree.
-func (l *Ledger) shareOf(a *account) resource.List {
+// of returns the instantaneous fair share of a queue in the tree.
+func (s *shares) of(a *account) resource.List {
 	if a.parent == nil {
 		return a.share.amounts
 	}
-	l.shareOf(a.parent)
+	s.of(a.parent)
 	if p := &a.parent.share; p.divided != p.version {
-		l.divide(a.parent)
+		s.divide(a.parent)
 	}
 	return a.share.amounts
 }
 
 // divide gives every child of a queue its share.
-func (l *Ledger) divide(a *account) {
+func (s *shares) divide(a *account) {
 	a.share.divided = a.share.version
-	l.childBuffer = l.childBuffer[:0]
+	s.children = s.children[:0]
 	for _, c := range a.kids {
-		l.childBuffer = append(l.childBuffer, fairshare.Child{
+		s.children = append(s.children, fairshare.Child{
 			Weight: c.spec.Weight, Guaranteed: c.spec.Guaranteed, Max: c.spec.Max, Active: c.active(),
 		})
 	}
-	for i, amounts := range fairshare.Level(a.spec.Rule(), a.share.amounts, l.childBuffer) {
+	for i, amounts := range fairshare.Level(a.spec.Rule(), a.share.amounts, s.children) {
 		if c := a.kids[i]; c.share.version == 0 || !sameEntries(c.share.amounts, amounts) {
 			c.share.amounts = amounts
 			c.share.version++
@@ -79,53 +83,4 @@ func sameEntries(a, b resource.List) bool {
 		same = a.At(i) == b.At(i)
 	}
 	return same
-}
-
-// limitsDrivers: there is a driver too many for the leaf, or could be. Where not, the rule says so too; this way no share is computed.
-func (a *account) limitsDrivers() bool { return a.driverPods > 0 && a.driverShare() < limit.WholeShare }
-
-// driversOf is the leaf as far as its drivers go, all of those that are charged.
-func (l *Ledger) driversOf(leaf *account) limit.Drivers {
-	return limit.Drivers{
-		Queue: string(leaf.path),
-		Share: leaf.driverShare(), FairShare: l.shareOf(leaf), Most: l.total.CapBy(leaf.spec.Max), Usage: &leaf.drivers, Idle: leaf.driverPods == 0,
-	}
-}
-
-// driverShare is the part of the leaf's share that drivers may use, in milli.
-func (a *account) driverShare() int64 {
-	if a.spec.MaxDriverShare.Stated {
-		return a.spec.MaxDriverShare.Most
-	}
-	return limit.DefaultDriverShare
-}
-
-// driverTooMany says whether a charged driver is one too many by now. One that was released where no driver ran is not, whatever was
-// released after it: else a driver larger than its part would lose its turn to every one that follows it.
-func (l *Ledger) driverTooMany(r *record) (reason.Reason, bool) {
-	if r.Role != application.Driver || r.alone || r.leaf.driverPods == 1 || !r.leaf.limitsDrivers() {
-		return reason.Reason{}, false
-	}
-	var others resource.Sum
-	others.AddSum(&r.leaf.drivers)
-	others.Sub(r.Request)
-	drivers := l.driversOf(r.leaf)
-	drivers.Usage = &others
-	return limit.MaxDriverShare(drivers, r.Request)
-}
-
-// recheckDrivers looks again at the leaves whose drivers their share stops, since shares have changed.
-func (l *Ledger) recheckDrivers() {
-	if l.flips == l.recheckedAt {
-		return
-	}
-	l.recheckedAt = l.flips
-	leaves := l.driversWait
-	l.driversWait = nil
-	for _, leaf := range leaves { // each for itself: order does not matter
-		leaf.driversWait = false
-		if l.queues.accounts[leaf.path] == leaf {
-			l.refresh(leaf) // puts it back where its drivers still wait
-		}
-	}
 }

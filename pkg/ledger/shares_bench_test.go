@@ -37,7 +37,7 @@ func BenchmarkActivityFlip(b *testing.B) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, p := range leaves {
-		l.shareOf(l.queues.accounts[p])
+		l.shares.of(l.queues.accounts[p])
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
@@ -48,7 +48,7 @@ func BenchmarkActivityFlip(b *testing.B) {
 		for up := a.parent; up != nil; up = up.parent {
 			up.admission.Running += 2*a.admission.Running - 1
 		}
-		l.noteActive(a)
-		l.shareOf(a)
+		l.shares.noteActive(a)
+		l.shares.of(a)
 	}
 }

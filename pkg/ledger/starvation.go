@@ -131,7 +131,7 @@ func (l *Ledger) lookAtClock(a *account, demand resource.List, tried onTrial, no
 		case preemption.BelowGuaranteed:
 			in.Bound, in.Remembered = in.Target, preemption.ClockMemory{Since: memory.BelowGuaranteedSince}
 		default:
-			in.Bound = preemption.ThresholdBound(l.shareOf(a), a.preemption.Threshold(), demand)
+			in.Bound = preemption.ThresholdBound(l.shares.of(a), a.preemption.Threshold(), demand)
 			in.Remembered = preemption.ClockMemory{Since: memory.BelowFairShareSince, Claims: memory.ClaimsFairShare}
 		}
 		a.starving.clocks[k] = a.starving.clocks[k].Next(in, now)
@@ -159,7 +159,7 @@ func (l *Ledger) targetOf(a *account, k preemption.Kind, demand resource.List) r
 	if k == preemption.BelowGuaranteed {
 		return preemption.Target(a.spec.Guaranteed, demand)
 	}
-	return preemption.Target(l.shareOf(a), demand)
+	return preemption.Target(l.shares.of(a), demand)
 }
 
 // heldBack is what drivers ask for that their share keeps from starting, of the queues in which there are any and of those above.
@@ -167,7 +167,7 @@ type heldBack map[*account]resource.List
 
 func (l *Ledger) heldBack() heldBack {
 	held := heldBack{}
-	for _, n := range l.queues.Nodes { // not driversWait: where a share has shrunk, that is noted when a walk comes by
+	for _, n := range l.queues.Nodes { // not waitingDrivers: where a share has shrunk, that is noted when a walk comes by
 		leaf := l.queues.accounts[n.Path]
 		if leaf.driverPods == 0 || leaf.driverDemand.Equal(&leaf.drivers) {
 			continue // as mostly
