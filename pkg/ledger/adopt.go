@@ -14,6 +14,9 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 	defer l.mu.Unlock()
 	l.now = max(l.now, now)
 	l.settleAll()
+	if l.inspection.stopped {
+		return 0
+	}
 	p := &l.preempting
 	defer func() { p.counts.Stale += uint64(stale) }()
 	if preemption.SettingsOf(l.queues.root.spec.Preemption).ObserveOnly {

@@ -15,15 +15,13 @@ func sortQueues(qs []QueueState) {
 	slices.SortFunc(qs, func(a, b QueueState) int { return queue.ComparePaths(a.Path, b.Path) })
 }
 
-// Check adds every account up from the pods and compares, and looks at every order book: what it returns is what is wrong, nothing
+// Check adds every account up, from the pods to the root, and compares, and looks at every order book: what it returns is what is wrong, nothing
 // in a sound ledger. It costs as much as a rebuild; tests and the simulator call it after every step.
 func (l *Ledger) Check() (wrong []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
-	added := map[*account]*sums{}
-	of := func(a *account) *sums { return sumsOf(added, a) }
-	window, inFlight := 0, map[*class]int{}
+	window, members, inFlight := 0, 0, map[*class]int{}
 	for _, uid := range sortedKeys(l.pods) {
 		r := l.pods[uid]
 		e := r.footprint()
@@ -34,15 +32,11 @@ func (l *Ledger) Check() (wrong []string) {
 		if (r.leaf == nil) && e.charged && l.requests.orphans[uid] == nil {
 			say("pod %s is charged to no queue", r.Name)
 		}
-		for a := r.app; a != nil; a = a.parent {
-			s := of(a)
-			if e.charged {
-				s.usage.Add(r.Request)
+		if r.app != nil {
+			members++
+			if fault := l.checkMember(r); fault != "" {
+				say("pod %s is %s", r.Name, fault)
 			}
-			s.pods[btoi(r.state == Bound)]++
-		}
-		if e.demands && r.app != nil {
-			of(r.app).demand.Add(r.Request)
 		}
 		if want := e.queued && r.leaf != nil; want != r.InQueue() {
 			say("pod %s: in its pod queue is %v, should be %v", r.Name, r.InQueue(), want)
@@ -56,24 +50,27 @@ func (l *Ledger) Check() (wrong []string) {
 			say("class %q: %d in flight, counted %d; parked is %v, its probe is %v", c.key, inFlight[c], c.InFlight(), c.Parked(), c.probe != nil)
 		}
 	}
-	for i := len(l.queues.Nodes) - 1; i >= 0; i-- {
-		n := l.queues.Nodes[i]
+	for _, n := range l.queues.Nodes {
 		a := l.queues.accounts[n.Path]
+		var all sums
 		for _, name := range sortedKeys(a.apps) {
-			app := a.apps[name]
-			if app.counted {
-				of(a).demand.AddSum(&of(app).demand)
+			var s sums
+			for _, e := range a.apps[name].members {
+				s.add(e.Request, e.footprint(), e.state == Bound, 1)
 			}
-			wrong = append(wrong, app.check(of(app))...)
+			wrong = append(wrong, a.apps[name].checkApplication(&s)...)
+			wrong = append(wrong, a.apps[name].checkOrder()...)
+			members -= len(a.apps[name].members)
+			all.addAccount(a.apps[name])
 		}
-		wrong = append(wrong, a.check(of(a))...)
-		if p := a.parent; p != nil {
-			if n.Spec.Max.Len() == 0 {
-				of(p).demand.AddSum(&of(a).demand)
-			} else {
-				of(p).demand.Add(of(a).demand.List().CapBy(n.Spec.Max))
-			}
-		}
+		all.addKids(a)
+		all.addApplicationDemand(a)
+		wrong = append(wrong, a.checkSums(&all)...)
+		wrong = append(wrong, a.checkDemand(&all)...)
+		wrong = append(wrong, a.checkOrder()...)
+	}
+	if members != 0 {
+		say("applications in the tree lack %d of their pods", members)
 	}
 	wrong = append(wrong, l.checkApplications()...)
 	wrong = append(wrong, l.checkGates()...)
@@ -189,37 +186,107 @@ func (l *Ledger) checkRoom() (wrong []string) {
 
 // sums is what an account should show, added up from the pods.
 type sums struct {
-	usage, demand resource.Sum
-	pods          [2]int
+	usage, demand          resource.Sum
+	pods                   [2]int // not bound, bound
+	charged, wanting, kept int    // pods
 }
 
-func sumsOf(m map[*account]*sums, a *account) *sums {
-	if m[a] == nil {
-		m[a] = &sums{}
+// add puts what a pod of that request has on its accounts on the sums (sign 1), or takes it off (sign -1).
+func (s *sums) add(request resource.List, is footprint, bound bool, sign int) {
+	if is.charged {
+		addSigned(&s.usage, request, sign)
 	}
-	return m[a]
+	if is.demands {
+		addSigned(&s.demand, request, sign)
+	}
+	s.charged += sign * btoi(is.charged)
+	s.wanting += sign * btoi(is.wants)
+	s.kept += sign * btoi(is.kept)
+	s.pods[btoi(bound)] += sign
 }
 
-func (a *account) check(s *sums) (wrong []string) {
-	name := string(a.path) + " " + a.slot.Name
+// addAccount adds what an account passes up, demand apart.
+func (s *sums) addAccount(a *account) {
+	s.usage.AddSum(&a.usage)
+	s.pods[0] += a.pending
+	s.pods[1] += a.running
+}
+
+// checkMember: a pod of an application is listed by it, in its leaf, which is in the tree.
+func (l *Ledger) checkMember(r *record) (fault string) {
+	app := r.app
+	switch {
+	case r.inApp >= len(app.members) || app.members[r.inApp].record != r:
+		return "not listed by its application"
+	case app.parent != r.leaf || r.leaf.apps[app.slot.Name] != app:
+		return "of an application that is not in its leaf"
+	case l.queues.accounts[r.leaf.path] != r.leaf:
+		return "in a leaf that is not in the tree"
+	}
+	return ""
+}
+
+func (a *account) title() string {
+	if a.isApplication() {
+		return "application " + a.slot.Name + " of queue " + string(a.path)
+	}
+	return "queue " + string(a.path)
+}
+
+func (a *account) checkSums(s *sums) (wrong []string) {
+	say := func(format string, args ...any) {
+		wrong = append(wrong, a.title()+": "+fmt.Sprintf(format, args...))
+	}
 	if !a.usage.Equal(&s.usage) {
-		wrong = append(wrong, fmt.Sprintf("%s: usage %v, its pods add up to %v", name, a.usage.List(), s.usage.List()))
-	}
-	if !a.demand.Equal(&s.demand) {
-		wrong = append(wrong, fmt.Sprintf("%s: demand %v, its pods add up to %v", name, a.demand.List(), s.demand.List()))
+		say("usage %v, its pods add up to %v", a.usage.List(), s.usage.List())
 	}
 	if a.pending != s.pods[0] || a.running != s.pods[1] {
-		wrong = append(wrong, fmt.Sprintf("%s: %d pods pending, %d running, counted %d and %d", name, a.pending, a.running, s.pods[0], s.pods[1]))
+		say("%d pods pending, %d running, counted %d and %d", a.pending, a.running, s.pods[0], s.pods[1])
 	}
-	wrong = append(wrong, a.checkOrder(name)...)
 	return wrong
 }
 
+func (a *account) checkDemand(s *sums) []string {
+	if a.demand.Equal(&s.demand) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: demand %v, its pods add up to %v", a.title(), a.demand.List(), s.demand.List())}
+}
+
+// checkApplication compares an application with the sum of its pods.
+func (a *account) checkApplication(s *sums) []string {
+	wrong := append(a.checkSums(s), a.checkDemand(s)...)
+	if fault := a.checkRuns(s); fault != "" {
+		wrong = append(wrong, a.title()+": "+fault)
+	}
+	return wrong
+}
+
+// addKids adds what the queues directly below pass up.
+func (s *sums) addKids(a *account) {
+	for _, kid := range a.kids {
+		s.addAccount(kid)
+		if kid.spec.Max.Len() == 0 {
+			s.demand.AddSum(&kid.demand)
+		} else {
+			s.demand.Add(kid.demand.List().CapBy(kid.spec.Max))
+		}
+	}
+}
+
+// addApplicationDemand adds what the applications of a leaf pass up.
+func (s *sums) addApplicationDemand(leaf *account) {
+	for _, app := range leaf.apps { // a sum: order does not matter
+		if app.counted {
+			s.demand.AddSum(&app.demand)
+		}
+	}
+}
+
 // checkOrder looks at the order book, and at whether the account is where it should be in its parent's.
-func (a *account) checkOrder(name string) (wrong []string) {
-	say := func(format string, args ...any) { wrong = append(wrong, name+": "+fmt.Sprintf(format, args...)) }
-	called := func(a *account) string { return string(a.path) + " " + a.slot.Name }
-	for _, fault := range append(a.order.Check(called), a.gate.Check(called)...) {
+func (a *account) checkOrder() (wrong []string) {
+	say := func(format string, args ...any) { wrong = append(wrong, a.title()+": "+fmt.Sprintf(format, args...)) }
+	for _, fault := range append(a.order.Check((*account).title), a.gate.Check((*account).title)...) {
 		say("%s", fault)
 	}
 	for i := range a.podQueues {

@@ -9,25 +9,16 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// appCount is what an application should have noted, counted from its pods.
-type appCount struct {
-	wanting, kept int
-	charged       bool
-}
-
 // checkApplications counts those that run, and looks for one that is neither let in nor kept out.
 func (l *Ledger) checkApplications() (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
-	counts, drivers := l.countPods()
+	drivers := l.countDrivers()
 	admitted, users, queued := map[*account]int64{}, map[string]int64{}, 0
 	for _, n := range l.queues.Nodes {
 		leaf := l.queues.accounts[n.Path]
 		for _, name := range sortedKeys(leaf.apps) {
 			app := leaf.apps[name]
 			queued += btoi(app.slot.Waits)
-			if fault := app.checkRuns(counts[app]); fault != "" {
-				say("%s %s: %s", leaf.path, name, fault)
-			}
 			if app.slot.Runs {
 				users[app.slot.User]++
 				for a := leaf; a != nil; a = a.parent {
@@ -65,29 +56,22 @@ func (l *Ledger) checkApplications() (wrong []string) {
 	return wrong
 }
 
-// countPods counts pods by application, and what drivers use by leaf.
-func (l *Ledger) countPods() (map[*account]appCount, map[*account]*resource.Sum) {
-	counts, drivers := map[*account]appCount{}, map[*account]*resource.Sum{}
-	for _, r := range l.pods {
-		if r.app == nil {
+// countDrivers adds up what drivers use, by leaf.
+func (l *Ledger) countDrivers() map[*account]*resource.Sum {
+	drivers := map[*account]*resource.Sum{}
+	for _, r := range l.pods { // sums: order does not matter
+		if r.app == nil || r.Role != application.Driver || !r.state.charged() {
 			continue
 		}
-		e, n := r.footprint(), counts[r.app]
-		n.wanting += btoi(e.wants)
-		n.kept += btoi(e.kept)
-		n.charged = n.charged || e.charged
-		counts[r.app] = n
-		if e.charged && r.Role == application.Driver {
-			if drivers[r.leaf] == nil {
-				drivers[r.leaf] = &resource.Sum{}
-			}
-			drivers[r.leaf].Add(r.Request)
+		if drivers[r.leaf] == nil {
+			drivers[r.leaf] = &resource.Sum{}
 		}
+		drivers[r.leaf].Add(r.Request)
 	}
-	return counts, drivers
+	return drivers
 }
 
-func (a *account) checkRuns(n appCount) (fault string) {
+func (a *account) checkRuns(n *sums) (fault string) {
 	switch {
 	case a.wanting != n.wanting || a.kept != n.kept:
 		return fmt.Sprintf("%d pods want to run, %d are kept out, counted %d and %d", n.wanting, n.kept, a.wanting, a.kept)
@@ -99,7 +83,7 @@ func (a *account) checkRuns(n appCount) (fault string) {
 		return "has no pod that wants to run"
 	case a.slot.Runs && a.kept > 0:
 		return fmt.Sprintf("runs, with %d pods kept out", a.kept)
-	case n.charged && !a.slot.Runs:
+	case n.charged > 0 && !a.slot.Runs:
 		return "has charged pods and does not run"
 	}
 	return ""

@@ -40,13 +40,17 @@ type PreemptionCounts struct {
 	// Claims that were opened; victims Chosen, Announced, Evicted, Withdrawn; evictions that Failed, and those of them that were Refused by a
 	// disruption budget; places on which a claimant did not fit after all, or that the world had overtaken (Stale).
 	Claims, Chosen, Announced, Evicted, Failed, Refused, Withdrawn, Stale uint64
+	// Stopped: a violation stops preemption, see Inspect.
+	Stopped bool
 }
 
 // PreemptionCounts returns the counters.
 func (l *Ledger) PreemptionCounts() PreemptionCounts {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.preempting.counts
+	c := l.preempting.counts
+	c.Stopped = l.inspection.stopped
+	return c
 }
 
 // Errands returns what is to be done by now. A victim that nobody needs any more, or whose queue would fall below its fair share by now, is not
@@ -67,6 +71,7 @@ func (l *Ledger) Errands(now int64) Errands {
 	}
 	for _, v := range l.preempting.victims {
 		switch at := max(v.victim.Due, v.victim.retryAt); {
+		case l.inspection.stopped: // nobody is announced or evicted
 		case v.victim.Phase == Chosen:
 			e.Announce = append(e.Announce, v.victim.Victim)
 		case v.victim.Phase == Announced && at <= now:

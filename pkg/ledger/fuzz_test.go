@@ -257,6 +257,9 @@ func (p *player) choose() {
 }
 
 func (p *player) check() {
+	for _, v := range p.Inspect(2).Violations {
+		p.t.Error(v)
+	}
 	for _, w := range p.Check() {
 		p.t.Error(w)
 	}

@@ -106,7 +106,9 @@ type Ledger struct {
 
 	effects effects
 	journal journal
-	version uint64 // grows with every change that a snapshot may show
+
+	inspection inspection // see inspect.go
+	version    uint64     // grows with every change that a snapshot may show
 }
 
 // New returns an empty ledger with nothing but the root queue.

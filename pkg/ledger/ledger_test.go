@@ -151,6 +151,9 @@ func (f *fixture) sound() {
 	for _, w := range f.Check() {
 		f.t.Error(w)
 	}
+	for _, v := range f.Inspect(3).Violations { // goes on where it was before the change
+		f.t.Error(v)
+	}
 	if f.t.Failed() {
 		f.t.FailNow()
 	}

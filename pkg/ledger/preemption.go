@@ -68,6 +68,8 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 	l.settleAll()
 	if all {
 		l.lookAtClocks(now)
+	} else if l.inspection.stopped {
+		return preemption.World{}, nil, nil, false
 	}
 	p := &l.preempting
 	w := preemption.World{Total: l.total, Used: l.queues.root.usage.List(), Settings: preemption.SettingsOf(l.queues.root.spec.Preemption)}

@@ -7,7 +7,7 @@ func (l *Ledger) Outranked(uid UID) map[UID]bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.pods[uid]
-	if r == nil || r.leaf == nil || r.inCompany() {
+	if r == nil || r.leaf == nil || r.inCompany() || l.inspection.stopped {
 		return nil
 	}
 	var all map[UID]bool

@@ -394,7 +394,7 @@ func (l *Ledger) mayPark(r *record) bool {
 // event that wakes the pod itself, so without a pause refusals and attempts would chase each other.
 func (r *record) pause(now int64) {
 	r.attempts++
-	r.retryAt = now + backoff.After(r.attempts, backoff.Last)
+	r.retryAt = now + backoff.After(int(r.attempts), backoff.Last)
 }
 
 // recall returns every released pod to Waiting: kube-scheduler tries them in order, so they were all released after the pod whose

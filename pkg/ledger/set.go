@@ -30,6 +30,9 @@ func (l *Ledger) set(r *record, leaf *account, s State, hold reason.Reason) {
 		l.recount(r, oldState)
 		l.redo(r, was, will)
 	}
+	if w := &l.inspection.walk; w.leaf != nil && (w.leaf == old || w.leaf == r.leaf) {
+		w.follow(r, old, oldApp, was, oldState, will)
+	}
 	l.afterSet(r, old, oldState, was, will)
 	l.effects.settleLater(r.app)
 	if oldApp != r.left { // else once the pod is where it belongs now
@@ -186,7 +189,7 @@ func (l *Ledger) enter(r *record, leaf *account) {
 	r.app = leaf.apps[r.Application]
 	if r.app == nil {
 		r.app = &account{parent: leaf, path: leaf.path, spec: queue.DefaultSpec(), stage: stage{counted: true}, beginning: beginning{inStarts: notIn},
-			slot: admission.Application{Leaf: &leaf.admission, Name: r.Application}}
+			slot: admission.Application{Leaf: &leaf.admission, Name: r.Application}, walked: l.inspection.walk.number}
 		r.app.inOrder.Init(r.app)
 		leaf.apps[r.Application] = r.app
 	}

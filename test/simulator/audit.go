@@ -33,6 +33,9 @@ func (w *World) look(quiet bool) {
 	defer w.beginLook()()
 	w.Ledger.Settle(w.now)
 	w.wrong = append(w.wrong, w.Ledger.Check()...)
+	for _, v := range w.Ledger.Inspect(1 + w.Steps%7).Violations { // a round is long over when it ends what it began
+		w.fail("inspection: %s", v.Text)
+	}
 	w.expectWithdrawals()
 	w.auditCharges()
 	w.auditApplications()

@@ -1,0 +1,208 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// LookCost is what one look of Inspect may cost: it holds the lock for less than two milliseconds.
+const LookCost = 2000
+
+const (
+	// applicationCost is what an application or a queue costs, in pods.
+	applicationCost = 4
+	// orderAtOnce is how many entries an order book or a line has at most that is looked at: one look at it takes all of it.
+	orderAtOnce = 10_000
+)
+
+// Violation is one thing that is wrong in the ledger.
+type Violation struct {
+	Queue queue.Path // whose account it is; "" for a node
+	Text  string
+}
+
+// Inspection is what one look found.
+type Inspection struct {
+	Violations []Violation
+	// Complete: a round ended. It has looked at everything that was there all the time.
+	Complete bool
+	// Stopped: preemption is stopped.
+	Stopped bool
+}
+
+// inspection is where Inspect stands.
+type inspection struct {
+	queue   queue.Path // the last queue looked at; "" before the first
+	walk    walk       // of its pods
+	node    int        // the next node, once all queues have been looked at
+	faulty  bool       // this round has found a violation
+	stopped bool       // preemption is stopped
+}
+
+// Inspect is Check in parts, for a scheduler at work: each look goes on where the last one ended, and costs about as many pods as cost
+// says. It adds up applications and queues from their pods and compares nodes with the pods on them.
+//
+// A violation stops preemption: no plan is made or adopted, no pod is announced or evicted, for what they count on is not true. It goes on
+// after a whole round without a violation.
+func (l *Ledger) Inspect(cost int) Inspection {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	in := &l.inspection
+	if l.queues.stale || l.totalOld { // the next decision brings them up to date
+		return Inspection{Stopped: in.stopped}
+	}
+	var is Inspection
+	for cost > 0 && !is.Complete {
+		found, spent := l.inspectNext(cost)
+		is.Violations = append(is.Violations, found...)
+		is.Complete = in.queue == ""
+		cost -= spent
+	}
+	in.faulty = in.faulty || len(is.Violations) > 0
+	in.stopped = in.faulty || in.stopped && !is.Complete
+	in.faulty = in.faulty && !is.Complete
+	is.Stopped = in.stopped
+	return is
+}
+
+// inspectNext takes the next step of a round: some pods of an application, at most so many; a queue, or a node.
+func (l *Ledger) inspectNext(atMost int) (found []Violation, cost int) {
+	in := &l.inspection
+	w := &in.walk
+	if w.leaf != nil && l.queues.accounts[w.leaf.path] != w.leaf {
+		w.leaf = nil // it left the tree meanwhile
+	}
+	switch {
+	case w.leaf != nil && (w.app != nil || len(w.applications) > 0):
+		return violations(in.queue, w.step(atMost)), applicationCost + w.cost
+	case w.leaf != nil:
+		wrong := w.end()
+		return violations(in.queue, wrong), applicationCost + w.cost
+	}
+	next, known := slices.BinarySearchFunc(l.queues.Nodes, in.queue, func(n queue.Node, p queue.Path) int { return queue.ComparePaths(n.Path, p) })
+	next += btoi(known)
+	if next < len(l.queues.Nodes) {
+		in.queue = l.queues.Nodes[next].Path
+		w.begin(l.queues.accounts[in.queue])
+		return nil, applicationCost + w.cost
+	}
+	if in.node < len(l.nodeList) {
+		e := l.nodeList[in.node]
+		in.node++
+		return violations("", e.checkUsed()), 1 + len(e.on)
+	}
+	in.queue, in.node = "", 0
+	return nil, 1
+}
+
+func violations(q queue.Path, texts []string) (vs []Violation) {
+	for _, text := range texts {
+		vs = append(vs, Violation{Queue: q, Text: text})
+	}
+	return vs
+}
+
+// walk adds up the pods of one queue, over several looks where they are many. Changes of pods that are in the sums already are
+// followed, so the sums are those of one moment: the last.
+type walk struct {
+	leaf         *account
+	applications []*account // to be walked
+	app          *account   // being walked, nil between two
+	pods         []*record  // of it, to be added
+	all, own     sums       // of leaf, of app
+	number       uint32     // what the pods in the sums are marked with, and the applications that are walked or being walked
+	cost         int        // of the last step, in pods
+}
+
+func (w *walk) begin(a *account) {
+	*w = walk{leaf: a, number: w.number + 1, applications: w.applications[:0], pods: w.pods[:0], cost: len(a.apps) / 100}
+	for _, app := range a.apps { // each for itself: order does not matter
+		w.applications = append(w.applications, app)
+	}
+}
+
+// step adds some pods of an application, and compares it when it has them all.
+func (w *walk) step(atMost int) (wrong []string) {
+	if w.app == nil {
+		last := len(w.applications) - 1
+		w.app, w.applications = w.applications[last], w.applications[:last]
+		w.app.walked, w.own = w.number, sums{}
+		for _, e := range w.app.members {
+			w.pods = append(w.pods, e.record)
+		}
+	}
+	rest := max(len(w.pods)-atMost, 0)
+	w.cost = len(w.pods) - rest
+	for _, r := range w.pods[rest:] {
+		if r.app == w.app && r.walked != w.number {
+			w.add(r, r.app, r.footprint(), r.state, 1)
+		}
+	}
+	clear(w.pods[rest:])
+	if w.pods = w.pods[:rest]; rest > 0 {
+		return nil
+	}
+	a := w.app
+	w.app = nil
+	wrong = a.checkApplication(&w.own)
+	if len(a.members) <= orderAtOnce {
+		wrong = append(wrong, a.checkOrder()...)
+		w.cost += len(a.members)
+	}
+	return wrong
+}
+
+// end compares the queue. Its demand follows from that of its applications, and is left out where they are too many for one look.
+func (w *walk) end() []string {
+	a := w.leaf
+	w.leaf, w.cost = nil, len(a.kids)
+	w.all.demand.Reset()
+	w.all.addKids(a)
+	wrong := a.checkSums(&w.all)
+	if len(a.apps) <= orderAtOnce {
+		w.cost += len(a.apps)
+		w.all.addApplicationDemand(a)
+		wrong = append(wrong, a.checkDemand(&w.all)...)
+		wrong = append(wrong, a.checkOrder()...)
+	}
+	return wrong
+}
+
+func (w *walk) add(r *record, app *account, is footprint, s State, sign int) {
+	w.all.add(r.Request, is, s == Bound, sign)
+	if app == w.app {
+		w.own.add(r.Request, is, s == Bound, sign)
+	}
+	r.walked = w.number * uint32(btoi(sign > 0))
+}
+
+// follow keeps the sums right when a pod changes that was in the queue, or is now. One that comes to an application which is yet to be walked is
+// added then.
+func (w *walk) follow(r *record, old, oldApp *account, was footprint, oldState State, will footprint) {
+	known := r.walked == w.number
+	if old == w.leaf && known {
+		w.add(r, oldApp, was, oldState, -1)
+	}
+	if r.leaf == w.leaf && (known || old != w.leaf && r.app.walked == w.number) {
+		w.add(r, r.app, will, r.state, 1)
+	}
+}
+
+// checkUsed compares a node with the pods listed on it. One to which pods are on their way is left to a later round: these are not listed.
+func (e *node) checkUsed() []string {
+	if e.spots != len(e.on) {
+		return nil
+	}
+	var used resource.Sum
+	used.AddSum(&e.foreign)
+	for _, r := range e.on {
+		used.Add(r.Request)
+	}
+	if e.used.Equal(&used) {
+		return nil
+	}
+	return []string{fmt.Sprintf("node %s: %v taken, its pods add up to %v", e.Name, e.used.List(), used.List())}
+}
