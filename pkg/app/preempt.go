@@ -226,7 +226,7 @@ func (p *planner) make(ctx context.Context, w preemption.World) (plan preemption
 
 func (p *planner) refuse(why string) {
 	p.refused()
-	p.event(string(queue.Root), corev1.EventTypeWarning, reasonRefused, "No pod is evicted by a plan that breaks a rule: "+why)
+	p.event(string(queue.Root), corev1.EventTypeWarning, reasonRefused, planAction, "No pod is evicted by a plan that breaks a rule: "+why)
 }
 
 // tell makes one event for each claim for which something was found.
@@ -241,7 +241,7 @@ func (p *planner) tell(w preemption.World, plan preemption.Plan) {
 			continue
 		}
 		p.told[is] = c.Since
-		p.event(string(is.queue), corev1.EventTypeNormal, reasonPlanned, planned(w, plan, c, p.now()))
+		p.event(string(is.queue), corev1.EventTypeNormal, reasonPlanned, planAction, planned(w, plan, c, p.now()))
 	}
 	for is := range p.told { // each for itself: order does not matter
 		if !open[is] {
@@ -268,7 +268,7 @@ func planned(w preemption.World, plan preemption.Plan, c *preemption.Payment, no
 	return note
 }
 
-func (p *planner) event(name, kind, reason, note string) {
+func (p *planner) event(name, kind, reason, action, note string) {
 	q := &corev1.ObjectReference{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Queue", Name: name, UID: p.uidOf(name)}
-	p.recorder.Eventf(q, nil, kind, reason, planAction, "%s", writing.Cut(note, noteLimit))
+	p.recorder.Eventf(q, nil, kind, reason, action, "%s", writing.Cut(note, noteLimit))
 }

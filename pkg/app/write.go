@@ -26,6 +26,7 @@ func (s *Scheduler) write(ctx context.Context) {
 	}
 
 	s.preempt(ctx, recorder)
+	s.inspectLedger(ctx, int(*s.args.LedgerChecksPerSecond))
 	pods := s.Config.InformerFactory.Core().V1().Pods().Lister()
 	go podcondition.New(s.Ledger, s.Config.Client, recorder, podcondition.Options{
 		Pods: pods, WritesPerSecond: int(*s.args.PodConditionWritesPerSecond), ShowUnschedulable: *s.args.ShowUnschedulable,

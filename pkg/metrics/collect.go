@@ -35,6 +35,8 @@ func (r *Recorder) collect(out sink) {
 	out.counter(attempts, float64(r.attempts.Load()))
 	out.counter(binds, float64(r.binds.Load()))
 	out.counter(sweeperRepairs, float64(r.ledger.Repairs()))
+	out.counter(inspections, float64(r.inspections.Load()))
+	out.counter(wrong, float64(r.violations.Load()))
 	out.waiting(r.ledger.WaitingPods())
 
 	counts, snapshot, now := r.ledger.PreemptionCounts(), r.ledger.Snapshot(), r.now().UnixNano()

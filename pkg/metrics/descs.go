@@ -40,6 +40,8 @@ var (
 	attempts       = desc("attempts_total", "Attempts of kube-scheduler to find a node for a pod.")
 	binds          = desc("binds_total", "Pods bound to a node.")
 	sweeperRepairs = desc("sweeper_repairs_total", "Released pods that kube-scheduler lost and that were put right. It should stay at 0.")
+	inspections    = desc("ledger_check_rounds_total", "Times that all accounts of the ledger have been compared with the pods they are of.")
+	wrong          = desc("ledger_violations_total", "Violations found in the ledger, one that is found in every round counted in every round. It should stay at 0.")
 	lockWaits      = desc("ledger_lock_waits_total", "Times that somebody had to wait for the lock of the ledger.")
 	lockSeconds    = desc("ledger_lock_wait_seconds_total", "Seconds that all who had to wait for the lock of the ledger have waited.")
 )
@@ -47,6 +49,6 @@ var (
 func descs() []*metrics.Desc {
 	return append(preemptionDescs(), []*metrics.Desc{
 		leading, steadyFairShare, fairShare, allocated, demand, guaranteed, maximum, applications, startingTimeout, pods, problems, queues, queuesShown,
-		waitingPods, windowPods, releases, dispatchRounds, attempts, binds, sweeperRepairs, lockWaits, lockSeconds,
+		waitingPods, windowPods, releases, dispatchRounds, attempts, binds, sweeperRepairs, inspections, wrong, lockWaits, lockSeconds,
 	}...)
 }

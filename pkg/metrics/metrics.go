@@ -27,12 +27,15 @@ type Options struct {
 
 // Recorder counts for one scheduler. Its methods may be called from any goroutine.
 type Recorder struct {
-	ledger    *ledger.Ledger
-	options   Options
-	leading   atomic.Bool
-	rounds    atomic.Uint64
-	attempts  atomic.Uint64
-	binds     atomic.Uint64
+	ledger   *ledger.Ledger
+	options  Options
+	leading  atomic.Bool
+	rounds   atomic.Uint64
+	attempts atomic.Uint64
+	binds    atomic.Uint64
+	// Checks of the ledger: rounds that are complete, and what they found.
+	inspections, violations atomic.Uint64
+
 	durations durations
 	plans     plans
 	now       func() time.Time
@@ -58,6 +61,14 @@ func (r *Recorder) Round() { r.rounds.Add(1) }
 
 // Attempted counts an attempt of kube-scheduler to find a node for a pod.
 func (r *Recorder) Attempted() { r.attempts.Add(1) }
+
+// Inspected counts what a look at a part of the ledger found, and whether a round ended with it.
+func (r *Recorder) Inspected(violations int, complete bool) {
+	r.violations.Add(uint64(violations))
+	if complete {
+		r.inspections.Add(1)
+	}
+}
 
 // Released notes how long a pod took from its creation to its first release; later ones would count its earlier waits again.
 func (r *Recorder) Released(release ledger.Release, now int64) {

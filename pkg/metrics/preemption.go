@@ -18,6 +18,7 @@ var (
 	claimsOpen = desc("queue_claims_open",
 		"Queues with an open claim on pods of other queues: the queue itself, and those below it that have no series of their own.", "queue")
 
+	stopped     = desc("preemption_stopped", "1 while a violation found in the ledger stops preemption, else 0.")
 	observeOnly = desc("preemption_observe_only", "1 while preemption is planned and shown, and no pod is evicted.")
 	claims      = desc("preemption_claims_total", "Claims that were opened, as a timeout had passed.")
 	victims     = desc("preemption_victims_total", "Pods by how far their preemption came: chosen, announced, evicted, or withdrawn.", "step")
@@ -31,7 +32,7 @@ var (
 )
 
 func preemptionDescs() []*metrics.Desc {
-	return []*metrics.Desc{starvedSeconds, claimsOpen, observeOnly, claims, victims, failures, stalePlaces, violations, planVictims, planSeconds}
+	return []*metrics.Desc{starvedSeconds, claimsOpen, stopped, observeOnly, claims, victims, failures, stalePlaces, violations, planVictims, planSeconds}
 }
 
 // planBuckets: a plan of a few pods takes milliseconds, one of hundreds in a large cluster seconds.
@@ -93,6 +94,7 @@ func (s sink) preemption(c ledger.PreemptionCounts, all []ledger.QueueState, see
 			s.gauge(claimsOpen, float64(open[q.Path]), string(q.Path))
 		}
 	}
+	s.gauge(stopped, flag(c.Stopped))
 	s.counter(claims, float64(c.Claims))
 	s.counter(victims, float64(c.Chosen), "chosen")
 	s.counter(victims, float64(c.Announced), "announced")

@@ -93,9 +93,12 @@ func TestPlansAreShown(t *testing.T) {
 	r.Planned(250*time.Millisecond, 3, true, 90.5)
 	r.Planned(30*time.Millisecond, 2, true, 60.25)
 	r.Violated()
+	r.Inspected(2, false)
+	r.Inspected(1, true)
 	_, got = scrape(t, r)
 	wantSeries(t, got, map[string]float64{
 		pods: 0, seconds: 0, observedPods: 2, observedSeconds: 60.25, `fairway_preemption_plan_violations_total`: 1,
+		`fairway_ledger_violations_total`: 3, `fairway_ledger_check_rounds_total`: 1, `fairway_preemption_stopped`: 0,
 		`fairway_preemption_plan_duration_seconds_count`: 2, `fairway_preemption_plan_duration_seconds_sum`: 0.28,
 		`fairway_preemption_plan_duration_seconds_bucket{le="0.1"}`: 1, `fairway_preemption_plan_duration_seconds_bucket{le="0.5"}`: 2,
 	})

@@ -281,6 +281,9 @@ func (w *world) sound(s *app.Scheduler, stop func()) {
 	for _, wrong := range s.Ledger.Check() {
 		w.t.Error(wrong)
 	}
+	if s.Ledger.PreemptionCounts().Stopped {
+		w.t.Error("an inspection found a violation")
+	}
 	if n := s.Ledger.Repairs(); n != 0 {
 		w.t.Errorf("the sweeper had to put %d pods right", n)
 	}

@@ -28,6 +28,9 @@ func (f *failing) settled() {
 		for _, wrong := range l.Check() {
 			f.t.Error(wrong)
 		}
+		if l.PreemptionCounts().Stopped {
+			f.t.Error("an inspection found a violation")
+		}
 		if n := l.Repairs(); n != 0 {
 			f.t.Errorf("the sweeper had to put %d pods right", n)
 		}

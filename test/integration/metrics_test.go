@@ -242,6 +242,9 @@ var doctored = []struct {
 	{"FairwayPlanViolation", "a plan broke an invariant", func(set func(int, string, string), _ []promScrape) {
 		set(1, "fairway_preemption_plan_violations_total", "1")
 	}, ""},
+	{"FairwayLedgerViolation", "an account is wrong", func(set func(int, string, string), _ []promScrape) {
+		set(1, "fairway_ledger_violations_total", "1")
+	}, ""},
 	{"FairwaySweeperRepairs", "a pod was lost", func(set func(int, string, string), _ []promScrape) {
 		set(1, "fairway_sweeper_repairs_total", "1")
 	}, ""},

@@ -21,12 +21,12 @@ func decoded(t *testing.T, text string) *FairwayArgs {
 
 func TestDefaultsFillWhatIsNotStated(t *testing.T) {
 	show := func(a *FairwayArgs) string {
-		return fmt.Sprint(*a.PodConditionWritesPerSecond, *a.ShowUnschedulable, *a.UnschedulableAfterSeconds, *a.MetricsMaxQueues)
+		return fmt.Sprint(*a.PodConditionWritesPerSecond, *a.ShowUnschedulable, *a.UnschedulableAfterSeconds, *a.MetricsMaxQueues, *a.LedgerChecksPerSecond)
 	}
 	for text, want := range map[string]string{
-		`{}`: "20 true 5 1000",
-		`{"podConditionWritesPerSecond":1,"showUnschedulable":false,"unschedulableAfterSeconds":0,"metricsMaxQueues":0}`: "1 false 0 0",
-		`{"metricsMaxQueues":7}`: "20 true 5 7",
+		`{}`: "20 true 5 1000 5",
+		`{"podConditionWritesPerSecond":1,"showUnschedulable":false,"unschedulableAfterSeconds":0,"metricsMaxQueues":0,"ledgerChecksPerSecond":0}`: "1 false 0 0 0",
+		`{"metricsMaxQueues":7}`: "20 true 5 7 5",
 	} {
 		if got := show(decoded(t, text)); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
@@ -41,7 +41,8 @@ func TestValidationNamesFieldAndBounds(t *testing.T) {
 	}{
 		{`{}`, nil},
 		{`{"apiVersion":"config.fairway.dev/v1alpha1","kind":"FairwayArgs"}`, nil},
-		{`{"podConditionWritesPerSecond":1000,"unschedulableAfterSeconds":3600,"metricsMaxQueues":100000}`, nil},
+		{`{"podConditionWritesPerSecond":1000,"unschedulableAfterSeconds":3600,"metricsMaxQueues":100000,"ledgerChecksPerSecond":100}`, nil},
+		{`{"ledgerChecksPerSecond":101}`, []string{`args.ledgerChecksPerSecond: Invalid value: 101: must be from 0 to 100`}},
 		{`{"podConditionWritesPerSecond":0}`, []string{`args.podConditionWritesPerSecond: Invalid value: 0: must be from 1 to 1000`}},
 		{`{"podConditionWritesPerSecond":1001}`, []string{`args.podConditionWritesPerSecond: Invalid value: 1001`}},
 		{`{"unschedulableAfterSeconds":-1,"metricsMaxQueues":-1}`, []string{

@@ -6,6 +6,7 @@ const (
 	DefaultShowUnschedulable                 = true
 	DefaultUnschedulableAfterSeconds   int32 = 5
 	DefaultMetricsMaxQueues            int32 = 1000
+	DefaultLedgerChecksPerSecond       int32 = 5
 )
 
 // SetDefaults states what is not stated: afterwards no field is nil.
@@ -14,6 +15,7 @@ func SetDefaults(a *FairwayArgs) {
 	setDefault(&a.ShowUnschedulable, DefaultShowUnschedulable)
 	setDefault(&a.UnschedulableAfterSeconds, DefaultUnschedulableAfterSeconds)
 	setDefault(&a.MetricsMaxQueues, DefaultMetricsMaxQueues)
+	setDefault(&a.LedgerChecksPerSecond, DefaultLedgerChecksPerSecond)
 }
 
 func setDefault[T any](field **T, value T) {

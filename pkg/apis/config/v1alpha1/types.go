@@ -25,4 +25,8 @@ type FairwayArgs struct {
 	// MetricsMaxQueues bounds the queues that get metric series of their own: of a tree with more, the upper levels that fit as a
 	// whole. What lies below them is counted in their nearest shown ancestor. 0: no queue gets any. From 0 to 100000; default 1000.
 	MetricsMaxQueues *int32 `json:"metricsMaxQueues,omitempty"`
+
+	// LedgerChecksPerSecond is how often a part of the scheduler's accounts is compared with the pods they are of. Each check takes about a
+	// millisecond. A violation is logged, counted and shown as an event, and stops preemption. 0: there are no checks. From 0 to 100; default 5.
+	LedgerChecksPerSecond *int32 `json:"ledgerChecksPerSecond,omitempty"`
 }

@@ -11,6 +11,7 @@ const (
 	maxPodConditionWritesPerSecond int32 = 1000 // as many requests as the scheduler's client sends in all
 	maxUnschedulableAfterSeconds   int32 = 3600
 	maxMetricsMaxQueues            int32 = 100_000
+	maxLedgerChecksPerSecond       int32 = 100
 )
 
 // Validate returns what is wrong with arguments whose defaults are set; at is where they stand in the configuration.
@@ -30,5 +31,6 @@ func Validate(a *FairwayArgs, at *field.Path) field.ErrorList {
 	within("podConditionWritesPerSecond", *a.PodConditionWritesPerSecond, 1, maxPodConditionWritesPerSecond)
 	within("unschedulableAfterSeconds", *a.UnschedulableAfterSeconds, 0, maxUnschedulableAfterSeconds)
 	within("metricsMaxQueues", *a.MetricsMaxQueues, 0, maxMetricsMaxQueues)
+	within("ledgerChecksPerSecond", *a.LedgerChecksPerSecond, 0, maxLedgerChecksPerSecond)
 	return errs
 }

@@ -1,0 +1,81 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+const (
+	// inspectionAction is what an event about a violation says we were at.
+	inspectionAction = "Checking"
+	// reasonViolation is the reason of that event, on the Queue whose account is wrong, or on the root for a node.
+	reasonViolation = "LedgerViolation"
+	// saidAtOnce bounds the events and log lines of one look.
+	saidAtOnce = 5
+)
+
+// inspector has the ledger checked while it is used, a part at a time: see ledger.Inspect. What is wrong it counts, logs and shows as events; that
+// preemption stops is the ledger's own doing.
+type inspector struct {
+	inspect func(cost int) ledger.Inspection
+	counted func(violations int, complete bool)
+	event   func(queue, reason, note string)
+
+	stopped bool // as of the last look
+}
+
+// inspectLedger starts the checks, so many a second. 0: there are none.
+func (s *Scheduler) inspectLedger(ctx context.Context, perSecond int) {
+	if perSecond <= 0 {
+		return
+	}
+	i := &inspector{
+		inspect: s.Ledger.Inspect, counted: s.metrics.Inspected,
+		event: func(queue, reason, note string) {
+			s.planner.event(queue, corev1.EventTypeWarning, reason, inspectionAction, note)
+		},
+	}
+	go i.run(klog.NewContext(ctx, klog.FromContext(ctx).WithName("inspection")), time.Second/time.Duration(perSecond))
+}
+
+func (i *inspector) run(ctx context.Context, every time.Duration) {
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			i.look(ctx)
+		}
+	}
+}
+
+// look checks the next part.
+func (i *inspector) look(ctx context.Context) {
+	is := i.inspect(ledger.LookCost)
+	i.counted(len(is.Violations), is.Complete)
+	logger := klog.FromContext(ctx)
+	for n, v := range is.Violations {
+		if n == saidAtOnce {
+			logger.Error(nil, "The ledger is wrong in more than this", "more", len(is.Violations)-n)
+			break
+		}
+		logger.Error(nil, "The ledger is wrong, and preemption is stopped", "queue", v.Queue, "violation", v.Text)
+		on := v.Queue
+		if on == "" {
+			on = queue.Root
+		}
+		i.event(string(on), reasonViolation, "The scheduler's account is wrong, and preemption is stopped: "+v.Text)
+	}
+	if i.stopped && !is.Stopped {
+		logger.Info("A whole round of checks found nothing wrong, and preemption goes on")
+	}
+	i.stopped = is.Stopped
+}
