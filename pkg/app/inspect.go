@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +20,8 @@ const (
 	reasonViolation = "LedgerViolation"
 	// saidAtOnce bounds the events and log lines of one look.
 	saidAtOnce = 5
+	// stepsKept is how many of the last steps of pods are kept to be looked through, stepsSaid how many the log gets.
+	stepsKept, stepsSaid = 1000, 20
 )
 
 // inspector has the ledger checked while it is used, a part at a time: see ledger.Inspect. What is wrong it counts, logs and shows as events; that
@@ -26,6 +30,8 @@ type inspector struct {
 	inspect func(cost int) ledger.Inspection
 	counted func(violations int, complete bool)
 	event   func(queue, reason, note string)
+	steps   func(from uint64) []ledger.Entry
+	victims func() []ledger.Victim
 
 	stopped bool // as of the last look
 }
@@ -36,7 +42,7 @@ func (s *Scheduler) inspectLedger(ctx context.Context, perSecond int) {
 		return
 	}
 	i := &inspector{
-		inspect: s.Ledger.Inspect, counted: s.metrics.Inspected,
+		inspect: s.Ledger.Inspect, counted: s.metrics.Inspected, steps: s.Ledger.Journal, victims: s.Ledger.Victims,
 		event: func(queue, reason, note string) {
 			s.planner.event(queue, corev1.EventTypeWarning, reason, inspectionAction, note)
 		},
@@ -74,8 +80,28 @@ func (i *inspector) look(ctx context.Context) {
 		}
 		i.event(string(on), reasonViolation, "The scheduler's account is wrong, and preemption is stopped: "+v.Text)
 	}
+	if is.Stopped && !i.stopped {
+		i.circumstances(logger, is.Violations)
+	}
 	if i.stopped && !is.Stopped {
 		logger.Info("A whole round of checks found nothing wrong, and preemption goes on")
 	}
 	i.stopped = is.Stopped
+}
+
+// circumstances logs what a report needs beside the violation: the last steps of pods in the queues concerned, and who was to be evicted and
+// stays for now.
+func (i *inspector) circumstances(logger klog.Logger, wrong []ledger.Violation) {
+	var steps []string
+	for _, e := range slices.Backward(i.steps(0)) {
+		of := func(v ledger.Violation) bool { return v.Queue == "" || v.Queue.Contains(e.Queue) }
+		if len(steps) < stepsSaid && slices.ContainsFunc(wrong, of) {
+			steps = append(steps, fmt.Sprintf("%s %s %s", e.Name, e.State, e.Queue))
+		}
+	}
+	var victims []string
+	for _, v := range i.victims() {
+		victims = append(victims, v.Namespace+"/"+v.Name)
+	}
+	logger.Info("Preemption is stopped", "lastSteps", steps, "victimsThatStay", victims)
 }

@@ -83,6 +83,7 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 		return nil, err
 	}
 	o.Ledger.Clock = monotonic
+	o.Ledger.Journal = max(o.Ledger.Journal, stepsKept)
 	o.Ledger.Extenders = len(cc.ComponentConfig.Extenders) > 0
 	var l *leadership
 	if cc.LeaderElection != nil {
@@ -238,17 +239,4 @@ func (s *Scheduler) holds(uid ledger.UID) bool {
 		}
 	}
 	return false
-}
-
-// Run starts the informers and the scheduler and blocks until ctx ends: what app.Run does, without servers and leader election.
-func (s *Scheduler) Run(ctx context.Context) {
-	s.Config.EventBroadcaster.StartRecordingToSink(ctx.Done())
-	defer s.Config.EventBroadcaster.Shutdown()
-	s.Config.InformerFactory.Start(ctx.Done())
-	s.Config.DynInformerFactory.Start(ctx.Done())
-	s.Config.InformerFactory.WaitForCacheSync(ctx.Done())
-	s.Config.DynInformerFactory.WaitForCacheSync(ctx.Done())
-	if s.Scheduler.WaitForHandlersSync(ctx) == nil {
-		s.Scheduler.Run(ctx)
-	}
 }

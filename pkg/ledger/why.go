@@ -8,17 +8,6 @@ import (
 // tellAfter is how long a pod waits behind a limit before it is told so: most are released before.
 const tellAfter int64 = 2e9
 
-// Why returns what a waiting pod waits for, as of now; false: the ledger knows no waiting pod of that UID.
-func (l *Ledger) Why(uid UID) (reason.Reason, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	r := l.pods[uid]
-	if r == nil || r.state != Waiting {
-		return reason.Reason{}, false
-	}
-	return l.why(r), true
-}
-
 // why is the dominant reason: a hold, then a hard limit, the nearest first, then room, then the turn.
 func (l *Ledger) why(r *record) reason.Reason {
 	if r.keptOut() && !l.queues.stale { // what it was told may be of older numbers

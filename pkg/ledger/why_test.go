@@ -96,3 +96,14 @@ func TestPodsAreToldOfTheLimitThatStopsThemOnce(t *testing.T) {
 	f.run("e1", "a1")
 	f.wantPods(told(), "a1 ")
 }
+
+// Why returns what a waiting pod waits for, as of now; false: the ledger knows no waiting pod of that UID.
+func (l *Ledger) Why(uid UID) (reason.Reason, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.pods[uid]
+	if r == nil || r.state != Waiting {
+		return reason.Reason{}, false
+	}
+	return l.why(r), true
+}

@@ -20,6 +20,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 	"github.com/fairway-scheduler/fairway/pkg/localcluster"
+	"github.com/fairway-scheduler/fairway/test/fingerprint"
 )
 
 // Pods that nobody expects, and Queues that a newer, laxer CRD lets in: each is reported, none stops the others.
@@ -184,11 +185,11 @@ func TestAStormOfEditsUnderLoadLosesNothing(t *testing.T) {
 		t.Errorf("the sweeper had to put %d pods right", s.Ledger.Repairs())
 	}
 	quiet(t, w, s)
-	before := s.Ledger.Fingerprint()
+	before := fingerprint.Of(s.Ledger)
 	stop()
 	again, _ := w.scheduler(ledger.Options{})
 	w.until("a ledger built anew equals the old one", func() (bool, string) {
-		after := again.Ledger.Fingerprint()
+		after := fingerprint.Of(again.Ledger)
 		return after == before, "before:\n" + before + "after:\n" + after
 	})
 }

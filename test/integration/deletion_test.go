@@ -19,6 +19,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/app"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
+	"github.com/fairway-scheduler/fairway/test/fingerprint"
 )
 
 // A leaf is deleted under its pods: it takes no more, what runs keeps its account through a restart of the scheduler, the Queue goes with
@@ -43,7 +44,7 @@ func TestADeletedQueueDrainsAndGoes(t *testing.T) {
 	w.untilAllocated("root.leaf", "2")
 
 	quiet(t, w, s)
-	before := s.Ledger.Fingerprint()
+	before := fingerprint.Of(s.Ledger)
 	if !strings.Contains(before, "queue root.leaf accepting false usage cpu=2 memory=2Gi") {
 		t.Errorf("the deleted queue lost its pods:\n%s", before)
 	}
@@ -176,7 +177,7 @@ func TestQueuesGoWithoutBeingReadAndWithoutTheScheduler(t *testing.T) {
 	w.untilGone("root.left")
 	s, _ = w.scheduler(ledger.Options{})
 	w.until("the pod of a queue that is gone is charged", func() (bool, string) {
-		is := s.Ledger.Fingerprint()
+		is := fingerprint.Of(s.Ledger)
 		return strings.Contains(is, "queue root.left accepting false usage cpu=1 memory=1Gi"), is
 	})
 
@@ -269,7 +270,7 @@ func (w *world) untilGone(name string) {
 func (w *world) untilEqual(s *app.Scheduler, want string) {
 	w.t.Helper()
 	w.until("a ledger built anew equals the old one", func() (bool, string) {
-		is := s.Ledger.Fingerprint()
+		is := fingerprint.Of(s.Ledger)
 		return is == want, "before:\n" + want + "after:\n" + is
 	})
 }
@@ -287,7 +288,7 @@ func (w *world) sound(s *app.Scheduler, stop func()) {
 	if n := s.Ledger.Repairs(); n != 0 {
 		w.t.Errorf("the sweeper had to put %d pods right", n)
 	}
-	before := s.Ledger.Fingerprint()
+	before := fingerprint.Of(s.Ledger)
 	stop()
 	again, _ := w.scheduler(ledger.Options{})
 	w.untilEqual(again, before)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
+	"github.com/fairway-scheduler/fairway/test/fingerprint"
 )
 
 // Every way in which an attempt at a pod ends without a bind of ours, on one control plane.
@@ -131,7 +132,7 @@ func (f *failing) refusedWithoutQueue(at stage) {
 	stop.wait()
 	f.must(f.client.Delete(f.ctx, f.getQueue(f.leaf())))
 	f.until("the ledger knows that the queue is deleted", func() (bool, string) {
-		return strings.Contains(f.s.Ledger.Fingerprint(), "queue "+f.leaf()+" accepting false"), "it takes pods"
+		return strings.Contains(fingerprint.Of(f.s.Ledger), "queue "+f.leaf()+" accepting false"), "it takes pods"
 	})
 	if st := stop.pass(); st.IsSuccess() {
 		f.t.Errorf("%s lets a pod through whose queue is deleted", at)

@@ -16,6 +16,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/kube/feed"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
+	"github.com/fairway-scheduler/fairway/test/fingerprint"
 )
 
 // settled waits until nothing is under way and looks at everything that a failure could leave behind: the ledger adds up and equals one
@@ -41,7 +42,7 @@ func (f *failing) settled() {
 		if before.InWindow != 0 {
 			return false, fmt.Sprintf("%d pods in the window", before.InWindow)
 		}
-		want, is := f.rebuilt(), l.Fingerprint()
+		want, is := f.rebuilt(), fingerprint.Of(l)
 		if want != is {
 			return false, "rebuilt:\n" + want + "is:\n" + is
 		}
@@ -152,7 +153,7 @@ func (f *failing) rebuilt() string {
 		fresh.ObservePod(&pods.Items[i])
 	}
 	fresh.Ledger.Lead(time.Now().UnixNano())
-	return fresh.Ledger.Fingerprint()
+	return fingerprint.Of(fresh.Ledger)
 }
 
 // gateOf is what the PreEnqueue plugins of kube-scheduler say, as far as these tests go.

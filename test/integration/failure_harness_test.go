@@ -54,7 +54,7 @@ func (f *failing) start(config string) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		s.Run(ctx)
+		runScheduler(ctx, s)
 	}()
 	f.t.Cleanup(func() { cancel(); <-done })
 }

@@ -101,7 +101,7 @@ func (f *failing) twoSizes() {
 func (f *failing) untilWaitsFor(p *v1.Pod, want reason.Reason) {
 	f.t.Helper()
 	f.until(fmt.Sprintf("%s waits: %s", p.Name, want.Text()), func() (bool, string) {
-		why, _ := f.s.Ledger.Why(ledger.UID(p.UID))
+		why := f.s.Ledger.Rehearse().Stopped(ledger.UID(p.UID))
 		return why == want, fmt.Sprintf("%+v", why)
 	})
 }

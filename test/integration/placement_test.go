@@ -12,6 +12,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/app"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
+	"github.com/fairway-scheduler/fairway/test/fingerprint"
 )
 
 func ledgerOf(s interface{ Kick() }) *ledger.Ledger { return s.(*app.Scheduler).Ledger }
@@ -65,14 +66,14 @@ func TestAPodWaitsForItsQueueAndSaysSo(t *testing.T) {
 	p.Labels = map[string]string{v1alpha1.KeyQueue: "root.x.y"}
 	w.must(w.client.Update(w.ctx, p))
 	quiet(t, w, s)
-	before := s.Ledger.Fingerprint()
+	before := fingerprint.Of(s.Ledger)
 	if !strings.Contains(before, "queue root.default accepting false usage cpu=1") {
 		t.Errorf("the deleted queue lost its pod:\n%s", before)
 	}
 	stop()
 	again, _ := w.scheduler(ledger.Options{})
 	w.until("the rebuilt ledger equals the old one", func() (bool, string) {
-		after := again.Ledger.Fingerprint()
+		after := fingerprint.Of(again.Ledger)
 		return after == before, "before:\n" + before + "after:\n" + after
 	})
 }

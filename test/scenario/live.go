@@ -242,10 +242,10 @@ func (w *World) showWhy(s statement) (string, error) {
 	}
 	var out strings.Builder
 	for _, name := range s.words {
-		if why, waits := l.ledger.Why(ledger.UID(name)); waits {
+		if s, _ := l.ledger.PodState(ledger.UID(name)); s.State == ledger.Waiting {
+			why := l.ledger.Rehearse().Stopped(ledger.UID(name))
 			fmt.Fprintf(&out, "%s: %s: %s\n", name, why.Code, why.Text())
 		} else {
-			s, _ := l.ledger.PodState(ledger.UID(name))
 			fmt.Fprintf(&out, "%s: %s\n", name, s.State)
 		}
 	}

@@ -152,7 +152,7 @@ func (w *World) rank(node int, accounts []account) []contender {
 		add(c, ordering.Standing{
 			Usage: &a.usage, Demand: &a.demand, Guaranteed: child.Spec.Guaranteed,
 			Weight: child.Spec.Weight, Name: string(child.Path),
-		}, !a.waiting.IsZero())
+		}, !a.waiting.List().IsZero())
 	}
 	for _, a := range w.apps {
 		if a.path != n.Path || len(n.Children) > 0 {

@@ -9,6 +9,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
+	"github.com/fairway-scheduler/fairway/test/fingerprint"
 )
 
 // audit looks at the books when that is due.
@@ -153,12 +154,12 @@ func (w *World) auditRebuild() {
 	twin := w.rebuild(rand.New(rand.NewPCG(w.seed, uint64(w.Steps))))
 	running, same := w.restart()
 	same = same && !w.ageless() && !w.backingOff()
-	want := twin.Fingerprint()
+	want := fingerprint.Of(twin)
 	w.auditRestart(twin, running)
 	if same {
 		w.Alike++
 	}
-	if got := w.Ledger.Fingerprint(); same && got != want {
+	if got := fingerprint.Of(w.Ledger); same && got != want {
 		w.fail("the ledger differs from one that is built anew:\n%s", difference(got, want))
 	}
 }

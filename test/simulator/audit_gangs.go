@@ -137,9 +137,10 @@ func (w *World) auditGroups() {
 	if way > 1 {
 		w.fail("%d groups are on their way", way)
 	}
+	rehearsal := w.Ledger.Rehearse()
 	for _, uid := range sorted(w.known.pods) {
-		why, waits := w.Ledger.Why(uid)
-		if waits && why.Code == reason.BehindGang && (reason.As[reason.Turn](why).Until > w.now+longestKeep || why.Other != w.keeper) {
+		why := rehearsal.Stopped(uid)
+		if why.Code == reason.BehindGang && (reason.As[reason.Turn](why).Until > w.now+longestKeep || why.Other != w.keeper) {
 			w.fail("pod %s waits for group %s until %d; nodes are kept for %q", uid, why.Other, reason.As[reason.Turn](why).Until, w.keeper)
 		}
 	}
@@ -233,7 +234,7 @@ func (w *World) groupFits(c *crew, d ledger.Gang, tree queue.Tree, apps map[appK
 	if !ok || !tree.Nodes[i].Accepting || w.opts.Limits && !apps[k].holds || w.gateHolds(k, tree) {
 		return false
 	}
-	if why, _ := w.Ledger.Why(first.UID); why.Code == reason.BehindGang {
+	if w.Ledger.Rehearse().Stopped(first.UID).Code == reason.BehindGang {
 		return false // for how long is looked at elsewhere
 	}
 	return w.admitsMany(&first, need) && !w.takesKept(&first, need) && w.holdMany(&first, need, d)
@@ -323,8 +324,8 @@ func (w *World) groupWaits(p *ledger.Pod) bool {
 	if w.groupHolds(p) || w.together(p.Gang, w.whole()) {
 		return true
 	}
-	if why, waits := w.Ledger.Why(p.UID); waits {
-		return why.Code == reason.BehindGang
+	if s, _ := w.Ledger.PodState(p.UID); s.State == ledger.Waiting {
+		return w.Ledger.Rehearse().Stopped(p.UID).Code == reason.BehindGang
 	}
 	keeper := w.crews()[w.keeper] // of a probe, the ledger does not say why
 	return keeper != nil && slices.ContainsFunc(keeper.ready, func(uid ledger.UID) bool {

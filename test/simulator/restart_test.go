@@ -116,7 +116,7 @@ func TestRestartsDuringStartsLetNoMoreStart(t *testing.T) {
 	}{
 		"one at a time":    {queue.StartingTimeout{Nanoseconds: 30 * second}, 30 * second, 1},
 		"three at a time":  {queue.StartingTimeout{Nanoseconds: 30 * second}, 30 * second, 3},
-		"adaptive timeout": {queue.StartingTimeout{Adaptive: true}, application.LeastStartingTimeout, 1},
+		"adaptive timeout": {queue.StartingTimeout{Adaptive: true}, 5 * second, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(5) {

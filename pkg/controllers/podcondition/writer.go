@@ -70,7 +70,7 @@ type Writer struct {
 	after    time.Duration
 
 	// All of this belongs to the goroutine of Run.
-	pending    []ledger.ConditionUpdate         // taken from the ledger and not yet tried
+	pending    []ledger.ConditionUpdate // taken from the ledger and not yet tried
 	failed     map[ledger.UID]time.Time // when to give them back to the ledger
 	backlog    []change                 // what the last look at the backlog found and is not yet tried
 	lookedAt   time.Time

@@ -17,8 +17,8 @@ type counts struct {
 	running, succeeded, failed int32
 }
 
-// Status is what a PodGroup should say, given what it says.
-func Status(g ledger.GangState, c counts, before podgroup.PodGroupStatus) podgroup.PodGroupStatus {
+// statusOf is what a PodGroup should say, given what it says.
+func statusOf(g ledger.GangState, c counts, before podgroup.PodGroupStatus) podgroup.PodGroupStatus {
 	whole := wasWhole(g, c, before)
 	status := podgroup.PodGroupStatus{
 		Phase: phase(g, c, before.Phase, whole), Running: c.running, Succeeded: c.succeeded, Failed: c.failed,

@@ -67,7 +67,7 @@ func TestTheLifeOfAGroupOfThree(t *testing.T) {
 		},
 		"one waits to start that failed to be one": {gang(2, 0, false), there(3, 0, 0, 0, 1), nothing, says("Pending", 0, 0, 1)},
 	} {
-		got := Status(tc.g, tc.c, tc.before)
+		got := statusOf(tc.g, tc.c, tc.before)
 		if !equal(got, tc.want) {
 			t.Errorf("%s: %+v, want %+v", what, got, tc.want)
 		}
@@ -86,7 +86,7 @@ func TestThePhaseTellsARestartWhetherTheGroupWasWhole(t *testing.T) {
 					c.placed, before = 0, "Pending"
 				}
 				g := gang(c.all-ended, bound, whole)
-				if got := Status(g, c, says(before, 0, 0, 0)); convert.WasWhole(got) != whole {
+				if got := statusOf(g, c, says(before, 0, 0, 0)); convert.WasWhole(got) != whole {
 					t.Fatalf("%+v, %+v after %s: %s, which says whole is %v", g, c, before, got.Phase, !whole)
 				}
 			}
@@ -98,16 +98,16 @@ func TestWhenItsSchedulingBegan(t *testing.T) {
 	at := time.Unix(1_700_000_000, 0)
 	g := gang(3, 0, false)
 	g.Since = at.Add(300 * time.Millisecond).UnixNano()
-	if got := Status(g, there(3, 0, 0, 0, 0), podgroup.PodGroupStatus{}); !got.ScheduleStartTime.Time.Equal(at) {
+	if got := statusOf(g, there(3, 0, 0, 0, 0), podgroup.PodGroupStatus{}); !got.ScheduleStartTime.Time.Equal(at) {
 		t.Errorf("first: %v", got.ScheduleStartTime)
 	}
 	before := says("Running", 3, 0, 0)
 	before.ScheduleStartTime = metav1.NewTime(at)
-	if got := Status(gang(3, 3, true), there(3, 3, 3, 0, 0), before); !got.ScheduleStartTime.Time.Equal(at) {
+	if got := statusOf(gang(3, 3, true), there(3, 3, 3, 0, 0), before); !got.ScheduleStartTime.Time.Equal(at) {
 		t.Errorf("after a restart: %v", got.ScheduleStartTime)
 	}
 	before.Phase = "Pending"
-	if got := Status(gang(3, 0, false), there(3, 0, 0, 0, 0), before); !got.ScheduleStartTime.IsZero() {
+	if got := statusOf(gang(3, 0, false), there(3, 0, 0, 0, 0), before); !got.ScheduleStartTime.IsZero() {
 		t.Errorf("after its places went back: %v", got.ScheduleStartTime)
 	}
 }

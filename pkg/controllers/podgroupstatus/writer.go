@@ -150,7 +150,7 @@ func (w *Writer) compute(r *record, g ledger.GangState) {
 		return
 	}
 	says := convert.PodGroupStatus(r.group)
-	r.desired = Status(g, c, says)
+	r.desired = statusOf(g, c, says)
 	switch {
 	case equal(r.desired, says):
 		r.since = 0

@@ -60,7 +60,7 @@ type Controller struct {
 // task is something to do with one Queue.
 type task struct {
 	name       string
-	action     Action
+	action     action
 	uid        types.UID
 	version    string
 	finalizers []string // that it should have
@@ -128,8 +128,8 @@ func (c *Controller) look() (busy bool) {
 		if leaving == nil {
 			leaving, busy = c.leaving()
 		}
-		if action := Decide(q, leaving[stored.GetName()]); action != Leave {
-			c.enter(stored, action)
+		if todo := decide(q, leaving[stored.GetName()]); todo != leave {
+			c.enter(stored, todo)
 		}
 	}
 	for name, t := range c.tasks {
@@ -140,8 +140,8 @@ func (c *Controller) look() (busy bool) {
 	return busy
 }
 
-func objectOf(stored *unstructured.Unstructured) Object {
-	return Object{
+func objectOf(stored *unstructured.Unstructured) object {
+	return object{
 		Deleting: stored.GetDeletionTimestamp() != nil,
 		Held:     slices.Contains(stored.GetFinalizers(), v1alpha1.QueueFinalizer),
 	}
@@ -160,7 +160,7 @@ func (c *Controller) leaving() (map[string]*ledger.Leaving, bool) {
 }
 
 // enter notes what is to be done with a Queue.
-func (c *Controller) enter(stored *unstructured.Unstructured, action Action) {
+func (c *Controller) enter(stored *unstructured.Unstructured, todo action) {
 	t := c.tasks[stored.GetName()]
 	if t == nil {
 		t = &task{name: stored.GetName(), since: c.passes}
@@ -170,14 +170,14 @@ func (c *Controller) enter(stored *unstructured.Unstructured, action Action) {
 		t.failures, t.retryAt = 0, time.Time{}
 		t.uid, t.version = stored.GetUID(), version
 	}
-	t.action, t.seen = action, c.passes
+	t.action, t.seen = todo, c.passes
 	t.finalizers = []string{}
 	for _, f := range stored.GetFinalizers() {
 		if f != v1alpha1.QueueFinalizer {
 			t.finalizers = append(t.finalizers, f)
 		}
 	}
-	if action == Put {
+	if todo == put {
 		t.finalizers = append(t.finalizers, v1alpha1.QueueFinalizer)
 	}
 }

@@ -2,33 +2,33 @@ package queuedeletion
 
 import "github.com/fairway-scheduler/fairway/pkg/ledger"
 
-// Action is what to do with the finalizer of a Queue.
-type Action uint8
+// action is what to do with the finalizer of a Queue.
+type action uint8
 
 // The actions.
 const (
-	Leave Action = iota
-	Put
-	Take
+	leave action = iota
+	put
+	take
 )
 
-// Object is a Queue as the API server has it.
-type Object struct {
+// object is a Queue as the API server has it.
+type object struct {
 	Deleting bool
 	Held     bool // carries our finalizer
 }
 
-// Decide is the rule. left is what the ledger says about the Queue, nil while it has not heard that the Queue is being deleted: until then
+// decide is the rule. left is what the ledger says about the Queue, nil while it has not heard that the Queue is being deleted: until then
 // it may let pods in, so that none are there means nothing.
 //
 // A Queue that cannot be read is a Queue like any other: pods may run in it under its last good settings, and it may be mended. So is
 // root: its children keep it, and its settings with it.
-func Decide(q Object, left *ledger.Leaving) Action {
+func decide(q object, left *ledger.Leaving) action {
 	switch {
 	case !q.Deleting && !q.Held:
-		return Put
+		return put
 	case q.Deleting && q.Held && left != nil && left.Pods == 0 && left.Children == 0:
-		return Take
+		return take
 	}
-	return Leave // a Queue that is being deleted gets no finalizer any more: the API server refuses that
+	return leave // a Queue that is being deleted gets no finalizer any more: the API server refuses that
 }

@@ -8,22 +8,22 @@ import (
 
 func TestDecide(t *testing.T) {
 	for name, c := range map[string]struct {
-		queue Object
+		queue object
 		left  *ledger.Leaving
-		want  Action
+		want  action
 	}{
-		"a new queue":                             {Object{}, nil, Put},
-		"a queue as it should be":                 {Object{Held: true}, nil, Leave},
-		"deleted, and the ledger has not heard":   {Object{Held: true, Deleting: true}, nil, Leave},
-		"deleted, with pods":                      {Object{Held: true, Deleting: true}, &ledger.Leaving{Pods: 1}, Leave},
-		"deleted, with a child":                   {Object{Held: true, Deleting: true}, &ledger.Leaving{Children: 1}, Leave},
-		"deleted, with both":                      {Object{Held: true, Deleting: true}, &ledger.Leaving{Pods: 3, Children: 2}, Leave},
-		"deleted and empty":                       {Object{Held: true, Deleting: true}, &ledger.Leaving{}, Take},
-		"deleted before it had the finalizer":     {Object{Deleting: true}, &ledger.Leaving{Pods: 1}, Leave},
-		"deleted and empty, kept by somebody":     {Object{Deleting: true}, &ledger.Leaving{}, Leave},
-		"made anew, the ledger is at the old one": {Object{}, &ledger.Leaving{Pods: 1}, Put},
+		"a new queue":                             {object{}, nil, put},
+		"a queue as it should be":                 {object{Held: true}, nil, leave},
+		"deleted, and the ledger has not heard":   {object{Held: true, Deleting: true}, nil, leave},
+		"deleted, with pods":                      {object{Held: true, Deleting: true}, &ledger.Leaving{Pods: 1}, leave},
+		"deleted, with a child":                   {object{Held: true, Deleting: true}, &ledger.Leaving{Children: 1}, leave},
+		"deleted, with both":                      {object{Held: true, Deleting: true}, &ledger.Leaving{Pods: 3, Children: 2}, leave},
+		"deleted and empty":                       {object{Held: true, Deleting: true}, &ledger.Leaving{}, take},
+		"deleted before it had the finalizer":     {object{Deleting: true}, &ledger.Leaving{Pods: 1}, leave},
+		"deleted and empty, kept by somebody":     {object{Deleting: true}, &ledger.Leaving{}, leave},
+		"made anew, the ledger is at the old one": {object{}, &ledger.Leaving{Pods: 1}, put},
 	} {
-		if got := Decide(c.queue, c.left); got != c.want {
+		if got := decide(c.queue, c.left); got != c.want {
 			t.Errorf("%s: got %d, want %d", name, got, c.want)
 		}
 	}

@@ -15,8 +15,8 @@ const (
 	// FirstStartingTimeout holds where nothing was learnt yet. A start that takes longer is learnt all the same, when it gets on, and the
 	// next ones have their time; five minutes would be lost for each driver that never does.
 	FirstStartingTimeout int64 = 60 * second
-	// LeastStartingTimeout: below it, what is learnt would say more about this scheduler than about the applications.
-	LeastStartingTimeout int64 = 5 * second
+	// leastStartingTimeout: below it, what is learnt would say more about this scheduler than about the applications.
+	leastStartingTimeout int64 = 5 * second
 	// RememberedStarts is how many of the last starts count.
 	RememberedStarts = 20
 	// startsMultiple of the 95th percentile is what is learnt: a start that takes three times as long as nearly all others hardly will be
@@ -32,7 +32,7 @@ func LearntTimeout(starts []int64) (timeout, percentile int64, learnt bool) {
 	}
 	sorted := slices.Sorted(slices.Values(starts))
 	percentile = min(max(sorted[(len(sorted)*95+99)/100-1], 0), DefaultStartingTimeout)
-	return min(max(startsMultiple*percentile, LeastStartingTimeout), DefaultStartingTimeout), percentile, true
+	return min(max(startsMultiple*percentile, leastStartingTimeout), DefaultStartingTimeout), percentile, true
 }
 
 // Duration spells nanoseconds as a person would, 5m rather than 5m0s, and to the

@@ -1,3 +1,9 @@
+// Package invariant checks that a plan of preemption keeps the rules, before anything of it is carried out.
+//
+// Input are the world that the plan was made from and the plan, output are sentences, one for each rule that is broken and none when all is
+// well. Rules are stated again, from their definitions: a check that called the code it checks would agree with any mistake in it.
+//
+// The package repairs nothing and must not be called to make a decision.
 package invariant
 
 import (

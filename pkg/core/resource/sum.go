@@ -85,16 +85,6 @@ func (s *Sum) List() List {
 	return List{entries: out}
 }
 
-// IsZero reports whether every total is 0.
-func (s *Sum) IsZero() bool {
-	for i := range s.Len() {
-		if t := s.terms[i]; t.hi != 0 || t.lo != 0 {
-			return false
-		}
-	}
-	return true
-}
-
 // Equal reports whether both hold the same totals, exactly (not only as far as they
 // can be read); one never added is 0.
 func (s *Sum) Equal(o *Sum) bool {

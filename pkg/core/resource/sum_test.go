@@ -39,14 +39,14 @@ func TestASumGoesBelowZeroAndBack(t *testing.T) {
 		t.Errorf("the smallest reads as %d", got)
 	}
 	s.Sub(least)
-	if !s.IsZero() {
+	if !s.Equal(&resource.Sum{}) {
 		t.Errorf("%v is left", s.List())
 	}
 }
 
 func TestAnEmptySum(t *testing.T) {
 	var none *resource.Sum
-	if none.Get("a") != 0 || none.Len() != 0 || !none.IsZero() || none.List().Len() != 0 || !none.Equal(&resource.Sum{}) {
+	if none.Get("a") != 0 || none.Len() != 0 || none.List().Len() != 0 || !none.Equal(&resource.Sum{}) {
 		t.Error("no sum does not read as an empty one")
 	}
 	var s resource.Sum
@@ -68,7 +68,7 @@ func TestASumKeepsItsPlacesAndListsOnlyWhatDiffersFromZero(t *testing.T) {
 		t.Errorf("listed: %v", got)
 	}
 	s.Reset()
-	if !s.IsZero() || s.Len() != 2 {
+	if !s.Equal(&resource.Sum{}) || s.Len() != 2 {
 		t.Error("Reset should zero the totals and keep their places")
 	}
 }
@@ -81,7 +81,7 @@ func TestASumAddedToItselfDoubles(t *testing.T) {
 		t.Errorf("got %v", s.List())
 	}
 	s.SubSum(&s)
-	if !s.IsZero() {
+	if !s.Equal(&resource.Sum{}) {
 		t.Errorf("got %v", s.List())
 	}
 }
@@ -145,7 +145,7 @@ func TestSumsAreBigSums(t *testing.T) {
 			s.Sub(added[i])
 			added = append(added[:i], added[i+1:]...)
 		}
-		if !s.IsZero() || !s.Equal(&resource.Sum{}) {
+		if !s.Equal(&resource.Sum{}) {
 			t.Fatalf("left over: %v", s.List())
 		}
 	})

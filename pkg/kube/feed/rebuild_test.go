@@ -143,7 +143,6 @@ func readyNode(name, cpu string, change ...func(*v1.Node)) *v1.Node {
 
 // seen is all that faces show of a ledger.
 type seen struct {
-	Fingerprint  string
 	Queues       []ledger.QueueState
 	Total        coreresource.List
 	Pods         []ledger.PodState
@@ -154,7 +153,7 @@ type seen struct {
 func seenOf(l *ledger.Ledger) seen {
 	l.Lead(now.UnixNano())
 	s := l.Snapshot()
-	return seen{l.Fingerprint(), s.Queues, s.Total, l.Pods(), l.Applications(), l.Gangs()}
+	return seen{s.Queues, s.Total, l.Pods(), l.Applications(), l.Gangs()}
 }
 
 var asShown = cmp.Options{
