@@ -24,8 +24,8 @@ type queueBehind struct {
 	after int64 // when the last of the group's applications was submitted
 }
 
-// lackedRoom: the group had no room in the last look, and nothing has changed since.
-func (l *Ledger) lackedRoom(g *group) bool {
+// stillLacksRoom: the group had no room in the last look, and nothing has changed since.
+func (l *Ledger) stillLacksRoom(g *group) bool {
 	return g.wait.Since != 0 && g.wait.roomAt == l.roomChanges
 }
 

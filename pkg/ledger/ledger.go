@@ -59,8 +59,8 @@ type Ledger struct {
 	gangs         map[string]*group
 	partial       []*group           // that have some of their nodes, and not all
 	startingGroup *group             // that was released, and is not whole yet
-	seated        []Release          // charged with the first of their group, and to be released next
-	owed          []*record          // whose group has begun without them
+	releaseNext   []Release          // charged with the first of their group, and to be released next
+	retryFirst    []*record          // whose group has begun without them
 	withdrawn     []UID              // to be taken out of kube-scheduler's queue
 	rejected      []UID              // to be rejected where they wait for their group
 	nodeHolds     gang.Holds[*group] // for which group nodes are held

@@ -207,7 +207,7 @@ func (l *Ledger) nextPlaced(now int64) *record {
 			return r
 		}
 		if l.startingGroup == nil {
-			if first := l.seat(r.group, now); first != nil {
+			if first := l.releaseGroup(r.group, now); first != nil {
 				return first
 			}
 		}

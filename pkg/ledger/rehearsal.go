@@ -144,8 +144,8 @@ func (h *Rehearsal) nextOfGroup() (*record, *node) {
 	return nil, nil
 }
 
-// seats reports whether all pods that the pod's group needs may be charged, and keeps them for the next charges.
-func (h *Rehearsal) seats(r *record) bool {
+// mayReleaseGroup reports whether all pods that the pod's group needs may be charged, and keeps them for the next charges.
+func (h *Rehearsal) mayReleaseGroup(r *record) bool {
 	l, g := h.ledger, r.group
 	l.countGroup(g)
 	pods := g.next(g.Need())
@@ -188,7 +188,7 @@ func (h *Rehearsal) turn(a *account, open book.Lanes) *record {
 			return nil
 		case r.group.open():
 			h.group, h.places = nil, nil
-			if h.seats(r) {
+			if h.mayReleaseGroup(r) {
 				if len(h.group) > 0 {
 					return h.group[0]
 				}

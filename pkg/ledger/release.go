@@ -33,9 +33,9 @@ func (l *Ledger) Choose(now int64) (Release, bool) {
 	}
 	l.settleAll()
 	l.expire(now)
-	for len(l.seated) > 0 { // also beyond the window: a part of a group is of no use
-		c := l.seated[0]
-		l.seated = l.seated[1:]
+	for len(l.releaseNext) > 0 { // also beyond the window: a part of a group is of no use
+		c := l.releaseNext[0]
+		l.releaseNext = l.releaseNext[1:]
 		if r := l.pods[c.UID]; r != nil && r.state == Released && r.ticket == c.Ticket {
 			return c, true
 		}
@@ -93,7 +93,7 @@ func (l *Ledger) next(now int64) *record {
 	if r := l.nextPlaced(now); r != nil {
 		return r
 	}
-	if r, wait := l.nextOwed(now); r != nil || wait {
+	if r, wait := l.firstToRetry(now); r != nil || wait {
 		return r
 	}
 	if r := l.completePartial(now); r != nil {
@@ -106,7 +106,7 @@ func (l *Ledger) next(now int64) *record {
 				r = nil // its turn is next, and comes when the other group has its places
 				break
 			}
-			if first := l.seat(r.group, now); first != nil {
+			if first := l.releaseGroup(r.group, now); first != nil {
 				l.freshen()
 				return first
 			}
@@ -372,7 +372,7 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 		return []UID{uid}
 	}
 	if !tried {
-		l.owe(r)
+		l.noteRetryFirst(r)
 	}
 	r.pause(now)
 	l.wait(r, now)

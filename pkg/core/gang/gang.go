@@ -25,6 +25,9 @@ func (m Members) Complete() bool { return m.Live >= m.Minimum }
 // Need is how many pods must get a place at once.
 func (m Members) Need() int { return max(m.Minimum-m.Taken-m.Bound, 0) }
 
+// MayStart reports whether the pods that the group needs wait for nothing but limits, room and their turn, and none is on its way yet.
+func (m Members) MayStart() bool { return m.Taken == 0 && m.Ready >= m.Need() }
+
 // Partial reports whether the group has some of its nodes, and not all: a binding failed, or a restart came between.
 func (m Members) Partial() bool { return m.Together() && m.Bound > 0 && m.Bound < m.Minimum }
 

@@ -13,22 +13,23 @@ func TestMembers(t *testing.T) {
 		m                                   gang.Members
 		together, complete, partial, broken bool
 		need                                int
+		mayStart                            bool
 	}{
-		"all wait":                     {gang.Members{Minimum: 3, Live: 3, Ready: 3}, true, true, false, false, 3},
-		"one is missing":               {gang.Members{Minimum: 3, Live: 2, Ready: 2}, true, false, false, false, 3},
-		"more than it takes":           {gang.Members{Minimum: 3, Live: 5, Ready: 5}, true, true, false, false, 3},
-		"all are on their way":         {gang.Members{Minimum: 3, Live: 3, Taken: 3}, true, true, false, false, 0},
-		"one of them came back":        {gang.Members{Minimum: 3, Live: 3, Taken: 2, Ready: 1}, true, true, false, true, 1},
-		"a binding failed":             {gang.Members{Minimum: 3, Live: 3, Bound: 2, Ready: 1}, true, true, true, false, 1},
-		"the last one is on its way":   {gang.Members{Minimum: 3, Live: 3, Bound: 2, Taken: 1}, true, true, true, false, 0},
-		"it was whole, and two ended":  {gang.Members{Minimum: 3, Live: 1, Bound: 1, Whole: true}, false, false, false, false, 2},
-		"one pod makes it whole":       {gang.Members{Minimum: 1, Live: 1, Ready: 1}, false, true, false, false, 1},
-		"a minimum of nothing":         {gang.Members{Live: 1, Ready: 1}, false, true, false, false, 0},
-		"more are bound than it takes": {gang.Members{Minimum: 2, Live: 3, Bound: 3}, true, true, false, false, 0},
+		"all wait":                     {gang.Members{Minimum: 3, Live: 3, Ready: 3}, true, true, false, false, 3, true},
+		"one is missing":               {gang.Members{Minimum: 3, Live: 2, Ready: 2}, true, false, false, false, 3, false},
+		"more than it takes":           {gang.Members{Minimum: 3, Live: 5, Ready: 5}, true, true, false, false, 3, true},
+		"all are on their way":         {gang.Members{Minimum: 3, Live: 3, Taken: 3}, true, true, false, false, 0, false},
+		"one of them came back":        {gang.Members{Minimum: 3, Live: 3, Taken: 2, Ready: 1}, true, true, false, true, 1, false},
+		"a binding failed":             {gang.Members{Minimum: 3, Live: 3, Bound: 2, Ready: 1}, true, true, true, false, 1, true},
+		"the last one is on its way":   {gang.Members{Minimum: 3, Live: 3, Bound: 2, Taken: 1}, true, true, true, false, 0, false},
+		"it was whole, and two ended":  {gang.Members{Minimum: 3, Live: 1, Bound: 1, Whole: true}, false, false, false, false, 2, false},
+		"one pod makes it whole":       {gang.Members{Minimum: 1, Live: 1, Ready: 1}, false, true, false, false, 1, true},
+		"a minimum of nothing":         {gang.Members{Live: 1, Ready: 1}, false, true, false, false, 0, true},
+		"more are bound than it takes": {gang.Members{Minimum: 2, Live: 3, Bound: 3}, true, true, false, false, 0, true},
 	} {
 		m := c.m
-		if m.Together() != c.together || m.Complete() != c.complete || m.Partial() != c.partial || m.Broken() != c.broken || m.Need() != c.need {
-			t.Errorf("%s: together %v, complete %v, partial %v, broken %v, need %d", name, m.Together(), m.Complete(), m.Partial(), m.Broken(), m.Need())
+		if m.Together() != c.together || m.Complete() != c.complete || m.Partial() != c.partial || m.Broken() != c.broken || m.Need() != c.need || m.MayStart() != c.mayStart {
+			t.Errorf("%s: together %v, complete %v, partial %v, broken %v, need %d, may start %v", name, m.Together(), m.Complete(), m.Partial(), m.Broken(), m.Need(), m.MayStart())
 		}
 	}
 }

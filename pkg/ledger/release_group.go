@@ -7,17 +7,17 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
-// seat charges all pods that a group needs to start, and takes their places; it returns the first, and the others are released next. nil: it
-// cannot start now.
-func (l *Ledger) seat(g *group, now int64) *record {
+// releaseGroup charges all pods that a group needs to start, and takes their room on nodes. It returns the first of them; the others are released
+// next. nil: the group cannot start now.
+func (l *Ledger) releaseGroup(g *group, now int64) *record {
 	l.countGroup(g)
 	need := g.Need()
-	if g.tried == l.mark || g.Taken > 0 || g.Ready < need || g.retryAt > now {
+	if g.tried == l.mark || !g.MayStart() || g.retryAt > now {
 		return nil
 	}
 	g.tried = l.mark
-	turn := l.nodeHolds.Group == g
-	if !turn && l.lackedRoom(g) { // most looks, so nothing else is asked of them
+	held := l.nodeHolds.Group == g
+	if !held && l.stillLacksRoom(g) { // the usual case, so it comes first
 		l.waitForRoom(g, now)
 		return nil
 	}
@@ -27,7 +27,7 @@ func (l *Ledger) seat(g *group, now int64) *record {
 		return nil
 	}
 	places := l.placesFor(g, pods)
-	if (places != nil || turn) && !l.admits(pods) { // last, since it costs most
+	if (places != nil || held) && !l.admits(pods) { // last, since it costs most
 		l.endWait(g)
 		return nil
 	}
@@ -39,7 +39,7 @@ func (l *Ledger) seat(g *group, now int64) *record {
 		c := l.charge(r, now)
 		l.occupy(r, places[i])
 		if i > 0 {
-			l.seated = append(l.seated, c)
+			l.releaseNext = append(l.releaseNext, c)
 		}
 	}
 	if g.since == 0 {
@@ -75,33 +75,33 @@ func (g *group) next(n int) []*record {
 	return pods[:min(n, len(pods))]
 }
 
-// completePartial gives a group the places that it lacks while some of its pods run: before anybody else, since it may be of no use without.
+// completePartial releases the missing pods of a group of which some run: before any other pod, since the group may be of no use without them.
 func (l *Ledger) completePartial(now int64) *record {
 	if l.startingGroup != nil {
 		return nil
 	}
 	for _, g := range l.partial { // few, in the order in which they came to that
-		if r := l.seat(g, now); r != nil {
+		if r := l.releaseGroup(g, now); r != nil {
 			return r
 		}
 	}
 	return nil
 }
 
-// owe notes a pod whose group has begun without it: it was to be bound with the others, and that failed. What it gives back is for nobody else until it
-// is tried again, or its group would rest in part. Once only: what fails again may fail for ever, and waits for its turn.
-func (l *Ledger) owe(r *record) {
+// noteRetryFirst notes a pod of a group that has started whose binding failed. Nobody else is released until it is tried again, or the group would stay
+// without it. Only once: what fails again may always fail, and waits for its turn.
+func (l *Ledger) noteRetryFirst(r *record) {
 	if r.group != nil && r.group.MinMember > 1 && r.group.Members.Whole && r.attempts == 0 {
-		l.owed = append(l.owed, r)
+		l.retryFirst = append(l.retryFirst, r)
 	}
 }
 
-// nextOwed returns a pod that goes before all others; wait: nobody goes, since one will in a moment.
-func (l *Ledger) nextOwed(now int64) (next *record, wait bool) {
-	l.owed = slices.DeleteFunc(l.owed, func(r *record) bool {
+// firstToRetry returns a pod that goes before all others. wait: none does yet, and nobody is released, since one will in a moment.
+func (l *Ledger) firstToRetry(now int64) (next *record, wait bool) {
+	l.retryFirst = slices.DeleteFunc(l.retryFirst, func(r *record) bool {
 		return l.pods[r.UID] != r || r.state != Waiting || !r.InQueue() && r.hold.Code != reason.BackOff || r.attempts != 1
 	})
-	for _, r := range l.owed { // few, in the order in which they failed
+	for _, r := range l.retryFirst { // few, in the order in which they failed
 		switch {
 		case !r.InQueue():
 			wait = true

@@ -17,7 +17,7 @@ func (l *Ledger) placesFor(g *group, pods []*record) []*node {
 	if l.opts.Extenders { // nodes may have room that only an extender knows of
 		return make([]*node, len(pods))
 	}
-	if l.lackedRoom(g) {
+	if l.stillLacksRoom(g) {
 		return nil
 	}
 	places, placed, lacks := l.pack(g, pods, false)
