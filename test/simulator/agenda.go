@@ -1,5 +1,7 @@
 package simulator
 
+import "github.com/fairway-scheduler/fairway/pkg/core/heap"
+
 // agenda is what is going to happen, the earliest first and at one time in the order it was planned.
 type agenda struct {
 	events   []event
@@ -12,18 +14,24 @@ type event struct {
 	run      func()
 }
 
-func (a *agenda) Len() int { return len(a.events) }
-func (a *agenda) Less(i, j int) bool {
-	e, o := a.events[i], a.events[j]
+func (e *event) Before(o *event) bool {
 	if e.at != o.at {
 		return e.at < o.at
 	}
 	return e.sequence < o.sequence
 }
-func (a *agenda) Swap(i, j int) { a.events[i], a.events[j] = a.events[j], a.events[i] }
-func (a *agenda) Push(x any)    { a.events = append(a.events, x.(event)) }
-func (a *agenda) Pop() any {
-	e := a.events[len(a.events)-1]
-	a.events = a.events[:len(a.events)-1]
+
+func (e *event) Moved(int) {}
+
+func (a *agenda) plan(at int64, run func()) {
+	a.sequence++
+	a.events = heap.Push(a.events, event{at: at, sequence: a.sequence, run: run})
+}
+
+// next takes out the event that happens next. There must be one.
+func (a *agenda) next() (e event) {
+	e, a.events = heap.Pop(a.events)
 	return e
 }
+
+func (a *agenda) len() int { return len(a.events) }

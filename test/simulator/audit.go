@@ -23,7 +23,7 @@ func (w *World) audit() {
 		every, inQuiet = 0, -8*every
 	}
 	due := every > 0 && w.Steps%every == 0
-	if due || quiet && (w.agenda.Len() == 0 || w.Steps%inQuiet == 0) {
+	if due || quiet && (w.agenda.len() == 0 || w.Steps%inQuiet == 0) {
 		w.look(quiet)
 	}
 }

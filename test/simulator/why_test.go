@@ -48,7 +48,7 @@ func (w *World) gate(t *testing.T) {
 func (w *World) rest(t *testing.T) {
 	t.Helper()
 	for first := true; first || !w.quiet(); first = false {
-		if w.agenda.Len() == 0 {
+		if w.agenda.len() == 0 {
 			return
 		}
 		if err := w.Run(1); err != nil {

@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"container/heap"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -232,10 +231,10 @@ func (w *World) observe(obs Objects, shuffle uint64) {
 
 // Step runs the next event. False: there is none, the run is over.
 func (w *World) Step() bool {
-	if w.agenda.Len() == 0 {
+	if w.agenda.len() == 0 {
 		return false
 	}
-	e := heap.Pop(&w.agenda).(event)
+	e := w.agenda.next()
 	w.now = max(w.now, e.at)
 	w.Steps++
 	e.run()
@@ -267,7 +266,7 @@ func (w *World) Close(n int) error {
 		if err := w.Run(1); err != nil {
 			return err
 		}
-		if w.agenda.Len() == 0 {
+		if w.agenda.len() == 0 {
 			return nil
 		}
 		if w.opts.Groups && w.now > last && w.idle() { // a group that needs what is not there is tried again for ever
@@ -275,7 +274,7 @@ func (w *World) Close(n int) error {
 			return w.Run(0)
 		}
 	}
-	return fmt.Errorf("seed %d, step %d: still busy: %d under way, %d events ahead", w.seed, w.Steps, w.underWay, w.agenda.Len())
+	return fmt.Errorf("seed %d, step %d: still busy: %d under way, %d events ahead", w.seed, w.Steps, w.underWay, w.agenda.len())
 }
 
 func (w *World) fail(format string, args ...any) {
@@ -309,8 +308,7 @@ func (w *World) round() {
 
 // at plans an event after a delay.
 func (w *World) at(delay int64, run func()) {
-	w.agenda.sequence++
-	heap.Push(&w.agenda, event{at: w.now + delay, sequence: w.agenda.sequence, run: run})
+	w.agenda.plan(w.now+delay, run)
 }
 
 func sorted[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -2,9 +2,10 @@ package preemption
 
 import (
 	"cmp"
-	"container/heap"
 	"encoding/binary"
 	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/heap"
 )
 
 // option is the cheapest way to make room for a claimant on a node.
@@ -51,18 +52,17 @@ type contest struct {
 	h       *hunt
 	wanted  int
 	asked   int
-	entries []*option
+	entries []entry
 }
 
-func (c *contest) Len() int           { return len(c.entries) }
-func (c *contest) Swap(i, j int)      { c.entries[i], c.entries[j] = c.entries[j], c.entries[i] }
-func (c *contest) Push(x any)         { c.entries = append(c.entries, x.(*option)) }
-func (c *contest) Less(i, j int) bool { return c.compare(c.entries[i], c.entries[j]) < 0 }
-func (c *contest) Pop() any {
-	last := c.entries[len(c.entries)-1]
-	c.entries = c.entries[:len(c.entries)-1]
-	return last
+// entry is an option in the heap of its contest.
+type entry struct {
+	*option
+	in *contest
 }
+
+func (e *entry) Before(o *entry) bool { return e.in.compare(e.option, o.option) < 0 }
+func (e *entry) Moved(int)            {}
 
 func (c *contest) compare(a, b *option) int {
 	if by := cmp.Compare(a.drivers, b.drivers); by != 0 {
@@ -97,20 +97,22 @@ func (c *contest) compare(a, b *option) int {
 // next takes out the best. The first time it is looked for, since mostly it is all that is needed; only then the others are put in order.
 func (c *contest) next() *option {
 	if c.asked++; c.asked == 2 {
-		heap.Init(c)
+		heap.Init(c.entries)
 	}
 	if c.asked > 1 {
-		return heap.Pop(c).(*option)
+		var best entry
+		best, c.entries = heap.Pop(c.entries)
+		return best.option
 	}
-	best := 0
+	best, last := 0, len(c.entries)-1
 	for i := range c.entries {
-		if c.Less(i, best) {
+		if c.entries[i].Before(&c.entries[best]) {
 			best = i
 		}
 	}
-	o := c.entries[best]
-	c.entries[best] = c.entries[len(c.entries)-1]
-	c.entries = c.entries[:len(c.entries)-1]
+	o := c.entries[best].option
+	c.entries[best] = c.entries[last]
+	c.entries = c.entries[:last]
 	return o
 }
 
@@ -118,15 +120,15 @@ func (c *contest) next() *option {
 // included.
 func (p *planner) find(h *hunt, wanted int) (seat, Unpaid) {
 	m := p.survey(h)
-	c := &contest{p: p, h: h, wanted: wanted}
+	c := &contest{p: p, h: h, wanted: wanted, entries: make([]entry, 0, len(m.options))}
 	for i := range m.options {
 		o := &m.options[i]
 		o.nominee = p.nodes[o.node].name == h.asker.Nominated
 		if o.state == found {
-			c.entries = append(c.entries, o)
+			c.entries = append(c.entries, entry{o, c})
 		}
 	}
-	for c.Len() > 0 {
+	for len(c.entries) > 0 {
 		o := c.next()
 		if !p.retake(h, o) {
 			p.solve(h, o)
@@ -143,7 +145,7 @@ func (p *planner) find(h *hunt, wanted int) (seat, Unpaid) {
 			p.insist(h, o)
 		}
 		if o.state == found {
-			heap.Push(c, o)
+			c.entries = heap.Push(c.entries, entry{o, c})
 		}
 	}
 	if p.forgive(m) {

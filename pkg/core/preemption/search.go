@@ -114,15 +114,16 @@ func (s *search) tryNodes(i, j int) bool {
 	p.open()
 	h.standing = p.rank(s.o, nil)
 	c := &contest{p: p, h: h, wanted: len(s.units) - i}
+	var options []*option
 	for n := range p.nodes {
 		o := &option{node: int32(n), nominee: p.nodes[n].name == h.asker.Nominated}
 		p.solve(h, o)
 		if o.state == found {
-			c.entries = append(c.entries, o)
+			options = append(options, o)
 		}
 	}
-	slices.SortFunc(c.entries, c.compare)
-	for _, o := range c.entries {
+	slices.SortFunc(options, c.compare)
+	for _, o := range options {
 		f := &frame{s: s, i: i, j: j, h: h, node: o.node}
 		if f.open() {
 			return true
