@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+	"k8s.io/utils/clock"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/app/whatif"
@@ -55,12 +56,11 @@ type planner struct {
 	recorder events.EventRecorder
 	uidOf    func(queue string) types.UID // of a Queue, for events
 	now      func() int64
-	kick     chan struct{}
+	trigger  writing.Trigger
 
 	// All of this belongs to the goroutine of run.
-	failures int               // in a row
-	notUntil int64             // after a failure
-	told     map[claimed]int64 // since when the queue had been below whose claim an event told of
+	retry writing.Retry
+	told  map[claimed]int64 // since when the queue had been below whose claim an event told of
 }
 
 // claimed names a claim while it is open.
@@ -98,7 +98,7 @@ func (s *Scheduler) imagine(ctx context.Context) error {
 		return err
 	}
 	s.planner = &planner{
-		ledger: s.Ledger, now: now, kick: make(chan struct{}, 1), told: map[claimed]int64{}, build: preemption.Make,
+		ledger: s.Ledger, now: now, trigger: writing.NewTrigger(), told: map[claimed]int64{}, build: preemption.Make,
 		check: invariant.Plan, planned: s.metrics.Planned,
 		look: func(ctx context.Context, w preemption.World) (preemption.Feasibility, error) {
 			return frameworks.Look(ctx, w)
@@ -120,7 +120,7 @@ func (s *Scheduler) preempt(ctx context.Context, recorder events.EventRecorder) 
 		executor.Kick()
 		s.Kick()
 	}
-	queues := s.Config.DynInformerFactory.ForResource(v1alpha1.GroupVersion.WithResource("queues")).Informer().GetStore()
+	queues := s.Config.DynInformerFactory.ForResource(v1alpha1.QueueResource).Informer().GetStore()
 	p.uidOf = func(name string) types.UID {
 		if q, exists, err := queues.GetByKey(name); err == nil && exists {
 			if object, ok := q.(metav1.Object); ok {
@@ -129,35 +129,15 @@ func (s *Scheduler) preempt(ctx context.Context, recorder events.EventRecorder) 
 		}
 		return ""
 	}
-	go p.run(klog.NewContext(ctx, klog.FromContext(ctx).WithName("preemption")))
+	go p.run(writing.Named(ctx, "preemption"))
 }
 
 // Kick asks for a look. It never blocks.
-func (p *planner) Kick() {
-	select {
-	case p.kick <- struct{}{}:
-	default: // one is asked for already
-	}
-}
+func (p *planner) Kick() { p.trigger.Kick() }
 
 // run looks when something changed, and when time alone may have made a plan due.
 func (p *planner) run(ctx context.Context) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-p.kick:
-		case <-timer.C:
-		}
-		timer.Reset(p.round(ctx))
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(planAtMost):
-		}
-	}
+	p.trigger.Run(ctx, clock.RealClock{}, planAtMost, p.round)
 }
 
 // round makes a plan if one is due, and returns when to look again.
@@ -165,18 +145,17 @@ func (p *planner) round(ctx context.Context) (wait time.Duration) {
 	at := p.now()
 	due, next := p.ledger.LookAtStarvation(at)
 	p.looked()
-	if (due || p.failures > 0) && at >= p.notUntil { // a round that failed is made up for; the ledger takes it for made
+	if (due || p.retry.Failures > 0) && p.retry.Due(time.Unix(0, at)) { // a round that failed is made up for; the ledger takes it for made
 		if err := p.plan(ctx, at); err != nil && ctx.Err() == nil {
-			p.failures++
-			p.notUntil = p.now() + int64(writing.BackOff(p.failures))
-			klog.FromContext(ctx).Error(err, "No preemption was planned; it is tried again", "failures", p.failures)
+			p.retry.Postpone(time.Unix(0, p.now()))
+			klog.FromContext(ctx).Error(err, "No preemption was planned; it is tried again", "failures", p.retry.Failures)
 		} else {
-			p.failures = 0
+			p.retry = writing.Retry{}
 		}
 	}
 	wait = planEvery
-	if p.failures > 0 {
-		next = p.notUntil
+	if p.retry.Failures > 0 {
+		next = p.retry.At().UnixNano()
 	}
 	if next != 0 {
 		wait = min(wait, max(time.Duration(next-p.now()), planAtMost))

@@ -19,6 +19,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
@@ -51,7 +52,7 @@ func newPlanning(t *testing.T, root func(*queue.Spec)) *planning {
 		planned: func(_ time.Duration, victims int, observeOnly bool, podSeconds float64) {
 			p.measured = append(p.measured, fmt.Sprintf("%d victims, %v pod-seconds, observe only %v", victims, math.Round(podSeconds), observeOnly))
 		},
-		uidOf: func(name string) types.UID { return types.UID("uid-of-" + name) }, kick: make(chan struct{}, 1),
+		uidOf: func(name string) types.UID { return types.UID("uid-of-" + name) }, trigger: writing.NewTrigger(),
 	}
 	cpus := func(n int64) resource.List { return resource.Of(resource.Entry{Name: resource.CPU, Value: 1000 * n}) }
 	l.ObserveNode(ledger.Node{Name: "node", Usable: true, Allocatable: cpus(4)})
@@ -180,8 +181,8 @@ func TestAFilterThatPanicsEndsTheRoundAlone(t *testing.T) {
 	p.later(time.Minute)
 	p.wantVictims()
 	p.wantEvents("root uid-of-root Warning PreemptionPlanRefused Planning: No pod is evicted by a plan that breaks a rule: planning panicked: index out of range")
-	if p.refusals != 1 || p.failures != 1 {
-		t.Errorf("%d refused, %d failures", p.refusals, p.failures)
+	if p.refusals != 1 || p.retry.Failures != 1 {
+		t.Errorf("%d refused, %d failures", p.refusals, p.retry.Failures)
 	}
 }
 
@@ -197,8 +198,8 @@ func TestAPictureThatCannotBeTakenIsTriedAgain(t *testing.T) {
 	p.look = look
 	p.later(time.Second)
 	p.wantVictims("busy-3 for root.idle", "busy-2 for root.idle")
-	if p.failures != 0 {
-		t.Errorf("%d failures in a row", p.failures)
+	if p.retry.Failures != 0 {
+		t.Errorf("%d failures in a row", p.retry.Failures)
 	}
 }
 

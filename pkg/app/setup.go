@@ -25,6 +25,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/dispatch"
 	"github.com/fairway-scheduler/fairway/pkg/kube/feed"
 	"github.com/fairway-scheduler/fairway/pkg/kube/optional"
+	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 	"github.com/fairway-scheduler/fairway/pkg/metrics"
 	"github.com/fairway-scheduler/fairway/pkg/plugin"
@@ -48,7 +49,7 @@ type Scheduler struct {
 	turnstile  *turnstile.Turnstile
 	dispatcher *dispatch.Dispatcher
 	plugin     *plugin.Plugin
-	kick       chan struct{}
+	kick       writing.Trigger
 	synced     []cache.InformerSynced
 	dynamic    dynamic.Interface
 	podGroups  *optional.Informer // scheduler-plugins'
@@ -92,7 +93,7 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 			return nil, err
 		}
 	}
-	s := &Scheduler{leadership: l, args: args, Config: &cc, Ledger: ledger.New(o.Ledger), kick: make(chan struct{}, 1)}
+	s := &Scheduler{leadership: l, args: args, Config: &cc, Ledger: ledger.New(o.Ledger), kick: writing.NewTrigger()}
 	s.metrics = metrics.New(s.Ledger, metrics.Options{MaxQueues: int(*args.MetricsMaxQueues)})
 	s.feed = &feed.Feed{
 		Ledger: s.Ledger, Now: now, Kick: s.Kick, Ours: s.ours, Gate: s.gate,
@@ -161,7 +162,7 @@ func (s *Scheduler) watch() error {
 	if err != nil {
 		return fmt.Errorf("watching nodes: %w", err)
 	}
-	queues, err := s.Config.DynInformerFactory.ForResource(v1alpha1.GroupVersion.WithResource("queues")).Informer().AddEventHandler(s.feed.Queues())
+	queues, err := s.Config.DynInformerFactory.ForResource(v1alpha1.QueueResource).Informer().AddEventHandler(s.feed.Queues())
 	if err != nil {
 		return fmt.Errorf("watching Queues: %w", err)
 	}
@@ -197,10 +198,7 @@ func monotonic() int64 { return int64(time.Since(started)) }
 
 // Kick asks for a round of the dispatcher, and for a look at what queues are owed. It never blocks.
 func (s *Scheduler) Kick() {
-	select {
-	case s.kick <- struct{}{}:
-	default: // one is asked for already
-	}
+	s.kick.Kick()
 	if s.planner != nil {
 		s.planner.Kick()
 	}

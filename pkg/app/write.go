@@ -16,7 +16,7 @@ import (
 // write starts what writes to the cluster, pods apart: one process writes, the leader's.
 func (s *Scheduler) write(ctx context.Context) {
 	recorder := s.Config.EventBroadcaster.NewRecorder(v1alpha1.SchedulerName)
-	queues := s.Config.DynInformerFactory.ForResource(v1alpha1.GroupVersion.WithResource("queues")).Informer()
+	queues := s.Config.DynInformerFactory.ForResource(v1alpha1.QueueResource).Informer()
 	go queuedeletion.New(s.Ledger, queues.GetStore(), s.dynamic, queuedeletion.Options{}).Run(ctx)
 	go queuestatus.New(s.Ledger, s.feed.Generation, s.dynamic, queuestatus.Options{Queues: queues.GetStore(), Recorder: recorder}).Run(ctx)
 	if groups, err := podgroupstatus.New(s.Ledger, s.Config.Client, s.dynamic, podgroupstatus.Options{Groups: s.podGroups.GetStore(), Ours: s.ours}); err != nil {

@@ -40,7 +40,7 @@ func (w *Writer) showBacklog(ctx context.Context, now time.Time) {
 	for len(w.backlog) > 0 && ctx.Err() == nil {
 		c := w.backlog[0]
 		pod := w.due(c, now)
-		if pod != nil && !w.limiter.TryAccept() {
+		if pod != nil && !w.loop.AdmitOne() {
 			return
 		}
 		w.backlog = w.backlog[1:]
@@ -98,7 +98,7 @@ func (w *Writer) write(ctx context.Context, pod *corev1.Pod, c change) {
 			message = shortageText(shortage)
 		}
 	}
-	data, err := unschedulableBody(pod, message, metav1.NewTime(w.clock.Now()))
+	data, err := unschedulableBody(pod, message, metav1.NewTime(w.loop.Clock.Now()))
 	if err == nil {
 		err = w.send(ctx, c.Namespace, c.Name, data)
 	}
@@ -106,7 +106,7 @@ func (w *Writer) write(ctx context.Context, pod *corev1.Pod, c change) {
 	case err == nil, apierrors.IsNotFound(err), writing.IsForAnother(err):
 	case apierrors.IsConflict(err): // it is no longer what was looked at; the next look knows what it is now
 	default:
-		w.avoided[c.UID] = w.clock.Now().Add(retryAfter)
+		w.avoided[c.UID] = w.loop.Clock.Now().Add(retryAfter)
 		w.complain(ctx, err, c.Namespace, c.Name)
 	}
 }

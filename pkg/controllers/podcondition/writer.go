@@ -1,6 +1,7 @@
 package podcondition
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -12,7 +13,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
@@ -25,7 +25,6 @@ import (
 
 // Defaults of Options.
 const (
-	DefaultInterval           = 500 * time.Millisecond
 	DefaultWritesPerSecond    = 20
 	DefaultUnschedulableAfter = 5 * time.Second
 )
@@ -41,8 +40,6 @@ const action = "Queueing"
 
 // Options of a Writer; the zero value is fine.
 type Options struct {
-	// Interval is the time between two looks at the ledger; 0 is DefaultInterval.
-	Interval time.Duration
 	// WritesPerSecond bounds the patches over all pods and of all conditions; 0 is DefaultWritesPerSecond.
 	WritesPerSecond int
 	// ShowUnschedulable has pods that wait for room show Unschedulable. Pods that must not show it lose it in any case.
@@ -61,58 +58,43 @@ type Writer struct {
 	ledger   *ledger.Ledger
 	client   kubernetes.Interface
 	recorder events.EventRecorder
-	interval time.Duration
+	loop     *writing.Loop
 	batch    int
-	limiter  flowcontrol.PassiveRateLimiter
 	pods     corelisters.PodLister
-	clock    clock.WithTicker
 	show     bool
 	after    time.Duration
 
 	// All of this belongs to the goroutine of Run.
-	pending    []ledger.ConditionUpdate // taken from the ledger and not yet tried
-	failed     map[ledger.UID]time.Time // when to give them back to the ledger
-	backlog    []change                 // what the last look at the backlog found and is not yet tried
-	lookedAt   time.Time
-	avoided    map[ledger.UID]time.Time // until when, since their PodScheduled could not be written
-	complaints writing.Complaints
+	pending  []ledger.ConditionUpdate // taken from the ledger and not yet tried
+	failed   map[ledger.UID]time.Time // when to give them back to the ledger
+	backlog  []change                 // what the last look at the backlog found and is not yet tried
+	lookedAt time.Time
+	avoided  map[ledger.UID]time.Time // until when, since their PodScheduled could not be written
 }
 
 // New returns a writer of what the ledger wants told. The recorder must write events.k8s.io.
 func New(l *ledger.Ledger, client kubernetes.Interface, recorder events.EventRecorder, o Options) *Writer {
-	if o.Interval <= 0 {
-		o.Interval = DefaultInterval
-	}
-	if o.WritesPerSecond <= 0 {
-		o.WritesPerSecond = DefaultWritesPerSecond
-	}
-	if o.UnschedulableAfter <= 0 {
-		o.UnschedulableAfter = DefaultUnschedulableAfter
-	}
-	if o.Clock == nil {
-		o.Clock = clock.RealClock{}
-	}
+	perSecond := cmp.Or(o.WritesPerSecond, DefaultWritesPerSecond)
 	return &Writer{
-		ledger: l, client: client, recorder: recorder, interval: o.Interval, pods: o.Pods, clock: o.Clock,
-		batch:   o.WritesPerSecond, // what is taken is out of date by at most a second when it is written
-		limiter: writing.NewLimiter(o.WritesPerSecond, o.Interval, o.Clock),
-		failed:  map[ledger.UID]time.Time{},
-		show:    o.ShowUnschedulable, after: o.UnschedulableAfter, avoided: map[ledger.UID]time.Time{},
+		ledger: l, client: client, recorder: recorder, pods: o.Pods, loop: writing.NewLoop(perSecond, o.Clock),
+		batch:  perSecond, // what is taken is out of date by at most a second when it is written
+		failed: map[ledger.UID]time.Time{}, avoided: map[ledger.UID]time.Time{},
+		show: o.ShowUnschedulable, after: cmp.Or(o.UnschedulableAfter, DefaultUnschedulableAfter),
 	}
 }
 
 // Run writes until the context ends. It must be called once, by the process that leads.
 func (w *Writer) Run(ctx context.Context) {
-	ctx = klog.NewContext(ctx, klog.FromContext(ctx).WithName("pod-condition"))
+	ctx = writing.Named(ctx, "pod-condition")
 	defer w.giveBack()
-	writing.Repeat(ctx, w.clock, w.interval, w.pass)
+	w.loop.Run(ctx, w.pass)
 }
 
 // pass writes what the limiter lets pass: first why pods are held, since users wait for that, then what autoscalers must not go on seeing,
 // then what they should see. It takes tellings by the batch rather than as many as it may write: the ledger looks through all
 // it has to tell at each taking, and taking none to give back keeps it certain of what pods show.
 func (w *Writer) pass(ctx context.Context) {
-	now := w.clock.Now()
+	now := w.loop.Clock.Now()
 	for uid, at := range w.failed {
 		if !now.Before(at) {
 			delete(w.failed, uid)
@@ -123,7 +105,7 @@ func (w *Writer) pass(ctx context.Context) {
 	if len(w.pending) == 0 {
 		w.pending = w.ledger.TakeConditionUpdates(w.batch)
 	}
-	for len(w.pending) > 0 && ctx.Err() == nil && w.limiter.TryAccept() {
+	for len(w.pending) > 0 && ctx.Err() == nil && w.loop.AdmitOne() {
 		t := w.pending[0]
 		w.pending = w.pending[1:]
 		w.tell(ctx, t)
@@ -146,13 +128,13 @@ func (w *Writer) tell(ctx context.Context, t ledger.ConditionUpdate) {
 	case apierrors.IsNotFound(err) || writing.IsForAnother(err):
 		// The pod is gone, or made anew under its name; the ledger will hear of it.
 	default:
-		w.failed[t.UID] = w.clock.Now().Add(retryAfter)
+		w.failed[t.UID] = w.loop.Clock.Now().Add(retryAfter)
 		w.complain(ctx, err, t.Namespace, t.Name)
 	}
 }
 
 func (w *Writer) patch(ctx context.Context, t ledger.ConditionUpdate, c condition) error {
-	data, err := body(t.UID, c, w.shown(t.Namespace, t.Name), metav1.NewTime(w.clock.Now()))
+	data, err := body(t.UID, c, w.shown(t.Namespace, t.Name), metav1.NewTime(w.loop.Clock.Now()))
 	if err != nil {
 		return err
 	}
@@ -205,13 +187,7 @@ func acceptedNote(s ledger.PodState) string {
 }
 
 func (w *Writer) complain(ctx context.Context, err error, namespace, name string) {
-	if ctx.Err() != nil {
-		return // we are told to stop, and that is no failure
-	}
-	if unmentioned, due := w.complaints.Due(err, w.clock.Now()); due {
-		klog.FromContext(ctx).Error(err, "The condition of a pod cannot be written; it is tried again",
-			"pod", klog.KRef(namespace, name), "unmentioned", unmentioned)
-	}
+	w.loop.Complain(ctx, err, "The condition of a pod cannot be written; it is tried again", "pod", klog.KRef(namespace, name))
 }
 
 // giveBack leaves the ledger with everything that was not written, for whoever leads next.

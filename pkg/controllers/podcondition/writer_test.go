@@ -28,6 +28,7 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
@@ -110,7 +111,7 @@ func (w *world) declare(path string) {
 // pass lets the interval go by and runs one pass.
 func (w *world) pass() {
 	w.writer.pass(w.context)
-	w.clock.Step(w.writer.interval)
+	w.clock.Step(writing.Interval)
 }
 
 func (w *world) condition(name string) *corev1.PodCondition {
@@ -416,7 +417,7 @@ func TestRunLooksOncePerInterval(t *testing.T) {
 	go func() { defer close(done); w.writer.Run(ctx) }()
 	<-told // the ticker was made before the first pass
 	w.pod("b", "nowhere")
-	w.clock.Step(DefaultInterval)
+	w.clock.Step(writing.Interval)
 	if name := <-told; name != "b" {
 		t.Errorf("told %s", name)
 	}

@@ -13,7 +13,6 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	podgroup "sigs.k8s.io/scheduler-plugins/apis/scheduling/v1alpha1"
 
@@ -23,8 +22,7 @@ import (
 )
 
 const (
-	defaultInterval        = 500 * time.Millisecond
-	defaultWritesPerSecond = 50
+	writesPerSecond = 50
 	// lookAnyway: what others do to a status is nothing to the ledger, and no hurry.
 	lookAnyway = 10 * time.Second
 )
@@ -53,53 +51,47 @@ type Writer struct {
 	groups cache.Store
 	ours   func(string) bool
 	pods   *pods
-	clock  clock.WithTicker
-	pace   *writing.Pace
+	loop   *writing.Loop
 
 	// All of this belongs to the goroutine of Run.
-	records    map[string]*record
-	looks      uint64
-	lookedAt   time.Time
-	version    uint64 // of the ledger, and
-	changes    uint64 // of the pods, at the last look
-	busy       bool   // pods flow, as of the last look
-	complaints writing.Complaints
+	records  map[string]*record
+	looks    uint64
+	lookedAt time.Time
+	version  uint64 // of the ledger, and
+	changes  uint64 // of the pods, at the last look
+	busy     bool   // pods flow, as of the last look
 }
 
 // record is what the writer knows of one group.
 type record struct {
-	key      string
-	group    *unstructured.Unstructured // as the informer or the answer to our last write shows it, whichever is newer
-	desired  podgroup.PodGroupStatus
-	since    uint64 // the look at which desired began to differ from what the group says, 0 while they are equal
-	failures int    // in a row
-	retryAt  time.Time
+	key     string
+	group   *unstructured.Unstructured // as the informer or the answer to our last write shows it, whichever is newer
+	desired podgroup.PodGroupStatus
+	since   uint64 // the look at which desired began to differ from what the group says, 0 while they are equal
+	retry   writing.Retry
 }
 
 // New returns a writer. What the ledger knows, and the store of the options, should be filled from the cluster when Run is called.
 func New(l Ledger, kube kubernetes.Interface, client dynamic.Interface, o Options) (*Writer, error) {
-	if o.Clock == nil {
-		o.Clock = clock.RealClock{}
-	}
 	pods, err := newPods(kube)
 	return &Writer{
-		ledger: l, client: client.Resource(convert.PodGroups), groups: o.Groups, ours: o.Ours, pods: pods, clock: o.Clock,
-		pace: writing.NewPace(defaultWritesPerSecond, defaultInterval, o.Clock), records: map[string]*record{},
+		ledger: l, client: client.Resource(convert.PodGroups), groups: o.Groups, ours: o.Ours, pods: pods,
+		loop: writing.NewLoop(writesPerSecond, o.Clock), records: map[string]*record{},
 	}, err
 }
 
 // Run writes until the context ends. It must be called once, by the process that leads.
 func (w *Writer) Run(ctx context.Context) {
-	ctx = klog.NewContext(ctx, klog.FromContext(ctx).WithName("pod-group-status"))
+	ctx = writing.Named(ctx, "pod-group-status")
 	go w.pods.informer.Run(ctx.Done())
 	if cache.WaitForCacheSync(ctx.Done(), w.pods.informer.HasSynced) {
-		writing.Repeat(ctx, w.clock, defaultInterval, w.pass)
+		w.loop.Run(ctx, w.pass)
 	}
 }
 
 // pass does what is due. It ends with the requests it made, so that no two passes overlap.
 func (w *Writer) pass(ctx context.Context) {
-	now := w.clock.Now()
+	now := w.loop.Clock.Now()
 	version, changes := w.ledger.Version(), w.pods.changes.Load()
 	if version != w.version || changes != w.changes || now.Sub(w.lookedAt) >= lookAnyway {
 		w.version, w.changes, w.lookedAt = version, changes, now
@@ -138,7 +130,7 @@ func (r *record) see(stored *unstructured.Unstructured) {
 			return
 		}
 	}
-	r.group, r.failures, r.retryAt = stored, 0, time.Time{}
+	r.group, r.retry = stored, writing.Retry{}
 }
 
 func (w *Writer) compute(r *record, g ledger.GangState) {
@@ -173,12 +165,12 @@ func ours(group *unstructured.Unstructured, g ledger.GangState, c counts) bool {
 func (w *Writer) write(ctx context.Context, now time.Time) {
 	var due []*record
 	for _, r := range w.records {
-		if r.since != 0 && !now.Before(r.retryAt) {
+		if r.since != 0 && r.retry.Due(now) {
 			due = append(due, r)
 		}
 	}
 	slices.SortFunc(due, func(a, b *record) int { return cmp.Or(cmp.Compare(a.since, b.since), cmp.Compare(a.key, b.key)) })
-	writing.Send(ctx, due[:w.pace.Admit(len(due), w.busy, now)], w.apply, w.note)
+	writing.Send(ctx, due[:w.loop.Admit(len(due), w.busy, now)], w.apply, w.note)
 }
 
 // apply states the version it was computed for: a group made anew under its name must not inherit that its predecessor was whole.
@@ -197,16 +189,13 @@ func (w *Writer) apply(ctx context.Context, r *record) (*unstructured.Unstructur
 // note takes in how a write went. After one that failed, the next look finds what there is now.
 func (w *Writer) note(ctx context.Context, r *record, answer *unstructured.Unstructured, err error) {
 	if err == nil {
-		r.group, r.since, r.failures, r.retryAt = answer, 0, 0, time.Time{}
+		r.group, r.since, r.retry = answer, 0, writing.Retry{}
 		return
 	}
 	w.lookedAt = time.Time{}
-	r.failures++
-	r.retryAt = w.clock.Now().Add(writing.BackOff(r.failures))
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) || ctx.Err() != nil {
-		return // it is gone or has changed, and the informer will show it; or we are told to stop
+	r.retry.Postpone(w.loop.Clock.Now())
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return // it is gone or has changed, and the informer will show it
 	}
-	if unmentioned, due := w.complaints.Due(err, w.clock.Now()); due {
-		klog.FromContext(ctx).Error(err, "The status of a pod group cannot be written; it is tried again", "group", r.key, "unmentioned", unmentioned)
-	}
+	w.loop.Complain(ctx, err, "The status of a pod group cannot be written; it is tried again", "group", r.key)
 }

@@ -13,8 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
@@ -23,19 +21,11 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// Defaults of Options.
-const (
-	DefaultInterval        = 500 * time.Millisecond
-	DefaultWritesPerSecond = 20
-)
-
-// queues is the resource that is written.
-var queues = v1alpha1.GroupVersion.WithResource("queues")
+// DefaultWritesPerSecond is the default of Options.WritesPerSecond.
+const DefaultWritesPerSecond = 20
 
 // Options of a Controller; the zero value is fine.
 type Options struct {
-	// Interval is the time between two looks at the Queues; 0 is DefaultInterval.
-	Interval time.Duration
 	// WritesPerSecond bounds the writes over all queues; 0 is DefaultWritesPerSecond.
 	WritesPerSecond int
 	// Clock is for tests.
@@ -44,17 +34,14 @@ type Options struct {
 
 // Controller puts finalizers on and takes them off.
 type Controller struct {
-	ledger   *ledger.Ledger
-	stored   cache.Store
-	client   dynamic.NamespaceableResourceInterface
-	interval time.Duration
-	pace     *writing.Pace
-	clock    clock.WithTicker
+	ledger *ledger.Ledger
+	stored cache.Store
+	client dynamic.NamespaceableResourceInterface
+	loop   *writing.Loop
 
 	// All of this belongs to the goroutine of Run.
-	tasks      map[string]*task // what is to be done, and what was done and does not show yet
-	passes     uint64
-	complaints writing.Complaints
+	tasks  map[string]*task // what is to be done, and what was done and does not show yet
+	passes uint64
 }
 
 // task is something to do with one Queue.
@@ -68,47 +55,29 @@ type task struct {
 	since    uint64 // the pass that saw it first
 	seen     uint64 // and last
 	answered string // the version of the Queue to which nothing is to be done any more
-	failures int    // in a row
-	retryAt  time.Time
+	retry    writing.Retry
 }
 
 // New returns a controller of the Queues in a store, the informer's that feeds the ledger; it must be full when Run is called.
 func New(l *ledger.Ledger, stored cache.Store, client dynamic.Interface, o Options) *Controller {
-	if o.Interval <= 0 {
-		o.Interval = DefaultInterval
-	}
-	if o.WritesPerSecond <= 0 {
-		o.WritesPerSecond = DefaultWritesPerSecond
-	}
-	if o.Clock == nil {
-		o.Clock = clock.RealClock{}
-	}
 	return &Controller{
-		ledger: l, stored: stored, client: client.Resource(queues), interval: o.Interval,
-		pace: writing.NewPace(o.WritesPerSecond, o.Interval, o.Clock), clock: o.Clock, tasks: map[string]*task{},
+		ledger: l, stored: stored, client: client.Resource(v1alpha1.QueueResource), tasks: map[string]*task{},
+		loop: writing.NewLoop(cmp.Or(o.WritesPerSecond, DefaultWritesPerSecond), o.Clock),
 	}
 }
 
 // Run works until the context ends. It must be called once, by the process that leads.
 func (c *Controller) Run(ctx context.Context) {
-	ctx = klog.NewContext(ctx, klog.FromContext(ctx).WithName("queue-deletion"))
-	writing.Repeat(ctx, c.clock, c.interval, c.pass)
+	ctx = writing.Named(ctx, "queue-deletion")
+	c.loop.Run(ctx, c.pass)
 }
 
 // pass does what is due. It ends with the requests it made, so that no two passes overlap.
 func (c *Controller) pass(ctx context.Context) {
 	busy := c.look()
-	now := c.clock.Now()
+	now := c.loop.Clock.Now()
 	due := c.due(now)
-	due = due[:c.pace.Admit(len(due), busy, now)]
-	errs := make([]error, len(due))
-	workqueue.ParallelizeUntil(ctx, writing.AtOnce, len(due), func(i int) { errs[i] = c.patch(ctx, due[i]) })
-	if ctx.Err() != nil {
-		return // some were not even tried
-	}
-	for i, t := range due {
-		c.note(ctx, t, errs[i])
-	}
+	writing.Send(ctx, due[:c.loop.Admit(len(due), busy, now)], c.patch, c.note)
 }
 
 // look goes through all Queues and brings the tasks up to date. That is cheap enough to do without keeping count of events: almost every
@@ -150,7 +119,7 @@ func objectOf(stored *unstructured.Unstructured) object {
 // leaving asks the ledger, which hears of Queues after the store does: it may speak of a Queue's predecessor of the same name. The worst
 // that comes of it is a Queue that goes before its pods, which keep their account all the same.
 func (c *Controller) leaving() (map[string]*ledger.Leaving, bool) {
-	c.ledger.Settle(c.clock.Now().UnixNano())
+	c.ledger.Settle(c.loop.Clock.Now().UnixNano())
 	list, busy := c.ledger.Leaving()
 	m := make(map[string]*ledger.Leaving, len(list))
 	for i := range list {
@@ -167,7 +136,7 @@ func (c *Controller) enter(stored *unstructured.Unstructured, todo action) {
 		c.tasks[t.name] = t
 	}
 	if version := stored.GetResourceVersion(); t.version != version {
-		t.failures, t.retryAt = 0, time.Time{}
+		t.retry = writing.Retry{}
 		t.uid, t.version = stored.GetUID(), version
 	}
 	t.action, t.seen = todo, c.passes
@@ -186,7 +155,7 @@ func (c *Controller) enter(stored *unstructured.Unstructured, todo action) {
 func (c *Controller) due(now time.Time) []*task {
 	var due []*task
 	for _, t := range c.tasks {
-		if t.answered != t.version && !now.Before(t.retryAt) {
+		if t.answered != t.version && t.retry.Due(now) {
 			due = append(due, t)
 		}
 	}
@@ -197,35 +166,23 @@ func (c *Controller) due(now time.Time) []*task {
 }
 
 // patch replaces the finalizers of exactly the version that was judged, so that nobody else's is lost or comes back.
-func (c *Controller) patch(ctx context.Context, t *task) error {
+func (c *Controller) patch(ctx context.Context, t *task) (*unstructured.Unstructured, error) {
 	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": t.uid, "resourceVersion": t.version, "finalizers": t.finalizers}})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, writing.Timeout)
 	defer cancel()
-	_, err = c.client.Patch(ctx, t.name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: writing.FieldManager})
-	return err
+	return c.client.Patch(ctx, t.name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: writing.FieldManager})
 }
 
 // note takes in how a patch went.
-func (c *Controller) note(ctx context.Context, t *task, err error) {
-	switch {
-	case err == nil || apierrors.IsConflict(err) || apierrors.IsNotFound(err):
+func (c *Controller) note(ctx context.Context, t *task, _ *unstructured.Unstructured, err error) {
+	if err == nil || apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		// The store is to show a newer version, or that the Queue is gone: until then there is nothing to add.
 		t.answered = t.version
-	default:
-		t.failures++
-		t.retryAt = c.clock.Now().Add(writing.BackOff(t.failures))
-		c.complain(ctx, err, t)
+		return
 	}
-}
-
-func (c *Controller) complain(ctx context.Context, err error, t *task) {
-	if ctx.Err() != nil {
-		return // we are told to stop, and that is no failure
-	}
-	if unmentioned, due := c.complaints.Due(err, c.clock.Now()); due {
-		klog.FromContext(ctx).Error(err, "The finalizer of a queue cannot be put on or taken off; it is tried again", "queue", t.name, "unmentioned", unmentioned)
-	}
+	t.retry.Postpone(c.loop.Clock.Now())
+	c.loop.Complain(ctx, err, "The finalizer of a queue cannot be put on or taken off; it is tried again", "queue", t.name)
 }

@@ -28,6 +28,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
@@ -53,7 +54,7 @@ func newWorld(t *testing.T, o Options) *world {
 		T: t, ledger: ledger.New(ledger.Options{}), clock: clocktesting.NewFakeClock(time.Unix(1000, 0)),
 		store: cache.NewStore(cache.MetaNamespaceKeyFunc), stored: map[string]*unstructured.Unstructured{}, version: 100,
 	}
-	client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{queues: "QueueList"})
+	client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{v1alpha1.QueueResource: "QueueList"})
 	client.PrependReactor("*", "*", w.serve)
 	o.Clock = w.clock
 	w.ledger.Lead(0)
@@ -170,7 +171,7 @@ func (w *world) passed(want ...string) {
 	w.Helper()
 	w.patched = []string{}
 	w.c.pass(w.context)
-	w.clock.Step(w.c.interval)
+	w.clock.Step(writing.Interval)
 	got := slices.Clone(w.patched)
 	slices.Sort(got)
 	if want == nil {
@@ -335,11 +336,11 @@ func TestASuccessorIsNotTakenForTheOldQueue(t *testing.T) {
 }
 
 func TestFailuresBackOffAndAreMentionedOnce(t *testing.T) {
-	w := newWorld(t, Options{Interval: time.Second})
+	w := newWorld(t, Options{})
 	w.fail = func(name string) error { return apierrors.NewInternalError(errors.New("etcd is down")) }
 	w.create("root.a", "root.b")
 	w.inform()
-	for range 10 { // at seconds 0, 1, 3 and 7
+	for range 20 { // at seconds 0, 1, 3 and 7
 		w.passed()
 	}
 	if w.tried != 2*4 {
@@ -380,7 +381,7 @@ func TestWhilePodsFlowFewAreWritten(t *testing.T) {
 		w.patched = nil
 		w.inform()
 		w.c.pass(w.context)
-		w.clock.Step(w.c.interval)
+		w.clock.Step(writing.Interval)
 		if len(w.patched) != want {
 			t.Errorf("%d writes, want %d", len(w.patched), want)
 		}

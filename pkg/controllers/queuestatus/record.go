@@ -38,9 +38,8 @@ type record struct {
 	told  [len(starvations)]bool
 
 	// since is the look at which desired began to differ from status, 0 while they are equal.
-	since    uint64
-	failures int // in a row
-	retryAt  time.Time
+	since uint64
+	retry writing.Retry
 }
 
 // observe takes in the Queue as the informer shows it, if that is news. An answer to our own write is not: the informer shows it later.
@@ -58,7 +57,7 @@ func (r *record) observe(stored *unstructured.Unstructured, now time.Time) {
 		}
 	}
 	r.uid, r.version = stored.GetUID(), stored.GetResourceVersion()
-	r.failures, r.retryAt = 0, time.Time{}
+	r.retry = writing.Retry{}
 }
 
 func (r *record) olderThan(stored *unstructured.Unstructured) bool {
@@ -122,12 +121,12 @@ func (r *record) turn() uint64 {
 }
 
 // due reports whether a write is wanted and may be tried.
-func (r *record) due(now time.Time) bool { return r.computed && r.since != 0 && !now.Before(r.retryAt) }
+func (r *record) due(now time.Time) bool { return r.computed && r.since != 0 && r.retry.Due(now) }
 
 // wrote takes in the API server's answer to a write.
 func (r *record) wrote(answer *unstructured.Unstructured) {
 	before := r.uid
-	r.status, r.since, r.failures, r.retryAt = r.desired, 0, 0, time.Time{}
+	r.status, r.since, r.retry = r.desired, 0, writing.Retry{}
 	if answer == nil {
 		return
 	}
@@ -137,12 +136,6 @@ func (r *record) wrote(answer *unstructured.Unstructured) {
 		// subresource of custom resources ignores it.) What that remembered is not the new one's: start over.
 		r.forget()
 	}
-}
-
-// failed takes in that a write failed.
-func (r *record) failed(now time.Time) {
-	r.failures++
-	r.retryAt = now.Add(writing.BackOff(r.failures))
 }
 
 // forget drops what was known of the status.

@@ -16,24 +16,22 @@ import (
 // others, and its status, where the others are.
 type root struct {
 	missing bool
-	tries   int // since it was last there
-	at      time.Time
+	retry   writing.Retry
 }
 
 // seen notes whether the ledger knows the Queue.
 func (r *root) seen(there bool) {
 	r.missing = !there
 	if there {
-		r.tries, r.at = 0, time.Time{}
+		r.retry = writing.Retry{}
 	}
 }
 
 // due reports whether to create the Queue now. After a success too some time must pass: the ledger has yet to hear of it.
-func (r *root) due(now time.Time) bool { return r.missing && !now.Before(r.at) }
+func (r *root) due(now time.Time) bool { return r.missing && r.retry.Due(now) }
 
 func (w *Writer) makeRoot(ctx context.Context, now time.Time) {
-	w.root.tries++
-	w.root.at = now.Add(writing.BackOff(w.root.tries))
+	w.root.retry.Postpone(now)
 	limited, cancel := context.WithTimeout(ctx, writing.Timeout)
 	defer cancel()
 	create := func(name string) error {
@@ -49,6 +47,6 @@ func (w *Writer) makeRoot(ctx context.Context, now time.Time) {
 		err = create(v1alpha1.DefaultQueue)
 	}
 	if err != nil && !apierrors.IsAlreadyExists(err) {
-		w.complain(ctx, err, "A queue that every tree starts with cannot be created; it is tried again", "queue", v1alpha1.RootQueue)
+		w.loop.Complain(ctx, err, "A queue that every tree starts with cannot be created; it is tried again", "queue", v1alpha1.RootQueue)
 	}
 }

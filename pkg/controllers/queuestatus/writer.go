@@ -22,21 +22,11 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// Defaults of Options.
-const (
-	DefaultInterval        = 500 * time.Millisecond
-	DefaultWritesPerSecond = 50
-)
-
-// queues is the resource that is written.
-var queues = v1alpha1.GroupVersion.WithResource("queues")
+// writesPerSecond bounds the writes over all queues.
+const writesPerSecond = 50
 
 // Options of a Writer; the zero value is fine.
 type Options struct {
-	// Interval is the time between two looks at the ledger; 0 is DefaultInterval.
-	Interval time.Duration
-	// WritesPerSecond bounds the writes over all queues; 0 is DefaultWritesPerSecond.
-	WritesPerSecond int
 	// Queues is the store of an informer of Queues (unstructured), which is only read. With it the writer notices at once when a Queue
 	// was made anew under its name, or when somebody else changed a status. Without it, Run lists the Queues once, at its start.
 	Queues cache.Store
@@ -51,39 +41,27 @@ type Writer struct {
 	ledger     *ledger.Ledger
 	generation func(name string) int64
 	client     dynamic.NamespaceableResourceInterface
-	interval   time.Duration
-	pace       *writing.Pace
-	clock      clock.WithTicker
+	loop       *writing.Loop
 	stored     cache.Store
 	listFirst  bool                 // stored is ours, and to be filled
 	recorder   events.EventRecorder // or nil
 
 	// All of this belongs to the goroutine of Run.
-	records    map[string]*record
-	starved    []*record // of which there may be something to tell, as of the last look
-	looks      uint64
-	busy       bool   // pods flow, as of the last look
-	version    uint64 // of the ledger, at the last look
-	root       root
-	complaints writing.Complaints
+	records map[string]*record
+	starved []*record // of which there may be something to tell, as of the last look
+	looks   uint64
+	busy    bool   // pods flow, as of the last look
+	version uint64 // of the ledger, at the last look
+	root    root
 }
 
 // New returns a writer of what the ledger knows. generation is the generation of a Queue that the ledger has taken in, 0 if none: it must
 // not run ahead of the ledger, and may lag behind. The ledger, and the store of the options, should be filled from the cluster when Run is
 // called, else statuses show for a moment how they fill.
 func New(l *ledger.Ledger, generation func(name string) int64, client dynamic.Interface, o Options) *Writer {
-	if o.Interval <= 0 {
-		o.Interval = DefaultInterval
-	}
-	if o.WritesPerSecond <= 0 {
-		o.WritesPerSecond = DefaultWritesPerSecond
-	}
-	if o.Clock == nil {
-		o.Clock = clock.RealClock{}
-	}
 	w := &Writer{
-		ledger: l, generation: generation, client: client.Resource(queues),
-		interval: o.Interval, pace: writing.NewPace(o.WritesPerSecond, o.Interval, o.Clock), clock: o.Clock,
+		ledger: l, generation: generation, client: client.Resource(v1alpha1.QueueResource),
+		loop:   writing.NewLoop(writesPerSecond, o.Clock),
 		stored: o.Queues, recorder: o.Recorder, records: map[string]*record{},
 	}
 	if w.stored == nil {
@@ -94,17 +72,18 @@ func New(l *ledger.Ledger, generation func(name string) int64, client dynamic.In
 
 // Run writes until the context ends. It must be called once, by the process that leads.
 func (w *Writer) Run(ctx context.Context) {
-	ctx = klog.NewContext(ctx, klog.FromContext(ctx).WithName("queue-status"))
+	ctx = writing.Named(ctx, "queue-status")
 	if w.listFirst && !w.list(ctx) {
 		return
 	}
-	writing.Repeat(ctx, w.clock, w.interval, w.pass)
+	w.loop.Run(ctx, w.pass)
 }
 
 // list fills the store of a writer that has no informer. It goes on until it succeeds: without it every condition would seem to have
 // changed when the scheduler started. False: the context ended first.
 func (w *Writer) list(ctx context.Context) bool {
-	for failures := 1; ; failures++ {
+	var retry writing.Retry
+	for {
 		listed, err := w.client.List(ctx, metav1.ListOptions{})
 		if err == nil {
 			for i := range listed.Items {
@@ -114,18 +93,18 @@ func (w *Writer) list(ctx context.Context) bool {
 			}
 			return true
 		}
-		w.complain(ctx, err, "Queues cannot be listed; it is tried again")
+		w.loop.Complain(ctx, err, "Queues cannot be listed; it is tried again")
 		select {
 		case <-ctx.Done():
 			return false
-		case <-w.clock.After(writing.BackOff(failures)):
+		case <-w.loop.Clock.After(retry.Postpone(w.loop.Clock.Now())):
 		}
 	}
 }
 
 // pass does what is due. It ends with the requests it made, so that no two passes overlap.
 func (w *Writer) pass(ctx context.Context) {
-	now := w.clock.Now()
+	now := w.loop.Clock.Now()
 	if w.news() {
 		w.look(now)
 	}
@@ -179,7 +158,7 @@ func (w *Writer) read() (map[string]int64, ledger.Snapshot) {
 	for name := range w.records {
 		generations[name] = w.generation(name)
 	}
-	w.ledger.Settle(w.clock.Now().UnixNano())
+	w.ledger.Settle(w.loop.Clock.Now().UnixNano())
 	return generations, w.ledger.Snapshot()
 }
 
@@ -225,7 +204,7 @@ func (w *Writer) write(ctx context.Context, now time.Time) {
 	slices.SortFunc(due, func(a, b *record) int {
 		return cmp.Or(cmp.Compare(a.turn(), b.turn()), queue.ComparePaths(queue.Path(a.name), queue.Path(b.name)))
 	})
-	writing.Send(ctx, due[:w.pace.Admit(len(due), w.busy, now)], w.apply, w.note)
+	writing.Send(ctx, due[:w.loop.Admit(len(due), w.busy, now)], w.apply, w.note)
 }
 
 func (w *Writer) apply(ctx context.Context, r *record) (*unstructured.Unstructured, error) {
@@ -242,28 +221,17 @@ func (w *Writer) apply(ctx context.Context, r *record) (*unstructured.Unstructur
 
 // note takes in how a write went.
 func (w *Writer) note(ctx context.Context, r *record, answer *unstructured.Unstructured, err error) {
-	now := w.clock.Now()
-	switch {
-	case err == nil:
+	if err == nil {
 		r.wrote(answer)
+		return
+	}
+	r.retry.Postpone(w.loop.Clock.Now())
+	switch {
 	case apierrors.IsNotFound(err):
 		// The Queue is gone, and the ledger will hear of it. Should it come back, it comes back without a status.
 		r.forget()
-		r.failed(now)
-	case apierrors.IsConflict(err):
-		r.failed(now)
-	default:
-		r.failed(now)
-		w.complain(ctx, err, "The status of a queue cannot be written; it is tried again", "queue", r.name)
-	}
-}
-
-func (w *Writer) complain(ctx context.Context, err error, what string, pairs ...any) {
-	if ctx.Err() != nil {
-		return // we are told to stop, and that is no failure
-	}
-	if unmentioned, due := w.complaints.Due(err, w.clock.Now()); due {
-		klog.FromContext(ctx).Error(err, what, append(pairs, "unmentioned", unmentioned)...)
+	case !apierrors.IsConflict(err):
+		w.loop.Complain(ctx, err, "The status of a queue cannot be written; it is tried again", "queue", r.name)
 	}
 }
 

@@ -28,6 +28,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
@@ -53,7 +54,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	w := &world{
 		T: t, ledger: ledger.New(ledger.Options{}), generations: map[string]int64{}, clock: clocktesting.NewFakeClock(start),
-		client: fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{queues: "QueueList"}),
+		client: fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{v1alpha1.QueueResource: "QueueList"}),
 		store:  cache.NewStore(cache.MetaNamespaceKeyFunc), stored: map[string]*unstructured.Unstructured{}, version: 100,
 	}
 	w.ledger.ObserveNode(ledger.Node{Name: "n", Allocatable: amounts(1000, 1000), Usable: true})
@@ -66,7 +67,7 @@ func newWorld(t *testing.T) *world {
 
 // serve does what the API server does to Queues, with one manager of fields.
 func (w *world) serve(a clienttesting.Action) (bool, runtime.Object, error) {
-	if a.GetResource() != queues {
+	if a.GetResource() != v1alpha1.QueueResource {
 		w.Errorf("asked for %v", a.GetResource())
 	}
 	switch a := a.(type) {
@@ -201,7 +202,7 @@ func (w *world) informed() *Writer { return w.writer(Options{Queues: w.store}) }
 func (w *world) pass(writer *Writer) []string {
 	w.applied = nil
 	writer.pass(w.context)
-	w.clock.Step(writer.interval)
+	w.clock.Step(writing.Interval)
 	return w.applied
 }
 
@@ -756,7 +757,7 @@ func TestRunPassesOncePerIntervalUntilItIsToldToStop(t *testing.T) {
 	go func() { defer close(done); writer.Run(ctx) }()
 	<-wrote // the ticker was made before the first pass
 	w.run("p", "nowhere")
-	w.clock.Step(DefaultInterval)
+	w.clock.Step(writing.Interval)
 	if name := <-wrote; name != "root" {
 		t.Errorf("wrote %s", name)
 	}

@@ -66,7 +66,7 @@ func Read(ctx context.Context, f *Flags, with ...*objects.Set) (*objects.Set, er
 		return nil, err
 	}
 	s := &objects.Set{}
-	if err := list(ctx, &s.Queues, untyped.Resource(v1alpha1.GroupVersion.WithResource("queues")).List, itemsOf); err != nil {
+	if err := list(ctx, &s.Queues, untyped.Resource(v1alpha1.QueueResource).List, itemsOf); err != nil {
 		return nil, explained("queues", err)
 	}
 	if err := list(ctx, &s.Nodes, typed.CoreV1().Nodes().List, func(l *corev1.NodeList) []corev1.Node { return l.Items }); err != nil {

@@ -192,24 +192,20 @@ func (e *Executor) note(ctx context.Context, d errand, err error) (done bool) {
 
 // putOff has an errand wait, each time longer. For an eviction this is but a floor: nothing is tried twice within a second.
 func (e *Executor) putOff(d errand) {
-	f := e.failed[d.key()]
-	f.times++
-	wait := writing.BackOff(f.times)
+	retry := e.failed[d.key()]
 	if d.task == evict {
-		wait = writing.BackOff(1)
+		retry = writing.Retry{}
 	}
-	f.until = e.clock.Now().Add(wait)
-	e.failed[d.key()] = f
+	retry.Postpone(e.clock.Now())
+	e.failed[d.key()] = retry
 }
 
 func (e *Executor) complain(ctx context.Context, d errand, err error) {
-	if ctx.Err() != nil || errors.Is(err, errGone) || refused(err) {
-		return // no failure: we are told to stop, it is done, or a budget does what it is for
+	if errors.Is(err, errGone) || refused(err) {
+		return // no failure: it is done, or a budget does what it is for
 	}
-	if unmentioned, due := e.complaints.Due(err, e.clock.Now()); due {
-		klog.FromContext(ctx).Error(err, "Preemption is held up; it is tried again", "task", taskNames[d.task],
-			"pod", klog.KRef(d.namespace, d.name), "unmentioned", unmentioned)
-	}
+	e.complaints.Log(ctx, e.clock.Now(), err, "Preemption is held up; it is tried again",
+		"task", taskNames[d.task], "pod", klog.KRef(d.namespace, d.name))
 }
 
 // record makes an event about the pod that names the queue for which it goes.

@@ -11,7 +11,6 @@ import (
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/flowcontrol"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
@@ -23,8 +22,6 @@ const (
 	lookEvery = time.Second
 	// writesPerSecond bounds all writes together. A hundred victims are announced, and evicted, within two seconds each.
 	writesPerSecond = 50
-	// burst is what a look may write at once.
-	burst = 25
 )
 
 // Ledger is the part of a ledger that says what is to be done, and hears how it went.
@@ -56,10 +53,10 @@ type Executor struct {
 	changed  func()
 	clock    clock.WithTicker
 	limiter  flowcontrol.PassiveRateLimiter
-	kick     chan struct{}
+	trigger  writing.Trigger
 
 	// All of this belongs to the goroutine of Run.
-	failed     map[key]failure
+	failed     map[key]writing.Retry // the ledger has its own patience with evictions: see EvictionFailed
 	complaints writing.Complaints
 }
 
@@ -67,12 +64,6 @@ type Executor struct {
 type key struct {
 	task task
 	uid  ledger.UID
-}
-
-// failure keeps an errand from being tried again and again. The ledger has its own patience with evictions: see EvictionFailed.
-type failure struct {
-	times int
-	until time.Time
 }
 
 // New returns an executor. The recorder must write events.k8s.io.
@@ -85,34 +76,17 @@ func New(l Ledger, client kubernetes.Interface, recorder events.EventRecorder, o
 	}
 	return &Executor{
 		ledger: l, client: client, recorder: recorder, pods: o.Pods, changed: o.Changed, clock: o.Clock,
-		limiter: flowcontrol.NewTokenBucketPassiveRateLimiterWithClock(writesPerSecond, burst, o.Clock),
-		kick:    make(chan struct{}, 1), failed: map[key]failure{},
+		limiter: writing.NewLimiter(writesPerSecond, writing.Interval, o.Clock), trigger: writing.NewTrigger(), failed: map[key]writing.Retry{},
 	}
 }
 
 // Kick asks for a look. It never blocks.
-func (e *Executor) Kick() {
-	select {
-	case e.kick <- struct{}{}:
-	default: // one is asked for already
-	}
-}
+func (e *Executor) Kick() { e.trigger.Kick() }
 
 // Run carries out errands until the context ends. It must be called once, by the process that leads.
 func (e *Executor) Run(ctx context.Context) {
-	ctx = klog.NewContext(ctx, klog.FromContext(ctx).WithName("evict"))
-	for {
-		wait := e.pass(ctx)
-		timer := e.clock.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		case <-e.kick:
-			timer.Stop()
-		case <-timer.C():
-		}
-	}
+	ctx = writing.Named(ctx, "evict")
+	e.trigger.Run(ctx, e.clock, 0, e.pass)
 }
 
 // pass does what is due, as much as the limiter lets pass, and returns when to look again. Errands are asked for anew at each pass, so that what is
@@ -124,7 +98,7 @@ func (e *Executor) pass(ctx context.Context) (wait time.Duration) {
 	open, more := map[key]bool{}, false
 	for _, d := range inOrder(errands) {
 		open[d.key()] = true
-		if now.Before(e.failed[d.key()].until) {
+		if retry := e.failed[d.key()]; !retry.Due(now) {
 			continue
 		}
 		if !e.limiter.TryAccept() {

@@ -13,6 +13,9 @@ var (
 	// GroupVersion is the group and version of the types in this package.
 	GroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1alpha1"}
 
+	// QueueResource is the resource of Queues.
+	QueueResource = GroupVersion.WithResource("queues")
+
 	// SchemeBuilder collects the functions that make a scheme know these types.
 	SchemeBuilder = runtime.NewSchemeBuilder(addKnownTypes)
 
