@@ -3,9 +3,7 @@ package demo
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -47,7 +45,7 @@ func observe(ctx context.Context, pods kubernetes.Interface, queues dynamic.Inte
 	podFactory := informers.NewSharedInformerFactoryWithOptions(pods, 0, ours)
 	queueFactory := dynamicinformer.NewDynamicSharedInformerFactory(queues, 0)
 	podInformer := podFactory.Core().V1().Pods().Informer()
-	queueInformer := queueFactory.ForResource(queueResource).Informer()
+	queueInformer := queueFactory.ForResource(v1alpha1.QueueResource).Informer()
 	podFactory.Start(ctx.Done())
 	queueFactory.Start(ctx.Done())
 	if !cache.WaitForCacheSync(ctx.Done(), podInformer.HasSynced, queueInformer.HasSynced) {
@@ -132,36 +130,4 @@ func row(u *unstructured.Unstructured) (report.Queue, error) {
 
 		ApplicationsPending: int64(q.Status.Applications.Pending), ApplicationsRunning: int64(q.Status.Applications.Running),
 	}, nil
-}
-
-// inParallel calls do for 0 to n-1 with some calls under way, and returns the first few errors.
-func inParallel(n, workers int, do func(int) error) error {
-	const told = 3 // when the server is gone all say the same
-	todo := make(chan int)
-	var mutex sync.Mutex
-	var failures int
-	var failed error
-	var group sync.WaitGroup
-	for range min(n, workers) {
-		group.Go(func() {
-			for i := range todo {
-				if err := do(i); err != nil {
-					mutex.Lock()
-					if failures++; failures <= told {
-						failed = errors.Join(failed, err)
-					}
-					mutex.Unlock()
-				}
-			}
-		})
-	}
-	for i := range n {
-		todo <- i
-	}
-	close(todo)
-	group.Wait()
-	if failures > told {
-		return fmt.Errorf("%w\nand %d more", failed, failures-told)
-	}
-	return failed
 }

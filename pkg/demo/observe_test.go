@@ -6,10 +6,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic/fake"
-	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -85,27 +81,5 @@ func TestObservedQueues(t *testing.T) {
 	}
 	if w, err := o.world(time.Time{}); err == nil || len(w.queues) != 4 {
 		t.Errorf("%d queues, error %v: one that cannot be read hides no other, and is told", len(w.queues), err)
-	}
-}
-
-func TestACRDServesWhenItSaysSo(t *testing.T) {
-	crd := func(status string) *unstructured.Unstructured {
-		return object(t, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"queues"},"status":`+status+`}`)
-	}
-	states := []*unstructured.Unstructured{
-		crd(`{}`),
-		crd(`{"conditions":null}`), // as kube-apiserver has it just after the creation
-		crd(`{"conditions":[{"type":"Established","status":"False"}]}`),
-		crd(`{"conditions":[{"type":"NamesAccepted","status":"True"},{"type":"Established","status":"True"}]}`),
-	}
-	client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{crdResource: "List"})
-	asked := 0
-	client.PrependReactor("list", crdResource.Resource, func(clienttesting.Action) (bool, runtime.Object, error) {
-		asked++
-		return true, &unstructured.UnstructuredList{Object: map[string]any{"kind": "List", "apiVersion": "v1"},
-			Items: []unstructured.Unstructured{*states[min(asked, len(states))-1]}}, nil
-	})
-	if err := established(t.Context(), client, 1); err != nil || asked != len(states) {
-		t.Errorf("asked %d times, %v", asked, err)
 	}
 }

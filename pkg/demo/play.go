@@ -10,32 +10,41 @@ import (
 var queuesYAML []byte
 
 // shares is the demo of two queues that come to their fair shares.
-var shares = show{
-	queues: queuesYAML, nodes: nodeCount, cores: nodeCores, gib: nodeGiB, aim: "the shares arrived",
-	open: func(ctx context.Context, d *demo) (player, error) {
-		observer, err := observe(ctx, d.pods, d.objects)
-		if err != nil {
-			return nil, err
-		}
-		d.say("submitting pods of %d cores and %d GiB: %d fill the cluster", podCores, podGiB, allPods)
-		return &sharesPlayer{
-			demo: d, observer: observer, workload: newWorkload(d.pods),
-			story: story{once: d.options.Once, limit: d.options.Deadline},
-		}, nil
-	},
-}
+var shares = showTwoQueues(queuesYAML, "the shares arrived", func(q twoQueues, o Options) player {
+	return &sharesPlayer{twoQueues: q, story: story{once: o.Once, limit: o.Deadline}}
+})
 
-// sharesPlayer carries out what the story decides.
-type sharesPlayer struct {
+// twoQueues is what both demos of two queues play with: pods that are submitted to them, and an observer.
+type twoQueues struct {
 	demo     *demo
 	observer *observer
 	workload *workload
-	story    story
-	cleared  time.Time
 	view     view // what was last shown
 }
 
-func (p *sharesPlayer) leave() { p.demo.depart(p.view) }
+// showTwoQueues is a demo whose player submits pods to two queues.
+func showTwoQueues(queues []byte, aim string, play func(twoQueues, Options) player) show {
+	return show{
+		queues: queues, nodes: nodeCount, cores: nodeCores, gib: nodeGiB, aim: aim,
+		open: func(ctx context.Context, d *demo) (player, error) {
+			observer, err := observe(ctx, d.pods, d.objects)
+			if err != nil {
+				return nil, err
+			}
+			d.say("submitting pods of %d cores and %d GiB: %d fill the cluster", podCores, podGiB, allPods)
+			return play(twoQueues{demo: d, observer: observer, workload: newWorkload(d.pods)}, d.options), nil
+		},
+	}
+}
+
+func (q *twoQueues) leave() { q.demo.depart(q.view) }
+
+// sharesPlayer carries out what the story decides.
+type sharesPlayer struct {
+	twoQueues
+	story   story
+	cleared time.Time
+}
 
 func (p *sharesPlayer) step(ctx context.Context) (done bool, err error) {
 	now := time.Now()

@@ -21,32 +21,16 @@ import (
 var preemptYAML []byte
 
 // preemption is the demo of Scenario A without preemption and with it.
-var preemption = show{
-	queues: preemptYAML, nodes: nodeCount, cores: nodeCores, gib: nodeGiB, aim: "both acts were over",
-	open: func(ctx context.Context, d *demo) (player, error) {
-		observer, err := observe(ctx, d.pods, d.objects)
-		if err != nil {
-			return nil, err
-		}
-		d.say("submitting pods of %d cores and %d GiB: %d fill the cluster", podCores, podGiB, allPods)
-		return &preemptPlayer{
-			demo: d, observer: observer, workload: newWorkload(d.pods),
-			story: preemptStory{once: d.options.Once, limit: d.options.Deadline},
-		}, nil
-	},
-}
+var preemption = showTwoQueues(preemptYAML, "both acts were over", func(q twoQueues, o Options) player {
+	return &preemptPlayer{twoQueues: q, story: preemptStory{once: o.Once, limit: o.Deadline}}
+})
 
 // preemptPlayer carries out what the story decides.
 type preemptPlayer struct {
-	demo     *demo
-	observer *observer
-	workload *workload
-	story    preemptStory
-	watched  watchedEvictions
-	view     view // what was last shown
+	twoQueues
+	story   preemptStory
+	watched watchedEvictions
 }
-
-func (p *preemptPlayer) leave() { p.demo.depart(p.view) }
 
 func (p *preemptPlayer) step(ctx context.Context) (done bool, err error) {
 	now := time.Now()
@@ -78,7 +62,7 @@ func (p *preemptPlayer) carryOut(ctx context.Context, now time.Time, t turn, pod
 	}
 	if t.amend {
 		p.watched = watchedEvictions{}
-		_, err := p.demo.objects.Resource(queueResource).Patch(ctx, v1alpha1.RootQueue, types.MergePatchType, []byte(preemptPatch), metav1.PatchOptions{})
+		_, err := p.demo.objects.Resource(v1alpha1.QueueResource).Patch(ctx, v1alpha1.RootQueue, types.MergePatchType, []byte(preemptPatch), metav1.PatchOptions{})
 		if err != nil {
 			return fmt.Errorf("switch preemption on in Queue root: %w", err)
 		}

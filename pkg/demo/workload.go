@@ -55,7 +55,7 @@ func (l *workload) submit(ctx context.Context, s submission) ([]string, error) {
 		pods[i] = at.next(s)
 	}
 	created := make([]bool, len(pods))
-	err := inParallel(len(pods), writers, func(i int) error {
+	err := localcluster.InParallel(len(pods), writers, func(i int) error {
 		_, err := l.client.CoreV1().Pods(namespace).Create(ctx, pods[i], metav1.CreateOptions{})
 		created[i] = err == nil
 		return err
@@ -156,7 +156,7 @@ func (l *workload) clearAll(ctx context.Context) error {
 
 // end has pods succeed, as if their work were done.
 func (l *workload) end(ctx context.Context, names []string) error {
-	return inParallel(len(names), writers, func(i int) error {
+	return localcluster.InParallel(len(names), writers, func(i int) error {
 		_, err := l.client.CoreV1().Pods(namespace).Patch(ctx, names[i], types.MergePatchType, []byte(`{"status":{"phase":"Succeeded"}}`), metav1.PatchOptions{}, "status")
 		if apierrors.IsNotFound(err) { // evicted
 			return nil

@@ -244,11 +244,9 @@ func (c *Cluster) writeFiles() (err error) {
 func (c *Cluster) Kill(component string) error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	p, err := c.running(component)
-	if err != nil {
+	if err := c.kill(component); err != nil {
 		return err
 	}
-	p.kill()
 	c.progress("%s: killed", component)
 	return nil
 }
@@ -257,12 +255,19 @@ func (c *Cluster) Kill(component string) error {
 func (c *Cluster) Restart(component string) error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
+	if err := c.kill(component); err != nil {
+		return err
+	}
+	return c.startAgain(component)
+}
+
+func (c *Cluster) kill(component string) error {
 	p, err := c.running(component)
 	if err != nil {
 		return err
 	}
 	p.kill()
-	return c.startAgain(component)
+	return nil
 }
 
 func (c *Cluster) startAgain(component string) error {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,7 +37,7 @@ func (c *Cluster) AddNodes(ctx context.Context, prefix string, n int, allocatabl
 	if err != nil {
 		return err
 	}
-	err = inParallel(n, func(i int) error {
+	err = InParallel(n, nodeWriters, func(i int) error {
 		_, err := client.CoreV1().Nodes().Create(ctx, simulatedNode(prefix, i, allocatable, options), metav1.CreateOptions{})
 		return err
 	})
@@ -140,29 +139,4 @@ func removeNotReadyTaint(ctx context.Context, client kubernetes.Interface, node 
 		return nil
 	}
 	return err
-}
-
-// inParallel calls do for 0 to n-1 with nodeWriters calls under way, and returns their errors.
-func inParallel(n int, do func(int) error) error {
-	todo := make(chan int)
-	var failed error
-	var mutex sync.Mutex
-	var workers sync.WaitGroup
-	for range min(n, nodeWriters) {
-		workers.Go(func() {
-			for i := range todo {
-				if err := do(i); err != nil {
-					mutex.Lock()
-					failed = errors.Join(failed, err)
-					mutex.Unlock()
-				}
-			}
-		})
-	}
-	for i := range n {
-		todo <- i
-	}
-	close(todo)
-	workers.Wait()
-	return failed
 }

@@ -34,27 +34,25 @@ type Applications []Application
 // MarshalJSON gives the shape that tools rely on: keys may be added, none is renamed or left out.
 func (as Applications) MarshalJSON() ([]byte, error) {
 	type wireApplication struct {
-		Application  string            `json:"application"`
-		Queue        string            `json:"queue"`
-		User         string            `json:"user"`
-		State        string            `json:"state"`
-		Reason       reason.Code       `json:"reason"`
-		Message      string            `json:"message"`
-		FairShare    map[string]string `json:"fairShare"`
-		Allocated    map[string]string `json:"allocated"`
-		Demand       map[string]string `json:"demand"`
-		Pods         podCounts         `json:"pods"`
-		Submitted    string            `json:"submitted"`
-		WaitingSince string            `json:"waitingSince"`
-		Held         bool              `json:"held"`
+		Application string      `json:"application"`
+		Queue       string      `json:"queue"`
+		User        string      `json:"user"`
+		State       string      `json:"state"`
+		Reason      reason.Code `json:"reason"`
+		Message     string      `json:"message"`
+		amounts
+		Pods         podCounts `json:"pods"`
+		Submitted    string    `json:"submitted"`
+		WaitingSince string    `json:"waitingSince"`
+		Held         bool      `json:"held"`
 
 		StartingSince string `json:"startingSince"`
 		StartingUntil string `json:"startingUntil"`
 	}
 	rows := make([]wireApplication, len(as))
 	for i, a := range as {
-		rows[i] = wireApplication{a.Name, a.Queue, a.User, a.State.String(), a.Reason.Code, message(a.Reason), quantities(a.FairShare),
-			quantities(a.Allocated), quantities(a.Demand), podCounts{a.Pending, a.Running}, timestamp(a.Submitted), timestamp(a.WaitingSince),
+		rows[i] = wireApplication{a.Name, a.Queue, a.User, a.State.String(), a.Reason.Code, message(a.Reason),
+			amounts{quantities(a.FairShare), quantities(a.Allocated), quantities(a.Demand)}, podCounts{a.Pending, a.Running}, timestamp(a.Submitted), timestamp(a.WaitingSince),
 			a.Held, timestamp(a.StartingSince), timestamp(a.StartingUntil)}
 	}
 	return marshal(struct {
@@ -146,19 +144,17 @@ func (us Users) MarshalJSON() ([]byte, error) {
 		Held int64 `json:"held"`
 	}
 	type user struct {
-		User         string            `json:"user"`
-		State        string            `json:"state"`
-		FairShare    map[string]string `json:"fairShare"`
-		Allocated    map[string]string `json:"allocated"`
-		Demand       map[string]string `json:"demand"`
-		Applications counts            `json:"applications"`
-		Pods         podCounts         `json:"pods"`
-		WaitingSince string            `json:"waitingSince"`
-		Queues       []string          `json:"queues"`
+		User  string `json:"user"`
+		State string `json:"state"`
+		amounts
+		Applications counts    `json:"applications"`
+		Pods         podCounts `json:"pods"`
+		WaitingSince string    `json:"waitingSince"`
+		Queues       []string  `json:"queues"`
 	}
 	rows := make([]user, len(us))
 	for i, u := range us {
-		rows[i] = user{u.Name, u.State.String(), quantities(u.FairShare), quantities(u.Allocated), quantities(u.Demand),
+		rows[i] = user{u.Name, u.State.String(), amounts{quantities(u.FairShare), quantities(u.Allocated), quantities(u.Demand)},
 			counts{applicationCounts{u.ApplicationsPending, u.ApplicationsStarting, u.ApplicationsRunning}, u.ApplicationsHeld},
 			podCounts{u.Pending, u.Running}, timestamp(u.WaitingSince), list(u.Queues)}
 	}

@@ -166,6 +166,13 @@ type podCounts struct {
 	Running int64 `json:"running"`
 }
 
+// amounts are what an application or a user should have, has, and wants.
+type amounts struct {
+	FairShare map[string]string `json:"fairShare"`
+	Allocated map[string]string `json:"allocated"`
+	Demand    map[string]string `json:"demand"`
+}
+
 type applicationCounts struct {
 	Pending  int64 `json:"pending"`
 	Starting int64 `json:"starting"`

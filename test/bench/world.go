@@ -14,18 +14,14 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/yaml"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/localcluster"
@@ -43,7 +39,6 @@ const (
 
 var (
 	podResource   = corev1.SchemeGroupVersion.WithResource("pods")
-	crdResource   = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 	queueResource = v1alpha1.GroupVersion.WithResource("queues")
 )
 
@@ -102,43 +97,13 @@ func readPID(path string) (int, error) {
 
 // furnish installs the CRDs and the nodes.
 func (w *world) furnish(ctx context.Context, root string, nodes int) error {
-	if err := w.installCRDs(ctx, root); err != nil {
+	if err := localcluster.InstallCRDs(ctx, w.objects, filepath.Join(root, "manifests", "crds")); err != nil {
 		return err
 	}
 	if err := inParallel(ctx, writers, nodes, w.createNode); err != nil {
 		return fmt.Errorf("create nodes: %w", err)
 	}
 	return nil
-}
-
-func (w *world) installCRDs(ctx context.Context, root string) error {
-	files, err := filepath.Glob(filepath.Join(root, "manifests", "crds", "*.yaml"))
-	if err != nil {
-		return err
-	}
-	if len(files) == 0 {
-		return fmt.Errorf("no CRDs in %s", filepath.Join(root, "manifests", "crds"))
-	}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		crd := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal(data, &crd.Object); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-		if _, err := w.objects.Resource(crdResource).Create(ctx, crd, metav1.CreateOptions{}); err != nil {
-			return fmt.Errorf("install %s: %w", file, err)
-		}
-	}
-	return wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, readyLimit, true, func(ctx context.Context) (bool, error) {
-		_, err := w.objects.Resource(queueResource).List(ctx, metav1.ListOptions{})
-		if apierrors.IsNotFound(err) {
-			return false, nil
-		}
-		return err == nil, err
-	})
 }
 
 // createNode creates a node that is Ready, without the taint that admission gives each new node.
