@@ -3,8 +3,9 @@
 // pod to release, verdicts with reasons, and immutable snapshots.
 //
 // A pod is charged to its application, its leaf queue and every ancestor when it is released, and exactly once: every change of
-// a pod goes through one function, which takes back what the old state put on the accounts and puts on what the new state asks for.
+// a pod goes through one function (set), which takes back what the old state put on the accounts and puts on what the new state asks for.
+// What follows from a change waits in a queue and is drained before the call returns (see effects).
 //
 // The package reads no clock (time is an argument, in nanoseconds since the Unix epoch), logs nothing, and never calls out while
-// it holds its lock: whoever asks acts on the values returned.
+// it holds its lock: the caller acts on the values returned. Rules stand in pkg/core; here stands what they are asked about.
 package ledger
