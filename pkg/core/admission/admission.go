@@ -1,8 +1,10 @@
-// Package admission decides which applications run where their number is limited: in a queue with everything below it, on every level of the path,
-// and per user over all queues. YARN FairScheduler: maxRunningApps, userMaxAppsDefault, MaxRunningAppsEnforcer.
+// Package admission decides which applications run where their number is limited: in a queue and everything
+// below it, at every level of the path, and per user across all queues. YARN FairScheduler: maxRunningApps,
+// userMaxAppsDefault, MaxRunningAppsEnforcer.
 //
-// In: applications that want to run, that end, or that count for another user, and the limits in force. Out: which of them run, in which order those
-// that wait get their turn, and which limit stops one. It does not know pods, and carries nothing out.
+// Input: applications that ask to run, that end, or that change their user, and the limits in force. Output:
+// which of them run, the order in which the others get their turn, and the limit that stops an application.
+// The package does not know pods and carries nothing out.
 package admission
 
 import (
@@ -14,12 +16,12 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
-// Queue is a queue as far as the number of its applications goes.
+// Queue is what admission knows of a queue.
 type Queue struct {
 	Path   queue.Path
-	Parent *Queue // nil: it is the root
+	Parent *Queue // nil for the root
 	Most   queue.Limit
-	// Running is the number of applications that run in it and below it.
+	// Running is the number of applications that run in the queue and below it.
 	Running int64
 }
 
@@ -32,59 +34,63 @@ func (q *Queue) isUnder(top *Queue) bool {
 	return false
 }
 
-// Application is one that may run, wait for that, or neither.
+// Application is an application that runs, waits for a slot, or does neither.
 type Application struct {
 	Leaf *Queue
-	Name string // over the whole cluster
-	// User is whose applications are counted with it, and Submitted when it came, in unix nanoseconds. They change by Slots.Change.
+	Name string // unique in the cluster
+	// User is the user whose limit counts the application. Submitted is when it was submitted, in unix
+	// nanoseconds. Only Slots.Change changes them.
 	User      string
 	Submitted int64
 	Runs      bool
-	Waits     bool // a limit keeps it out
+	Waits     bool // a limit stops it from running
 }
 
-// Compare is the order in which applications that wait get their turn: by submission.
+// Compare is the order in which waiting applications get their turn: by submission.
 func Compare(a, b *Application) int {
 	return cmp.Or(cmp.Compare(a.Submitted, b.Submitted), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Leaf.Path, b.Leaf.Path))
 }
 
-// Mode says whom an application that comes now may pass.
+// Mode says which new applications may run.
 type Mode uint8
 
 const (
-	// Open: whoever fits runs.
+	// Open: an application runs if it fits.
 	Open Mode = iota
-	// TakingIn: not all applications have been seen. One that any limit concerns waits, since an older one may come.
+	// TakingIn: not all applications have been seen. An application that is subject to any limit waits,
+	// because an older one may still come.
 	TakingIn
 	// Closed: the tree is about to change. Every new application waits.
 	Closed
 )
 
-// Slots are the numbers of applications that run, and those that wait for one of them to end.
+// Slots counts the applications that run and keeps those that wait for a slot.
 //
-// Invariant, once Admit has run in mode Open: no application that waits fits.
+// Invariant after Admit has run in mode Open: no waiting application fits.
 type Slots struct {
 	// PerUser bounds the applications of each user.
 	PerUser queue.Limit
 
 	users   map[string]int64
 	waiting []*Application // in the order of Compare
-	// moves grows whenever an application starts, ends or counts for another user.
+	// moves grows whenever an application starts, ends, or changes its user.
 	moves  uint64
-	levels []limit.Level // memory
+	levels []limit.Level // scratch memory
 }
 
-// Moves grows with every change of a number that a limit looks at.
+// Moves grows whenever a number changes that a limit depends on.
 func (s *Slots) Moves() uint64 { return s.moves }
 
-// Waiting are the applications that a limit keeps out, in order. It is not to be edited, and holds until the next change.
+// Waiting returns the applications that a limit stops, in order. The caller must not change the slice; it is
+// valid until the next change.
 func (s *Slots) Waiting() []*Application { return s.waiting }
 
-// OfUser is how many applications of the user run.
+// OfUser returns how many applications of the user run.
 func (s *Slots) OfUser(user string) int64 { return s.users[user] }
 
-// Fits says whether one more application of the user may run in the leaf; if not, which limit stops it: the user's first, then those from the leaf
-// up. In a mode other than Open the reason has no numbers.
+// Fits reports whether one more application of the user may run in the leaf. If not, it returns the limit that
+// stops it: the user's limit first, then those from the leaf up. Except in mode Open, the reason has no
+// numbers.
 func (s *Slots) Fits(leaf *Queue, user string, m Mode) (reason.Reason, bool) {
 	if m == Closed || m == TakingIn && s.limited(leaf) {
 		return reason.Reason{Code: reason.MaxRunningApplications, Queue: string(leaf.Path)}, false
@@ -96,7 +102,7 @@ func (s *Slots) Fits(leaf *Queue, user string, m Mode) (reason.Reason, bool) {
 	return why, !over
 }
 
-// limited reports whether any limit on applications is stated that those of the leaf are subject to.
+// limited reports whether any limit on the number of applications covers the leaf.
 func (s *Slots) limited(leaf *Queue) bool {
 	for q := leaf; q != nil; q = q.Parent {
 		if q.Most.Stated {
@@ -106,7 +112,7 @@ func (s *Slots) limited(leaf *Queue) bool {
 	return s.PerUser.Stated
 }
 
-// path returns the numbers of the user and those from the leaf up.
+// path returns the levels to test: the user, then the queues from the leaf up.
 func (s *Slots) path(leaf *Queue, user string) []limit.Level {
 	s.levels = append(s.levels[:0], limit.Level{Queue: string(queue.Root), User: user, OfUser: true, Running: s.users[user], Most: s.PerUser})
 	for q := leaf; q != nil; q = q.Parent {
@@ -115,7 +121,7 @@ func (s *Slots) path(leaf *Queue, user string) []limit.Level {
 	return s.levels
 }
 
-// Wait puts an application in line, Leave takes it out. Both do nothing where that is so already.
+// Wait adds an application to those that wait. It does nothing if the application waits already.
 func (s *Slots) Wait(a *Application) {
 	if !a.Waits {
 		a.Waits = true
@@ -124,7 +130,7 @@ func (s *Slots) Wait(a *Application) {
 	}
 }
 
-// Leave takes an application out of the line.
+// Leave removes an application from those that wait. It does nothing if the application does not wait.
 func (s *Slots) Leave(a *Application) {
 	if a.Waits {
 		a.Waits = false
@@ -133,21 +139,21 @@ func (s *Slots) Leave(a *Application) {
 	}
 }
 
-// Start counts an application as one that runs, whatever the limits: its pods may have nodes already.
+// Start counts an application as running, whatever the limits: its pods may have nodes already.
 func (s *Slots) Start(a *Application) {
 	s.Leave(a)
 	a.Runs = true
 	s.count(a, 1)
 }
 
-// Freed is what an application leaves behind when it ends.
+// Freed says which slots the end of an application frees.
 type Freed struct {
-	below    *Queue // the highest queue that was full; nil: none was
+	below    *Queue // the highest queue that was full; nil if none was
 	user     string
 	userFull bool
 }
 
-// End takes an application off the numbers.
+// End stops counting an application.
 func (s *Slots) End(a *Application) Freed {
 	levels := s.path(a.Leaf, a.User)
 	f := Freed{user: a.User}
@@ -180,8 +186,8 @@ func (s *Slots) countUser(user string, n int64) {
 	}
 }
 
-// Change gives an application another user or another time of submission, as its oldest pod says. numbers: it counts for another user from now on, so
-// others may fit.
+// Change sets the user and the submission time of an application, as its oldest pod states them. numbers is
+// true if the user changed: then other applications may fit.
 func (s *Slots) Change(a *Application, user string, submitted int64) (numbers bool) {
 	numbers = user != a.User && (a.Runs || a.Waits)
 	if user == a.User && submitted == a.Submitted {
@@ -203,8 +209,8 @@ func (s *Slots) Change(a *Application, user string, submitted int64) (numbers bo
 	return numbers
 }
 
-// HandOn gives what was freed to the applications that were submitted first: one slot below the queue that was full, one to the user that was at its
-// limit. It returns those that run from now on.
+// HandOn gives freed slots to the applications that were submitted first: one slot below the queue that was
+// full, and one of the user that was at its limit. It returns the applications that run from now on.
 func (s *Slots) HandOn(f Freed) (started []*Application) {
 	slots := 0
 	if f.below != nil {
@@ -230,7 +236,7 @@ func (s *Slots) HandOn(f Freed) (started []*Application) {
 	return started
 }
 
-// Admit lets every application in that fits, in order of submission, and returns those that run from now on.
+// Admit lets in every application that fits, in order of submission, and returns those that run from now on.
 func (s *Slots) Admit(m Mode) (started []*Application) {
 	stay := s.waiting[:0]
 	for _, a := range s.waiting {

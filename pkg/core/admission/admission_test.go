@@ -28,7 +28,8 @@ func names(as []*Application) (all []string) {
 	return all
 }
 
-// A queue below a full parent: the slot that is freed goes to whoever was submitted first below the parent, in whichever leaf.
+// A queue below a full parent: the freed slot goes to the application below the parent that was submitted
+// first, in whichever leaf.
 func TestAFreedSlotGoesByOrderOfSubmission(t *testing.T) {
 	no := queue.Limit{}
 	qs := tree(no, queue.AtMost(1), no, no, no)
@@ -52,7 +53,7 @@ func TestAFreedSlotGoesByOrderOfSubmission(t *testing.T) {
 	}
 }
 
-// A user at its limit frees a slot of its own, beside that of the queue.
+// A user at its limit frees a slot of its own, besides that of the queue.
 func TestAUsersSlotGoesToTheUser(t *testing.T) {
 	no := queue.Limit{}
 	qs := tree(no, no, queue.AtMost(1), no, no)
@@ -87,7 +88,8 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// The twin counts who runs below every queue and of every user from a plain list, and lets in whoever fits, the oldest first, after every step.
+// The twin counts the running applications below every queue and of every user from a plain list, and after
+// every step lets in each one that fits, the oldest first.
 func TestSlotsEqualTheirTwin(t *testing.T) {
 	limits := rapid.Custom(func(t *rapid.T) queue.Limit {
 		return queue.Limit{Stated: rapid.Bool().Draw(t, "stated"), Most: rapid.Int64Range(0, 3).Draw(t, "most")}

@@ -1,29 +1,32 @@
 package application
 
-// Progress is what an application has shown since it last held nothing, besides what its pods tell at this moment. The zero value is that of an
-// application that holds nothing.
+// Progress is what an application has shown since it last held nothing, as far as its current pods do not tell
+// it. The zero value is the progress of an application that holds nothing.
 type Progress struct {
-	// Started: it has left Starting, and does not come back before it holds nothing.
+	// Started: it has left Starting, and returns to it only after it held nothing.
 	Started bool
-	// measured: the duration of this start was taken into account, or will not be.
+	// measured: the duration of this start was recorded, or never will be.
 	measured bool
-	// driven: a driver of it had a node.
-	driven bool
-	// FirstBound and LastBound are when its first and its last pod got a node, in unix nanoseconds; 0: none has.
+	// driverBound: one of its drivers had a node.
+	driverBound bool
+	// FirstBound and LastBound are when its first and its last pod got a node, in unix nanoseconds; 0 if none
+	// has one.
 	FirstBound, LastBound int64
 }
 
-// Look is what one look at an application sees.
+// Look is what is seen of an application at one moment.
 type Look struct {
 	Pods   Pods
-	Single bool // it is known to be one pod only
-	// Leading: this process decides. Before, what is there is taken in, and the order in which it comes tells nothing.
+	Single bool // it is known to have only one pod
+	// Leading: this process is the leader. A process that takes in what exists must not judge by the order in
+	// which pods arrive.
 	Leading bool
 }
 
-// Next returns the progress after a look. measured: this look ends the start, and it took so many nanoseconds from the first pod with a node to the
-// last. YuniKorn StateAware: an application leaves Starting with its second allocation; here with the first pod that is no driver (see Pods.GetsOn),
-// or when its driver has ended.
+// Next returns the progress after a look. measured is true if this look ends the start, which took so many
+// nanoseconds from the first bound pod to the last. YuniKorn StateAware: an application leaves Starting with
+// its second allocation; here it leaves with the first pod that is no driver (see Pods.GetsOn), or when its
+// driver has ended.
 func (p Progress) Next(l Look) (next Progress, took int64, measured bool) {
 	switch {
 	case l.Pods.Holding == 0:
@@ -34,17 +37,17 @@ func (p Progress) Next(l Look) (next Progress, took int64, measured bool) {
 		}
 		p.Started, p.measured = true, true
 	case l.Single:
-		p.Started = p.Started || l.Leading // whatever comes after it
+		p.Started = p.Started || l.Leading // whatever follows
 	case l.Pods.BoundDrivers > 0:
-		p.driven = true
-	case p.driven:
+		p.driverBound = true
+	case p.driverBound:
 		p.Started = true // its driver has ended, failed, or is being deleted
 	}
 	return p, took, measured
 }
 
-// Bound returns the progress after a pod got its node, at a time that the pod states (0: it states none). A time in the future counts as now, or it
-// would keep the gate closed until then.
+// Bound returns the progress after a pod got its node. stated is the time that the pod states, 0 if none. A
+// time in the future counts as now; otherwise it would keep the gate closed until then.
 func (p Progress) Bound(stated, now int64) Progress {
 	at := now
 	if stated > 0 {
@@ -57,7 +60,8 @@ func (p Progress) Bound(stated, now int64) Progress {
 	return p
 }
 
-// Since returns when the application began to start: when its first pod got a node, or when it was released where none has one yet.
+// Since returns when the application began to start: when its first pod got a node or, if none has one, when
+// it was released.
 func (p Progress) Since(released int64) int64 {
 	if p.FirstBound != 0 {
 		return p.FirstBound

@@ -5,12 +5,13 @@ import "fmt"
 // Role is a pod's part in its application.
 type Role uint8
 
-// The roles. The zero value is the usual one.
+// The roles. Most pods have the zero value.
 const (
-	// None: no role is recognised. Single pods, Deployments and plain Jobs have none; no rule guesses one from names or order.
+	// None: no role is recognised. Single pods, Deployments and plain Jobs have no role; no rule guesses one
+	// from names or order.
 	None Role = iota
-	// Driver pods start their application and ask for its other pods (YARN's application master). They go first inside their application,
-	// and are the last to be preempted.
+	// Driver pods start their application and ask for its other pods (YARN's application master). They are the
+	// first of their application to be released and the last to be preempted.
 	Driver
 	// Executor pods do the work a driver asked for.
 	Executor
@@ -26,7 +27,7 @@ func (r Role) String() string {
 	return fmt.Sprintf("Role(%d)", uint8(r))
 }
 
-// ParseRole returns the role that a user names: "driver" or "executor". Anything else is not a role, and reported as such.
+// ParseRole returns the role with this name: "driver" or "executor". It returns false for any other name.
 func ParseRole(s string) (Role, bool) {
 	switch s {
 	case roleNames[Driver]:

@@ -2,19 +2,20 @@ package application
 
 import "fmt"
 
-// State is how far an application has come. It follows from the application's pods alone: nobody sets it.
+// State is how far an application has come. It follows from the application's pods alone; nothing sets it.
 type State uint8
 
-// The states. YuniKorn: New and Accepted are one here, since an application exists with its first pod, and so is what comes after
-// Completing, since it ends with its last.
+// The states. YuniKorn's New is part of Accepted, because an application exists from its first pod on. There
+// is no state after Completing, because an application ends with its last pod.
 const (
-	// Accepted: no pod of it holds anything.
+	// Accepted: none of its pods holds resources.
 	Accepted State = iota
-	// Starting: in a StateAware queue, its first pods hold something, and the application has not shown yet that it gets on.
+	// Starting: in a StateAware queue, its first pods hold resources, and it has not shown yet that more of
+	// its pods come to run.
 	Starting
-	// Running: it holds something, and is not starting.
+	// Running: it holds resources and is not starting.
 	Running
-	// Completing: all that it still has is being deleted.
+	// Completing: all its remaining pods are being deleted.
 	Completing
 )
 
@@ -28,19 +29,19 @@ func (s State) String() string {
 	return fmt.Sprintf("State(%d)", uint8(s))
 }
 
-// Pods is what the pods of an application tell about it.
+// Pods counts the pods of an application by their state.
 type Pods struct {
-	Waiting int32 // hold nothing yet
+	Waiting int32 // hold no resources yet
 	Holding int32 // hold resources, with a node or on the way to one
-	Leaving int32 // hold resources, and are being deleted
-	Bound   int32 // of those Holding, with a node
-	// BoundDrivers and BoundExecutors are those of Bound with that role.
+	Leaving int32 // hold resources and are being deleted
+	Bound   int32 // part of Holding: have a node
+	// BoundDrivers and BoundExecutors are the part of Bound with that role.
 	BoundDrivers, BoundExecutors int32
-	Drivers                      int32 // known, in whatever state
+	Drivers                      int32 // known, in any state
 }
 
-// GetsOn reports whether the application has shown that more than its first pod comes to run: its first pod that is no driver has a
-// node, or its second one where no driver is known.
+// GetsOn reports whether more than the application's first pod comes to run: a pod that is no driver has a
+// node, or, if no driver is known, a second pod has one.
 func (p Pods) GetsOn() bool {
 	if p.Drivers > 0 {
 		return p.Bound > p.BoundDrivers
@@ -51,8 +52,8 @@ func (p Pods) GetsOn() bool {
 // Start is what decides, besides its pods, whether an application is starting.
 type Start struct {
 	Gated   bool // its queue is StateAware
-	Single  bool // it is known to be one pod only
-	Started bool // it has left Starting, since it held nothing last
+	Single  bool // it is known to have only one pod
+	Started bool // it left Starting and has held resources ever since
 }
 
 // StateOf returns the state of an application.
@@ -61,7 +62,8 @@ func StateOf(p Pods, s Start) State {
 	case p.Holding == 0 && p.Waiting == 0 && p.Leaving > 0:
 		return Completing
 	case p.Holding == 0 && (p.Leaving == 0 || s.Gated):
-		// Through the gate comes who holds something. What is being deleted, such as a driver that was evicted, starts nothing any more.
+		// Only an application that holds resources has passed the gate. Pods that are being deleted, such as
+		// an evicted driver, start nothing any more.
 		return Accepted
 	case !s.Gated || s.Single || s.Started || p.GetsOn():
 		return Running

@@ -1,7 +1,8 @@
-// Package capacity says whether pods fit on a node by numbers alone: what the node lists, less what is used there, against what a pod asks for.
+// Package capacity says whether pods fit on a node by numbers alone: what the node lists, minus what is used,
+// against what a pod requests.
 //
-// Input are amounts, output are verdicts and counts. Whether a node takes a pod for other reasons (taints, ports, volumes) is not its business, and
-// it knows neither nodes nor pods.
+// Input is amounts, output is verdicts and counts. The package does not know nodes or pods, and leaves other
+// reasons (taints, ports, volumes) to others.
 package capacity
 
 import (
@@ -10,8 +11,9 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// Unlisted are the resources that a node need not list, since something else counts them (dynamic resource allocation, an extender): their names,
-// and groups of them, which are what stands before the slash of a name.
+// Unlisted are the resources that a node need not list, because something else counts them (dynamic resource
+// allocation, an extender). An entry is a resource name, or the part of names before the slash, which stands
+// for all of them.
 type Unlisted map[resource.Name]bool
 
 // Has reports whether a node need not list the resource.
@@ -29,15 +31,15 @@ type Node struct {
 	Unlisted Unlisted
 }
 
-// Limits reports whether the node's own numbers limit the resource. They do where the node lists it, even if it need not. They also do where it
-// must list the resource and does not: then it has none.
+// Limits reports whether the node limits the resource by its own numbers. It does if it lists the resource,
+// even if it need not. It also does if it must list the resource and does not: then it has none.
 func (n Node) Limits(name resource.Name) bool {
 	_, listed := n.Listed.Lookup(name)
 	return listed || !n.Unlisted.Has(name)
 }
 
-// Free returns how much of a resource is free where so much is used, Unlimited where the node does not limit it. It is below 0 where more is used
-// than the node has.
+// Free returns how much of a resource is free when so much is used; Unlimited if the node does not limit it.
+// It is negative if more is used than the node has.
 func (n Node) Free(name resource.Name, used int64) int64 {
 	has, listed := n.Listed.Lookup(name)
 	if !listed && n.Unlisted.Has(name) {
@@ -46,7 +48,7 @@ func (n Node) Free(name resource.Name, used int64) int64 {
 	return resource.SatSub(has, used)
 }
 
-// Lacks reports whether less of a resource is free than is asked for. A request for none lacks none, also on an overfull node.
+// Lacks reports whether less is free than requested. A request for 0 lacks nothing, even on an overfull node.
 func (n Node) Lacks(used int64, want resource.Entry) bool {
 	return want.Value > 0 && want.Value > n.Free(want.Name, used)
 }
@@ -61,7 +63,7 @@ func (n Node) Fits(used *resource.Sum, want resource.List) bool {
 	return true
 }
 
-// Count returns how many equal requests fit beside what is used, at most so many.
+// Count returns how many equal requests fit beside what is used, at most the given number.
 func (n Node) Count(want resource.List, most int, used func(resource.Name) int64) int {
 	count := int64(max(most, 0))
 	for i := range want.Len() {
@@ -72,7 +74,8 @@ func (n Node) Count(want resource.List, most int, used func(resource.Name) int64
 	return int(count)
 }
 
-// Overfull reports whether a node on which so much is free has too little of anything that a request names. The request is counted already.
+// Overfull reports whether the node has less than 0 free of any resource that the request names. The request
+// is already counted as used.
 func (n Node) Overfull(free, request resource.List) bool {
 	for i := range request.Len() {
 		if e := request.At(i); e.Value > 0 && free.Get(e.Name) < 0 && n.Limits(e.Name) {
@@ -82,7 +85,8 @@ func (n Node) Overfull(free, request resource.List) bool {
 	return false
 }
 
-// AnyNumber of pods is more than any node holds.
+// Slots returns how many more pods a node takes if it holds so many now and at most so many; most 0 stands for
+// any number. The result is negative if the node holds too many.
 const AnyNumber = 1 << 30
 
 // Slots returns how many more pods a node takes that holds so many of at most so many; 0 stands for any number. It is below 0 where the node holds

@@ -67,8 +67,8 @@ func TestWhatFits(t *testing.T) {
 	}
 }
 
-// twin adds requests one by one until one does not fit, in the words of the rule: every resource of which any is asked for, and that the node lists or
-// has to list, must not be used beyond what the node lists.
+// twin adds requests one by one until one does not fit, following the words of the rule: each resource that is
+// asked for, and that the node lists or has to list, must not be used beyond what the node lists.
 type twin struct {
 	names    []resource.Name
 	lists    map[resource.Name]bool

@@ -5,9 +5,9 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// Applications divides the share of a queue without children among the n of its
-// applications that may run, in order of submission: all have weight 1 and no limit of
-// their own. Under FIFO and StateAware the first has all of it.
+// Applications divides the share of a leaf among its n applications that may run, in order of submission. All
+// have weight 1 and no limit of their own. Under FIFO and StateAware the first application has the whole
+// share.
 func Applications(rule queue.Rule, share resource.List, n int) []resource.List {
 	all := make([]Child, n)
 	for i := range all {

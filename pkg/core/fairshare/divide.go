@@ -1,13 +1,12 @@
 // Package fairshare computes what each queue is entitled to.
 //
-// Input is an amount, or a tree of queues with their weights, guarantees and maxima
-// and which of them are active; output is a share for each. Steady shares count
-// every queue, instantaneous shares (the "fair share" for short) only active ones;
-// they differ in nothing else. Demand and usage play no part: a share that nobody
-// asks for is free for all until somebody does.
+// Input is an amount, or a tree of queues with their weights, guarantees and maxima and which of them are
+// active; output is a share for each. Steady shares count every queue, instantaneous shares (the "fair share"
+// for short) only active ones; that is the only difference. Demand and usage play no part: other queues may
+// use a share while its queue does not ask for it.
 //
-// The package must not round up (the shares of a level never sum to more than was
-// divided, unless guarantees alone do), must not use floats, and keeps no state.
+// The package must not round up (the shares of a level never sum to more than was divided, unless the
+// guarantees alone do), must not use floats, and keeps no state.
 package fairshare
 
 import (
@@ -17,24 +16,23 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// Claimant is one of those among whom an amount is divided.
+// Claimant is one party among whom an amount is divided.
 type Claimant struct {
 	Weight int64 // milli; only the proportion matters
-	Min    int64 // floor, also where the floors together exceed the total
-	Max    int64 // cap; Unlimited for none. Where Min is larger, Min counts
+	Min    int64 // floor; it holds even if the floors together exceed the total
+	Max    int64 // cap; Unlimited for none. If Min is larger, Min counts
 	Active bool
 }
 
 // Divide writes the share of each claimant into out (grown if needed) and returns it.
 //
-// There is a level R so that each claimant's share is weight x R, but at least its
-// min and at most its max, and the shares sum to the total (YARN's ComputeFairShares).
-// YARN doubles and bisects R in floats and rounds up; here R is an exact fraction,
-// found by walking the levels at which a claimant leaves its min or meets its max,
-// and shares are rounded down.
+// There is a level R so that each claimant's share is weight x R, but at least its min and at most its max,
+// and the shares sum to the total (YARN's ComputeFairShares). YARN doubles and bisects R in floats and rounds
+// up. Here R is an exact fraction, found by walking the levels at which a claimant leaves its min or meets its
+// max, and shares are rounded down.
 //
-// Before that, those leave whose share does not depend on R: max 0 or inactive
-// (share 0, even with a min), then weight 0 (share is the min, off the total).
+// Claimants whose share does not depend on R are taken out first: those with max 0 or inactive (share 0, even
+// with a min), then those with weight 0 (share is the min, subtracted from the total).
 func Divide(total int64, cs []Claimant, out []int64) []int64 {
 	out = slices.Grow(out[:0], len(cs))[:len(cs)]
 	left := max(total, 0)
@@ -62,7 +60,7 @@ func Divide(total int64, cs []Claimant, out []int64) []int64 {
 		switch {
 		case !takesPart(c) || c.Weight <= 0:
 		case !found:
-			out[i] = c.ceiling() // room for everybody's max; the rest is nobody's
+			out[i] = c.ceiling() // everybody gets the max; the rest is left over
 		default:
 			out[i] = min(max(r.times(cappedWeight(c.Weight, len(cs))), c.floor()), c.ceiling())
 		}
@@ -76,8 +74,8 @@ func (c Claimant) floor() int64 { return max(c.Min, 0) }
 
 func (c Claimant) ceiling() int64 { return max(c.Max, c.floor()) }
 
-// cappedWeight keeps the sum of n weights within int64, so that every product below
-// fits into 128 bits. It changes nothing before a weight of 9 x 10^15 / n.
+// cappedWeight keeps the sum of n weights within int64, so that every product below fits into 128 bits. It
+// changes no weight below 9 x 10^15 / n.
 func cappedWeight(w int64, n int) int64 { return min(w, resource.Unlimited/int64(n)) }
 
 // breakpoint is a level at which a claimant's share stops or starts to grow: the
@@ -129,9 +127,8 @@ func (l level) times(weight int64) int64 {
 	return int64(min(q, uint64(resource.Unlimited)))
 }
 
-// byWeight returns the R at which everybody has a part of the total by weight alone, and
-// false where that is less than some floor or more than some cap. It is what mostly
-// comes out, and takes no sorting.
+// byWeight returns the R at which the weights alone divide the total. It returns false if such a share is
+// below some floor or above some cap. This is the usual case, and it needs no sorting.
 func byWeight(total int64, cs []Claimant) (level, bool) {
 	r := level{num: uint64(total)}
 	for _, c := range cs {
@@ -152,12 +149,11 @@ func byWeight(total int64, cs []Claimant) (level, bool) {
 	return r, r.den > 0
 }
 
-// findLevel returns the R at which the shares sum to total, and false when they stay
-// below it even with every claimant at its max. floors is their sum at R = 0, and
-// less than total.
+// findLevel returns the R at which the shares sum to total, and false if they stay below it even with every
+// claimant at its max. floors is their sum at R = 0, and less than total.
 //
-// Between two breakpoints the sum is constant + slope x R. It never decreases, so
-// the first breakpoint at which it reaches the total ends the search.
+// Between two breakpoints the sum is constant + slope x R. It never decreases, so the first breakpoint at
+// which it reaches the total ends the search.
 func findLevel(total, floors int64, cs []Claimant) (level, bool) {
 	constant, slope := uint64(floors), uint64(0)
 	for _, b := range breakpoints(cs) {

@@ -100,7 +100,7 @@ func checkDivision(t *rapid.T, total int64, cs []fairshare.Claimant, got []int64
 	if sum.Cmp(most) > 0 {
 		t.Fatalf("the shares sum to %v, there is %d and floors are %v", sum, total, floors)
 	}
-	// Rounding loses less than one unit for each that shares.
+	// Rounding loses less than one unit for each claimant that shares.
 	least := new(big.Int).Set(most)
 	if caps.Cmp(least) < 0 {
 		least.Set(caps)
@@ -159,9 +159,9 @@ func TestWeightsAreProportions(t *testing.T) {
 	})
 }
 
-// More weight, a higher floor or a higher cap is never to one's own harm, and never
-// to the others' gain; a larger total is to nobody's harm. All of it is exact, to the
-// unit: shares are rounded down from one level R, and R only moves one way.
+// More weight, a higher floor or a higher cap never lowers one's own share and never raises another's; a
+// larger total lowers no share. All of it is exact, to the unit: shares are rounded down from one level R, and
+// R only moves one way.
 func TestDivideIsMonotone(t *testing.T) {
 	grow := rapid.OneOf(rapid.Just(int64(1)), rapid.Int64Range(0, 1<<50))
 	rapid.Check(t, func(t *rapid.T) {

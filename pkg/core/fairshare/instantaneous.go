@@ -2,10 +2,9 @@ package fairshare
 
 import "github.com/fairway-scheduler/fairway/pkg/core/queue"
 
-// withAncestors returns who counts in an instantaneous share: a queue is active when
-// an application may run in it or anywhere below it. A caller that marks the ancestors
-// itself gets the same answer. Without a list everybody counts, which is what makes a
-// share steady.
+// withAncestors returns which queues count in an instantaneous share: a queue is active if an application may
+// run in it or anywhere below it. A list that has the ancestors already stays the same. Without a list every
+// queue counts, which makes the shares steady.
 func withAncestors(t queue.Tree, active []bool) []bool {
 	out := make([]bool, len(t.Nodes))
 	for i := len(t.Nodes) - 1; i >= 0; i-- { // children come after parents

@@ -7,7 +7,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// Child is a queue as its parent sees it when shares are divided.
+// Child is what dividing needs to know of a queue.
 type Child struct {
 	Weight     int64
 	Guaranteed resource.List // an absent resource is 0
@@ -15,9 +15,9 @@ type Child struct {
 	Active     bool
 }
 
-// Level divides a parent's share among its children by the parent's rule. Every
-// resource of the share is divided on its own; under Fair only one is, and the
-// shares of the others are 0. The result is in the order of children.
+// Level divides a parent's share among its children by the parent's rule. Each resource of the share is
+// divided separately; under Fair only one is, and the shares of the others are 0. The result is in the order
+// of children.
 func Level(rule queue.Rule, share resource.List, children []Child) []resource.List {
 	claimants := make([]Claimant, len(children))
 	entries := make([]resource.Entry, len(children)*share.Len())
@@ -53,13 +53,11 @@ func (c Child) claimant(n resource.Name) Claimant {
 	return Claimant{Weight: c.Weight, Min: c.Guaranteed.Get(n), Max: limit, Active: c.Active}
 }
 
-// Shares returns the share of every queue of the tree, by node index: the root has
-// the total as far as its max allows, and every parent divides its own integer share
-// among its children.
+// Shares returns the share of every queue of the tree, by node index. The root has the total, capped by its
+// max, and every parent divides its own integer share among its children.
 //
-// active says, by node index, which queues have an application that may run; their
-// ancestors count as active with them. With nil every queue is, which gives the
-// steady shares.
+// active says, by node index, which queues have an application that may run; their ancestors count as active
+// too. If it is nil, every queue is active, which gives the steady shares.
 func Shares(t queue.Tree, total resource.List, active []bool) []resource.List {
 	out := make([]resource.List, len(t.Nodes))
 	if len(t.Nodes) == 0 {

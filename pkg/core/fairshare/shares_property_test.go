@@ -15,8 +15,7 @@ import (
 
 const gpu resource.Name = "example.com/gpu"
 
-// world is a tree as it was declared, the cluster that it shares, and the queues that
-// have an application.
+// world is a tree as it was declared, the cluster that it shares, and the queues that have an application.
 type world struct {
 	declared []queue.Declaration
 	total    resource.List
@@ -46,8 +45,8 @@ func (w world) counts(p queue.Path) bool {
 	return slices.ContainsFunc(w.active, func(a queue.Path) bool { return within(a, p) })
 }
 
-// divides is the one resource that a queue divides among its children, "" for all: the
-// one of the topmost Fair on the way down to it.
+// divides is the one resource that a queue divides among its children, "" for all: that of the topmost Fair
+// queue on the path down to it.
 func (w world) divides(p queue.Path) resource.Name {
 	if p == "" {
 		return ""
@@ -238,9 +237,8 @@ func TestSharesOfHugeAmountsKeepTheirPromises(t *testing.T) {
 	})
 }
 
-// checkSums: the sum of a level is its parent's share at most, or that of the
-// guarantees where they are more; each active queue has its guarantee, no queue more
-// than its max, and an inactive one nothing.
+// checkSums: a level sums to at most its parent's share or, if they are more, to the guarantees. Each active
+// queue has its guarantee, no queue has more than its max, and an inactive queue has nothing.
 func checkSums(t *rapid.T, w world, tr queue.Tree, shares []resource.List, total resource.Entry) {
 	if root := shares[0].Get(total.Name); root < 0 || root > total.Value {
 		t.Fatalf("root has %d %s of %d", root, total.Name, total.Value)
@@ -266,7 +264,7 @@ func checkSums(t *rapid.T, w world, tr queue.Tree, shares []resource.List, total
 	}
 }
 
-// checkNames: neither the order in which queues are declared matters, nor their names.
+// checkNames: the shares depend neither on the order of declaration nor on the names of queues.
 func checkNames(t *rapid.T, w world, tr queue.Tree, want []resource.List) {
 	names := []queue.Path{"root.a", "root.b", "root.c"}
 	renamed := rapid.Permutation(names).Draw(t, "names")
@@ -294,9 +292,8 @@ func checkNames(t *rapid.T, w world, tr queue.Tree, want []resource.List) {
 	}
 }
 
-// checkTotal: a larger total takes from nobody. (A larger cluster may, where others'
-// guarantees are in percent of it and the share of their parent does not grow; here
-// percentages stay what they came to before.)
+// checkTotal: a larger total lowers no share. (A larger cluster may, where guarantees of other queues are in
+// percent of it and the share of their parent does not grow; here percentages keep their earlier amounts.)
 func checkTotal(t *rapid.T, w world, tr queue.Tree, active []bool, before []resource.List) {
 	more := resource.Of(resource.Entry{Name: resource.CPU, Value: rapid.Int64Range(0, 1<<50).Draw(t, "more cpu")})
 	for _, broken := range wentDown("more cpu", before, fairshare.Shares(tr, w.total.Add(more), active)) {
@@ -304,10 +301,9 @@ func checkTotal(t *rapid.T, w world, tr queue.Tree, active []bool, before []reso
 	}
 }
 
-// checkWeight: more weight for a queue takes from nobody in it, gives to none of its
-// siblings and to nobody below them, and leaves the rest of the tree alone. This is
-// exact, to the unit, in spite of rounding: the level R of the siblings only falls, and
-// both weight x R rounded down and the division of a smaller amount follow it.
+// checkWeight: more weight for a queue lowers no share in it, raises none of its siblings' and none below
+// them, and leaves the rest of the tree alone. This is exact, to the unit, in spite of rounding: the level R
+// of the siblings only falls, and both weight x R rounded down and the division of a smaller amount follow it.
 func checkWeight(t *rapid.T, w world, tr queue.Tree, active []bool, before []resource.List) {
 	heavy := &tr.Nodes[rapid.IntRange(1, len(tr.Nodes)-1).Draw(t, "queue")]
 	heavy.Spec.Weight += rapid.OneOf(rapid.Just(int64(1)), rapid.Int64Range(1, 1<<50)).Draw(t, "more weight")
@@ -326,9 +322,8 @@ func checkWeight(t *rapid.T, w world, tr queue.Tree, active []bool, before []res
 	}
 }
 
-// A level is a division for each resource that the rule counts. What holds for Divide
-// holds for it: that it equals its twin, and that more weight is to nobody's harm but
-// the siblings'.
+// A level is a division for each resource that the rule counts, so it has the properties of Divide: it equals
+// its twin, and more weight lowers only the shares of siblings.
 func TestLevelEqualsItsTwinAndIsMonotoneInWeight(t *testing.T) {
 	rules := rapid.SampledFrom([]queue.Rule{
 		{Policy: queue.DominantResourceFairness}, {Policy: queue.Fair, Resource: resource.Memory}, {Policy: queue.Fair, Resource: gpu},
@@ -340,7 +335,7 @@ func TestLevelEqualsItsTwinAndIsMonotoneInWeight(t *testing.T) {
 			resource.Entry{Name: resource.CPU, Value: rapid.Int64Range(0, 120).Draw(t, "cpu")},
 			resource.Entry{Name: resource.Memory, Value: rapid.Int64Range(0, 120).Draw(t, "memory")})
 		cores := claimants.Draw(t, "claimants")
-		// Memory is asked for the other way round, so that no child is large in both.
+		// Memory is asked for in reverse, so that no child is large in both.
 		bytes := slices.Clone(cores)
 		slices.Reverse(bytes)
 		children := make([]fairshare.Child, len(cores))

@@ -10,9 +10,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/fairshare"
 )
 
-// cases is how many random cases each property of this package is tried on. All of
-// them together take about 15 seconds on two cores; -short asks for rapid's own 100,
-// -rapid.checks for any number.
+// cases is how many random cases each property of this package is tried on. Together they take about 15
+// seconds on two cores; -short asks for rapid's own 100, -rapid.checks for any number.
 const cases = "100000"
 
 func TestMain(m *testing.M) {
@@ -25,14 +24,13 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 	}
-	debug.SetGCPercent(800) // worlds are small and many: a quarter of the time would go to collecting them
+	debug.SetGCPercent(800) // worlds are small and many: collecting them would take a quarter of the time
 	os.Exit(m.Run())
 }
 
-// The twin raises the level R unit by unit: the next unit is due to whoever reaches
-// it at the smallest level, (share+1)/weight, and is handed out only if at that level
-// the exact shares of all still sum to no more than there is. It knows no
-// breakpoints, and it is as slow as it looks. It is for small numbers.
+// The twin raises the level R unit by unit: the next unit goes to the claimant that reaches it at the smallest
+// level, (share+1)/weight, and only if at that level the exact shares of all still sum to at most the total.
+// It knows no breakpoints and is slow. It is for small numbers.
 func twin(total int64, cs []fairshare.Claimant) []int64 {
 	out := make([]int64, len(cs))
 	left := max(total, 0)

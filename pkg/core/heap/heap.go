@@ -1,24 +1,27 @@
-// Package heap keeps the first element of a slice of values at hand: a binary heap, as in the standard container/heap, that allocates
-// nothing but the slice.
+// Package heap keeps the first element of a slice of values at index 0: a binary heap like the standard
+// container/heap, but one that allocates nothing except the slice.
 //
-// In: a slice, which belongs to the caller, and the index of what changed. Out: the slice in heap order. Of two elements of which
-// neither comes before the other, either may come first: an order that decides something must be total.
+// Input is a slice, which belongs to the caller, and the index of what changed. Output is the slice in heap
+// order. If neither of two elements comes before the other, either may come first: an order that makes
+// decisions must be total.
 package heap
 
 // Out is the index of an element that is in no heap.
 const Out = -1
 
-// Element is what a heap of E needs of its elements. The methods are on the pointer so that large elements are not copied to compare.
+// Element is what a heap of E needs of its elements. The methods have pointer receivers so that comparing
+// copies nothing.
 type Element[E any] interface {
 	*E
-	// Before reports whether this element comes before the other. It must not change while both are in a heap, except between the
-	// change and the Fix or Init that follows it.
+	// Before reports whether this element comes before the other. While both are in a heap, the answer may
+	// change only if Fix or Init is called right after.
 	Before(other *E) bool
-	// Moved says where in the slice this element is now; Out: it was removed. Those who need no index ignore it.
+	// Moved tells the element its new index in the slice; Out means it was removed. Elements that need no
+	// index ignore it.
 	Moved(to int)
 }
 
-// Init orders a slice whatever its order was, and tells each element where it is.
+// Init puts any slice into heap order and tells each element its index.
 func Init[S ~[]E, E any, P Element[E]](s S) {
 	for i := len(s) - 1; i >= 0; i-- {
 		Down[S, E, P](s, i)
@@ -32,7 +35,7 @@ func Push[S ~[]E, E any, P Element[E]](s S, e E) S {
 	return s
 }
 
-// Pop removes the first element. There must be one.
+// Pop removes the first element. The slice must not be empty.
 func Pop[S ~[]E, E any, P Element[E]](s S) (E, S) {
 	first := s[0]
 	return first, Remove[S, E, P](s, 0)
@@ -44,7 +47,7 @@ func Remove[S ~[]E, E any, P Element[E]](s S, i int) S {
 	last := len(s) - 1
 	moved := s[last]
 	var none E
-	s[last] = none // so that the slice holds nothing alive that was removed
+	s[last] = none // so that the garbage collector can free what was removed
 	s = s[:last]
 	if i < last {
 		s[i] = moved
@@ -61,11 +64,12 @@ func Fix[S ~[]E, E any, P Element[E]](s S, i int) int {
 	return Up[S, E, P](s, i)
 }
 
-// Up puts in order an element at i that may belong above it, and returns its new index.
+// Up puts the element at i in order if it may have to move up, and returns its new index.
 func Up[S ~[]E, E any, P Element[E]](s S, i int) int { return rise[S, E, P](s, i, 0) }
 
-// Down puts in order an element at i that may belong below it, and returns its new index. The element sinks to the bottom and rises from
-// there: what goes down mostly belongs near the bottom, and this way costs one comparison for each level, not two.
+// Down puts the element at i in order if it may have to move down, and returns its new index. The element
+// sinks to the bottom and rises from there: it usually belongs near the bottom, and this way costs one
+// comparison per level instead of two.
 func Down[S ~[]E, E any, P Element[E]](s S, i int) int {
 	top, e := i, s[i]
 	for c := 2*i + 1; c < len(s); c = 2*i + 1 {
@@ -80,7 +84,8 @@ func Down[S ~[]E, E any, P Element[E]](s S, i int) int {
 	return rise[S, E, P](s, i, top)
 }
 
-// rise moves the element at i up, at most to top. It compares elements only where they stand: a pointer to a copy would be an allocation.
+// rise moves the element at i up, at most to top. It compares elements in place, because a pointer to a copy
+// would be an allocation.
 func rise[S ~[]E, E any, P Element[E]](s S, i, top int) int {
 	for i > top {
 		parent := (i - 1) / 2

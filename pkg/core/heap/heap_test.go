@@ -10,7 +10,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/heap"
 )
 
-// card is an element that knows its index. Elements are values, so what it is about is behind a pointer.
+// card is an element that knows its index. Elements are values, so its content is behind a pointer.
 type card struct{ *face }
 
 type face struct{ rank, id, at int }
@@ -27,7 +27,7 @@ type number int
 func (n *number) Before(o *number) bool { return *n < *o }
 func (n *number) Moved(int)             {}
 
-// twin is a heap that looks through all it has.
+// twin is a heap that searches all its elements.
 type twin []*face
 
 func (t twin) first() *face {
@@ -38,7 +38,7 @@ func (t twin) without(f *face) twin {
 	return slices.DeleteFunc(t, func(o *face) bool { return o == f })
 }
 
-// both are a heap and its twin, which see the same.
+// both are a heap and its twin, which get the same calls.
 type both struct {
 	*rapid.T
 	cards []card
@@ -89,7 +89,7 @@ func (b *both) fix() {
 	}
 }
 
-// lower and raise change a rank in a known direction, which is all that Down and Up restore.
+// lower and raise change a rank in a known direction, which is all that Down and Up can repair.
 func (b *both) lower() {
 	f := b.one()
 	f.rank += b.rank()

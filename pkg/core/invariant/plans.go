@@ -15,9 +15,9 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// Plan checks a plan against the world it was made from, before anybody is evicted: nobody goes who may not, nobody goes for nothing, and
-// everybody who is promised a place gets one. What the filters say counts with f; its picture is empty before and after. Without f (nil) only
-// arithmetic does.
+// Plan checks a plan against the world it was made from, before any eviction: every victim may be evicted and
+// is needed, and every placed claimant gets its room. With f, the filters must agree; its picture is empty
+// before and after. Without f (nil) only the arithmetic is checked.
 func Plan(w preemption.World, p preemption.Plan, f preemption.Feasibility) []string {
 	r := newReplay(&w, &p)
 	out := r.known()
@@ -34,12 +34,12 @@ func Plan(w preemption.World, p preemption.Plan, f preemption.Feasibility) []str
 		out = append(out, r.filters(f, "")...)
 	}
 	if len(out) > 0 {
-		return out // whether somebody is needed for a wrong plan says nothing
+		return out // whether a wrong plan needs all its victims says nothing
 	}
 	return r.needed(f)
 }
 
-// replay is the world with a plan carried out step by step.
+// replay is the world while a plan is carried out step by step.
 type replay struct {
 	w        *preemption.World
 	p        *preemption.Plan
@@ -50,7 +50,7 @@ type replay struct {
 	places   map[string]preemption.Place     // by claimant
 	payments map[string]int                  // the claim that places a claimant
 	gone     map[string]bool
-	// onNode and leaving are, by node, the claimants that are to come and the victims.
+	// onNode has the claimants that come to each node, leaving the victims on it.
 	onNode, leaving [][]string
 }
 
@@ -82,7 +82,7 @@ func newReplay(w *preemption.World, p *preemption.Plan) *replay {
 	return r
 }
 
-// known checks that victims and claimants exist, each once, and takes them in.
+// known checks that victims and claimants exist, each once, and records them.
 func (r *replay) known() []string {
 	var out []string
 	for i := range r.p.Claims {
@@ -121,7 +121,7 @@ func (r *replay) known() []string {
 	return out
 }
 
-// gangs checks that groups go whole.
+// gangs checks that the pods of a group are evicted together.
 func (r *replay) gangs() []string {
 	var out []string
 	for _, v := range r.p.Victims {
@@ -140,7 +140,7 @@ func (r *replay) gangs() []string {
 	return out
 }
 
-// path is the queues from the root to q.
+// path returns the queues from the root to q.
 func (r *replay) path(q int) []int {
 	var out []int
 	for ; q >= 0; q = r.w.Queues[q].Parent {
@@ -152,12 +152,12 @@ func (r *replay) path(q int) []int {
 
 func (r *replay) name(q int) queue.Path { return r.w.Queues[q].Path }
 
-// compare is how the dominant shares of two amounts compare in a queue.
+// compare compares the dominant shares of two amounts in a queue.
 func (r *replay) compare(q int, a, b resource.List) int {
 	return preemption.CompareDominant(r.w.Queues[q].Rule, r.w.Total, a, b)
 }
 
-// below is the queues from under the common ancestor down to the victim's leaf.
+// below returns the queues from below the common ancestor down to the victim's leaf.
 func (r *replay) below(v preemption.Victim) []int {
 	var out []int
 	for _, q := range r.path(v.Queue) {
@@ -168,7 +168,7 @@ func (r *replay) below(v preemption.Victim) []int {
 	return out
 }
 
-// entitlements checks the final usage of everybody from whom something was taken.
+// entitlements checks that each queue that lost pods keeps its entitlement.
 func (r *replay) entitlements() []string {
 	var out []string
 	for _, v := range r.p.Victims {
@@ -181,7 +181,8 @@ func (r *replay) entitlements() []string {
 	return out
 }
 
-// budget checks what the round takes of each resource. One unit may take more, if it is the only one that takes any.
+// budget checks how much the round takes of each resource. One unit may exceed the budget if it is the only
+// one that takes that resource.
 func (r *replay) budget() []string {
 	var taken resource.List
 	units := map[resource.Name]map[string]bool{}

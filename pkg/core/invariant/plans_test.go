@@ -31,8 +31,9 @@ func (w *willing) Budgets(uid string) []int {
 	return nil
 }
 
-// planned is two full nodes of 4 cores. root.rich uses 6, of which it is entitled to 3, root.poor.one uses 2 and root.poor.two nothing. The claim
-// of root.poor.two is for 2 pods of 1 core. In the plan the gang g (2 pods) goes from node a for the first, and 1 pod from b for the second.
+// planned returns two full nodes of 4 cores. root.rich uses 6 cores and is entitled to 3, root.poor.one uses 2
+// and root.poor.two none. The claim of root.poor.two is for 2 pods of 1 core. In the plan the gang g (2 pods)
+// leaves node a for the first, and 1 pod leaves b for the second.
 func planned() (*preemption.World, *preemption.Plan) {
 	cpu := func(n int64) resource.List { return resource.Of(resource.Entry{Name: resource.CPU, Value: n}) }
 	w := &preemption.World{Total: cpu(8), Used: cpu(8), Settings: preemption.DefaultSettings()}
@@ -65,7 +66,7 @@ func planned() (*preemption.World, *preemption.Plan) {
 	}
 }
 
-// withDevice lets a victim hold a device, of which there is one for each that does.
+// withDevice gives a victim a device, and the cluster one more of them.
 func withDevice(w *preemption.World, p *preemption.Plan, node, candidate int) {
 	one := resource.Of(resource.Entry{Name: "example.com/device", Value: 1})
 	c := &w.Nodes[node].Candidates[candidate]

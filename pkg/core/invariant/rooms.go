@@ -8,8 +8,9 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// walk carries the plan out unit by unit, with everybody staying who goes together with spared, and checks what must hold at every step: the
-// target, whole units, and who may go for whom; and every max in the end, since all victims go at once. It leaves the final usages.
+// walk carries the plan out unit by unit and leaves the final usages. If spared is set, that victim and its
+// group stay. It checks at every step the target, that units are whole, and which pod may be evicted for
+// which; and at the end every max, because all victims go at once.
 func (r *replay) walk(spared string) []string {
 	var out []string
 	r.usage = make([]resource.List, len(r.w.Queues))
@@ -78,12 +79,13 @@ func (r *replay) add(q int, amounts resource.List, more bool) {
 	}
 }
 
-// stays reports whether a victim would stay if spared did: itself, or a pod of its group.
+// stays reports whether a victim would stay if spared did: it is spared itself, or of the same group.
 func (r *replay) stays(uid, spared string) bool {
 	return spared != "" && (uid == spared || r.runs[uid].Gang != "" && r.runs[uid].Gang == r.runs[spared].Gang)
 }
 
-// top is the highest queue from inside which may be taken: all below it, down to the claim's, stay within their entitlements.
+// top returns the highest queue from which pods may be taken: all queues below it, down to the claim's, stay
+// within their entitlements.
 func (r *replay) top(claim int) int {
 	path := r.path(claim)
 	at := len(path) - 2
@@ -93,7 +95,7 @@ func (r *replay) top(claim int) int {
 	return path[max(at, 0)]
 }
 
-// allowed checks a victim before it goes.
+// allowed checks a victim before it is evicted.
 func (r *replay) allowed(v preemption.Victim, top int, before []resource.List) []string {
 	var out []string
 	if r.name(v.ForQueue).Contains(r.name(v.Queue)) {
@@ -136,7 +138,8 @@ func (r *replay) maxima(a preemption.Claimant) []string {
 	return out
 }
 
-// rooms checks that on every node the places have room once the victims are gone; with spared, only on the nodes on which somebody stays then.
+// rooms checks that every node has room for its claimants once the victims are gone; with spared, only nodes
+// on which a pod then stays.
 func (r *replay) rooms(spared string) []string {
 	var out []string
 	for i := range r.w.Nodes {
@@ -173,7 +176,7 @@ func (r *replay) roomOn(node int, spared string) []string {
 	return out
 }
 
-// disruption checks the budgets of pods.
+// disruption checks the PodDisruptionBudgets.
 func (r *replay) disruption(f preemption.Feasibility) []string {
 	var out []string
 	used := map[int]int{}
@@ -188,22 +191,22 @@ func (r *replay) disruption(f preemption.Feasibility) []string {
 	return out
 }
 
-// filters asks about every place in turn, with those gone that go for it, and for the places before it. In this order the planner asked, too: what a
-// Feasibility remembers of a picture serves both.
+// filters asks about each placed claimant in turn, after the victims for it and for the claimants before it
+// are gone. The planner asked in the same order, so what a Feasibility caches of a picture serves both.
 func (r *replay) filters(f preemption.Feasibility, spared string) []string {
 	var out []string
 	f.Rollback(0)
 	defer f.Rollback(0)
-	gone, here, seat := map[string][]string{}, map[string][]string{}, map[string]int{}
+	gone, here, nodeOf := map[string][]string{}, map[string][]string{}, map[string]int{}
 	for i := range r.p.Claims {
 		for _, place := range r.p.Claims[i].Places {
-			seat[place.UID] = place.Node
+			nodeOf[place.UID] = place.Node
 		}
 	}
 	for _, v := range r.p.Victims {
 		if !r.stays(v.UID, spared) {
 			gone[v.For] = append(gone[v.For], v.UID)
-			if at, ok := seat[v.For]; ok && at == v.Node {
+			if at, ok := nodeOf[v.For]; ok && at == v.Node {
 				here[v.For] = append(here[v.For], v.UID)
 			}
 		}

@@ -5,29 +5,29 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// DefaultDriverShare is what drivers may use of their queue's fair share where nothing is
-// stated, in milli (YARN FairScheduler: maxAMShare 0.5).
+// DefaultDriverShare is the part of their queue's fair share that drivers may use if none is stated, in milli
+// (YARN FairScheduler: maxAMShare 0.5).
 const DefaultDriverShare int64 = 500
 
 // WholeShare is a driver share of 1, which limits nothing.
 const WholeShare int64 = 1000
 
-// Drivers is a leaf as far as its drivers go.
+// Drivers is what MaxDriverShare needs to know of a leaf.
 type Drivers struct {
 	Queue     string
 	Share     int64         // milli
 	FairShare resource.List // of the leaf, now
-	Most      resource.List // what the leaf could ever hold: the base of a resource that it has no share of
+	Most      resource.List // what the leaf could ever hold; used for a resource of which it has no fair share
 	Usage     *resource.Sum // of its drivers
 	Idle      bool          // no driver runs in the leaf
 }
 
-// MaxDriverShare says that with one more driver of this size the drivers would use more than
-// their part of the leaf's fair share, rounded up, of the first such resource in name order,
-// and whether they would. YARN FairScheduler: maxAMShare, in all resources the driver asks for.
-// Under Fair, or with weight 0, a leaf has no share of some resources; then the part is of
-// what it could hold. In a leaf where no driver runs one may always start: with many
-// active queues the part may be less than any driver, and nothing would ever start.
+// MaxDriverShare reports whether, with one more driver of this size, the drivers would use more than their
+// part of the leaf's fair share, rounded up, and the reason for the first such resource in name order. YARN
+// FairScheduler: maxAMShare, in all resources the driver requests. Under Fair, or with weight 0, a leaf has no
+// share of some resources; then it is the part of what the leaf could hold. A leaf in which no driver runs may
+// always start one: with many active queues the part may be smaller than any driver, and nothing would ever
+// start.
 func MaxDriverShare(d Drivers, request resource.List) (reason.Reason, bool) {
 	e, part, over := d.exceeded(request)
 	if !over {
@@ -38,8 +38,8 @@ func MaxDriverShare(d Drivers, request resource.List) (reason.Reason, bool) {
 	}, true
 }
 
-// ExceedsDriverShare is the verdict of MaxDriverShare alone. A release asks for no more, and
-// a reason is not small.
+// ExceedsDriverShare is MaxDriverShare without the reason, which is a large value that a release does not
+// need.
 func ExceedsDriverShare(d Drivers, request resource.List) bool {
 	_, _, over := d.exceeded(request)
 	return over
@@ -60,8 +60,8 @@ func (d Drivers) exceeded(request resource.List) (e resource.Entry, part int64, 
 	return resource.Entry{}, 0, false
 }
 
-// DriverShareFor returns the smallest share, in milli, with which MaxDriverShare admits one
-// more driver of this size where others run; WholeShare where no smaller one does.
+// DriverShareFor returns the smallest share, in milli, at which MaxDriverShare admits one more driver of this
+// size while others run; WholeShare if no smaller one does.
 func DriverShareFor(d Drivers, request resource.List) int64 {
 	most := int64(0)
 	for i := range request.Len() {
@@ -80,7 +80,7 @@ func DriverShareFor(d Drivers, request resource.List) int64 {
 	return min(most, WholeShare)
 }
 
-// base is what the share is a part of.
+// base is the amount of which the drivers may use a part.
 func (d Drivers) base(n resource.Name) int64 {
 	if share := d.FairShare.Get(n); share != 0 {
 		return share

@@ -92,7 +92,7 @@ func TestMaxDriverShareEqualsItsTwin(t *testing.T) {
 	})
 }
 
-// amountsOf draws lists of some of the resources, up to 2^62: what is larger saturates, and the twins do not.
+// amountsOf draws lists of some of the resources, up to 2^62: larger amounts saturate, which the twins do not.
 func amountsOf(names []resource.Name) *rapid.Generator[resource.List] {
 	amount := rapid.OneOf(rapid.Int64Range(0, 12), rapid.Int64Range(0, 1<<61))
 	return rapid.Custom(func(t *rapid.T) resource.List {

@@ -5,9 +5,9 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// MaxPodResources says that a pod asks for more than one pod may, of the first such
-// resource in name order, and whether it does. from names the queue that states the
-// limit of a resource. YARN FairScheduler: maxContainerAllocation.
+// MaxPodResources reports whether a pod requests more than a single pod may, and the reason for the first such
+// resource in name order. from returns the queue that states the limit of a resource. YARN FairScheduler:
+// maxContainerAllocation.
 func MaxPodResources(request, most resource.List, from func(resource.Name) string) (reason.Reason, bool) {
 	for i := range request.Len() {
 		e := request.At(i)

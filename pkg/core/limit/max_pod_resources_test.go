@@ -42,7 +42,8 @@ func TestMaxPodResources(t *testing.T) {
 	}
 }
 
-// A pod is too large exactly when it would not fit into an empty queue whose max is the limit, of what it asks for.
+// A pod is too large exactly if it would not fit into an empty queue with that limit as its max, in the
+// resources that it requests.
 func TestMaxPodResourcesIsMaxOfAnEmptyQueue(t *testing.T) {
 	lists := amountsOf([]resource.Name{resource.CPU, resource.Memory, gpu})
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,11 +1,10 @@
 // Package limit holds the hard limits of a queue, one file for each.
 //
-// A limit is a test of one queue: what it uses now, what a pod asks for, and what the
-// queue allows. The caller tests every level of the path, because a limit covers the
-// whole subtree. A limit that was lowered stops nothing that runs; it only lets
-// nothing more in.
+// A limit is a test of one queue: what it uses now, what a pod requests, and what the queue allows. The caller
+// tests every level of the path, because a limit covers the whole subtree. Lowering a limit stops nothing that
+// runs; it only stops new pods.
 //
-// The package must not change what it is given, and does not look for room on nodes.
+// The package must not change its inputs, and does not look for room on nodes.
 package limit
 
 import (
@@ -13,14 +12,12 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// MaxResources says that with this request the queue would use more than its max, of
-// the first such resource in name order, and whether it would. A resource absent from
-// limits is unlimited.
+// MaxResources reports whether this request would raise the queue's usage above its max, and the reason for
+// the first such resource in name order. A resource absent from limits is unlimited.
 //
-// What is tested is usage and request together: YARN once tested the usage before
-// the container alone and overshot by one container (YARN-3126). All resources of
-// limits are tested, also those the pod does not ask for: a queue that is above any
-// of its maxima starts nothing.
+// It tests usage and request together: YARN once tested the usage before the container alone and overshot by
+// one container (YARN-3126). It tests all resources of limits, also those the pod does not request: a queue
+// that is above any of its maxima starts nothing.
 func MaxResources(queue string, usage *resource.Sum, request, limits resource.List) (reason.Reason, bool) {
 	max, over := exceeded(usage, request, limits)
 	if !over {
@@ -31,8 +28,8 @@ func MaxResources(queue string, usage *resource.Sum, request, limits resource.Li
 	}, true
 }
 
-// ExceedsMax is the verdict of MaxResources alone. A release tests every level of a
-// path with it, and a reason is not small.
+// ExceedsMax is MaxResources without the reason: a release tests every level of a path, and a reason is a
+// large value.
 func ExceedsMax(usage *resource.Sum, request, limits resource.List) bool {
 	_, over := exceeded(usage, request, limits)
 	return over

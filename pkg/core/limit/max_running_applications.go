@@ -5,18 +5,18 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
-// Level is a level of a path, or a user, as far as the number of applications goes.
+// Level is a queue of a path, or a user, with its number of applications and its limit.
 type Level struct {
-	Queue   string // where the limit stands
-	User    string // whose applications are counted
-	OfUser  bool   // all that are the user's, and not all in Queue
+	Queue   string // the queue that states the limit
+	User    string // the user whose applications are counted
+	OfUser  bool   // counts all applications of the user, not all in Queue
 	Running int64  // applications that may run
 	Most    queue.Limit
 }
 
-// MaxRunningApplications says which is the first level that admits no further application,
-// and whether there is one. YARN FairScheduler: maxRunningApps counts the whole subtree and is
-// tested on the leaf and on each ancestor; a user's limit counts over all queues.
+// MaxRunningApplications returns the reason for the first level that is full, and whether there is one. YARN
+// FairScheduler: maxRunningApps counts the whole subtree and is tested on the leaf and on each ancestor; a
+// user's limit counts across all queues.
 func MaxRunningApplications(levels []Level) (reason.Reason, bool) {
 	for i := range levels {
 		l := &levels[i]
@@ -32,10 +32,9 @@ func MaxRunningApplications(levels []Level) (reason.Reason, bool) {
 	return reason.Reason{}, false
 }
 
-// HighestFull returns the last level that is exactly at its limit, and whether there is
-// one. Levels go from the leaf to the root: below that level, the slot of an application
-// that ends goes to whoever was submitted first. A level above its limit (it was lowered)
-// frees nothing.
+// HighestFull returns the last level that is exactly at its limit, and whether there is one. Levels go from
+// the leaf to the root. When an application ends, its slot goes to the application below that level that was
+// submitted first. A level above its limit (the limit was lowered) frees no slot.
 func HighestFull(levels []Level) (index int, full bool) {
 	for i, l := range levels {
 		if l.Most.Stated && l.Running == l.Most.Most {

@@ -69,8 +69,8 @@ func TestAUsersLimitNamesTheUser(t *testing.T) {
 	}
 }
 
-// Whoever ends frees a slot exactly below the highest full level: there, and nowhere else on the path, one more fits afterwards that did
-// not before.
+// An application that ends frees a slot exactly below the highest full level: there, and nowhere else on the
+// path, one more application fits afterwards.
 func TestASlotIsFreedWhereALevelWasFull(t *testing.T) {
 	level := rapid.Custom(func(t *rapid.T) limit.Level {
 		return limit.Level{Running: rapid.Int64Range(1, 4).Draw(t, "running"), Most: queue.Limit{Stated: rapid.Bool().Draw(t, "stated"), Most: rapid.Int64Range(0, 4).Draw(t, "most")}}

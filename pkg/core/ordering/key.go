@@ -1,14 +1,13 @@
-// Package ordering says which of two siblings is served first: queues under one
-// parent, or applications in one queue.
+// Package ordering says which of two siblings is served first: queues under one parent, or applications in one
+// queue.
 //
-// Input is how each stands (usage, demand, guarantee, weight, priority, submission),
-// output is an order and the criterion that decided. Standings are frozen into keys
-// first, because sorting what changes while it is sorted has no order at all. Every
-// policy is a total order: the same two keys always compare the same way, on every
+// Input is the standing of each (usage, demand, guarantee, weight, priority, submission); output is an order
+// and the criterion that decided. A standing is first frozen into a key, because what changes during a sort
+// cannot be sorted. Every policy is a total order: the same two keys always compare the same way, on every
 // machine, and no two different siblings are equal.
 //
-// The package must not use floats, must not allocate when it compares or renews a
-// key, and does not know who has anything to release: the caller offers only those.
+// The package must not use floats, must not allocate when it compares or renews a key, and does not know which
+// siblings have anything to release: the caller offers only those.
 package ordering
 
 import (
@@ -16,29 +15,28 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// Standing is how a queue or an application stands at one moment.
+// Standing is what decides the place of a queue or an application at one moment.
 type Standing struct {
 	Usage      *resource.Sum // allocated
-	Demand     *resource.Sum // allocated, and waiting for nothing but room
+	Demand     *resource.Sum // allocated, plus what waits only for room
 	Guaranteed resource.List
 	Weight     int64 // milli
 	Priority   int32
 	Submitted  int64  // unix nanoseconds; 0 for queues
 	Name       string // queue path or application name, unique among siblings
-	// Ordinal is the place of a queue among all in path order, from 1, so that names need not be compared; 0 for applications.
-	// Queues have neither priority nor submission.
+	// Ordinal is the place of a queue among all in path order, from 1, so that names need not be compared; 0
+	// for applications. Queues have neither priority nor submission.
 	Ordinal int
 }
 
-// Key is a standing made ready to be compared. An order book keeps one for each
-// entry and renews it in place.
+// Key is a standing, prepared to be compared. An order book keeps one for each entry and renews it in place.
 type Key struct {
 	rank     Rank
 	needy    bool
 	dominant fraction // of usage
-	owed     fraction // dominant share of what the guarantee owes; only when needy
+	owed     fraction // dominant share of the guaranteed amount that is asked for; only when needy
 
-	weight uint64 // 0 when the sibling has none
+	weight uint64 // 0 if the sibling has none
 	// shares is usage over total of each resource in use, largest first.
 	shares []fraction
 
@@ -48,8 +46,8 @@ type Key struct {
 	ordinal   int
 }
 
-// fraction is an amount over the total of its resource. 0 is always 0/1, and a zero
-// denominator means infinite: in use although there is none of it.
+// fraction is an amount over the total of its resource. 0 is always 0/1, and a zero denominator means
+// infinite: the resource is used although the cluster has none.
 type fraction struct{ num, den uint64 }
 
 func newFraction(num, den int64) fraction {
@@ -59,8 +57,7 @@ func newFraction(num, den int64) fraction {
 	return fraction{uint64(num), uint64(max(den, 0))}
 }
 
-// Set renews the key. It reuses the key's memory, so it allocates only until the key
-// has seen all resources.
+// Set renews the key. It reuses the key's memory: after it has seen all resources, it allocates nothing.
 func (k *Key) Set(rule queue.Rule, s Standing, total resource.List) {
 	k.priority, k.submitted, k.name, k.ordinal = s.Priority, s.Submitted, s.Name, s.Ordinal
 	k.weight = uint64(max(s.Weight, 0))
@@ -87,7 +84,7 @@ func (k *Key) setShares(rule queue.Rule, s Standing, total resource.List) {
 		if !rule.Counts(e.Name) {
 			continue
 		}
-		// What is guaranteed but not asked for is owed to nobody.
+		// A guarantee counts only as far as it is asked for.
 		owed := newFraction(min(e.Value, s.Demand.Get(e.Name)), total.Get(e.Name))
 		if owed.compare(k.owed) > 0 {
 			k.owed = owed
@@ -96,8 +93,7 @@ func (k *Key) setShares(rule queue.Rule, s Standing, total resource.List) {
 	k.needy = k.dominant.compare(k.owed) < 0
 }
 
-// insert keeps the shares sorted, largest first. There are few, so moving them one by
-// one is the quickest.
+// insert keeps the shares sorted, largest first. There are few, so moving them one by one is fastest.
 func (k *Key) insert(f fraction) {
 	k.shares = append(k.shares, f)
 	for i := len(k.shares) - 1; i > 0 && k.shares[i-1].compare(f) < 0; i-- {

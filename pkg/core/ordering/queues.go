@@ -10,13 +10,13 @@ import (
 // Criterion is the step of the comparison that decided.
 type Criterion string
 
-// The criteria, in the order in which they are asked.
+// The criteria, in the order in which they are compared.
 const (
-	// CriterionGuarantee: one is below its guarantee, or the further one below it.
+	// CriterionGuarantee: one is below its guarantee, or further below it than the other.
 	CriterionGuarantee Criterion = "guarantee"
-	// CriterionWeight: one has weight 0 and comes after those with weight.
+	// CriterionWeight: one has weight 0 and comes after those with a weight.
 	CriterionWeight Criterion = "weight"
-	// CriterionShare: the smaller usage for its weight.
+	// CriterionShare: the smaller usage per weight.
 	CriterionShare Criterion = "share"
 	// CriterionPriority: the higher priority.
 	CriterionPriority Criterion = "priority"
@@ -26,11 +26,11 @@ const (
 	CriterionName Criterion = "name"
 )
 
-// Compare says which of two siblings comes first (negative: a) and by which
-// criterion. Both keys were set for this policy.
+// Compare says which of two siblings comes first (negative: a) and by which criterion. Both keys must have
+// been set for this policy.
 //
-// It compares a tuple position by position, which is what makes it transitive; YARN's
-// judged one side by the other's dominant resource and was not (YARN-11482).
+// It compares a tuple position by position, so it is transitive. YARN's comparison judged one side by the
+// dominant resource of the other and was not transitive (YARN-11482).
 func Compare(policy queue.Policy, a, b *Key) (int, Criterion) {
 	if !policy.ByAge() {
 		if c := compareGuarantee(a, b); c != 0 {
@@ -59,9 +59,8 @@ func Compare(policy queue.Policy, a, b *Key) (int, Criterion) {
 	return queue.ComparePaths(queue.Path(a.name), queue.Path(b.name)), CriterionName
 }
 
-// compareGuarantee puts those below their guarantee first, and among them the one
-// that has the smallest part of what it is owed. Under that part, demand already
-// counts: an idle guarantee makes nobody needy.
+// compareGuarantee puts siblings below their guarantee first, and among them the one with the smallest part of
+// what it is owed. Being below already takes demand into account: an idle guarantee makes no sibling needy.
 func compareGuarantee(a, b *Key) int {
 	switch {
 	case a.needy && !b.needy:
@@ -74,21 +73,19 @@ func compareGuarantee(a, b *Key) int {
 	return compareParts(a, b)
 }
 
-// compareParts compares usage/owed of two needy keys, both over the total of their
-// resource: four factors on each side. Needy means that usage is finite and that
-// something is owed; what is owed may be infinite, and then the part is 0.
+// compareParts compares usage/owed of two needy keys, both over the total of their resource: four factors on
+// each side. In a needy key usage is finite and owed is not 0; owed may be infinite, and then the part is 0.
 func compareParts(a, b *Key) int {
 	return resource.CompareProducts4(
 		[4]uint64{a.dominant.num, a.owed.den, b.dominant.den, b.owed.num},
 		[4]uint64{b.dominant.num, b.owed.den, a.dominant.den, a.owed.num})
 }
 
-// compareShares compares usage over total and weight, the largest share of each
-// first, then the second largest and so on: two siblings with equal dominant shares
-// still differ in the rest.
+// compareShares compares usage over total and weight: the largest share of each first, then the second largest
+// and so on. Two siblings with equal dominant shares still differ in the rest.
 func compareShares(a, b *Key) int {
 	aw, bw := a.weight, b.weight
-	if aw == 0 { // then both are, and shares compare undivided
+	if aw == 0 { // then both are 0, and shares are compared without weights
 		aw, bw = 1, 1
 	}
 	for i := range max(len(a.shares), len(b.shares)) {
@@ -99,7 +96,7 @@ func compareShares(a, b *Key) int {
 	return 0
 }
 
-// share is 0 past the resources in use.
+// share returns 0 past the resources in use.
 func (k *Key) share(i int) fraction {
 	if i < len(k.shares) {
 		return k.shares[i]

@@ -29,7 +29,7 @@ func gpus(n int64) resource.List {
 // total makes percent easy to read: 1 core is 1%, 1 Gi is 1%.
 var total = list(100, 100)
 
-// stands is a queue of weight 1 that uses this much and wants everything.
+// stands is a queue of weight 1 that uses this much and asks for everything.
 func stands(name string, usage resource.List, options ...func(*ordering.Standing)) ordering.Standing {
 	s := ordering.Standing{Name: name, Usage: sum(usage), Demand: sum(list(1000, 1000)), Weight: 1000}
 	for _, o := range options {
@@ -153,8 +153,8 @@ func TestWhoComesFirst(t *testing.T) {
 	}
 }
 
-// The documented cluster: busy (weight 1) has nine tenths, sometimes-busy (weight 3)
-// one tenth. Whatever ends is offered to sometimes-busy, until both have their share.
+// The documented cluster: busy (weight 1) has nine tenths, sometimes-busy (weight 3) one tenth. What becomes
+// free is offered to sometimes-busy, until both have their share.
 func TestBusyAndSometimesBusy(t *testing.T) {
 	cluster := list(200, 800)
 	busy, sometimes := list(180, 720), list(20, 80)

@@ -7,17 +7,19 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 )
 
-// Rank is the beginning of a comparison as two numbers: of two keys with different ranks, Compare puts the one with the smaller rank
-// first. Equal ranks say nothing. An order book that keeps ranks beside its entries rarely has to look at a key.
+// Rank is the beginning of a comparison as two numbers: if the ranks of two keys differ, Compare puts the key
+// with the smaller rank first. Equal ranks decide nothing. An order book keeps ranks beside its entries, so it
+// rarely reads a key.
 type Rank struct {
-	// major is a tier, and below it the weighted dominant share, rounded down. Rounding loses no order: where two numbers differ after
-	// it, they differed the same way before. For FIFO, it is the priority and the submission.
+	// major is a tier and, below it, the weighted dominant share, rounded down. Rounding preserves the order:
+	// numbers that differ after it differed in the same direction before. For FIFO it is the priority and the
+	// submission.
 	major uint64
-	// minor tells apart those of one parent that use nothing, of which a busy cluster has many.
+	// minor orders the siblings that use nothing, of which a busy cluster has many.
 	minor uint64
 }
 
-// Tiers of the policies by shares.
+// Tiers of the policies that order by shares.
 const (
 	tierNeedy uint64 = iota
 	tierWeighted
@@ -38,7 +40,7 @@ func (r Rank) Before(o Rank) bool {
 	return r.minor < o.minor
 }
 
-// Rank belongs to what the key was last set to.
+// Rank is the rank of what the key was last set to.
 func (k *Key) Rank() Rank { return k.rank }
 
 func (k *Key) ranked(policy queue.Policy) Rank {
@@ -46,7 +48,7 @@ func (k *Key) ranked(policy queue.Policy) Rank {
 	case policy.ByAge():
 		return Rank{major: k.age()}
 	case k.needy:
-		return Rank{major: tierNeedy << tierShift} // comparing parts takes more than one number
+		return Rank{major: tierNeedy << tierShift} // comparing parts needs more than one number
 	}
 	r, weight := Rank{major: tierWeighted << tierShift}, k.weight
 	if weight == 0 {
@@ -63,12 +65,12 @@ func (k *Key) ranked(policy queue.Policy) Rank {
 	return r
 }
 
-// age is higher priorities first, then submission with a precision of two seconds.
+// age orders by higher priority, then by submission, to two seconds.
 func (k *Key) age() uint64 {
 	return uint64(math.MaxInt32-int64(k.priority))<<32 | uint64(max(k.submitted, 0))>>31
 }
 
-// scaled is f over the weight times 2^shareBits, rounded down, at most maxShare.
+// scaled returns f over the weight times 2^shareBits, rounded down, at most maxShare.
 func (f fraction) scaled(weight uint64) uint64 {
 	if f.den == 0 {
 		return maxShare // infinite
@@ -77,7 +79,7 @@ func (f fraction) scaled(weight uint64) uint64 {
 	whole, part := high/f.den, high%f.den
 	low, _ = bits.Div64(part, low, f.den)
 	if whole >= weight {
-		return maxShare // more than the cluster has, many times
+		return maxShare // many times more than the cluster has
 	}
 	low, _ = bits.Div64(whole, low, weight)
 	return min(low, maxShare)

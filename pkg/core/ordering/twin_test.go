@@ -15,8 +15,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// The twin computes every ratio as a big.Rat, in the words of the rule. nil is
-// infinite.
+// The twin computes every ratio as a big.Rat, following the words of the rule. nil is infinite.
 func twin(p queue.Policy, a, b ordering.Standing, total resource.List) (int, ordering.Criterion) {
 	if p != fifo {
 		an, ar := part(p, a, total)
@@ -66,7 +65,7 @@ func compareRats(x, y *big.Rat) int {
 	return x.Cmp(y)
 }
 
-// part says whether a standing is needy, and which part of what it is owed it has.
+// part says whether a standing is needy, and which part it uses of what it is owed.
 func part(p queue.Policy, s ordering.Standing, total resource.List) (bool, *big.Rat) {
 	used := dominant(shares(p, s.Usage.List(), total))
 	owed := dominant(shares(p, s.Guaranteed.Min(s.Demand.List()), total))
@@ -74,7 +73,7 @@ func part(p queue.Policy, s ordering.Standing, total resource.List) (bool, *big.
 		return false, nil
 	}
 	if owed == nil {
-		return true, new(big.Rat) // any amount is no part of an infinite one
+		return true, new(big.Rat) // any amount is 0 of an infinite one
 	}
 	return true, new(big.Rat).Quo(used, owed)
 }

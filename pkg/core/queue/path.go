@@ -1,13 +1,10 @@
-// Package queue holds what a queue is: its path, its settings, and the tree that the
-// declared queues form.
+// Package queue holds what a queue is: its path, its settings, and the tree that the declared queues form.
 //
-// Input are declarations and where pods are; output is a tree of plain values in one
-// fixed order, with the problems found on the way. Nothing here is wrong enough to
-// stop scheduling: what cannot be used is left out or replaced by the last good
-// state, and reported.
+// Input is declarations and where pods are; output is a tree of plain values in one fixed order, with the
+// problems that were found. No mistake stops scheduling: what cannot be used is left out or replaced by the
+// last valid state, and reported.
 //
-// The package must not know pods, Kubernetes objects or the ledger, and it keeps no
-// state between calls.
+// The package must not know pods, Kubernetes objects or the ledger, and it keeps no state between calls.
 package queue
 
 import (
@@ -16,22 +13,22 @@ import (
 	"strings"
 )
 
-// Path is the full name of a queue: the names of its ancestors and itself, from the
-// root down, joined by dots. It is also the name of the Queue object, so there is no
-// parent field that could dangle or form a cycle.
+// Path is the full name of a queue: the names of its ancestors and its own, from the root down, joined by
+// dots. It is also the name of the Queue object, so there is no parent field that could dangle or form a
+// cycle.
 type Path string
 
 const (
 	// Root is the queue that holds all others.
 	Root Path = "root"
-	// Default is where a pod goes that names no queue.
+	// Default is the queue of a pod that names none.
 	Default Path = "root.default"
 )
 
 const (
-	// maxLevels keeps the walk from a pod's queue to the root short; root is level 1.
+	// maxLevels keeps the path from a leaf to the root short; the root is level 1.
 	maxLevels = 12
-	// maxLength is what a Kubernetes object name may have.
+	// maxLength is the longest name of a Kubernetes object.
 	maxLength = 253
 )
 
@@ -61,9 +58,9 @@ func ParsePath(s string) (Path, error) {
 	return Path(s), nil
 }
 
-// ParseRequest returns the path a pod means by what it wrote. "root." may be left
-// out, as in YARN; an empty request means Default. Nothing is trimmed or put in lower
-// case: a request either is exact or is refused with a reason.
+// ParseRequest returns the path that a pod asks for. "root." may be left out, as in YARN; an empty request
+// means Default. Nothing is trimmed or converted to lower case: a request is exact, or it is refused with a
+// reason.
 func ParseRequest(s string) (Path, error) {
 	switch {
 	case s == "":
@@ -120,10 +117,9 @@ func (p Path) Ancestors() []Path {
 	return out
 }
 
-// ComparePaths orders paths level by level, so that a queue comes before its
-// children and its subtree is one stretch. Plain string order is not that order: it
-// puts "root.a-b" between "root.a" and "root.a.c", because '-' is less than '.'.
-// Every list of queues in Fairway is in this order.
+// ComparePaths orders paths level by level, so that a queue comes before its children and its subtree is
+// contiguous. Plain string order would put "root.a-b" between "root.a" and "root.a.c", because '-' is less
+// than '.'. Every list of queues in Fairway is in this order.
 func ComparePaths(a, b Path) int {
 	for i := range min(len(a), len(b)) {
 		if x, y := rank(a[i]), rank(b[i]); x != y {
@@ -133,7 +129,7 @@ func ComparePaths(a, b Path) int {
 	return len(a) - len(b)
 }
 
-// rank is the byte's place in the order: '.' before everything else.
+// rank returns the byte's place in the order: '.' before everything else.
 func rank(c byte) int {
 	if c == '.' {
 		return 0

@@ -171,8 +171,7 @@ func TestPathPartsFitTogether(t *testing.T) {
 	})
 }
 
-// The one regular expression of what a path is; ParsePath is written without it to
-// have no table to build at start.
+// The one regular expression of what a path is; ParsePath does without it so that no table is built at start.
 var pattern = regexp.MustCompile(`^root(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?){0,11}$`)
 
 func FuzzParsePath(f *testing.F) {

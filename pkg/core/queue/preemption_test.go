@@ -12,7 +12,7 @@ func after(nanoseconds int64) queue.Timeout {
 
 var off = queue.Timeout{Stated: true, Never: true}
 
-// What a queue leaves open, the nearest queue above that states it decides; each setting by itself.
+// If a queue leaves a setting open, the nearest queue above that states it decides; each setting by itself.
 func TestPreemptionIsInheritedFromTheNearest(t *testing.T) {
 	root := queue.Preemption{FairShareThreshold: queue.AtMost(800), FairShareTimeout: after(60), GuaranteedTimeout: after(15)}
 	for name, tc := range map[string]struct {
@@ -60,7 +60,7 @@ func TestNotPreemptibleCannotBeUndoneBelow(t *testing.T) {
 	}
 }
 
-// What the root says for the cluster holds everywhere, whatever slipped in below it.
+// What the root states for the cluster applies everywhere, even if a queue below states something else.
 func TestPreemptionOfTheRootHoldsForAll(t *testing.T) {
 	root := queue.Preemption{
 		ObserveOnly: true, UtilizationThreshold: queue.AtMost(700), Interval: after(5), MaxWaitBeforeKill: after(30),

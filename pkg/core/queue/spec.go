@@ -13,18 +13,17 @@ type Policy uint8
 
 // The policies. The zero value is the default.
 const (
-	// DominantResourceFairness weighs each child by the resource it uses most of.
+	// DominantResourceFairness judges each child by the resource of which it uses the largest part.
 	DominantResourceFairness Policy = iota
 	// Fair looks at one resource only, memory unless the queue says otherwise.
 	Fair
-	// FIFO serves applications in order of priority and submission. It is for queues
-	// without children.
+	// FIFO serves applications by priority and submission. It is for queues without children.
 	FIFO
-	// StateAware is FIFO over the applications that its gate lets pass: few may be
-	// starting at a time (see Spec.MaxStarting). It is for queues without children.
+	// StateAware is FIFO with a gate: few applications may be starting at a time (see Spec.MaxStarting). It is
+	// for queues without children.
 	StateAware
-	// Unstated is the policy of a declaration that names none: below Fair it is Fair, else
-	// the default. No queue in the tree has it.
+	// Unstated is the policy of a declaration that names none: below Fair it becomes Fair, else the default.
+	// No queue in the tree has it.
 	Unstated
 )
 
@@ -44,12 +43,12 @@ func (p Policy) String() string {
 	return fmt.Sprintf("Policy(%d)", uint8(p))
 }
 
-// ByAge reports whether the policy serves applications by priority and submission, and
-// so goes with no children.
+// ByAge reports whether the policy serves applications by priority and submission, and so needs a queue
+// without children.
 func (p Policy) ByAge() bool { return p == FIFO || p == StateAware }
 
-// ParsePolicy returns the policy of this name, in any case (as in YARN). An empty
-// name states none.
+// ParsePolicy returns the policy with this name, in upper or lower case (as in YARN). An empty name is
+// Unstated.
 func ParsePolicy(s string) (Policy, error) {
 	if s == "" {
 		return Unstated, nil
@@ -65,42 +64,41 @@ func ParsePolicy(s string) (Policy, error) {
 // DefaultWeight is the weight of a queue that states none: 1, in milli.
 const DefaultWeight int64 = 1000
 
-// DefaultFairResource is what Fair looks at where nothing else is stated.
+// DefaultFairResource is the resource that Fair divides if none is stated.
 const DefaultFairResource = resource.Memory
 
-// Spec is what a queue is set to. It is a value; share it freely. The zero Spec is
-// without limits, and has no weight.
+// Spec holds the settings of a queue. It is a value that may be shared freely. The zero Spec has no limits and
+// no weight.
 type Spec struct {
-	// Weight is in milli-units. 0 (or less) gets only what no sibling wants.
+	// Weight is in milli. A queue with weight 0 (or less) gets only what no sibling wants.
 	Weight int64
 	// Guaranteed is the floor of the queue's share. An absent resource is 0.
 	Guaranteed resource.List
 	// Max caps the usage of the queue and everything below it. An absent resource is
 	// unlimited.
 	Max resource.List
-	// MaxPod caps the size of a single pod. For an absent resource the nearest ancestor
-	// that states one decides.
+	// MaxPod caps the size of a single pod. For an absent resource, the nearest ancestor that states one
+	// decides.
 	MaxPod resource.List
 	Policy Policy
-	// FairResource is the one resource that Fair looks at; see Rule.
+	// FairResource is the one resource that Fair divides; see Rule.
 	FairResource resource.Name
 	// MaxRunningApplications caps the applications that may run in the subtree.
 	MaxRunningApplications Limit
 	// MaxDriverShare caps what the drivers in a leaf use, in milli of its fair share.
 	MaxDriverShare Limit
-	// MaxStarting caps the applications of a StateAware leaf that are starting at a time;
-	// see Starters.
+	// MaxStarting caps how many applications of a StateAware leaf may be starting at a time; see Starters.
 	MaxStarting Limit
-	// StartingTimeout bounds how long one of them counts as starting.
+	// StartingTimeout bounds how long an application counts as starting.
 	StartingTimeout StartingTimeout
-	// MaxRunningApplicationsPerUser caps the applications of one user that may run,
-	// over all queues. It is read from the root alone.
+	// MaxRunningApplicationsPerUser caps the applications of one user that may run, across all queues. Only
+	// the root's value is used.
 	MaxRunningApplicationsPerUser Limit
 	Preemption                    Preemption
 }
 
-// Percent is the part of a declaration that is stated in percent of the cluster, in
-// thousandths of a percent. A resource stands in Spec or here, never in both.
+// Percent is the part of a declaration that is stated in percent of the cluster, in thousandths of a percent.
+// A resource is in Spec or here, never in both.
 type Percent struct {
 	Guaranteed, Max, MaxPod resource.List
 }
@@ -118,8 +116,8 @@ func (p Percent) Equal(o Percent) bool {
 	return p.Guaranteed.Equal(o.Guaranteed) && SameLimits(p.Max, o.Max) && SameLimits(p.MaxPod, o.MaxPod)
 }
 
-// Amounts adds to a spec what the percentages come to in a cluster of this total,
-// rounded down. Of a resource that the cluster does not have, any part is 0.
+// Amounts adds to a spec the amounts that the percentages give in a cluster of this total, rounded down. If
+// the cluster does not have a resource, any percentage of it is 0.
 func (s Spec) Amounts(p Percent, total resource.List) Spec {
 	s.Guaranteed = s.Guaranteed.Add(partsOf(total, p.Guaranteed))
 	s.Max = s.Max.Add(partsOf(total, p.Max))
@@ -136,26 +134,26 @@ func partsOf(total, parts resource.List) resource.List {
 	return resource.Of(entries...)
 }
 
-// Limit is a number that need not be stated. The zero Limit is not.
+// Limit is an optional number. The zero Limit is not stated.
 type Limit struct {
 	Stated bool
 	Most   int64
 }
 
-// AtMost is a stated limit.
+// AtMost returns a stated limit.
 func AtMost(n int64) Limit { return Limit{Stated: true, Most: n} }
 
 // Admits reports whether n is within the limit.
 func (l Limit) Admits(n int64) bool { return !l.Stated || n <= l.Most }
 
-// Rule is a policy with the resource it looks at: what dividing and ordering need.
+// Rule is a policy with the resource that it uses: what dividing and ordering need.
 type Rule struct {
 	Policy Policy
-	// Resource is what Fair looks at; the other policies do not read it.
+	// Resource is the one that Fair divides; other policies ignore it.
 	Resource resource.Name
 }
 
-// Rule returns the queue's policy, ready to be used.
+// Rule returns the queue's policy with its resource.
 func (s Spec) Rule() Rule {
 	if s.FairResource == "" {
 		return Rule{s.Policy, DefaultFairResource}
@@ -163,28 +161,27 @@ func (s Spec) Rule() Rule {
 	return Rule{s.Policy, s.FairResource}
 }
 
-// Counts reports whether the policy looks at a resource: Fair only at its own.
+// Counts reports whether the policy uses a resource: Fair uses only its own.
 func (r Rule) Counts(n resource.Name) bool {
 	return r.Policy != Fair || n == r.Resource
 }
 
-// StartingTimeout is how long an application may count as starting. The zero value is the
-// default.
+// StartingTimeout is how long an application may count as starting. The zero value is the default.
 type StartingTimeout struct {
 	// Adaptive: learnt from the last starts.
 	Adaptive bool
-	// Nanoseconds, 0 for the default; not read where it is learnt.
+	// Nanoseconds; 0 for the default. Ignored if Adaptive.
 	Nanoseconds int64
 }
 
-// DefaultMaxStarting is how many applications may be starting where nothing is stated,
-// MostStarting how many may be stated.
+// DefaultMaxStarting is how many applications may be starting if the queue states none; MostStarting is the
+// most that it may state.
 const (
 	DefaultMaxStarting int64 = 1
 	MostStarting       int64 = 1000
 )
 
-// Starters is how many applications may be starting at a time.
+// Starters returns how many applications may be starting at a time.
 func (s Spec) Starters() int64 {
 	if s.MaxStarting.Stated {
 		return s.MaxStarting.Most
@@ -192,7 +189,7 @@ func (s Spec) Starters() int64 {
 	return DefaultMaxStarting
 }
 
-// DefaultSpec is the spec of a queue that states nothing.
+// DefaultSpec returns the spec of a queue that states nothing.
 func DefaultSpec() Spec {
 	return Spec{Weight: DefaultWeight, Policy: Unstated}
 }
@@ -211,7 +208,7 @@ func SameLimits(a, b resource.List) bool {
 	return within(a, b) && within(b, a)
 }
 
-// within reports whether every limit of a stands in b.
+// within reports whether b has every limit of a.
 func within(a, b resource.List) bool {
 	for i := range a.Len() {
 		e := a.At(i)

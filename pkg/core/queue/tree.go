@@ -8,30 +8,30 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// Declaration is a Queue object as far as the tree needs it.
+// Declaration is what the tree needs of a Queue object.
 type Declaration struct {
 	Path Path
 	Spec Spec
-	// Percent is what Spec states in percent of the cluster.
+	// Percent is the part of Spec that is stated in percent of the cluster.
 	Percent Percent
-	// PolicyInForce is the policy the queue had when it was last good. It stays in
-	// force while Spec.Policy cannot be used.
+	// PolicyInForce is the policy from the queue's last valid spec. It stays in force while Spec.Policy cannot
+	// be used.
 	PolicyInForce Policy
 	Created       int64 // unix nanoseconds
 	Deleting      bool
-	// Memory is what no pod tells after a restart.
+	// Memory is what pods do not tell after a restart.
 	Memory Memory
 }
 
-// Memory is what the status of a queue keeps over a restart of the scheduler.
+// Memory is what the status of a queue keeps across restarts of the scheduler.
 type Memory struct {
-	// BelowFairShareSince and BelowGuaranteedSince are when the clocks of starvation began, unix nanoseconds, 0 for not at all.
+	// BelowFairShareSince and BelowGuaranteedSince are when the starvation clocks began, in unix nanoseconds;
+	// 0 if they do not run.
 	BelowFairShareSince, BelowGuaranteedSince int64
-	// ClaimsFairShare: it had a claim on its fair share, which stays open when the clock has stopped.
+	// ClaimsFairShare: the queue had a claim on its fair share, which stays open after the clock has stopped.
 	ClaimsFairShare bool
 
-	// Started are applications that have left Starting although their pods alone do not
-	// say so.
+	// Started are applications that have left Starting, where their pods alone do not show it.
 	Started []string
 	// Starts are how long the last starts took, in nanoseconds, the newest last.
 	Starts []int64
@@ -43,29 +43,28 @@ func (m Memory) Equal(o Memory) bool {
 		m.BelowFairShareSince == o.BelowFairShareSince && m.BelowGuaranteedSince == o.BelowGuaranteedSince && m.ClaimsFairShare == o.ClaimsFairShare
 }
 
-// Occupancy tells where pods are.
+// Occupancy says whether pods are in a queue.
 type Occupancy struct {
 	Path Path
-	// Charged is true when released or running pods are directly in this queue.
+	// Charged is true if released or running pods are directly in this queue.
 	Charged bool
-	// OldestWaiting is the creation (unix nanoseconds) of the oldest waiting pod that
-	// asks for exactly this queue, math.MaxInt64 when there is none.
+	// OldestWaiting is the creation time (unix nanoseconds) of the oldest waiting pod that asks for exactly
+	// this queue; math.MaxInt64 if there is none.
 	OldestWaiting int64
 }
 
 // Node is a queue in the tree.
 type Node struct {
 	Path Path
-	// Spec is what is in force, which may differ from what was declared: see the
-	// problems of the tree.
+	// Spec is what is in force. It may differ from what was declared; the problems of the tree say where.
 	Spec     Spec
 	Parent   int // index into Tree.Nodes, -1 for the root
 	Children []int
-	// Declared is false for a queue that is in the tree only because pods run in it
-	// or below it, and for a root that was not declared.
+	// Declared is false for a queue that is in the tree only because pods run in it or below it, and for a
+	// root that was not declared.
 	Declared bool
-	// Accepting is true when pods may enter: a declared queue without children,
-	// not being deleted, and not the root.
+	// Accepting is true if pods may enter: a declared queue without children that is not being deleted and is
+	// not the root.
 	Accepting bool
 }
 
@@ -75,7 +74,7 @@ type Problem struct {
 	Reason reason.Reason
 }
 
-// Tree is the queues in force. It is a value; nobody changes it after Build.
+// Tree holds the queues in force. It is a value; nothing changes it after Build.
 type Tree struct {
 	Nodes    []Node    // in path order: the root first, parents before children
 	Problems []Problem // in path order
@@ -87,10 +86,9 @@ func (t Tree) Find(p Path) (int, bool) {
 	return slices.BinarySearchFunc(t.Nodes, p, func(n Node, p Path) int { return ComparePaths(n.Path, p) })
 }
 
-// Build returns the tree that the declared queues form, given where pods are and what
-// the cluster has, of which percentages are parts. Both
-// lists may be in any order and the answer is the same; the caller sees to it that a
-// path is declared at most once.
+// Build returns the tree that the declared queues form. occupied says where pods are; percentages are parts of
+// total, what the cluster has. Both lists may be in any order, and the result is the same. The caller ensures
+// that each path is declared at most once.
 //
 // The rules:
 //  1. The root is always in the tree, and it always counts as a queue with children:
@@ -99,7 +97,7 @@ func (t Tree) Find(p Path) (int, bool) {
 //     their usage has to count somewhere. Undeclared ones have weight 0.
 //  3. A declared queue whose parent is not in the tree is blocked.
 //  4. A declared queue whose parent holds pods itself is blocked, unless charged pods
-//     are in or below it: the parent keeps its last good state, a queue without
+//     are in or below it: the parent keeps its last valid state, a queue without
 //     children (see holdsPods).
 //  5. to 7. What is in the tree may still contradict itself: see validate.go.
 func Build(declared []Declaration, occupied []Occupancy, total resource.List) Tree {
@@ -119,15 +117,15 @@ func Build(declared []Declaration, occupied []Occupancy, total resource.List) Tr
 	return b.tree
 }
 
-// builder holds the indexes of one Build. Its maps are for look-up only.
+// builder holds the indexes of one Build. Its maps are only for lookup.
 type builder struct {
-	order    []Path // of everything declared
+	order    []Path // all declared paths
 	declared map[Path]Declaration
 	occupied map[Path]Occupancy
 	forced   map[Path]bool  // has charged pods in it or below it
 	nodes    map[Path]int   // in the tree already
-	causes   map[Path]Path  // blocked already -> the queue that is the cause
-	eldest   map[Path]int64 // parent -> when its first child came to be
+	causes   map[Path]Path  // blocked path -> the queue that is the cause
+	eldest   map[Path]int64 // parent -> when its first child was created
 	total    resource.List
 	tree     Tree
 }
@@ -168,7 +166,7 @@ func (b *builder) force(p Path) {
 	}
 }
 
-// seniority notes that a parent has had a child since then.
+// seniority records that a parent has had a child since then.
 func (b *builder) seniority(parent Path, since int64) {
 	if known, ok := b.eldest[parent]; !ok || since < known {
 		b.eldest[parent] = since
@@ -182,7 +180,7 @@ func (b *builder) candidates() []Path {
 	return slices.Compact(out)
 }
 
-// place decides rules 1 to 4 for one queue. Its ancestors have been placed.
+// place applies rules 1 to 4 to one queue. Its ancestors have been placed.
 func (b *builder) place(p Path) {
 	parent := p.Parent()
 	_, parentInTree := b.nodes[parent]
@@ -204,10 +202,9 @@ func (b *builder) place(p Path) {
 	}
 }
 
-// holdsPods reports whether a parent has to stay a queue without children (rule 4):
-// pods were charged to it, or a pod waits for it that was there before its first
-// child. A pod that asked for a queue which already had children made a mistake, and
-// one pod's mistake must not keep an administrator from adding queues.
+// holdsPods reports whether a parent must stay a queue without children (rule 4): pods are charged to it, or a
+// waiting pod that names it is older than its first child. A younger pod named a queue that already had
+// children; one pod's mistake must not stop an administrator from adding queues.
 func (b *builder) holdsPods(parent Path) bool {
 	o, ok := b.occupied[parent]
 	if !ok || parent == Root {
@@ -216,7 +213,7 @@ func (b *builder) holdsPods(parent Path) bool {
 	return o.Charged || o.OldestWaiting < b.eldest[parent]
 }
 
-// grow adds a node; its parent is in the tree.
+// grow adds a node. Its parent is in the tree already.
 func (b *builder) grow(p Path) {
 	d, declared := b.declared[p]
 	n := Node{Path: p, Spec: d.Spec.Amounts(d.Percent, b.total), Parent: -1, Declared: declared}

@@ -156,8 +156,8 @@ func FuzzBuild(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(isATree))
 }
 
-// Pods that run, and a parent that holds some, change nobody's place: declaring one
-// more queue never takes another out of the tree.
+// The pods that run, and the parents that hold some, do not change: declaring one more queue never takes
+// another out of the tree.
 func TestOneMoreQueueBlocksNoOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := worlds().Draw(t, "world")

@@ -5,10 +5,10 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// rulePolicies is rule 5: which policy may stand where (YARN: isChildPolicyAllowed).
-// FIFO and StateAware are for queues without children, and below Fair, which divides one resource,
-// nothing divides all of them. The last good policy stays in force, or what the place
-// asks for where that is not allowed either.
+// rulePolicies is rule 5: which policy may be used where (YARN: isChildPolicyAllowed). FIFO and StateAware are
+// only for queues without children. Fair divides one resource, so no queue below it may divide all of them.
+// Instead of a policy that is not allowed, the last valid policy stays in force or, if that is not allowed
+// either, the one that this place needs.
 func (b *builder) rulePolicies() {
 	for i := range b.tree.Nodes { // parents come before children
 		n := &b.tree.Nodes[i]
@@ -32,7 +32,7 @@ func (b *builder) rulePolicies() {
 	}
 }
 
-// above is the rule of the parent; of the root, which has none, the default.
+// above returns the rule of the parent; for the root, which has none, the default.
 func (b *builder) above(n *Node) Rule {
 	if n.Parent < 0 {
 		return Spec{}.Rule()
@@ -40,7 +40,7 @@ func (b *builder) above(n *Node) Rule {
 	return b.tree.Nodes[n.Parent].Spec.Rule()
 }
 
-// notAllowed says why a policy may not stand at a node, "" if it may.
+// notAllowed says why a node may not use a policy; "" if it may.
 func notAllowed(p Policy, n *Node, above Rule) reason.Code {
 	switch {
 	case p.ByAge() && len(n.Children) > 0:
@@ -51,8 +51,8 @@ func notAllowed(p Policy, n *Node, above Rule) reason.Code {
 	return ""
 }
 
-// ruleFairResource: what Fair divides, it divides on all levels below. A child that
-// would look at another resource has no share of it.
+// ruleFairResource: all levels below a Fair queue divide the same resource. A child that used another resource
+// would have no share of it.
 func (b *builder) ruleFairResource(n *Node, above Rule) {
 	if n.Spec.Policy != Fair || above.Policy != Fair {
 		return
@@ -64,9 +64,9 @@ func (b *builder) ruleFairResource(n *Node, above Rule) {
 	}
 }
 
-// ruleOvercommitted is rule 6: where a queue states a guarantee for a resource, those
-// of its children should fit into it. It changes nothing, because each of them keeps
-// its guarantee as its floor. The first resource is reported.
+// ruleOvercommitted is rule 6: if a queue states a guarantee for a resource, the guarantees of its children
+// should fit into it. It only reports, because each child keeps its guarantee as its floor. It reports the
+// first resource.
 func (b *builder) ruleOvercommitted() {
 	for _, n := range b.tree.Nodes {
 		var children resource.Sum
@@ -85,8 +85,8 @@ func (b *builder) ruleOvercommitted() {
 	}
 }
 
-// ruleMaxBelowGuaranteed is rule 7: of a max and a larger guarantee in one queue the
-// guarantee counts for both, as in YARN. The first resource is reported.
+// ruleMaxBelowGuaranteed is rule 7: if the guarantee of a queue is larger than its max, the guarantee counts
+// as both, as in YARN. It reports the first resource.
 func (b *builder) ruleMaxBelowGuaranteed() {
 	for i := range b.tree.Nodes {
 		n := &b.tree.Nodes[i]

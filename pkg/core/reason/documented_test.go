@@ -8,7 +8,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
-// Whoever sees a code finds it in the guide for operators.
+// The guide for operators explains every code.
 func TestEveryCodeIsInTheGuide(t *testing.T) {
 	guide, err := os.ReadFile("../../../docs/operating.md")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// reads is which amounts and which kinds of numbers a code has.
+// reads says which amounts and which kinds of numbers a code uses.
 type reads struct {
 	limit, used, asked bool
 	kinds              []reason.Numbers
@@ -34,7 +34,7 @@ var numbersOf = map[reason.Code]reads{
 	reason.BelowFairShare:             {used: true, asked: true, kinds: []reason.Numbers{reason.Shortfall{}}},
 }
 
-// filled is the kind with every number set to another one.
+// filled returns the kind with a different value in every number.
 func filled(kind reason.Numbers) reason.Numbers {
 	v := reflect.New(reflect.TypeOf(kind)).Elem()
 	for i := range v.NumField() {
@@ -43,7 +43,7 @@ func filled(kind reason.Numbers) reason.Numbers {
 	return v.Interface().(reason.Numbers)
 }
 
-// A sentence says the numbers of its code, and none that another kind of reason has: each name means one thing.
+// A sentence contains the numbers of its code and no number of another kind: each name means one thing.
 func TestSentencesReadTheNumbersOfTheirKind(t *testing.T) {
 	all := map[reflect.Type]reason.Numbers{}
 	for _, r := range numbersOf {

@@ -7,8 +7,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// Text is the reason as a sentence for people: who, what, how much, and what would
-// lift it. It has no closing full stop, because events and conditions join sentences.
+// Text returns the reason as a sentence for people: who, what, how much, and what would help. It has no full
+// stop at the end, because events and conditions join sentences.
 func (r Reason) Text() string {
 	switch r.Code {
 	case ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, Overcommitted, OverLimit,
@@ -19,7 +19,7 @@ func (r Reason) Text() string {
 	}
 }
 
-// podText holds the sentences about a waiting pod.
+// podText returns the sentences about a waiting pod.
 func (r Reason) podText() string {
 	switch r.Code {
 	case QueueNameInvalid:
@@ -70,7 +70,7 @@ func (r Reason) podText() string {
 	return string(r.Code) + after(": ", r.Detail)
 }
 
-// queueText holds the sentences about a declared queue.
+// queueText returns the sentences about a declared queue.
 func (r Reason) queueText() string {
 	switch r.Code {
 	case ParentMissing:
@@ -104,14 +104,14 @@ func (r Reason) queueText() string {
 
 func (r Reason) queueNotLeafText() string {
 	why := "has child queues and"
-	if r.Queue == "root" { // it takes none even while it has no children
+	if r.Queue == "root" { // the root takes no pods even if it has no children
 		why = "holds all queues and"
 	}
 	return "queue " + r.Queue + " " + why + " takes no pods itself; name a queue below it" + after(", for example ", r.Other)
 }
 
 func (r Reason) queueNotReadyText() string {
-	// What a pod is told about a blocked queue is what the queue's owner is told.
+	// A waiting pod shows the same sentence about a blocked queue as the queue's status.
 	if strings.HasPrefix(r.Detail, "queue "+r.Queue+" ") {
 		return r.Detail
 	}
@@ -146,8 +146,7 @@ func (r Reason) maxResourcesText() string {
 	if r.Asked > r.Limit { // waiting alone will not help
 		return head + ", and " + who + " alone asks for " + r.amount(r.Asked) + "; raise max or ask for less"
 	}
-	// Asked is 0 where the pod does not ask for the resource at all: a queue above any
-	// of its maxima starts nothing.
+	// Asked is 0 if the pod does not ask for the resource: a queue above any of its maxima starts nothing.
 	excess := resource.SatSub(resource.SatAdd(r.Used, r.Asked), r.Limit)
 	return head + ": it uses " + r.amount(r.Used) + " and " + who + " asks for " + r.amount(r.Asked) +
 		"; the pod waits for another " + r.amount(excess) + " below that max, or for a higher max"
@@ -184,10 +183,10 @@ func (r Reason) applicationsText() string {
 	return "at most " + applications(n.Most) + " and runs " + strconv.FormatInt(n.Running, 10)
 }
 
-// applications spells a number of them.
+// applications prints a number of applications.
 func applications(n int64) string { return counted(n, "1 application", "applications") }
 
-// counted spells a number of things.
+// counted prints a number of things.
 func counted(n int64, one, many string) string {
 	if n == 1 {
 		return one
@@ -195,12 +194,12 @@ func counted(n int64, one, many string) string {
 	return strconv.FormatInt(n, 10) + " " + many
 }
 
-// amount spells an amount with its resource: "50 cpu", "20Gi memory".
+// amount prints an amount with its resource: "50 cpu", "20Gi memory".
 func (r Reason) amount(v int64) string {
 	return amount(r.Resource, v)
 }
 
-// after joins the parts if all have words, and is empty otherwise.
+// after joins the parts; if one of them is empty, it returns "".
 func after(parts ...string) string {
 	for _, p := range parts {
 		if p == "" {

@@ -6,21 +6,22 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// Taking is why a pod of a queue is to go for a pod of another: the sentence of plans, events and conditions.
+// Taking is why a pod of one queue is preempted for a pod of another: the sentence of plans, events and
+// conditions.
 type Taking struct {
 	Above    string        // the queue from which the pod is taken
-	Resource resource.Name // what that queue has Surplus of, above its fair share of Share
+	Resource resource.Name // the resource of which that queue has Surplus above its fair share, Share
 	Surplus  int64
 	Share    int64
-	For      string        // the queue whose claim it is
+	For      string        // the queue that has the claim
 	Owed     resource.List // what that queue is owed
-	With     string        // the pod group that goes with it, "" where it goes alone
+	With     string        // the pod group that is evicted with it, "" if it goes alone
 }
 
-// Text names both queues with what one has too much and the other too little.
+// Text names both queues, and what one has too much and the other too little of.
 func (t Taking) Text() string {
 	owed := spelled(t.Owed)
-	if v := t.Owed.Get(t.Resource); v > 0 { // the resource is named already
+	if v := t.Owed.Get(t.Resource); v > 0 { // the resource was named before
 		owed = again(t.Resource, v)
 	}
 	return t.SurplusText() + "; " + t.For + " is owed " + owed + after("; it goes with its pod group ", t.With)
@@ -31,14 +32,14 @@ func (t Taking) SurplusText() string {
 	return t.Above + " has " + amount(t.Resource, t.Surplus) + " above its fair share of " + again(t.Resource, t.Share)
 }
 
-// Unpaid is a claim of Queue, or what is left of it, for which nothing more is taken.
+// Unpaid is a claim of Queue, or the rest of it, for which no more pods are preempted.
 type Unpaid struct {
-	Code  string // as package preemption names the causes
+	Code  string // one of the causes in package preemption
 	Queue string
 	Left  resource.List
 }
 
-// Text says what is left, why, and what would lift it.
+// Text says how much is left, why, and what would help.
 func (u Unpaid) Text() string {
 	head := u.Queue + " is still owed " + spelled(u.Left)
 	switch u.Code {
@@ -60,26 +61,27 @@ func (u Unpaid) Text() string {
 	return head + after(": ", u.Code)
 }
 
-// NotBusy is why no round is made: of Resource, which is used most, Used of Total are used, and that is not above Threshold, in thousandths.
+// NotBusy is why no round is made: Resource is the one that is used most, Used of Total are used, and that is
+// not above Threshold, in thousandths.
 type NotBusy struct {
 	Resource               resource.Name
 	Used, Total, Threshold int64
 }
 
-// Text says what is used most, and what would make a round.
+// Text says which resource is used most, and when a round would be made.
 func (n NotBusy) Text() string {
 	return "nothing is taken while the cluster is not busy: of " + amount(n.Resource, n.Total) + " pods hold " + resource.Format(n.Resource, n.Used) +
 		", and preemption begins above " + resource.Decimal(n.Threshold) + " of what is used most (preemption.utilizationThreshold in Queue root)"
 }
 
-// RoomIsMade is what is told of a pod that waits for victims: so many on its node were announced.
+// RoomIsMade is the sentence for a pod that waits for victims: so many on its node were announced.
 func RoomIsMade(node string, announced int) string {
 	return "room is being made for it on node " + node + ", where " + counted(int64(announced), "1 pod is", "pods are") + " announced to be evicted"
 }
 
-// Withdrawn is why a pod stays whose eviction was announced. For is the queue for which it was to go, "" if that is not known.
+// Withdrawn is why an announced eviction is withdrawn. For is the queue that needed the room, "" if not known.
 type Withdrawn struct {
-	Code string // as package preemption names the causes
+	Code string // one of the causes in package preemption
 	For  string
 }
 
@@ -107,7 +109,7 @@ func (w Withdrawn) Text() string {
 	return stays + w.Code
 }
 
-// again spells an amount of a resource that was named before: bytes need no second name, a bare number does.
+// again prints an amount of a resource that was named before: bytes need no name, a bare number does.
 func again(n resource.Name, v int64) string {
 	if n == resource.Memory {
 		return resource.Format(n, v)
@@ -117,7 +119,7 @@ func again(n resource.Name, v int64) string {
 
 func amount(n resource.Name, v int64) string { return resource.Format(n, v) + " " + string(n) }
 
-// spelled names what a list has, "nothing" where it has none.
+// spelled prints the amounts of a list, "nothing" if it is empty.
 func spelled(l resource.List) string {
 	var words []string
 	for i := range l.Len() {

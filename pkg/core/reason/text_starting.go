@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// stateAwareText: behind whom, since when, until when at the latest, at which place.
+// stateAwareText says which application must leave Starting first, since when it is starting, when it leaves
+// at the latest, and the place in line.
 func (r Reason) stateAwareText() string {
 	n := As[Start](r)
 	return "queue " + r.Queue + " lets " + applications(n.Most) + " start at a time, and " + orElse(r.Other, "another one") + " is starting" +
@@ -13,7 +14,7 @@ func (r Reason) stateAwareText() string {
 		"; this one is " + ordinal(n.Position) + " in line, and goes when that one has a second pod placed or has ended, or with a higher maxStarting"
 }
 
-// learntText says where the time at the latest comes from.
+// learntText says how the latest time was computed.
 func (n Start) learntText() string {
 	if n.Took == 0 {
 		return ""
@@ -21,7 +22,7 @@ func (n Start) learntText() string {
 	return " (learnt: of the last starts here, 95% took at most " + time.Duration(n.Took).Round(100*time.Millisecond).String() + ")"
 }
 
-// gangText holds the sentences about pod groups, whose pods start together.
+// gangText returns the sentences about pod groups.
 func (r Reason) gangText() string {
 	switch r.Code {
 	case PodGroupNotFound:
@@ -62,7 +63,7 @@ func (r Reason) together() string {
 
 func pods(n int64) string { return counted(n, "1 pod", "pods") }
 
-// clock spells a time to the second, "" where there is none.
+// clock prints a time to the second, "" for none.
 func clock(nanoseconds int64) string {
 	if nanoseconds == 0 {
 		return ""
@@ -70,7 +71,7 @@ func clock(nanoseconds int64) string {
 	return time.Unix(0, nanoseconds).UTC().Format(time.RFC3339)
 }
 
-// ordinal spells a place in line.
+// ordinal prints a place in line.
 func ordinal(n int64) string {
 	suffix := "th"
 	if n%100 < 11 || n%100 > 13 {

@@ -1,6 +1,6 @@
 package reason
 
-// starvationText: what it has, should have and asks for, since when, and what is done about it.
+// starvationText says what the queue has, should have and asks for, since when, and what is done about it.
 func (r Reason) starvationText() string {
 	n := As[Shortfall](r)
 	head := "queue " + r.Queue + " is below " + r.entitlement() + r.numbers()
@@ -18,7 +18,8 @@ func (r Reason) starvationText() string {
 	}
 }
 
-// RestoredText is the sentence for the end of a starvation (BelowFairShare, BelowGuaranteed), with the numbers of that moment.
+// RestoredText is the sentence for the end of starvation (BelowFairShare, BelowGuaranteed), with the numbers
+// of that moment.
 func (r Reason) RestoredText() string {
 	return "queue " + r.Queue + " is no longer below " + r.entitlement() + r.numbers()
 }

@@ -5,11 +5,11 @@ import (
 	"math/bits"
 )
 
-// Unlimited is the amount of a resource that nothing caps. It is also where
-// additions saturate, so adding to Unlimited leaves it Unlimited.
+// Unlimited is the amount of a resource that nothing caps. Additions also saturate there, so adding to
+// Unlimited leaves it Unlimited.
 const Unlimited int64 = math.MaxInt64
 
-// SatAdd is a+b, held at the ends of int64.
+// SatAdd returns a+b, saturated at the ends of int64.
 func SatAdd(a, b int64) int64 {
 	c := a + b
 	// Only two operands of one sign can overflow, and then the sign of c differs.
@@ -22,7 +22,7 @@ func SatAdd(a, b int64) int64 {
 	return c
 }
 
-// SatSub is a-b, held at the ends of int64.
+// SatSub returns a-b, saturated at the ends of int64.
 func SatSub(a, b int64) int64 {
 	c := a - b
 	if (a >= 0) != (b >= 0) && (c >= 0) != (a >= 0) {
@@ -34,14 +34,14 @@ func SatSub(a, b int64) int64 {
 	return c
 }
 
-// SatMul is a*b, held at the ends of int64.
+// SatMul returns a*b, saturated at the ends of int64.
 func SatMul(a, b int64) int64 {
 	hi, lo := bits.Mul64(magnitude(a), magnitude(b))
 	if (a < 0) != (b < 0) {
 		if hi != 0 || lo > 1<<63 {
 			return math.MinInt64
 		}
-		return -int64(lo) // lo == 1<<63 is MinInt64, whose negation is itself
+		return -int64(lo) // lo == 1<<63 is MinInt64, which is its own negation
 	}
 	if hi != 0 || lo > math.MaxInt64 {
 		return math.MaxInt64
@@ -49,8 +49,8 @@ func SatMul(a, b int64) int64 {
 	return int64(lo)
 }
 
-// Part is amount x num/den rounded down, held at the end of int64. Negative numbers
-// count as 0, and den is positive.
+// Part returns amount x num/den rounded down, saturated at the end of int64. Negative numbers count as 0, and
+// den must be positive.
 func Part(amount, num, den int64) int64 {
 	q, _ := part(amount, num, den)
 	return q
@@ -65,7 +65,7 @@ func PartUp(amount, num, den int64) int64 {
 	return q
 }
 
-// part is the quotient, and whether there is a rest.
+// part returns the quotient, and whether there is a remainder.
 func part(amount, num, den int64) (int64, bool) {
 	if amount <= 0 || num <= 0 {
 		return 0, false
@@ -78,7 +78,7 @@ func part(amount, num, den int64) (int64, bool) {
 	return int64(min(q, math.MaxInt64)), rest > 0
 }
 
-// magnitude is |v|, also for the smallest int64, which has no positive twin.
+// magnitude returns |v|, also for the smallest int64, which has no positive counterpart.
 func magnitude(v int64) uint64 {
 	if v < 0 {
 		return -uint64(v)
@@ -86,27 +86,25 @@ func magnitude(v int64) uint64 {
 	return uint64(v)
 }
 
-// CompareProducts3 says how a1*a2*a3 compares with b1*b2*b3 (-1, 0, +1), exactly.
-// Three factors are what comparing usage / total / weight needs after
-// cross-multiplication.
+// CompareProducts3 compares a1*a2*a3 with b1*b2*b3 (-1, 0, +1), exactly. Comparing usage / total / weight
+// needs three factors after cross-multiplication.
 func CompareProducts3(a1, a2, a3, b1, b2, b3 uint64) int {
-	// The third factors are often equal (same weight, or same total); then 128
-	// bits decide. Zero would erase the difference that the test relies on.
+	// The third factors are often equal (same weight, or same total); then 128 bits are enough. A factor of 0
+	// must not be left out: it makes both products 0.
 	if a3 == b3 && a3 != 0 {
 		return compare128(a1, a2, b1, b2)
 	}
 	return compareLimbs(product3(a1, a2, a3), product3(b1, b2, b3))
 }
 
-// CompareProducts4 is CompareProducts3 for four factors: two fractions of
-// fractions, where both totals differ.
+// CompareProducts4 is CompareProducts3 for four factors: fractions of fractions whose totals differ.
 func CompareProducts4(a, b [4]uint64) int {
 	return compareLimbs(product4(a), product4(b))
 }
 
-// CompareFractions says how an/ad compares with bn/bd (-1, 0, +1), exactly.
-// Denominators are never negative. A positive amount over 0 is infinite (used,
-// though there is none of it), 0 over 0 is 0, and a negative numerator counts as 0.
+// CompareFractions compares an/ad with bn/bd (-1, 0, +1), exactly. Denominators are never negative. A positive
+// amount over 0 is infinite (used, although the cluster has none), 0 over 0 is 0, and a negative numerator
+// counts as 0.
 func CompareFractions(an, ad, bn, bd int64) int {
 	an, ad = normalFraction(an, ad)
 	bn, bd = normalFraction(bn, bd)
@@ -123,8 +121,7 @@ func CompareFractions(an, ad, bn, bd int64) int {
 	return compare128(uint64(an), uint64(bd), uint64(bn), uint64(ad))
 }
 
-// normalFraction spells every zero as 0/1, which leaves a zero denominator to mean
-// infinity and nothing else.
+// normalFraction turns every zero into 0/1, so that a zero denominator always means infinity.
 func normalFraction(n, d int64) (int64, int64) {
 	if n <= 0 {
 		return 0, 1

@@ -10,9 +10,8 @@ var (
 	binarySuffixes  = []string{"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}
 )
 
-// Format spells one amount as Kubernetes spells a canonical quantity, so that a
-// reader can compare our sentences with `kubectl describe` letter by letter: "62" or
-// "1500m" for cpu, "20Gi" for memory, "3" for devices. Unlimited is "unlimited".
+// Format prints one amount as a canonical Kubernetes quantity, so that our sentences match `kubectl describe`
+// letter by letter: "62" or "1500m" for cpu, "20Gi" for memory, "3" for devices. Unlimited is "unlimited".
 func Format(n Name, v int64) string {
 	if v == Unlimited {
 		return "unlimited"
@@ -27,7 +26,7 @@ func Format(n Name, v int64) string {
 	case countsBytes(n) && digits >= 1024:
 		text = withSuffix(digits, 1024, binarySuffixes)
 	default:
-		// Kubernetes, too, spells less than 1Ki in decimal form.
+		// Kubernetes also prints less than 1Ki in decimal form.
 		text = withSuffix(digits, 1000, decimalSuffixes)
 	}
 	if v < 0 {
@@ -36,8 +35,8 @@ func Format(n Name, v int64) string {
 	return text
 }
 
-// withSuffix takes as many whole factors out of v as there are, because a canonical
-// quantity has no fraction and the largest suffix possible.
+// withSuffix divides v by the factor as often as it divides evenly, because a canonical quantity has no
+// fraction and the largest possible suffix.
 func withSuffix(v, factor uint64, suffixes []string) string {
 	power := 0
 	for v != 0 && v%factor == 0 && power < len(suffixes)-1 {
@@ -52,7 +51,7 @@ func countsBytes(n Name) bool {
 	return n == Memory || n == EphemeralStorage || strings.HasPrefix(string(n), "hugepages-")
 }
 
-// Decimal spells thousandths as people write weights and shares: "1", "0.25".
+// Decimal prints thousandths as people write weights and shares: "1", "0.25".
 func Decimal(milli int64) string {
 	text := strconv.FormatInt(milli/1000, 10)
 	if rest := milli % 1000; rest != 0 {

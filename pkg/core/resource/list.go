@@ -9,7 +9,7 @@ import (
 // Name is a Kubernetes resource name.
 type Name string
 
-// The resources that rules or formatting know by name.
+// The resources that rules or formatting refer to by name.
 const (
 	CPU              Name = "cpu"               // in milli-cores
 	Memory           Name = "memory"            // in bytes
@@ -22,15 +22,14 @@ type Entry struct {
 	Value int64
 }
 
-// List is a set of amounts, at most one for each resource. It is a value: no method
-// changes it, so it may be shared between goroutines and snapshots without a copy.
-// The zero List is empty.
+// List is a set of amounts, at most one for each resource. It is an immutable value: goroutines and snapshots
+// may share it without a copy. The zero List is empty.
 //
-// What an absent resource means depends on the role, and the method says which: 0
-// in an amount, unlimited in a maximum.
+// What an absent resource means depends on the role, and the method says which: 0 in an amount, unlimited in a
+// maximum.
 type List struct {
-	// Invariant: sorted by Name, names unique, never written after construction.
-	// A slice and not a map, because decisions walk it and must walk it in one order.
+	// Invariant: sorted by Name, names unique, never written after construction. It is a slice and not a map,
+	// because decisions walk it and must always walk it in the same order.
 	entries []Entry
 }
 
@@ -52,7 +51,7 @@ func Of(entries ...Entry) List {
 	return List{entries: out}
 }
 
-// OfSorted is Of for entries that are sorted by name, each name once. It keeps the slice.
+// OfSorted is Of for entries that are sorted by name, with unique names. It keeps the slice.
 func OfSorted(entries []Entry) List { return List{entries: entries} }
 
 // Get returns the amount of a resource, 0 when the list does not name it.
@@ -63,7 +62,7 @@ func (l List) Get(n Name) int64 {
 
 // Lookup returns the amount of a resource, and whether the list names it.
 func (l List) Lookup(n Name) (int64, bool) {
-	// Lists hold a handful of entries; walking them beats a binary search.
+	// Lists have few entries: a linear search is faster than a binary one.
 	for _, e := range l.entries {
 		if e.Name == n {
 			return e.Value, true
@@ -104,8 +103,8 @@ func (l List) Max(o List) List {
 	return l.combine(o, func(a, b int64) int64 { return max(a, b) })
 }
 
-// CapBy returns l held under limits, where a resource that limits does not name is
-// unlimited. (Min would read it as 0.)
+// CapBy returns l capped by limits, where a resource absent from limits is unlimited. (Min would read it as
+// 0.)
 func (l List) CapBy(limits List) List {
 	out := slices.Clone(l.entries)
 	for i := range out {
@@ -121,8 +120,7 @@ func (l List) Equal(o List) bool {
 	return l.every(o, func(a, b int64) bool { return a == b })
 }
 
-// Fits reports whether no amount is larger than the one in into; one absent there
-// is 0.
+// Fits reports whether no amount is larger than the one in into; one that is absent there is 0.
 func (l List) Fits(into List) bool {
 	for _, e := range l.entries {
 		if e.Value > into.Get(e.Name) {
@@ -132,7 +130,7 @@ func (l List) Fits(into List) bool {
 	return true
 }
 
-// String spells the list as "cpu=1500m memory=20Gi"; an empty list is "".
+// String returns the list as "cpu=1500m memory=20Gi"; an empty list is "".
 func (l List) String() string {
 	var b strings.Builder
 	for i, e := range l.entries {

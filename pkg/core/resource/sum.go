@@ -6,17 +6,15 @@ import (
 	"slices"
 )
 
-// Sum is an exact running total of lists. Taking away what was added restores the
-// earlier state also where the total has passed the end of int64 in between, which a
-// saturating total does not: it would forget what it cut off, and a queue would show
-// usage for ever. Read through Get, List or At it saturates.
+// Sum is an exact running total of lists. Subtracting what was added restores the earlier state, even if the
+// total exceeded int64 in between. A saturating total would lose what it cut off, and a queue would show usage
+// forever. Get, List and At saturate.
 //
-// A Sum is changed in place and allocates only when it meets a resource for the
-// first time. It is not safe for concurrent use. The zero Sum is empty, and a nil
-// *Sum reads as empty.
+// A Sum is changed in place and allocates only when it sees a resource for the first time. It is not safe for
+// concurrent use. The zero Sum is empty, and a nil *Sum reads as empty.
 type Sum struct {
-	// Invariant: sorted by name, names unique. Entries that have returned to zero
-	// stay, so that a queue that empties and fills again does not allocate.
+	// Invariant: sorted by name, names unique. Entries that have returned to zero stay, so that a queue that
+	// empties and fills again does not allocate.
 	terms []term
 }
 
@@ -34,7 +32,7 @@ func (s *Sum) Add(l List) {
 	}
 }
 
-// Sub takes every amount of l away.
+// Sub subtracts every amount of l.
 func (s *Sum) Sub(l List) {
 	for _, e := range l.entries {
 		s.at(e.Name).sub(e.Value>>63, uint64(e.Value))
@@ -49,7 +47,7 @@ func (s *Sum) AddSum(o *Sum) {
 	}
 }
 
-// SubSum takes away everything o holds. o may be s itself.
+// SubSum subtracts everything o holds. o may be s itself.
 func (s *Sum) SubSum(o *Sum) {
 	for i := range o.Len() {
 		t := o.terms[i]
@@ -57,7 +55,7 @@ func (s *Sum) SubSum(o *Sum) {
 	}
 }
 
-// Reset makes the sum zero and keeps its memory.
+// Reset sets the sum to zero and keeps its memory.
 func (s *Sum) Reset() {
 	for i := range s.terms {
 		s.terms[i].hi, s.terms[i].lo = 0, 0
@@ -85,13 +83,12 @@ func (s *Sum) List() List {
 	return List{entries: out}
 }
 
-// Equal reports whether both hold the same totals, exactly (not only as far as they
-// can be read); one never added is 0.
+// Equal reports whether both hold exactly the same totals, also beyond int64; one that was never added is 0.
 func (s *Sum) Equal(o *Sum) bool {
 	return s.within(o) && o.within(s)
 }
 
-// within reports whether every total of s stands in o.
+// within reports whether o has every total of s.
 func (s *Sum) within(o *Sum) bool {
 	for i := range s.Len() {
 		t := s.terms[i]
@@ -127,8 +124,7 @@ func (s *Sum) find(n Name) (int, bool) {
 	return i, i < s.Len() && s.terms[i].name == n
 }
 
-// at returns the term of a resource and makes it if needed. The pointer is good
-// until the next call.
+// at returns the term of a resource and creates it if needed. The pointer is valid until the next call.
 func (s *Sum) at(n Name) *term {
 	i, ok := s.find(n)
 	if !ok {
