@@ -20,17 +20,17 @@ const (
 	ChangeNodes Kind = "nodes"
 	// ChangeBoth: Queues and nodes.
 	ChangeBoth Kind = "queues and nodes"
-	// ChangeEnd: pods or applications that end.
+	// ChangeEnd: pods or applications must end.
 	ChangeEnd Kind = "end"
 	// ChangePod: something about the pod itself.
 	ChangePod Kind = "pod"
 )
 
-// Change is something that would let a pod start.
+// Change is a change that would let a pod start.
 type Change struct {
 	Kind  Kind
 	Edits []Edit
-	// Nodes are the nodes to add, all like Node.
+	// Nodes is the number of nodes to add, all like Node.
 	Nodes   int
 	Node    ledger.Node
 	Message string
@@ -55,11 +55,11 @@ const (
 type Edit struct {
 	Queue    queue.Path
 	Field    Field
-	Resource resource.Name // of max and maxPodResources
+	Resource resource.Name // for max and maxPodResources
 	From, To int64         // amounts of Resource, applications, or milli of a share
 }
 
-// Spelled is a value of the field as a Queue spells it.
+// Spelled returns a value of the field as a Queue spells it.
 func (e Edit) Spelled(v int64) string {
 	switch e.Field {
 	case FieldMax, FieldMaxPodResources:
@@ -70,7 +70,7 @@ func (e Edit) Spelled(v int64) string {
 	return strconv.FormatInt(v, 10)
 }
 
-// Apply returns the declaration with the edit.
+// Apply returns the declaration after the edit.
 func (e Edit) Apply(d queue.Declaration) queue.Declaration {
 	switch e.Field {
 	case FieldMax:

@@ -1,11 +1,12 @@
-// Package picture answers questions about a cluster as it stands at one moment: what is released next and why in this order, what a pod
-// waits for, and the smallest change that would let it start.
+// Package picture answers questions about a cluster at one moment: what is released next and why in this
+// order, what a pod waits for, and the smallest change that would let it start.
 //
-// In: a ledger that nobody else uses, filled from API objects. Out: values for package report. Answers are not derived beside the rules
-// but by the rules: a change is tried on the ledger, the releases that follow are gone through, and everything is taken back.
+// Input is a ledger that nothing else uses, filled from API objects. Output is values for package report. The
+// rules themselves give the answers: a change is made on the ledger, the releases that follow are rehearsed,
+// and everything is undone.
 //
-// The package talks to no cluster and reads no clock. What only an attempt tells (ports, volumes, affinity between pods) it does not
-// know: a pod that it expects to be released may still fit no node.
+// The package talks to no cluster and reads no clock. It does not know what only an attempt shows (ports,
+// volumes, affinity between pods): a pod that it expects to be released may still fit on no node.
 package picture
 
 import (
@@ -19,32 +20,33 @@ type Picture struct {
 	ledger    *ledger.Ledger
 	rehearsal *ledger.Rehearsal
 	size      int
-	// released is what would be released with the room there is, in order, and place where each pod is in it; nil: not gone through yet.
+	// released is what would be released with the room there is, in order, and place is the index of each pod
+	// in it; nil until rehearsed.
 	released []ledger.UID
 	place    map[ledger.UID]int
-	// stopped is what stops a pod while nothing is released yet.
+	// stopped is what stops a pod before anything more is released.
 	stopped map[ledger.UID]reason.Reason
-	starved map[queue.Path]reason.Reason // before anything was rehearsed
+	starved map[queue.Path]reason.Reason // taken before any rehearsal
 }
 
-// New takes over a ledger that nobody else uses.
+// New takes over a ledger that nothing else uses.
 func New(l *ledger.Ledger) *Picture {
 	starved := starvedQueues(l.Snapshot())
 	return &Picture{ledger: l, rehearsal: l.Rehearse(), stopped: map[ledger.UID]reason.Reason{}, starved: starved}
 }
 
-// Step is one release to come.
+// Step is one future release.
 type Step struct {
 	// Position is its place among all releases, from 1.
 	Position int
 	Pod      ledger.PodState
-	// Room: a node has room for it. The steps without come after all that have, in the order in which they would be released if room
-	// appeared for all.
+	// Room: a node has room for it. Steps without room come after all others, in the order in which they would
+	// be released if there were room for all.
 	Room      bool
 	Decisions []ledger.Decision // from the root down to the application
 }
 
-// Order returns the next n releases of pods in or below a queue, with what decided each step.
+// Order returns the next n releases of pods in or below a queue, and what decided each step.
 func (p *Picture) Order(below queue.Path, n int) []Step {
 	p.forget()
 	defer p.forget()
@@ -67,14 +69,15 @@ func (p *Picture) Order(below queue.Path, n int) []Step {
 	return steps
 }
 
-// forget takes all releases back.
+// forget undoes all rehearsed releases.
 func (p *Picture) forget() {
 	p.rehearsal.Keep(false)
 	p.rehearsal.Back(0)
 	p.released, p.place = nil, nil
 }
 
-// run goes through all that would be released with the room there is. What is asked about what waits is asked of the state after it.
+// run rehearses everything that would be released with the room there is. Questions about waiting pods are
+// answered in the state after it.
 func (p *Picture) run() {
 	if p.place != nil {
 		return
@@ -88,7 +91,8 @@ func (p *Picture) run() {
 	p.size = p.rehearsal.Size()
 }
 
-// Prepare says about which pods Why will be asked: for all of them together, releases need to be gone through only once.
+// Prepare announces the pods about which Why will be asked, so that releases are rehearsed only once for all
+// of them.
 func (p *Picture) Prepare(uids ...ledger.UID) {
 	p.forget()
 	for _, uid := range uids {

@@ -14,18 +14,19 @@ type Budget struct {
 	Allowed int
 }
 
-// Preemption is what would be taken now, and from what it was planned.
+// Preemption is a plan of what would be preempted now, and the world it was made from.
 type Preemption struct {
 	World preemption.World
 	Plan  preemption.Plan
-	// Faults are what a check of the plan finds wrong with it: the scheduler carries out none that has any.
+	// Faults are what a check of the plan finds wrong; the scheduler does not carry out a plan with faults.
 	Faults []string
-	// Pods are those that the plan names, by UID.
+	// Pods are the pods that the plan names, by UID.
 	Pods map[string]ledger.PodState
 }
 
-// Preempt plans on a ledger that nobody else uses, as if the timeouts of all queues that are below had passed. Pods that are leaving are gone;
-// those that are only announced are taken before their equals, so that a plan that is being carried out is shown again.
+// Preempt plans on a ledger that nothing else uses, as if the timeouts of all starved queues had passed.
+// Terminating pods count as gone. Pods that are only announced are chosen before equal ones, so that a plan
+// that is being carried out is shown again.
 func Preempt(l *ledger.Ledger, now int64, budgets []Budget) Preemption {
 	w := l.WhatPreemption(now)
 	f := budgeted(l.Feasibility(w), budgets)
@@ -44,7 +45,7 @@ func Preempt(l *ledger.Ledger, now int64, budgets []Budget) Preemption {
 	return p
 }
 
-// withBudgets adds budgets, of which the ledger knows nothing, to what it knows.
+// withBudgets adds PodDisruptionBudgets, which the ledger does not know.
 type withBudgets struct {
 	preemption.Feasibility
 	of      map[string][]int
@@ -62,13 +63,14 @@ func budgeted(f preemption.Feasibility, budgets []Budget) preemption.Feasibility
 	return w
 }
 
-// Budgets returns the budgets of a pod, by their places in the order given.
+// Budgets returns the budgets of a pod, as indexes into the given list.
 func (w withBudgets) Budgets(uid string) []int { return w.of[uid] }
 
-// Allowed is what a budget allows before the plan.
+// Allowed returns what a budget allows before the plan.
 func (w withBudgets) Allowed(budget int) int { return w.allowed[budget] }
 
-// starvedQueues says of each queue for which others give back, now or when a timeout has passed, what it is below and when that is.
+// starvedQueues returns, for each queue that preemption helps now or after a timeout, what it is below and
+// when that happens.
 func starvedQueues(s ledger.Snapshot) map[queue.Path]reason.Reason {
 	all := map[queue.Path]reason.Reason{}
 	for _, q := range s.Queues {
@@ -87,8 +89,9 @@ func starvedQueues(s ledger.Snapshot) map[queue.Path]reason.Reason {
 	return all
 }
 
-// relief says what preemption does for a pod that waits for room, or will do: the room that is being made for it, or when others give back what
-// its queue, or the next one above it that is starved, is owed. It is "" where there is nothing to say.
+// relief says what preemption does or will do for a pod that waits for room: the room that is being made for
+// it, or when pods are preempted for its queue or the nearest starved queue above. It is "" if there is
+// nothing to say.
 func (p *Picture) relief(a *Answer) string {
 	if a.Verdict != Waiting && a.Verdict != Room && a.Verdict != Parked {
 		return ""

@@ -12,10 +12,11 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// The search for the smallest change tries one after the other, each from the state in which everything that can be released is. A try
-// tells the next value of each limit with which anything would go otherwise, so no value between two tries needs to be tried. After
-// smallSteps tries the steps double, and the way back down ends, too, when mostWork is done: the answer is then one that lets the pod
-// start, but perhaps not the smallest. Work is counted in what is looked at, since there is no clock here: about a microsecond each.
+// The search tries one change after another, each on the state in which everything that can be released is
+// released. A try yields, for each limit, the next value at which anything would go differently, so values
+// between two tries need no try. After smallSteps tries the steps double, and making the change smaller again
+// stops when mostWork is done: the answer then lets the pod start, but may not be the smallest. Work counts
+// what is looked at, because there is no clock here: about a microsecond each.
 const (
 	smallSteps     = 100
 	mostWork       = 20_000_000
@@ -27,20 +28,20 @@ type search struct {
 	*Picture
 	pod        ledger.UID
 	edits      []Edit
-	thresholds []*ledger.Threshold // of edits of max and maxDriverShare, nil for others
-	failed     []int64             // of each edit, the largest value that was not enough
+	thresholds []*ledger.Threshold // for edits of max and maxDriverShare, nil for others
+	failed     []int64             // for each edit, the largest value that was not enough
 	node       ledger.Node
-	grown      bool // no node is as large
+	grown      bool // node was made larger than all existing nodes
 	nodes      int
 	blockers   []reason.Reason
 	tries      int
 	work       int // see mostWork
 	found      bool
-	doubled    bool         // some steps were larger than they had to be
+	doubled    bool         // some steps may have been larger than necessary
 	ahead      []ledger.UID // released before the pod in the last try
 }
 
-// search finds the smallest change that lets a pod start which is not among those released anyway.
+// search finds the smallest change that lets a pod start, if the pod is not released anyway.
 func (p *Picture) search(a *Answer) {
 	s := &search{Picture: p, pod: a.Pod.UID}
 	for s.work < mostWork {
@@ -68,7 +69,8 @@ func (p *Picture) search(a *Answer) {
 	}
 }
 
-// try makes the change, goes through what is then released up to the pod, and takes all back. It returns what stops the pod at the end.
+// try makes the change, rehearses the releases up to the pod, and undoes everything. It returns what stops the
+// pod at the end.
 func (s *search) try() (released bool, stopped reason.Reason) {
 	s.tries++
 	h := s.rehearsal
@@ -93,13 +95,13 @@ func (s *search) try() (released bool, stopped reason.Reason) {
 	return released, stopped
 }
 
-// apply makes the change on the ledger, all of it at once, and returns what unmakes it.
+// apply makes the whole change on the ledger at once and returns a function that undoes it.
 func (s *search) apply() (undo func()) {
 	h := s.rehearsal
 	edited := map[queue.Path]queue.Declaration{}
 	var undos []func()
 	readmit := false
-	for _, e := range s.edits { // nothing is declared before all has been read: reading brings the ledger up to date
+	for _, e := range s.edits { // read everything before declaring anything: reading brings the ledger up to date
 		d, known := edited[e.Queue]
 		if !known {
 			before, declared := h.Declaration(e.Queue)
@@ -115,12 +117,12 @@ func (s *search) apply() (undo func()) {
 		edited[e.Queue] = e.Apply(d)
 		readmit = readmit || e.Resource == "" && e.Field != FieldMaxDriverShare && e.Field != FieldMaxStarting
 	}
-	for _, d := range edited { // in force together: order does not matter
+	for _, d := range edited { // they come into force together: order does not matter
 		h.Declare(d)
 	}
 	for i := range s.nodes {
 		n := s.node
-		n.Name = "+" + strconv.Itoa(i+1) // no node has such a name
+		n.Name = "+" + strconv.Itoa(i+1) // no node has this name
 		h.AddNode(n)
 		undos = append(undos, func() { h.RemoveNode(n.Name) })
 	}
@@ -134,7 +136,7 @@ func (s *search) apply() (undo func()) {
 	}
 }
 
-// extend makes the change larger by what stops the pod now; false: no change of ours helps.
+// extend makes the change larger, by what stops the pod now. It returns false if no change of ours helps.
 func (s *search) extend(why reason.Reason) bool {
 	path, running, start := queue.Path(why.Queue), reason.As[reason.Applications](why).Most, reason.As[reason.Start](why).Most
 	var e Edit
@@ -177,16 +179,17 @@ func (s *search) add(e Edit) {
 	}
 }
 
-// atLeast is what a max must be at the very least: pods of the same class that come before it in its application go first.
+// atLeast returns a lower bound for the max that the pod needs: pods of the same class that come before it in
+// its application are released first.
 func (s *search) atLeast(why reason.Reason) int64 {
 	before := int64(0)
-	if s.tries == 1 && why.Other == "" { // later, some of them are in what is used; what a pod group asks for is that of all its pods
+	if s.tries == 1 && why.Other == "" { // after the first try, usage includes some of them; the request of a pod group is that of all its pods
 		before = int64(s.rehearsal.Before(s.pod))
 	}
 	return resource.SatAdd(why.Used, resource.SatMul(why.Asked, before+1))
 }
 
-// raise takes an edit to the next value with which anything goes otherwise.
+// raise sets an edit to the next value at which anything goes differently.
 func (s *search) raise(i int) bool {
 	e := &s.edits[i]
 	s.failed[i] = e.To
@@ -212,7 +215,7 @@ func (s *search) raise(i int) bool {
 	return e.To > s.failed[i]
 }
 
-// create makes the Queue that a pod asks for, and those above it that are missing.
+// create adds the Queue that a pod asks for, and the missing Queues above it.
 func (s *search) create(path queue.Path, why reason.Reason) bool {
 	grown := false
 	for _, p := range append(path.Ancestors(), path) {
@@ -232,7 +235,7 @@ func (s *search) create(path queue.Path, why reason.Reason) bool {
 	return grown
 }
 
-// addNode adds one more node, and at first as many as the pods that go before it need.
+// addNode adds one more node; the first time, as many as the pods that are released before it need.
 func (s *search) addNode(why reason.Reason) bool {
 	if s.nodes > 0 {
 		s.nodes++
@@ -253,7 +256,7 @@ func (s *search) addNode(why reason.Reason) bool {
 	return true
 }
 
-// fitting is how many pods of a size an empty node takes.
+// fitting returns how many pods of this size fit on an empty node.
 func fitting(request resource.List, n ledger.Node) int {
 	most := math.MaxInt32
 	if n.Pods > 0 {
@@ -267,7 +270,8 @@ func fitting(request resource.List, n ledger.Node) int {
 	return max(most, 1)
 }
 
-// shrink makes each part of the change as small as the others let it be, until none can be smaller: a smaller part may let another be.
+// shrink makes each part of the change as small as the others allow, and repeats until nothing changes: a
+// smaller part may allow another to shrink.
 func (s *search) shrink() {
 	parts := len(s.edits) + btoi(s.nodes > 0)
 	for again := parts > 1 || s.doubled; again && s.work < mostWork; {
@@ -297,8 +301,8 @@ func (s *search) shrink() {
 	}
 }
 
-// drop leaves out the edits that came to nothing, since others did for them. False: the pod does not start without them (a max in percent
-// that is kept from growing with the nodes is more than nothing).
+// drop removes the edits that shrank to nothing because others replaced them. It returns false if the pod does
+// not start without them (a max in percent that is kept from growing with the nodes has an effect even so).
 func (s *search) drop() bool {
 	for i := len(s.edits) - 1; i >= 0; i-- {
 		if e := s.edits[i]; e.Field != FieldExists && e.To == e.From {
@@ -307,12 +311,12 @@ func (s *search) drop() bool {
 			s.failed = slices.Delete(s.failed, i, i+1)
 		}
 	}
-	released, _ := s.try() // notes what goes before the pod, too
+	released, _ := s.try() // records what is released before the pod, too
 	return released
 }
 
-// tighten looks between the last value of a max that was not enough and the one that is: a max also moves shares, and with them what
-// drivers may use, which no threshold tells.
+// tighten searches between the last max that was not enough and the first that is. A max also moves shares,
+// and with them what drivers may use; no threshold tells that.
 func (s *search) tighten(e *Edit, failed int64) {
 	if e.Field != FieldMax {
 		return
@@ -329,7 +333,8 @@ func (s *search) tighten(e *Edit, failed int64) {
 	e.To = enough
 }
 
-// climb tries one value after the other and stops at the first with which the pod starts; false: there is none.
+// climb tries one value after another and stops at the first at which the pod starts; it returns false if
+// there is none.
 func (s *search) climb(reset func(), next func() bool) bool {
 	reset()
 	for ok := true; ok && s.work < mostWork; ok = next() {

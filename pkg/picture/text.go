@@ -12,7 +12,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// changes are the change that was found, and where something that ends does the same, that.
+// changes returns the change that was found and, if the end of something has the same effect, that end.
 func (s *search) changes(pod ledger.PodState) []Change {
 	c := Change{Edits: s.edits, Nodes: s.nodes, Node: s.node, Kind: ChangeBoth}
 	switch {
@@ -52,7 +52,7 @@ func (e Edit) text() string {
 	return "spec." + string(e.Field) + " " + to + " in Queue " + string(e.Queue) + " (now " + e.Spelled(e.From) + ")"
 }
 
-// end is what has to end instead of the edit.
+// end returns what could end instead of making the edit.
 func (e Edit) end() []Change {
 	c, amount := Change{Kind: ChangeEnd}, e.To-e.From
 	switch e.Field {
@@ -75,7 +75,7 @@ func (e Edit) end() []Change {
 	return []Change{c}
 }
 
-// neededAtOnce is how many pods of a group start at once.
+// neededAtOnce is how many pods of a group must start at once.
 func neededAtOnce(why reason.Reason) int64 {
 	if n, ok := why.Numbers.(reason.MinResources); ok {
 		return n.Needed
@@ -83,7 +83,7 @@ func neededAtOnce(why reason.Reason) int64 {
 	return reason.As[reason.Packing](why).Needed
 }
 
-// byHand says what would help where no change of limits and nodes does.
+// byHand says what would help if no change of limits and nodes does.
 func byHand(why reason.Reason) []Change {
 	var text string
 	switch why.Code {
@@ -111,7 +111,7 @@ func byHand(why reason.Reason) []Change {
 	return []Change{{Kind: ChangePod, Message: "starts with: " + text}}
 }
 
-// queueKey is where a pod names its queue.
+// queueKey is the label or annotation by which a pod names its queue.
 const queueKey = "fairway.dev/queue"
 
 func sizeText(l resource.List) string {
@@ -156,7 +156,7 @@ func (p *Picture) Text(d ledger.Decision) string {
 	}
 }
 
-// guaranteeText names the resource with the largest guarantee that is used least of.
+// guaranteeText names the guaranteed resource of which the smallest part is used.
 func guaranteeText(c ledger.Competitor) string {
 	var name resource.Name
 	least := int64(-1)
@@ -174,7 +174,7 @@ func guaranteeText(c ledger.Competitor) string {
 
 const thousand = 1000
 
-// shareText is the dominant share: rounded for the eye to three digits, compared exactly.
+// shareText prints the dominant share, rounded to three digits; the comparison is exact.
 func (p *Picture) shareText(rule queue.Rule, c ledger.Competitor) string {
 	const million = 1_000_000
 	total := p.rehearsal.Total()
@@ -190,7 +190,7 @@ func (p *Picture) shareText(rule queue.Rule, c ledger.Competitor) string {
 	if name == "" {
 		return "nothing at weight " + resource.Decimal(c.Weight)
 	}
-	digits := int64(1000) // one after the point
+	digits := int64(1000) // one after the decimal point
 	for digits > 1 && most < 100*digits {
 		digits /= 10
 	}

@@ -15,15 +15,15 @@ type Verdict string
 const (
 	// Running: the pod has a node.
 	Running Verdict = "running"
-	// Next: with the room there is, the pod is released without anything having to end.
+	// Next: with the room there is, the pod is released before anything ends.
 	Next Verdict = "next"
-	// Waiting: nothing stops it now, but pods before it take the room or what a limit leaves.
+	// Waiting: nothing stops it now, but pods before it take the room or the rest of a limit.
 	Waiting Verdict = "waiting"
-	// Room: no rule holds it, and no node has room for it.
+	// Room: no rule blocks it, but no node has room for it.
 	Room Verdict = "room"
-	// Held: a limit, a scheduling gate or another rule holds it.
+	// Held: a limit, a scheduling gate or another rule blocks it.
 	Held Verdict = "held"
-	// Parked: nodes have room, and the scheduler's last answer was that it fits none.
+	// Parked: nodes have room, but kube-scheduler's last answer was that it fits on none.
 	Parked Verdict = "parked"
 	// Refused: no queue takes it.
 	Refused Verdict = "refused"
@@ -34,26 +34,27 @@ type Answer struct {
 	Pod     ledger.PodState
 	Verdict Verdict
 	Reason  reason.Reason // zero for a running pod
-	// Ahead is the number of pods that are released before it, once what WouldStartIf begins with is done; First are the first of them.
+	// Ahead is the number of pods that are released before it after the first change in WouldStartIf is made.
+	// First are the first of these pods.
 	Ahead    int
 	First    []ledger.PodState
-	Blockers []Blocker // the dominant one first
-	// Preemption says what is done, or will be, to make room for it; "" for nothing.
+	Blockers []Blocker // the main one first
+	// Preemption says what is or will be done to make room for it; "" for nothing.
 	Preemption string
-	// WouldStartIf begins with the smallest change that lets it start; others say the same in other words.
+	// WouldStartIf begins with the smallest change that lets it start; others have the same effect.
 	WouldStartIf []Change
 }
 
-// Blocker is something that stops a pod, and who holds what it needs.
+// Blocker is something that stops a pod, and who uses what the pod needs.
 type Blocker struct {
 	Reason  reason.Reason
 	Holders []ledger.Holder
 }
 
-// most bounds the pods and holders that an answer names.
+// most is the largest number of pods and of holders that an answer names.
 const most = 5
 
-// Why says why a pod waits; false: there is no such pod.
+// Why says why a pod waits; it returns false if there is no such pod.
 func (p *Picture) Why(uid ledger.UID) (Answer, bool) {
 	stopped, prepared := p.stopped[uid]
 	if !prepared {
@@ -111,7 +112,7 @@ func (p *Picture) ahead(a *Answer, uids []ledger.UID) {
 	}
 }
 
-// blocker adds who holds what is lacking.
+// blocker adds who uses what is lacking.
 func (p *Picture) blocker(r reason.Reason) Blocker {
 	b := Blocker{Reason: r}
 	switch r.Code {

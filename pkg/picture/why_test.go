@@ -6,7 +6,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
-// Every reason has a verdict that was meant: a code that is new falls to none by chance.
+// Every reason has a deliberate verdict: a new code gets none by chance.
 func TestVerdictOfEveryReason(t *testing.T) {
 	want := map[reason.Code]Verdict{
 		reason.QueueNameInvalid: Refused, reason.QueueNotFound: Refused, reason.QueueNotLeaf: Refused, reason.QueueNotReady: Refused,
@@ -30,7 +30,7 @@ func TestVerdictOfEveryReason(t *testing.T) {
 	}
 }
 
-// What no change of limits and nodes that is tried here lifts, the answer says in words.
+// If no change of limits and nodes helps, the answer says in words what would.
 func TestWhatHelpsAPodGroup(t *testing.T) {
 	gang := reason.Reason{Other: "team/ring"}
 	for code, want := range map[reason.Code]string{
