@@ -12,13 +12,15 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// batch is how many pods are released before all are refunded; timers stop meanwhile.
+// batch is how many pods are released before all are refunded; the timer stops during refunds.
 const batch = 1024
 
-// applications are as many in every world, however many pods they have: it is a multiple of the numbers of leaves.
+// applications is the same in every world, whatever the number of pods; it is a multiple of the numbers of
+// leaves.
 const applications = 10_000
 
-// full is a cluster under load: queues in a tree of four levels, pods of a few classes waiting in all leaves, some of them running.
+// full is a cluster under load: a tree of four levels, pods of a few classes waiting in all leaves, some of
+// them running.
 type full struct {
 	*ledger.Ledger
 	dispatcher Dispatcher
@@ -45,7 +47,7 @@ func (f *full) pod(n int, r *rand.Rand) ledger.Pod {
 	}
 }
 
-// newFull declares about the given number of queues: tens of groups, which hold the rest evenly.
+// newFull declares about the given number of queues: tens of groups that hold the rest evenly.
 func newFull(queues, pods int, classes int64) *full {
 	f := &full{classes: classes, Ledger: ledger.New(ledger.Options{Window: batch}), now: 1, released: make([]ledger.UID, 0, batch)}
 	f.dispatcher = Dispatcher{Ledger: f.Ledger, Port: f}
@@ -76,7 +78,7 @@ func newFull(queues, pods int, classes int64) *full {
 		f.ObservePod(f.pod(n, r), f.now)
 	}
 	f.Lead(f.now)
-	// Some pods run, so that shares differ, and every class has proved to fit.
+	// Some pods run, so that shares differ and every class is known to fit.
 	for i := 0; i < 5 || len(f.released) < batch; i++ {
 		f.released = f.released[:0]
 		f.round()
@@ -117,7 +119,7 @@ func forSizes(b *testing.B, waiting []int, run func(b *testing.B, f *full)) {
 	}
 }
 
-// A release allocates nothing, so that a large cluster under load leaves nothing to collect.
+// A release allocates nothing, so a large cluster under load leaves nothing to the garbage collector.
 func TestChooseAndChargeDoesNotAllocate(t *testing.T) {
 	f := newFull(50, 5000, 4)
 	least := uint64(1 << 62)
@@ -132,12 +134,13 @@ func TestChooseAndChargeDoesNotAllocate(t *testing.T) {
 		}
 		f.refund()
 	}
-	if least > batch/100 { // a round may, for what it hands to the port
+	if least > batch/100 { // a round may allocate what it hands to the port
 		t.Errorf("releasing %d pods allocates %d times", batch, least)
 	}
 }
 
-// BenchmarkChooseAndCharge: one operation releases one pod: it is chosen, charged at every level, and handed to the gate.
+// BenchmarkChooseAndCharge: one operation releases one pod: chosen, charged at every level, and handed to the
+// gate.
 func BenchmarkChooseAndCharge(b *testing.B) {
 	forSizes(b, []int{10_000, 1_000_000}, func(b *testing.B, f *full) {
 		for done := 0; done < b.N; done += batch {
@@ -152,7 +155,7 @@ func BenchmarkChooseAndCharge(b *testing.B) {
 	})
 }
 
-// BenchmarkClasses is BenchmarkChooseAndCharge where pods differ more: each class has an order of its own in every queue.
+// BenchmarkClasses is BenchmarkChooseAndCharge with more classes: each class has its own order in every queue.
 func BenchmarkClasses(b *testing.B) {
 	for _, classes := range []int64{1, 16, 256} {
 		var f *full
@@ -172,7 +175,7 @@ func BenchmarkClasses(b *testing.B) {
 	}
 }
 
-// BenchmarkChooseChargeAndRefund: one operation releases one pod and takes it back.
+// BenchmarkChooseChargeAndRefund: one operation releases one pod and refunds it.
 func BenchmarkChooseChargeAndRefund(b *testing.B) {
 	forSizes(b, []int{10_000}, func(b *testing.B, f *full) {
 		for done := 0; done < b.N; done += batch {
@@ -182,7 +185,8 @@ func BenchmarkChooseChargeAndRefund(b *testing.B) {
 	})
 }
 
-// BenchmarkWholeWay: one operation takes one pod the whole way: released, reserved, seen bound, seen gone, and a new one submitted.
+// BenchmarkWholeWay: one operation takes one pod through all states: released, reserved, seen bound, seen
+// gone, and a new one submitted.
 func BenchmarkWholeWay(b *testing.B) {
 	forSizes(b, []int{10_000}, func(b *testing.B, f *full) {
 		r := rand.New(rand.NewPCG(3, 4))
@@ -207,7 +211,7 @@ func BenchmarkWholeWay(b *testing.B) {
 	})
 }
 
-// BenchmarkBacklog: one operation is one look at the first thousand pods, for which the ledger's lock is held once.
+// BenchmarkBacklog: one operation reads the first thousand pods, while the ledger's lock is held once.
 func BenchmarkBacklog(b *testing.B) {
 	forSizes(b, []int{100_000}, func(b *testing.B, f *full) {
 		for b.Loop() {
@@ -216,7 +220,8 @@ func BenchmarkBacklog(b *testing.B) {
 	})
 }
 
-// BenchmarkNodeChanges: one operation takes in a node whose size changed, and settles: shares of all queues mean something else now.
+// BenchmarkNodeChanges: one operation observes a node whose size changed, and settles: the shares of all
+// queues change.
 func BenchmarkNodeChanges(b *testing.B) {
 	forSizes(b, []int{10_000}, func(b *testing.B, f *full) {
 		for i := range b.N {
@@ -230,7 +235,8 @@ func BenchmarkNodeChanges(b *testing.B) {
 	})
 }
 
-// BenchmarkYardstick is what a release is measured by, whatever the machine: one Pop and one Push on a heap of 10,000 entries.
+// BenchmarkYardstick is the unit in which a release is measured on any machine: one Pop and one Push on a heap
+// of 10,000 entries.
 func BenchmarkYardstick(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	y := make(yard, 0, 10_000)

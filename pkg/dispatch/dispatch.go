@@ -1,8 +1,9 @@
-// Package dispatch lets waiting pods into kube-scheduler, one after the other in the order the ledger chooses, and takes them out
-// again where that is asked for. In: a ledger, a gate to kube-scheduler's queue, and the time. Out: calls on the gate.
+// Package dispatch lets waiting pods into kube-scheduler, one at a time in the order that the ledger chooses,
+// and takes them out again when the ledger says so.
 //
-// It keeps no state of its own, starts no goroutine and reads no clock: the caller decides when a round is due (see Dispatcher.Round),
-// so the simulator drives the very code the scheduler runs.
+// Input is a ledger, a gate to kube-scheduler's queue, and the time. Output is calls on the gate. The package
+// keeps no state, starts no goroutine and reads no clock: the caller decides when a round is due (see
+// Dispatcher.Round), so the simulator runs the same code as the scheduler.
 package dispatch
 
 import "github.com/fairway-scheduler/fairway/pkg/ledger"
@@ -11,7 +12,7 @@ import "github.com/fairway-scheduler/fairway/pkg/ledger"
 type Gate interface {
 	// Admit lets the pod in, as its newest object.
 	Admit(ledger.UID)
-	// Withdraw takes the pod out if it is in; a pod that is not is no error.
+	// Withdraw takes the pod out. It does nothing if the pod is not in.
 	Withdraw(ledger.UID)
 }
 
@@ -33,8 +34,8 @@ type Dispatcher struct {
 	Released func(r ledger.Release, now int64)
 }
 
-// Round fills the window. It is due after every observation, failure or reservation, and at the time it returns: the earliest at
-// which waiting alone makes something releasable (0: never).
+// Round fills the window. It is due after every observation, failure or reservation, and at the time it
+// returns: the earliest time at which a pod can be released without any event (0: never).
 func (d *Dispatcher) Round(now int64) (next int64) {
 	d.Port.Exclusive(func(g Gate) {
 		for _, uid := range d.Ledger.TakeWoken(now) {
@@ -58,11 +59,11 @@ func (d *Dispatcher) Round(now int64) (next int64) {
 	return next
 }
 
-// Failed refunds a pod whose attempt failed. kept is what kube-scheduler's own failure handler does, which puts the pod back into
-// its queue; the refund comes first, since putting it back asks PreEnqueue about the pod. kept nil: a rule of ours refused, and
-// kube-scheduler shall hear nothing of it.
+// Failed refunds a pod whose attempt failed. kept is kube-scheduler's own failure handler, which puts the pod
+// back into its queue. The refund comes first, because putting the pod back calls PreEnqueue. If kept is nil,
+// a rule of ours refused the pod, and kube-scheduler is not told.
 func (d *Dispatcher) Failed(uid ledger.UID, f ledger.Failure, now int64, kept func()) {
-	// In one piece: whom the refund sets free may be chosen again at once.
+	// In one piece: the pods that the refund unblocks may be chosen at once.
 	d.Port.Exclusive(func(g Gate) {
 		for _, other := range d.Ledger.Fail(uid, f, now) {
 			if other != uid || kept == nil {
@@ -74,7 +75,8 @@ func (d *Dispatcher) Failed(uid ledger.UID, f ledger.Failure, now int64, kept fu
 		return
 	}
 	kept() // calls the apiserver: not under the delivery lock
-	// It has put the pod back into the queue, where only a parked one may stay; one that was parked may have moved on meanwhile.
+	// The handler put the pod back into the queue, where only a parked pod may stay; a parked pod may have
+	// been released meanwhile.
 	d.Port.Exclusive(func(g Gate) { d.withdraw(g, uid) })
 }
 
@@ -84,8 +86,8 @@ func (d *Dispatcher) withdraw(g Gate, uid ledger.UID) {
 	}
 }
 
-// Sweep puts right the pods that were released before the given time and that kube-scheduler lost, and returns how many it found.
-// Every way out of kube-scheduler is covered elsewhere; this is the net below them, and it should stay empty.
+// Sweep repairs the pods that were released before the given time and that kube-scheduler lost, and returns
+// how many it found. Every way out of kube-scheduler is handled elsewhere, so it should find none.
 func (d *Dispatcher) Sweep(before, now int64) (lost int) {
 	for _, uid := range d.Ledger.Overdue(before) {
 		if d.Port.Holds(uid) {

@@ -12,7 +12,7 @@ import (
 
 const sec int64 = 1e9
 
-// scheduler is a port and a gate that write down what is asked of them.
+// scheduler is a port and a gate that record their calls.
 type scheduler struct {
 	Dispatcher
 	t         *testing.T
@@ -153,7 +153,7 @@ func TestRefundComesBeforeKubeSchedulerHearsOfTheFailure(t *testing.T) {
 }
 
 func TestOthersAreTakenOutInOnePieceWithTheRefund(t *testing.T) {
-	// While kube-scheduler reports the failure, a round may run: it must find out whom it may choose.
+	// While kube-scheduler reports the failure, a round may run and must know which pods it may choose.
 	s := newScheduler(t, 3)
 	s.pod("a0", "a", "huge", 1000)
 	s.pod("b0", "b", "b0", 1)
