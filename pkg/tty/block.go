@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// ANSI sequences. Cursor moves are relative to where the block begins, so nothing needs to know what stands above it.
+// ANSI sequences. Cursor moves are relative to the beginning of the block, so the text above it does not
+// matter.
 const (
 	clearLine = "\x1b[K" // to its end
 	clearDown = "\x1b[J" // from the cursor to the end of the screen
@@ -14,20 +15,22 @@ const (
 	wrapOn    = "\x1b[?7h"
 )
 
-// Block is lines at the bottom of a terminal, redrawn in place. Each redraw is one write, so that nothing flickers.
+// Block is lines at the bottom of a terminal that are redrawn in place. Each redraw is a single write, so that
+// nothing flickers.
 type Block struct {
 	Out   io.Writer
 	Size  func() (width, height int)
-	lines []string // what stands there now
+	lines []string // on the screen now
 }
 
 // Say writes a line that stays, above the block.
 func (b *Block) Say(line string) { b.write(b.up() + clearDown + line + "\n" + b.draw()) }
 
-// Freeze makes the block a thing of the past: it stays, and lines come below it.
+// Freeze ends the block: it stays, and later lines come below it.
 func (b *Block) Freeze() { b.lines = nil }
 
-// Show draws the block anew. What does not fit the height is left out: what scrolled away could not be redrawn.
+// Show redraws the block. Lines beyond the terminal's height are left out, because lines that scrolled away
+// could not be redrawn.
 func (b *Block) Show(lines []string) {
 	_, height := b.Size()
 	up := b.up()
@@ -35,7 +38,7 @@ func (b *Block) Show(lines []string) {
 	b.write(up + b.draw() + clearDown)
 }
 
-// up moves to where the block begins; the cursor rests on the line below it.
+// up moves the cursor from the line below the block to its beginning.
 func (b *Block) up() string {
 	if len(b.lines) == 0 {
 		return ""
@@ -45,9 +48,9 @@ func (b *Block) up() string {
 
 func (b *Block) draw() string {
 	var text strings.Builder
-	text.WriteString(wrapOff) // a terminal that became narrower must not turn one line into two
+	text.WriteString(wrapOff) // a terminal that became narrower must not wrap lines
 	for _, line := range b.lines {
-		text.WriteString(clearLine + line + "\n") // cleared after it, a line as wide as the terminal would lose its last character
+		text.WriteString(clearLine + line + "\n") // clearing after the text would erase the last character of a line as wide as the terminal
 	}
 	text.WriteString(wrapOn)
 	return text.String()

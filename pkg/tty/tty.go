@@ -1,7 +1,7 @@
-// Package tty knows what the reader looks at: a terminal of some size and abilities, or a file or pipe, of which neither is known.
+// Package tty knows where output goes: a terminal of some size and abilities, or a file or pipe.
 //
-// In: a file and the environment. Out: a Screen, and on a terminal a Block of lines that is redrawn in place. It must not know what the
-// lines say.
+// Input is a file and the environment. Output is a Screen and, on a terminal, a Block of lines that is redrawn
+// in place. The package must not know what the lines say.
 package tty
 
 import (
@@ -14,22 +14,22 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/report"
 )
 
-// Screen is where text goes.
+// Screen is a destination of text.
 type Screen struct {
 	Out io.Writer
-	// Terminal: there is a width, and somebody who reads along.
+	// Terminal: it has a width, and a person reads it.
 	Terminal bool
-	// Redraw: the terminal knows the sequences that a Block and colors need.
+	// Redraw: the terminal supports the sequences that a Block and colors need.
 	Redraw bool
 	Style  report.Style
-	// Size of a terminal, nil of anything else.
+	// Size returns the size of a terminal; nil if it is not a terminal.
 	Size func() (width, height int)
 }
 
-// What a terminal that does not tell its size has.
+// The size of a terminal that does not tell its own.
 const usualWidth, usualHeight = 80, 24
 
-// Of looks at a file.
+// Of returns the Screen of a file.
 func Of(file *os.File, environment func(string) string) Screen {
 	s := Screen{Out: file, Terminal: term.IsTerminal(int(file.Fd())), Style: styleFor(environment)}
 	s.Redraw = s.Terminal && environment("TERM") != "dumb"
@@ -46,7 +46,7 @@ func Of(file *os.File, environment func(string) string) Screen {
 	return s
 }
 
-// Width is that of the terminal; 0, without limit, of anything else.
+// Width returns the width of a terminal; 0 (unlimited) if it is not a terminal.
 func (s Screen) Width() int {
 	if s.Size == nil {
 		return 0
@@ -55,7 +55,7 @@ func (s Screen) Width() int {
 	return width
 }
 
-// styleFor respects NO_COLOR (any value but the empty one) and the locale's character set.
+// styleFor respects NO_COLOR (any non-empty value) and the locale's character set.
 func styleFor(environment func(string) string) report.Style {
 	locale := ""
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} { // the first that is set decides
