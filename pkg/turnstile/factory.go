@@ -13,17 +13,19 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// schedulerHandler is the function kube-scheduler registers for added pods (pkg/scheduler/eventhandlers.go, addAllEventHandlers).
-// Every other registration on the pod informer belongs to a plugin and is passed through.
+// schedulerHandler is the function that kube-scheduler registers for added pods
+// (pkg/scheduler/eventhandlers.go, addAllEventHandlers). Every other registration on the pod informer belongs
+// to a plugin and is passed through.
 const schedulerHandler = "k8s.io/kubernetes/pkg/scheduler.(*Scheduler).addPod"
 
-// Factory wraps f for scheduler.New: kube-scheduler's registration on the pod informer goes through the turnstile, everything else
-// is f. Check tells afterwards whether the registration was seen.
+// Factory wraps f for scheduler.New: kube-scheduler's registration on the pod informer goes through the
+// turnstile, everything else goes to f. Check tells afterwards whether the registration was seen.
 func (t *Turnstile) Factory(f informers.SharedInformerFactory) informers.SharedInformerFactory {
 	return factory{SharedInformerFactory: f, t: t}
 }
 
-// Check returns an error where scheduler.New registered no handler that the turnstile knows: then it would withhold nothing.
+// Check returns an error if scheduler.New registered no handler that the turnstile knows: then it would
+// withhold nothing.
 func (t *Turnstile) Check() error {
 	if t.inner == nil {
 		return errors.New("kube-scheduler registered no pod handler named " + schedulerHandler +
@@ -32,7 +34,8 @@ func (t *Turnstile) Check() error {
 	return nil
 }
 
-// The four types below are the path informerFactory.Core().V1().Pods().Informer() with one method each replaced.
+// The four types below are the path informerFactory.Core().V1().Pods().Informer(), each with one method
+// replaced.
 type (
 	factory struct {
 		informers.SharedInformerFactory

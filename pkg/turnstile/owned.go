@@ -5,11 +5,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Owners change one by one and there may be as many as pods, so the pods of one are found without a look at the others. They are linked
-// through their passages: a set for each owner would take more memory than all else that the turnstile keeps.
+// Owners change one by one, and there may be as many as pods, so an owner's pods are found without a look at
+// all others. They are linked through their passages: a set for each owner would take more memory than
+// everything else in the turnstile.
 
-// ReobserveOwned shows the observer every pod of ours that the owner controls, bound ones too, as if it had changed: what the owner says of
-// its pods did.
+// ReobserveOwned shows the observer every pod of ours that the owner controls, bound ones too, as if it had
+// changed, because what the owner says about its pods changed.
 func (t *Turnstile) ReobserveOwned(owner types.UID) {
 	t.delivery.Lock()
 	first := t.owned[owner]
@@ -25,7 +26,8 @@ func (t *Turnstile) ReobserveOwned(owner types.UID) {
 	}
 }
 
-// follow keeps the pod with the others of the owner that its newest object names: it may be orphaned, and adopted.
+// follow links the pod with the other pods of its owner. The owner in its newest object may differ: pods are
+// orphaned and adopted.
 func (t *Turnstile) follow(p *passage) {
 	var owner types.UID
 	if c := metav1.GetControllerOfNoCopy(p.newest); c != nil && p.ours {

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// owned is a pod that the owner controls, "" for none. Its version tells it from others in what is heard.
+// owned is a pod that the owner controls, "" for none. Its version identifies it in the recorded calls.
 func owned(uid, owner, node string) *v1.Pod {
 	p := object(uid, uid, node)
 	if owner != "" {
@@ -41,7 +41,7 @@ func TestPodsOfAnOwnerAreObservedAnew(t *testing.T) {
 	h.want(t)
 }
 
-// However pods come, go, are orphaned and adopted, those of an owner are found, each once.
+// However pods come, go, are orphaned and adopted, an owner's pods are found, each once.
 func TestPodsOfAnOwnerAreFoundWhateverBecameOfThem(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		h, s := newHeard()

@@ -1,11 +1,12 @@
-// Package turnstile stands between the pod informer and kube-scheduler. It hands on assigned and foreign pods at once and withholds
-// the waiting pods of ours, until the dispatcher lets one through.
+// Package turnstile stands between the pod informer and kube-scheduler. It passes on assigned and foreign pods
+// at once and withholds our waiting pods until the dispatcher releases them.
 //
-// In: a SharedInformerFactory, which Factory wraps for scheduler.New, and an Observer that hears of every pod first. Out: the events
-// kube-scheduler's own handler would have seen, less the waiting pods. Withholding was chosen over gating all waiting pods by
-// PreEnqueue: kube-scheduler walks its gated pods at every cluster event (about 90 ns per pod and event; with 46,000 waiting pods 80% of its CPU).
+// Input is a SharedInformerFactory, which Factory wraps for scheduler.New, and an Observer that sees every pod
+// first. Output is the events that kube-scheduler's own handler would have seen, without the waiting pods.
+// Gating all waiting pods by PreEnqueue instead would be too slow: kube-scheduler walks its gated pods at
+// every cluster event (about 90 ns per pod and event; 80% of its CPU with 46,000 waiting pods).
 //
-// It decides nothing: whether a pod may be inside is the ledger's word, passed in by the dispatcher.
+// The package decides nothing: the ledger says whether a pod may be inside, and the dispatcher passes that on.
 package turnstile
 
 import (
@@ -19,44 +20,47 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// Observer hears of every pod before kube-scheduler does, except that the end of a pod is heard after it: kube-scheduler must have
-// given the room back before the ledger gives it to somebody else.
+// Observer sees every pod before kube-scheduler does. Only the end of a pod it sees after: kube-scheduler must
+// have freed the room before the ledger gives it to another pod.
 type Observer interface {
-	// ObservePod takes in the newest object; ours: it is a pod of ours.
+	// ObservePod takes in the newest object. It returns true if the pod is ours.
 	ObservePod(pod *v1.Pod) (ours bool)
 	ForgetPod(pod *v1.Pod)
 	// Changed is called after each event, outside the delivery lock: a round may be due.
 	Changed()
 }
 
-// Turnstile is the pod event handler that kube-scheduler's own is wrapped in.
+// Turnstile is a pod event handler that wraps kube-scheduler's own.
 //
-// Lock order: delivery, then kube-scheduler's queue, then the ledger. Every informer callback and every release holds delivery, so
-// that the newest object is what gets delivered: no stale copy follows an update, no add follows a delete.
+// Lock order: delivery, then kube-scheduler's queue, then the ledger. Every informer callback and every
+// release holds delivery, so that the newest object is delivered: no stale copy follows an update, no add
+// follows a delete.
 type Turnstile struct {
 	observer Observer
-	inside   func(ledger.UID) bool // kube-scheduler's queue holds the pod, or an attempt of it runs
+	inside   func(ledger.UID) bool // the pod is in kube-scheduler's queue, or in a running attempt
 
 	delivery sync.Mutex
 	inner    cache.ResourceEventHandler
 	pods     map[types.UID]*passage
-	owned    map[types.UID]*passage // some pod of each owner
+	owned    map[types.UID]*passage // for each owner, one of its pods
 }
 
-// passage is what the turnstile knows of a pod: the newest object, and the one kube-scheduler was last given (nil: none).
+// passage is what the turnstile knows of a pod: the newest object, and the object that kube-scheduler got last
+// (nil: none).
 type passage struct {
 	newest    *v1.Pod
 	delivered *v1.Pod
 	ours      bool
 
-	// The pods of ours that one owner controls are linked in a ring; owner is "" for a pod outside one.
+	// The pods of ours that one owner controls are linked in a ring; owner is "" for a pod that is in no ring.
 	owner          types.UID
 	before, behind *passage
-	// admitted once: kube-scheduler may have put the pod back by itself, when an attempt ended that ran while it was withdrawn.
+	// admitted: it was let in at least once. kube-scheduler may have put it back by itself, after an attempt
+	// that was still running when the pod was withdrawn.
 	admitted bool
 }
 
-// New returns a turnstile without a scheduler behind it; Factory brings one.
+// New returns a turnstile without a scheduler behind it; Factory connects one.
 func New(o Observer, inside func(ledger.UID) bool) *Turnstile {
 	return &Turnstile{observer: o, inside: inside, pods: map[types.UID]*passage{}, owned: map[types.UID]*passage{}}
 }
@@ -76,7 +80,7 @@ func (t *Turnstile) OnUpdate(oldObj, newObj any) {
 		return
 	}
 	t.deliver(func() {
-		if before.UID != pod.UID { // deleted and created anew between two looks of the informer
+		if before.UID != pod.UID { // deleted and created again between two events of the informer
 			t.remove(before.UID, before)
 		}
 		t.upsert(pod, false)
@@ -145,11 +149,11 @@ func (t *Turnstile) Exclusive(f func(dispatch.Gate)) {
 // Holds implements dispatch.Port.
 func (t *Turnstile) Holds(uid ledger.UID) bool { return t.inside(uid) }
 
-// Reobserve shows the observer every unbound pod of ours that wanted picks, as if it had changed: what is decided outside the pod's
-// own object (a resource claim, the visibility of labels) moved.
+// Reobserve shows the observer every unbound pod of ours that wanted selects, as if it had changed, because
+// something outside the pod's object changed (a resource claim, the visibility of labels).
 func (t *Turnstile) Reobserve(wanted func(*v1.Pod) bool) {
 	t.deliver(func() {
-		for _, p := range t.pods { // each for itself: order does not matter
+		for _, p := range t.pods { // each pod on its own: order does not matter
 			if p.ours && p.newest.Spec.NodeName == "" && wanted(p.newest) {
 				t.observer.ObservePod(p.newest)
 			}
@@ -165,7 +169,7 @@ func (g *gate) Admit(uid ledger.UID) {
 	if p == nil || p.newest.Spec.NodeName != "" {
 		return
 	}
-	g.Withdraw(uid) // a pod that is still in would be passed over by an add
+	g.Withdraw(uid) // an add for a pod that is still in would be ignored
 	p.delivered, p.admitted = p.newest, true
 	g.inner.OnAdd(p.newest, false)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// heard is both sides of the turnstile: what the observer and what kube-scheduler heard, in order.
+// heard records, in order, the calls to the observer and to kube-scheduler.
 type heard struct{ calls []string }
 
 func (h *heard) say(format string, args ...any) {
@@ -85,7 +85,7 @@ func TestAReleasedPodIsAddedAsItsNewestObject(t *testing.T) {
 	h.want(t, "observe 4", "update 3 to 4")
 }
 
-// kube-scheduler gives the room back before the ledger gives it to somebody else.
+// kube-scheduler frees the room before the ledger gives it to another pod.
 func TestTheEndOfAPodReachesKubeSchedulerFirst(t *testing.T) {
 	h, s := newHeard()
 	s.OnAdd(object("u", "1", "node"), false)
@@ -99,12 +99,12 @@ func TestAWithdrawnPodLeavesAndMayComeBack(t *testing.T) {
 	s.OnAdd(object("u", "1", ""), false)
 	s.Exclusive(func(g dispatch.Gate) { g.Withdraw("u"); g.Admit("u"); g.Withdraw("u") })
 	h.want(t, "observe 1", "add 1", "delete 1")
-	// An attempt that ran meanwhile may have put it back: out again, also when it ends.
+	// A running attempt may have put it back: it is withdrawn again, also when it ends.
 	s.Exclusive(func(g dispatch.Gate) { g.Withdraw("u") })
 	h.want(t, "delete 1")
 	s.Exclusive(func(g dispatch.Gate) { g.Admit("u") })
 	h.want(t, "delete 1", "add 1")
-	s.Exclusive(func(g dispatch.Gate) { g.Admit("u") }) // still in: out and in again, or the add would be passed over
+	s.Exclusive(func(g dispatch.Gate) { g.Admit("u") }) // still in: out and in again, because an add would be ignored
 	h.want(t, "delete 1", "add 1")
 	s.Exclusive(func(g dispatch.Gate) { g.Withdraw("u") })
 	h.take()
@@ -130,7 +130,7 @@ func TestAPodRecreatedUnderItsNameIsAnotherPod(t *testing.T) {
 	h.want(t, "delete 1", "forget p", "observe 2")
 }
 
-// Only the registration of kube-scheduler itself is wrapped.
+// Only kube-scheduler's own registration is wrapped.
 func TestOtherHandlersArePassedThrough(t *testing.T) {
 	_, s := newHeard()
 	s.inner = nil
