@@ -12,15 +12,15 @@ type candidates struct{ nodes sets.Set[string] }
 // Clone implements fwk.StateData. The set is never written.
 func (c candidates) Clone() fwk.StateData { return c }
 
-// Restrict makes the cycle look at these nodes alone. nodes must not be written any more.
+// Restrict limits the cycle to these nodes. nodes must not be changed afterwards.
 func Restrict(state fwk.CycleState, nodes sets.Set[string]) {
 	state.Write(candidatesKey, candidates{nodes})
 }
 
-// Unrestrict makes the cycle look at all nodes again.
+// Unrestrict lets the cycle use all nodes again.
 func Unrestrict(state fwk.CycleState) { state.Delete(candidatesKey) }
 
-// Restriction is what the cycle looks at, nil for all nodes.
+// Restriction returns the nodes to which the cycle is restricted, nil for all nodes.
 func Restriction(state fwk.CycleState) *fwk.PreFilterResult {
 	if data, err := state.Read(candidatesKey); err == nil {
 		return &fwk.PreFilterResult{NodeNames: data.(candidates).nodes}

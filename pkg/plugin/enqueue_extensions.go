@@ -6,8 +6,8 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-// EventsToRegister implements fwk.EnqueueExtensions with no event at all: a pod that we refused is taken out of the scheduling queue
-// and comes back as a new one, so kube-scheduler need not walk its queue for our sake.
+// EventsToRegister implements fwk.EnqueueExtensions. It registers no event: a pod that we refused leaves the
+// scheduling queue and comes back as a new one, so kube-scheduler need not walk its queue for us.
 func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
 	return nil, nil
 }

@@ -9,25 +9,26 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-const keptKey fwk.StateKey = Name + "/kept"
+const heldKey fwk.StateKey = Name + "/heldNodes"
 
-// kept names the nodes whose free room is kept for others than the pod of the cycle.
-type kept map[string]bool
+// heldNodes names the nodes whose free room is held for other pods than that of the cycle.
+type heldNodes map[string]bool
 
 // Clone implements fwk.StateData. The map is never written.
-func (k kept) Clone() fwk.StateData { return k }
+func (k heldNodes) Clone() fwk.StateData { return k }
 
-// keep notes for the cycle which nodes are kept from its pod; false: none is.
-func (p *Plugin) keep(state fwk.CycleState, pod *v1.Pod) bool {
+// noteHeld stores in the cycle which nodes are held from its pod, and reports whether there are any.
+func (p *Plugin) noteHeld(state fwk.CycleState, pod *v1.Pod) bool {
 	nodes := p.ledger.KeptFrom(ledger.UID(pod.UID))
-	state.Write(keptKey, kept(nodes))
+	state.Write(heldKey, heldNodes(nodes))
 	return len(nodes) > 0
 }
 
-// Filter implements fwk.FilterPlugin: room that preemption makes goes to the claim that it is made for, whatever the priority of others.
-// UnschedulableAndUnresolvable: whose pods go next on such a node, planning decides, and no pod for itself.
+// Filter implements fwk.FilterPlugin: room that preemption makes goes to the claim that it is made for,
+// whatever the priority of other pods. UnschedulableAndUnresolvable: planning decides whose pods go next on
+// such a node, so PostFilter must not evict there.
 func (p *Plugin) Filter(_ context.Context, state fwk.CycleState, _ *v1.Pod, node fwk.NodeInfo) *fwk.Status {
-	if data, err := state.Read(keptKey); err == nil && data.(kept)[node.Node().Name] {
+	if data, err := state.Read(heldKey); err == nil && data.(heldNodes)[node.Node().Name] {
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "node(s) had room that is kept for pods of a queue to which it is owed")
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 func TestKeptRoomRefusesWhateverThePriority(t *testing.T) {
 	p := New(ledger.New(ledger.Options{}), func() int64 { return 0 }, func() {})
 	state := framework.NewCycleState()
-	state.Write(keptKey, kept{"kept": true})
+	state.Write(heldKey, heldNodes{"kept": true})
 	for name, want := range map[string]fwk.Code{"kept": fwk.UnschedulableAndUnresolvable, "open": fwk.Success} {
 		node := framework.NewNodeInfo()
 		node.SetNode(st.MakeNode().Name(name).Obj())

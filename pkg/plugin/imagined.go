@@ -8,16 +8,16 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-// imagined stands in for the plugin where planning asks whether a pod would fit: limits and kept room are in the plan already, and what
-// they say of a real attempt now is no answer.
+// imagined replaces the plugin when planning asks whether a pod would fit. The plan already accounts for
+// limits and held room; their state in a real attempt now would be the wrong answer.
 type imagined struct{ *Plugin }
 
-// Imagine is the factory of that stand-in.
+// Imagine is the factory of this replacement.
 func (p *Plugin) Imagine(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) {
 	return imagined{p}, nil
 }
 
-// PreFilter has no objection, and has Filter skipped.
+// PreFilter never objects, and makes the framework skip Filter.
 func (imagined) PreFilter(context.Context, fwk.CycleState, *v1.Pod, []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
 	return nil, fwk.NewStatus(fwk.Skip)
 }

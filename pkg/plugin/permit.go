@@ -11,8 +11,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// Permit implements fwk.PermitPlugin: the last look at the limits and at the gate before the pod is bound. The pods of a group wait here until all
-// of them have places.
+// Permit implements fwk.PermitPlugin: the last check of the limits and the gate before the pod is bound. The
+// pods of a group wait here until all of them have nodes.
 func (p *Plugin) Permit(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ string) (*fwk.Status, time.Duration) {
 	permission, why, ok := p.ledger.Permit(ledger.UID(pod.UID), p.now())
 	if ok && permission.Wait > 0 {
@@ -26,14 +26,14 @@ func (p *Plugin) Permit(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ stri
 	return status(why, ok), 0
 }
 
-// Reject ends the attempt of a pod that waits for its group. A pod that does not wait is no error.
+// Reject ends the attempt of a pod that waits for its group. It does nothing if the pod does not wait.
 func (p *Plugin) Reject(uid ledger.UID) {
 	if waiting := p.waiting(uid); waiting != nil {
 		waiting.Reject(Name, "another pod of its group got no place")
 	}
 }
 
-// waiting finds a pod that waits at Permit. All profiles keep them in one place, so any handle will do.
+// waiting finds a pod that waits at Permit. All profiles share the waiting pods, so any handle works.
 func (p *Plugin) waiting(uid ledger.UID) fwk.WaitingPod {
 	if p.handle == nil {
 		return nil

@@ -1,8 +1,8 @@
-// Package plugin is Fairway's plugin for kube-scheduler, one file per extension point. Each converts, asks the ledger, and translates
-// the answer; no rule stands here.
+// Package plugin is Fairway's plugin for kube-scheduler, one file per extension point. Each method converts,
+// asks the ledger, and translates the answer; no rule is decided here.
 //
-// In: calls of the scheduling framework. Out: statuses. A refusal of ours never reaches the pod: the failure handler (package app)
-// recognises it by the plugin's name and returns the pod to Waiting.
+// Input is calls of the scheduling framework. Output is statuses. A refusal of ours never reaches the pod: the
+// failure handler (package app) recognises it by the plugin's name and returns the pod to Waiting.
 package plugin
 
 import (
@@ -21,11 +21,12 @@ const Name = "Fairway"
 type Plugin struct {
 	ledger *ledger.Ledger
 	now    func() int64
-	// kick asks for a round of the dispatcher. It must not block: PreEnqueue calls it under the scheduling queue's lock.
+	// kick requests a round of the dispatcher. It must not block: PreEnqueue calls it while the scheduling
+	// queue's lock is held.
 	kick func()
-	// handle is that of the first profile.
+	// handle is the handle of the first profile.
 	handle fwk.Handle
-	// byPriority is of the instance of a profile: it asks the filters of that profile.
+	// byPriority belongs to the instance of one profile: it asks the filters of that profile.
 	byPriority *byPriority
 }
 
@@ -41,7 +42,8 @@ var (
 	_ fwk.SignPlugin        = &Plugin{}
 )
 
-// New returns the plugin that the instances of all profiles are made of: they share the ledger as they share the cluster.
+// New returns the plugin from which the instances of all profiles are made: they share the ledger as they
+// share the cluster.
 func New(l *ledger.Ledger, now func() int64, kick func()) *Plugin {
 	return &Plugin{ledger: l, now: now, kick: kick}
 }

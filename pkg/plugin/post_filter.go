@@ -13,13 +13,13 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// byPriority is upstream's preemption by priority, with its defaults, of the pods that outranked names and no others.
+// byPriority is upstream's preemption by priority, with its defaults, restricted to the victims in outranked.
 //
-// Its victims are evicted in the cycle itself, not beside it. Upstream's other way keeps the pod out of its queue meanwhile by a PreEnqueue
-// and counts on events to let it back in, and a pod that PreEnqueue keeps out counts as lost to us.
+// It evicts in the scheduling cycle itself. Upstream's asynchronous way blocks the pod by PreEnqueue meanwhile
+// and relies on events to let it back in, but we treat a pod that PreEnqueue blocks as lost.
 type byPriority struct {
 	*defaultpreemption.DefaultPreemption
-	outranked map[ledger.UID]bool // of the pod whose cycle it is; cycles come one after the other
+	outranked map[ledger.UID]bool // for the pod of the current cycle; cycles run one at a time
 }
 
 func newByPriority(ctx context.Context, h fwk.Handle) (*byPriority, error) {
@@ -36,8 +36,8 @@ func newByPriority(ctx context.Context, h fwk.Handle) (*byPriority, error) {
 	return b, nil
 }
 
-// PostFilter implements fwk.PostFilterPlugin: inside its leaf queue, and only there, a pod may take the room of pods of lower priority. What
-// becomes free across queues, planning decides.
+// PostFilter implements fwk.PostFilterPlugin: inside its leaf queue, and only there, a pod may preempt pods of
+// lower priority. Between queues, planning decides.
 func (p *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
 	uid := ledger.UID(pod.UID)
 	if p.ledger.HasPlace(uid) {
@@ -53,5 +53,5 @@ func (p *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *v1.P
 	return result, status
 }
 
-// nominateNone takes back an earlier nomination, as upstream does where nobody preempts.
+// nominateNone removes an earlier nomination, as upstream does when it preempts nothing.
 var nominateNone = &fwk.PostFilterResult{NominatingInfo: &fwk.NominatingInfo{NominatingMode: fwk.ModeOverride}}

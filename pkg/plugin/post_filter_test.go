@@ -29,7 +29,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// cycle is a cluster of nodes with one cpu, and a pod of root.a with priority 10 that needs one and was released.
+// cycle is a cluster of nodes with one cpu, and a released pod of root.a with priority 10 that requests one
+// cpu.
 type cycle struct {
 	*testing.T
 	ledger *ledger.Ledger
@@ -77,7 +78,7 @@ func (c *cycle) runs(name, q string, priority int32, change func(*ledger.Pod)) {
 	c.observe(p, q, change)
 }
 
-// attempt runs the cycle of the pod as far as PostFilter, and returns which node it is nominated for and which pods were evicted.
+// attempt runs the pod's cycle up to PostFilter, and returns the nominated node and the evicted pods.
 func (c *cycle) attempt() (nominated string, evicted []string) {
 	c.Helper()
 	ctx := c.Context()

@@ -9,8 +9,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// PreEnqueue implements fwk.PreEnqueuePlugin. It only guards: a pod that was not released stays out. Asked about a parked pod it also
-// hears that an event may have made room for the pod's class.
+// PreEnqueue implements fwk.PreEnqueuePlugin. It is only a guard: a pod that was not released stays out. A
+// call for a parked pod also tells us that an event may have made room for the pod's class.
 func (p *Plugin) PreEnqueue(_ context.Context, pod *v1.Pod) *fwk.Status {
 	admitted, woken := p.ledger.Admitted(ledger.UID(pod.UID))
 	if woken {

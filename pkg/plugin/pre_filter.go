@@ -10,14 +10,15 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// PreFilter implements fwk.PreFilterPlugin: limits and queues may have changed since the release. It also passes on what the cycle is
-// restricted to, and notes what is kept from the pod. Skip: Filter has nothing to say, which is nearly always.
+// PreFilter implements fwk.PreFilterPlugin: limits and queues may have changed since the release. It also
+// returns the nodes to which the cycle is restricted, and stores which nodes are held from the pod. Skip:
+// Filter has nothing to check, which is the usual case.
 func (p *Plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod, _ []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
 	if refusal := status(p.ledger.Recheck(ledger.UID(pod.UID))); refusal != nil {
 		return nil, refusal
 	}
 	restriction := Restriction(state)
-	if !p.keep(state, pod) && restriction == nil {
+	if !p.noteHeld(state, pod) && restriction == nil {
 		return nil, fwk.NewStatus(fwk.Skip)
 	}
 	return restriction, nil
@@ -26,7 +27,8 @@ func (p *Plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 // PreFilterExtensions implements fwk.PreFilterPlugin.
 func (p *Plugin) PreFilterExtensions() fwk.PreFilterExtensions { return nil }
 
-// status translates a verdict. UnschedulableAndUnresolvable: no node, and no preemption, helps against a rule of ours.
+// status translates a verdict. UnschedulableAndUnresolvable: neither another node nor preemption helps against
+// a rule of ours.
 func status(why reason.Reason, ok bool) *fwk.Status {
 	if ok {
 		return nil

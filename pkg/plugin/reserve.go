@@ -14,6 +14,6 @@ func (p *Plugin) Reserve(_ context.Context, _ fwk.CycleState, pod *v1.Pod, node 
 	return status(p.ledger.Reserve(ledger.UID(pod.UID), node, p.now()))
 }
 
-// Unreserve implements fwk.ReservePlugin. The refund is left to the failure handler, which every failed attempt passes: it knows why
-// the attempt failed, and one place that refunds cannot refund twice.
+// Unreserve implements fwk.ReservePlugin. It leaves the refund to the failure handler, which handles every
+// failed attempt: it knows why the attempt failed, and a single place that refunds cannot refund twice.
 func (p *Plugin) Unreserve(context.Context, fwk.CycleState, *v1.Pod, string) {}

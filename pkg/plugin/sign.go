@@ -7,6 +7,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-// SignPod implements fwk.SignPlugin: we score no node, and a node that is proposed since a pod of the same signature got it passes Filter once
-// more, so nothing of ours tells two pods apart once both are released.
+// SignPod implements fwk.SignPlugin. It adds nothing to the signature: we score no nodes, and a node
+// proposed because a pod with the same signature got it passes Filter again, so our plugin does not
+// distinguish two released pods.
 func (p *Plugin) SignPod(context.Context, *v1.Pod) ([]fwk.SignFragment, *fwk.Status) { return nil, nil }
