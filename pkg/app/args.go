@@ -16,8 +16,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/plugin"
 )
 
-// shareArgs has every profile state the arguments in full: upstream wants those of the one queue sort to be equal in all profiles, and
-// what is in force is what --write-config-to writes.
+// shareArgs writes the complete arguments into every profile: upstream requires the arguments of the one queue
+// sort to be equal in all profiles, and --write-config-to writes what is in force.
 func shareArgs(profiles []config.KubeSchedulerProfile) (*configv1alpha1.FairwayArgs, error) {
 	args, err := argsOf(profiles)
 	if err != nil {
@@ -45,8 +45,8 @@ func indexOfArgs(p *config.KubeSchedulerProfile) int {
 	return slices.IndexFunc(p.PluginConfig, func(c config.PluginConfig) bool { return c.Name == plugin.Name })
 }
 
-// argsOf returns the arguments of plugin Fairway with every default filled in. There is one ledger for all profiles: those that state
-// arguments must mean the same.
+// argsOf returns the arguments of plugin Fairway with every default filled in. All profiles share one ledger,
+// so the arguments of all profiles that state any must mean the same.
 func argsOf(profiles []config.KubeSchedulerProfile) (*configv1alpha1.FairwayArgs, error) {
 	var args *configv1alpha1.FairwayArgs
 	var from string
@@ -89,7 +89,7 @@ func decodeArgs(stated runtime.Object, at *field.Path) (*configv1alpha1.FairwayA
 	if err := configv1alpha1.Validate(args, at).ToAggregate(); err != nil {
 		return nil, err
 	}
-	args.APIVersion, args.Kind = "", "" // stated or not, they mean the same
+	args.APIVersion, args.Kind = "", "" // arguments with and without them mean the same
 	return args, nil
 }
 

@@ -64,7 +64,7 @@ func TestTheInstalledConfigurationIsAccepted(t *testing.T) {
 	}
 }
 
-// What is in force is what --write-config-to writes, in a form that can be read again.
+// --write-config-to writes what is in force, in a form that can be read again.
 func TestArgsInForceAreWritten(t *testing.T) {
 	s, err := setup(t, "profiles: ["+profileWith("fairway", "{metricsMaxQueues: 3}")+", "+profileWith("fairway-packed", "")+"]")
 	if err != nil {

@@ -16,9 +16,10 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// placingClient is the client of kube-scheduler, with one change: a bind carries the queue the pod is charged to, as the annotation
-// fairway.dev/placed-queue, which the apiserver copies from the Binding to the pod. So a restart charges the pod to the same queue
-// whatever became of its labels, and no second write is needed. (A PreBind plugin that patches the pod would halve the throughput.)
+// placingClient is the client of kube-scheduler, with one change: a bind carries the queue that the pod is
+// charged to, as the annotation fairway.dev/placed-queue, which the API server copies from the Binding to the
+// pod. So a restart charges the pod to the same queue, whatever its labels say by then, without a second
+// write. (A PreBind plugin that patches the pod would halve the throughput.)
 type placingClient struct {
 	kubernetes.Interface
 	s *Scheduler
@@ -59,8 +60,8 @@ func (p placingPods) Bind(ctx context.Context, b *v1.Binding, o metav1.CreateOpt
 	return err
 }
 
-// refused: the apiserver has answered, and bound nothing. A conflict is no such answer: whatever goes wrong while it writes a binding, also
-// an etcd that dies after it has written, the apiserver calls a conflict.
+// refused reports whether the API server answered that it bound nothing. A conflict is no such answer: the API
+// server reports any failure while it writes a binding as a conflict, even if etcd dies after the write.
 func refused(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
@@ -75,8 +76,8 @@ const (
 	askAtMost = 30 * time.Second
 )
 
-// settle finds out what became of a bind whose answer was lost. Until then the pod stays charged: were it taken for failed while it is
-// bound, others would be released into its room in the queue.
+// settle finds out what became of a bind whose answer was lost. Until then the pod stays charged: if a bound
+// pod counted as failed, other pods would be released into its room in the queue.
 func (p placingPods) settle(ctx context.Context, b *v1.Binding, why error) error {
 	for end := time.Now().Add(askAtMost); time.Now().Before(end); {
 		pod, err := p.Get(ctx, b.Name, metav1.GetOptions{}) // from etcd, not from a cache

@@ -17,8 +17,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/metrics"
 )
 
-// What became of a bind is told by the pod wherever the answer does not tell: a pod taken for unbound while it is bound would let others be
-// released into its room in the queue.
+// If the answer does not tell what became of a bind, the pod does: if a bound pod counted as unbound, other
+// pods would be released into its room in the queue.
 func TestWhatBecameOfABindIsToldByThePodWhereTheAnswerDoesNotTell(t *testing.T) {
 	binding := schema.GroupResource{Resource: "pods/binding"}
 	for name, c := range map[string]struct {

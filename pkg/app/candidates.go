@@ -15,17 +15,18 @@ import (
 )
 
 const (
-	// candidates is how many nodes a pod is filtered and scored against first. Stock samples 5% to 50% of the nodes of a large cluster,
-	// of which few may have room; the ledger knows which do.
+	// candidates is on how many nodes a pod is filtered and scored first. kube-scheduler samples 5% to 50% of
+	// the nodes of a large cluster, of which few may have room; the ledger knows which do.
 	candidates = 32
-	// smallCluster is the size up to which stock looks at every node, and so does Fairway.
+	// smallCluster is the size up to which kube-scheduler looks at every node, and so does Fairway.
 	smallCluster = 100
 )
 
 type schedulePodFn = func(context.Context, framework.Framework, fwk.CycleState, *framework.QueuedPodInfo) (scheduler.ScheduleResult, error)
 
-// schedulePod tries a pod on a few nodes that have room for it, and on misfit on all nodes, in the same cycle: what only filters know
-// (ports, affinity between pods) never makes a pod wait that fits somewhere. Nodes that are kept for a pod group are not among them.
+// schedulePod tries a pod on a few nodes that have room for it and, if it fits none of them, on all nodes in
+// the same cycle: a pod never waits although it fits some node because of what only filters know (ports,
+// affinity between pods). Nodes held for a pod group are not among the few.
 func (s *Scheduler) schedulePod(kept schedulePodFn) schedulePodFn {
 	return func(ctx context.Context, f framework.Framework, state fwk.CycleState, info *framework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
 		s.metrics.Attempted()
@@ -54,9 +55,9 @@ func (s *Scheduler) schedulePod(kept schedulePodFn) schedulePodFn {
 	}
 }
 
-// withoutOurs makes a pod that other plugins refuse on some nodes a misfit like any other, although on the rest our Filter keeps the room from it:
-// what wakes it is what those plugins wait for. Where our Filter alone stands in the way it stays a refusal of ours: no event would wake the pod,
-// and the ledger knows when kept room is given back.
+// withoutOurs removes our plugin from the diagnosis if other plugins refused the pod on other nodes: then the
+// events that those plugins wait for wake the pod. If only our Filter refused it, the refusal stays ours: no
+// event would wake the pod, and the ledger knows when held room is free again.
 func withoutOurs(err error, state fwk.CycleState) error {
 	var misfit *framework.FitError
 	if errors.As(err, &misfit) && misfit.Diagnosis.UnschedulablePlugins.Len() > 1 && plugin.Restriction(state) == nil {
@@ -65,8 +66,9 @@ func withoutOurs(err error, state fwk.CycleState) error {
 	return err
 }
 
-// samples reports whether a sample of nodes does for the pod as well as stock's. Not where an administrator has said how many nodes
-// to score, where an extender has a say, or where the pod prefers some nodes to others: then a good node may not be in the sample.
+// samples reports whether a sample of nodes is as good for the pod as kube-scheduler's. It is not if an
+// administrator configured how many nodes to score, if an extender takes part, or if the pod prefers some
+// nodes: then the sample may miss a good node.
 func (s *Scheduler) samples(f framework.Framework, pod *v1.Pod) bool {
 	return unset(s.Config.ComponentConfig.PercentageOfNodesToScore) && unset(f.PercentageOfNodesToScore()) &&
 		len(s.Scheduler.Extenders) == 0 && pod.Status.NominatedNodeName == "" &&

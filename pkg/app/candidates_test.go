@@ -19,7 +19,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/plugin"
 )
 
-// profileOf is a framework of which nothing but the share of nodes to score is asked.
+// profileOf is a framework that answers only which share of nodes to score.
 type profileOf struct {
 	framework.Framework
 	percentage *int32
@@ -29,7 +29,7 @@ func (p profileOf) PercentageOfNodesToScore() *int32 { return p.percentage }
 
 var podUID = types.UID("p")
 
-// released is a scheduler with two nodes more than stock looks at, and a pod in its hands.
+// released is a scheduler with two nodes more than kube-scheduler always looks at, and a released pod.
 func released(t *testing.T, config string) *Scheduler {
 	t.Helper()
 	s, err := setup(t, config)
@@ -49,7 +49,7 @@ func released(t *testing.T, config string) *Scheduler {
 	return s
 }
 
-// attempts runs one cycle of the pod and returns how many nodes each attempt of it was restricted to, 0 for all.
+// attempts runs one cycle of the pod and returns to how many nodes each attempt was restricted, 0 for all.
 func attempts(s *Scheduler, percentage *int32, pod *v1.Pod, answers ...error) (restricted []int, err error) {
 	pod.UID = podUID
 	kept := func(_ context.Context, _ framework.Framework, state fwk.CycleState, info *framework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
@@ -109,8 +109,8 @@ func TestNoCandidatesWhere(t *testing.T) {
 	whole("an extender", released(t, profile+"extenders: [{urlPrefix: 'http://127.0.0.1:1', filterVerb: filter}]\n"), nil, &v1.Pod{})
 }
 
-// Room that is kept from a pod on some nodes is one reason among others why it fits nowhere. Where it is the only one, the ledger says when the pod may
-// be tried again.
+// If other plugins refuse the pod on other nodes, held room is one reason among others why it fits on none. If
+// it is the only reason, the ledger says when the pod may be tried again.
 func TestKeptRoomIsAMisfitWhereOthersRefuseToo(t *testing.T) {
 	for _, c := range []struct {
 		name       string

@@ -9,12 +9,13 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// A pod may wait for a resource claim, which is not part of the pod: no pod event says that the claim is made. So when a claim
-// changes, the pods that may mean it are shown to the ledger anew, which asks PreEnqueue plugin DynamicResources about each. That plugin
-// looks into a cache of its own, which follows the informer by a handler: a handler of ours beside it could ask before the cache knows
-// the claim, and nobody would ask again. Ours therefore runs behind the one that feeds the cache, in its registration.
+// A pod may wait for a resource claim, which is another object: no pod event says that the claim was created.
+// So when a claim changes, the ledger observes the pods that may use it again, and asks PreEnqueue plugin
+// DynamicResources about each. That plugin reads its own cache, which a handler of the informer fills. A
+// separate handler of ours could ask before that cache has the claim, and nothing would ask again. So ours
+// runs in the same registration, after the handler that fills the cache.
 
-// claimChanged shows the ledger anew the unbound pods of the claim's namespace that use claims.
+// claimChanged makes the ledger observe again the unbound pods in the claim's namespace that use claims.
 func (s *Scheduler) claimChanged(obj any) {
 	if tomb, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		obj = tomb.Obj
@@ -24,7 +25,8 @@ func (s *Scheduler) claimChanged(obj any) {
 	}
 }
 
-// The types below are the path informerFactory.Resource().V1().ResourceClaims().Informer() with one method each replaced.
+// The types below are the path informerFactory.Resource().V1().ResourceClaims().Informer(), each with one
+// method replaced.
 type (
 	claimFactory struct {
 		informers.SharedInformerFactory
@@ -46,7 +48,7 @@ type (
 		cache.SharedIndexInformer
 		after func(claim any)
 	}
-	// claimHandler is somebody's handler, and what is called behind it.
+	// claimHandler is another handler, and what is called after it.
 	claimHandler struct {
 		cache.ResourceEventHandler
 		after func(claim any)

@@ -11,7 +11,7 @@ import (
 )
 
 func TestClaimsAreAskedAboutBehindTheHandlerThatKnowsThem(t *testing.T) {
-	known := map[string]string{} // what the handler of somebody else has made of the events; both run in one goroutine
+	known := map[string]string{} // what the other handler knows from the events; both run in one goroutine
 	note := func(obj any) {
 		claim := obj.(*resourcev1.ResourceClaim)
 		known[claim.Name] = claim.Labels["version"]

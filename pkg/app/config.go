@@ -14,18 +14,21 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/plugin"
 )
 
-// Client limits of the default configuration. Upstream's 50 requests a second cap the throughput at 50 binds a second; an apiserver on
-// a small machine takes about 1,200. The apiserver's own fairness protects it from us, so the limit only catches a runaway.
+// Client limits of the default configuration. Upstream's limit of 50 requests a second would cap the
+// throughput at 50 binds a second; an API server on a small machine takes about 1,200. The API server's own
+// fairness protects it from us, so the limit only stops a runaway.
 const (
 	clientQPS   = 1000
 	clientBurst = 2000
 )
 
-// leaderLease keeps fairway-scheduler and a kube-scheduler beside it from electing one leader between them.
+// leaderLease keeps fairway-scheduler and a kube-scheduler in the same cluster from electing one leader
+// between them.
 const leaderLease = "fairway-scheduler"
 
-// Default is the configuration without --config: upstream's defaults, one profile "fairway" with the plugin at every point, without
-// PrioritySort (all profiles share one queue sort, ours) and without DefaultPreemption (it would evict across queues by priority).
+// Default is the configuration without --config: upstream's defaults, with one profile "fairway" that has the
+// plugin at every point, without PrioritySort (all profiles share one queue sort, ours) and without
+// DefaultPreemption (it would evict across queues by priority).
 func Default() (*config.KubeSchedulerConfiguration, error) {
 	c, err := latest.Default()
 	if err != nil {
@@ -42,7 +45,8 @@ func Default() (*config.KubeSchedulerConfiguration, error) {
 	return c, nil
 }
 
-// needs are the extension points at which every profile must enable Fairway, and how to read them from a profile as it came out.
+// needs are the extension points at which every profile must enable Fairway, and how to read them from a built
+// profile.
 var needs = []struct {
 	point string
 	set   func(*config.Plugins) config.PluginSet
@@ -56,14 +60,15 @@ var needs = []struct {
 	{"permit", func(p *config.Plugins) config.PluginSet { return p.Permit }},
 }
 
-// howTo ends every refusal of a configuration.
+// howTo is the end of every refusal of a configuration.
 const howTo = `; in the KubeSchedulerConfiguration give each profile
   plugins:
     multiPoint:
       enabled: [{name: Fairway}]
       disabled: [{name: PrioritySort}, {name: DefaultPreemption}]`
 
-// checkProfiles refuses what would break the queues silently: a profile of this process that goes around them, or that preempts across.
+// checkProfiles refuses profiles that would break the queues silently, because they go around them or preempt
+// across them.
 func checkProfiles(profiles profile.Map) error {
 	var all []string
 	for name := range profiles {
@@ -98,7 +103,8 @@ func has(s config.PluginSet, name string) bool {
 	return slices.ContainsFunc(s.Enabled, func(p config.Plugin) bool { return p.Name == name })
 }
 
-// checkQueueSort says before anything is built what upstream says less clearly: all profiles share one queue sort, which must be ours.
+// checkQueueSort says before anything is built, and more clearly than upstream, that all profiles share one
+// queue sort, which must be ours.
 func checkQueueSort(profiles []config.KubeSchedulerProfile) error {
 	for i := range profiles {
 		p := &profiles[i]
@@ -116,8 +122,8 @@ func checkQueueSort(profiles []config.KubeSchedulerProfile) error {
 	return nil
 }
 
-// ignoredResources are the resources, and groups of resources, that the resource filter of some profile passes over. What one passes
-// over and another does not costs an attempt too many, never one too few.
+// ignoredResources are the resources, and groups of resources, that the resource filter of some profile
+// ignores. If only some profiles ignore one, pods get an attempt too many, never one too few.
 func ignoredResources(profiles []config.KubeSchedulerProfile) (names []string) {
 	for i := range profiles {
 		for _, c := range profiles[i].PluginConfig {

@@ -13,7 +13,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/plugin"
 )
 
-// kubeconfig names a server nobody runs: setting up talks to none.
+// kubeconfig names a server that does not exist: setting up contacts none.
 const kubeconfig = `apiVersion: v1
 kind: Config
 clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}]

@@ -16,12 +16,14 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/kube/optional"
 )
 
-// podGroupGates turn on upstream's own way to schedule pod groups. Every other gate about groups depends on one of them.
+// podGroupGates enable upstream's own scheduling of pod groups. Every other gate about groups depends on one
+// of them.
 var podGroupGates = []featuregate.Feature{features.GangScheduling, features.GenericWorkload}
 
-// checkGates refuses gates that would have kube-scheduler take the pods of a group around the queues: with GenericWorkload, the first pod of
-// a group that comes up for an attempt draws its siblings out of the queue and schedules them in one cycle, past SchedulePod and past every
-// account, and GangScheduling holds them in a Permit of its own.
+// checkGates refuses gates that would make kube-scheduler schedule the pods of a group without regard to the
+// queues: with GenericWorkload, the first attempt of a pod takes the rest of its group out of the queue and
+// schedules all in one cycle, without SchedulePod and without any account; GangScheduling blocks them in a
+// Permit of its own.
 func checkGates(gates featuregate.FeatureGate) error {
 	var on, off []string
 	for _, gate := range podGroupGates {
@@ -37,7 +39,8 @@ func checkGates(gates featuregate.FeatureGate) error {
 		strings.Join(on, ", "), strings.Join(off, ","))
 }
 
-// watchPodGroups feeds pod groups of both kinds to the ledger, as soon as the cluster serves them: neither must be there.
+// watchPodGroups feeds pod groups of both kinds to the ledger, as soon as the cluster serves them. Neither
+// kind must exist.
 func (s *Scheduler) watchPodGroups() error {
 	s.feed.Unreadable = func(err error) { klog.Background().Error(err, "A pod group is not taken in") }
 	var all []*optional.Informer
@@ -58,11 +61,12 @@ func (s *Scheduler) watchPodGroups() error {
 	return nil
 }
 
-// alsoStarts is a factory that starts something beside its informers, which whoever waits for those need not wait for.
+// alsoStarts is a factory that starts something besides its informers. Waiting for the informers does not wait
+// for it.
 type alsoStarts struct {
 	dynamicinformer.DynamicSharedInformerFactory
 	start func(stop <-chan struct{})
-	once  sync.Once // factories may be started again, for informers that were added
+	once  sync.Once // a factory may be started again, for informers that were added
 }
 
 func (f *alsoStarts) Start(stop <-chan struct{}) {

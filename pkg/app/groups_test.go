@@ -9,7 +9,7 @@ import (
 	"k8s.io/kubernetes/pkg/features"
 )
 
-// Beside our own gangs, upstream's would take pods of a group around the queues.
+// Beside our own gangs, upstream's scheduling would take pods of a group around the queues.
 func TestUpstreamsWayToSchedulePodGroupsIsRefused(t *testing.T) {
 	for off, on := range map[string]featuregatetesting.FeatureOverrides{
 		"GenericWorkload=false":                      {features.GenericWorkload: true},

@@ -14,19 +14,20 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// leadership knows for how long this process may act as the leader. client-go's elector goes on trying to renew a lease that somebody
-// else holds by now, and meanwhile the scheduler would go on too: for RenewDeadline, ten seconds by default, two would release pods,
-// each within limits that hold for one. A process that was stopped for longer than the lease comes to that by just waking up.
+// leadership knows how long this process may act as the leader. client-go's elector goes on trying to renew a
+// lease that another process may already hold, and the scheduler would go on meanwhile: for RenewDeadline, ten
+// seconds by default, two processes would release pods, each up to the limits. A process that was stopped for
+// longer than the lease does the same when it wakes up.
 //
-// So the lock is watched: nothing is written later than RenewDeadline after the last renewal began, and whoever sees another holder
-// after having been one ends at once.
+// So the lock is watched: nothing is written later than RenewDeadline after the last renewal began, and a
+// former holder that sees another holder ends at once.
 type leadership struct {
 	resourcelock.Interface
 	valid time.Duration
 	lost  func() // ends the process
 
 	mu      sync.Mutex
-	renewed time.Time // when the last successful renewal began; zero: never held
+	renewed time.Time // when the last successful renewal began; zero if the lease was never held
 }
 
 func guard(c *leaderelection.LeaderElectionConfig) *leadership {
@@ -80,7 +81,7 @@ func (l *leadership) holds() bool {
 
 var errNotLeading = errors.New("this process does not hold the lease: it writes nothing")
 
-// fence refuses to send what would change something while the lease is not surely ours.
+// fence refuses to send writes while the lease may not be ours.
 type fence struct {
 	http.RoundTripper
 	l *leadership
@@ -93,7 +94,7 @@ func (f fence) RoundTrip(r *http.Request) (*http.Response, error) {
 	return f.RoundTripper.RoundTrip(r)
 }
 
-// fenced is a configuration of clients that write only while l leads.
+// fenced returns a configuration for clients that write only while l leads.
 func fenced(c *rest.Config, l *leadership) *rest.Config {
 	c = rest.CopyConfig(c)
 	if l != nil {

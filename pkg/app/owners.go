@@ -16,14 +16,15 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 )
 
-// ownerWatch watches what controls pods, for what it says of their number. It begins with the first StateAware queue.
+// ownerWatch watches the controllers of pods, to know how many pods they will have. It starts with the first
+// StateAware queue.
 //
-// Jobs are watched by an informer of their own. kube-scheduler's factory would keep them whole, and the scheduler would not start before it
-// may read them all: a cluster whose roles are older than this scheduler would have none. The other kinds kube-scheduler watches anyway,
-// to spread pods by default, and waits for.
+// Jobs have an informer of their own. kube-scheduler's factory would keep them whole, and the scheduler would
+// not start before it may list Jobs: with roles older than this scheduler, it never would. kube-scheduler
+// watches the other kinds anyway, for default spreading, and waits for them.
 type ownerWatch struct {
-	synced  atomic.Pointer[[]cache.InformerSynced] // nil: it has not begun
-	refused atomic.Bool                            // Jobs may not be read, or are not served
+	synced  atomic.Pointer[[]cache.InformerSynced] // nil: it has not started
+	refused atomic.Bool                            // Jobs may not be listed, or are not served
 	said    sync.Once
 }
 
@@ -54,7 +55,7 @@ func (w *ownerWatch) start(ctx context.Context, c kubernetes.Interface, f inform
 	return nil
 }
 
-// hasSynced: what owners there were has been heard of, or nobody asks for it.
+// hasSynced reports whether all existing owners are known, or nothing needs them.
 func (w *ownerWatch) hasSynced() bool {
 	synced := w.synced.Load()
 	if synced == nil {
@@ -68,7 +69,8 @@ func (w *ownerWatch) hasSynced() bool {
 	return true
 }
 
-// failed says once that Jobs may not be read. The informer goes on asking, every half a minute at last, so a permission that comes later counts.
+// failed logs once that Jobs may not be listed. The informer tries again, in the end every half minute, so a
+// later permission takes effect.
 func (w *ownerWatch) failed(ctx context.Context, r *cache.Reflector, err error) {
 	if !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err) {
 		cache.DefaultWatchErrorHandler(ctx, r, err)
@@ -81,7 +83,8 @@ func (w *ownerWatch) failed(ctx context.Context, r *cache.Reflector, err error) 
 	})
 }
 
-// ownerOnly drops what is not asked for before it is kept: a Job is several kilobytes, and there may be as many as pods.
+// ownerOnly drops what is not needed before the object is stored: a Job is several kilobytes, and there may be
+// as many Jobs as pods.
 func ownerOnly(obj any) (any, error) {
 	if o := convert.OwnerOf(obj); o != nil {
 		return o, nil

@@ -24,7 +24,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 )
 
-// named tells what is heard of.
+// named sends the names of the objects that it gets.
 func named(heard chan<- string) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
 		heard <- fmt.Sprintf("%T %s", obj, obj.(metav1.Object).GetName())
@@ -82,7 +82,7 @@ func TestJobsThatMayNotBeReadHoldNothingUp(t *testing.T) {
 	if !cache.WaitForCacheSync(ctx.Done(), w.hasSynced) {
 		t.Fatal("the scheduler waits for Jobs that it may not read")
 	}
-	if got := <-heard; got != "*convert.Owner job" { // once it may
+	if got := <-heard; got != "*convert.Owner job" { // once it is allowed
 		t.Errorf("heard of %q", got)
 	}
 	log := logger.GetSink().(ktesting.Underlier).GetBuffer().String()

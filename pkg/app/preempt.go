@@ -27,13 +27,13 @@ import (
 )
 
 const (
-	// planEvery is the time between two looks at what queues are owed at most, planAtMost between two at least: while pods flow, something
-	// changes all the time.
+	// planEvery is the longest time between two looks at what queues are owed, planAtMost the shortest: while
+	// pods are scheduled, something changes all the time.
 	planEvery  = 500 * time.Millisecond
 	planAtMost = 100 * time.Millisecond
-	// planAction is what an event about a plan says we were at.
+	// planAction is the action field of an event about a plan.
 	planAction = "Planning"
-	// noteLimit is what an event may say.
+	// noteLimit is the longest note of an event.
 	noteLimit = 1024
 )
 
@@ -43,36 +43,37 @@ const (
 	reasonRefused = "PreemptionPlanRefused"
 )
 
-// planner plans preemption, in a goroutine of its own: an attempt of a pod never waits for a plan.
+// planner plans preemption in a goroutine of its own: an attempt of a pod never waits for a plan.
 type planner struct {
 	ledger   *ledger.Ledger
 	look     func(context.Context, preemption.World) (preemption.Feasibility, error)
 	build    func(preemption.World, preemption.Feasibility) preemption.Plan
-	check    func(preemption.World, preemption.Plan, preemption.Feasibility) []string // what is wrong with a plan
-	looked   func()                                                                   // room may have been given back
-	adopted  func()                                                                   // there may be errands, and room for others
-	refused  func()                                                                   // a plan was not to be carried out
+	check    func(preemption.World, preemption.Plan, preemption.Feasibility) []string // returns what is wrong with a plan
+	looked   func()                                                                   // after a look: held room may be free again
+	adopted  func()                                                                   // a plan was adopted: there may be pending actions, and room for other pods
+	refused  func()                                                                   // a plan must not be carried out
 	planned  func(took time.Duration, victims int, observeOnly bool, podSeconds float64)
 	recorder events.EventRecorder
-	uidOf    func(queue string) types.UID // of a Queue, for events
+	uidOf    func(queue string) types.UID // of a Queue object, for events
 	now      func() int64
 	trigger  writing.Trigger
 
-	// All of this belongs to the goroutine of run.
-	retry writing.Retry
-	told  map[claimed]int64 // since when the queue had been below whose claim an event told of
+	// The fields below belong to the goroutine of run.
+	retry    writing.Retry
+	reported map[claimed]int64 // for each claim that an event reported, since when its queue had been below
 }
 
-// claimed names a claim while it is open.
+// claimed identifies a claim while it is open.
 type claimed struct {
 	queue queue.Path
 	kind  preemption.Kind
 }
 
-// imagine builds what answers whether a pod would fit. It asks for informers, so it comes before they start.
+// imagine builds what answers whether a pod would fit. It requests informers, so it must run before they
+// start.
 func (s *Scheduler) imagine(ctx context.Context) error {
 	var like framework.Framework
-	for _, p := range s.Scheduler.Profiles { // any: what is asked of it, all share
+	for _, p := range s.Scheduler.Profiles { // any profile: all share what is asked of it
 		like = p
 	}
 	pods := s.Config.InformerFactory.Core().V1().Pods().Lister()
@@ -98,7 +99,7 @@ func (s *Scheduler) imagine(ctx context.Context) error {
 		return err
 	}
 	s.planner = &planner{
-		ledger: s.Ledger, now: now, trigger: writing.NewTrigger(), told: map[claimed]int64{}, build: preemption.Make,
+		ledger: s.Ledger, now: now, trigger: writing.NewTrigger(), reported: map[claimed]int64{}, build: preemption.Make,
 		check: invariant.Plan, planned: s.metrics.Planned,
 		look: func(ctx context.Context, w preemption.World) (preemption.Feasibility, error) {
 			return frameworks.Look(ctx, w)
@@ -107,7 +108,7 @@ func (s *Scheduler) imagine(ctx context.Context) error {
 	return nil
 }
 
-// preempt starts planning, and carrying out what was planned.
+// preempt starts planning and carrying out plans.
 func (s *Scheduler) preempt(ctx context.Context, recorder events.EventRecorder) {
 	executor := evict.New(s.Ledger, s.Config.Client, recorder, evict.Options{
 		Pods: s.Config.InformerFactory.Core().V1().Pods().Lister(), Changed: s.Kick,
@@ -132,10 +133,10 @@ func (s *Scheduler) preempt(ctx context.Context, recorder events.EventRecorder) 
 	go p.run(writing.Named(ctx, "preemption"))
 }
 
-// Kick asks for a look. It never blocks.
+// Kick requests a look. It never blocks.
 func (p *planner) Kick() { p.trigger.Kick() }
 
-// run looks when something changed, and when time alone may have made a plan due.
+// run looks when something changed, and when a plan may have become due by time alone.
 func (p *planner) run(ctx context.Context) {
 	p.trigger.Run(ctx, clock.RealClock{}, planAtMost, p.round)
 }
@@ -145,7 +146,7 @@ func (p *planner) round(ctx context.Context) (wait time.Duration) {
 	at := p.now()
 	due, next := p.ledger.LookAtStarvation(at)
 	p.looked()
-	if (due || p.retry.Failures > 0) && p.retry.Due(time.Unix(0, at)) { // a round that failed is made up for; the ledger takes it for made
+	if (due || p.retry.Failures > 0) && p.retry.Due(time.Unix(0, at)) { // a failed round is repeated, although the ledger counts it as made
 		if err := p.plan(ctx, at); err != nil && ctx.Err() == nil {
 			p.retry.Postpone(time.Unix(0, p.now()))
 			klog.FromContext(ctx).Error(err, "No preemption was planned; it is tried again", "failures", p.retry.Failures)
@@ -185,8 +186,9 @@ func (p *planner) plan(ctx context.Context, at int64) error {
 	return nil
 }
 
-// make makes a plan and checks it. Filters are anybody's code, and upstream takes care that one that panics ends the process, after which the next does the
-// same: preemption would stop all scheduling. Here it ends the round, loudly.
+// make makes a plan and checks it. Filters may be anyone's code. Upstream lets a panic end the process, and
+// the next process would panic again: preemption would stop all scheduling. Here a panic ends only the round,
+// with an error in the log.
 func (p *planner) make(ctx context.Context, w preemption.World) (plan preemption.Plan, wrong []string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -208,7 +210,7 @@ func (p *planner) refuse(why string) {
 	p.event(string(queue.Root), corev1.EventTypeWarning, reasonRefused, planAction, "No pod is evicted by a plan that breaks a rule: "+why)
 }
 
-// tell makes one event for each claim for which something was found.
+// tell sends one event for each claim for which the plan found nodes.
 func (p *planner) tell(w preemption.World, plan preemption.Plan) {
 	named := func(c *preemption.Claim) claimed { return claimed{w.Queues[c.Queue].Path, c.Kind} }
 	open := map[claimed]bool{}
@@ -216,20 +218,21 @@ func (p *planner) tell(w preemption.World, plan preemption.Plan) {
 		c := &plan.Claims[i]
 		is := named(&c.Claim)
 		open[is] = true
-		if len(c.Places) == 0 || p.told[is] == c.Since {
+		if len(c.Places) == 0 || p.reported[is] == c.Since {
 			continue
 		}
-		p.told[is] = c.Since
+		p.reported[is] = c.Since
 		p.event(string(is.queue), corev1.EventTypeNormal, reasonPlanned, planAction, planned(w, plan, c, p.now()))
 	}
-	for is := range p.told { // each for itself: order does not matter
+	for is := range p.reported { // each on its own: order does not matter
 		if !open[is] {
-			delete(p.told, is)
+			delete(p.reported, is)
 		}
 	}
 }
 
-// planned is what the event says, such as "Places found for waiting pods: 3; pods of other queues to be evicted for them: 2".
+// planned is the note of the event, such as "Places found for waiting pods: 3; pods of other queues to be
+// evicted for them: 2".
 func planned(w preemption.World, plan preemption.Plan, c *preemption.Payment, now int64) string {
 	victims := 0
 	for i := range plan.Victims {

@@ -25,16 +25,17 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// A cluster of so many nodes, each full with so many pods, and a claim of so many pods more.
+// A cluster of so many nodes, each full with so many pods, and a claim of so many pods.
 const (
 	benchNodes    = 5000
 	benchPerNode  = 20
 	benchClaimed  = 100
-	benchLabelled = 50 // so many pods have a label in common, as those of an application have
+	benchLabelled = 50 // so many pods share a label, as the pods of an application do
 )
 
-// BenchmarkPlan compares what a plan for a claim of 100 pods costs with 100 ordinary scheduling cycles of stock kube-scheduler: processor time of
-// the whole process, both over the same nodes and pods. plan/cycles is to be 1 at most.
+// BenchmarkPlan compares the cost of a plan for a claim of 100 pods with that of 100 ordinary scheduling
+// cycles of stock kube-scheduler: processor time of the whole process, over the same nodes and pods.
+// plan/cycles should be at most 1.
 func BenchmarkPlan(b *testing.B) {
 	for _, claim := range []struct {
 		name  string
@@ -65,7 +66,8 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// processorTime is that of the whole process. Both sides begin with all garbage gone, and what they make costs them what it costs a scheduler.
+// processorTime is the processor time of the whole process. Both sides begin without garbage, so each pays
+// only for its own.
 func processorTime(f func()) time.Duration {
 	used := func() time.Duration {
 		var u syscall.Rusage
@@ -112,7 +114,8 @@ func fill(b *testing.B, cache internalcache.Cache, nodes []*v1.Node, pods []*v1.
 	}
 }
 
-// stockCycles returns what makes a hundred cycles of a stock scheduler, each with the pod of the last one there. The pods find room.
+// stockCycles returns a function that runs a hundred cycles of a stock scheduler; each sees the pods of the
+// cycles before it. The pods find room.
 func stockCycles(b *testing.B, nodes []*v1.Node, pods []*v1.Pod, shape func(*st.PodWrapper) *st.PodWrapper) func() {
 	b.Helper()
 	client := fake.NewClientset()
@@ -156,7 +159,8 @@ func stockCycles(b *testing.B, nodes []*v1.Node, pods []*v1.Pod, shape func(*st.
 	}
 }
 
-// planOf returns what makes a plan as the scheduler does: from the books and with its own filters. It is not adopted.
+// planOf returns a function that makes a plan as the scheduler does: from the ledger and with its own filters.
+// The plan is not adopted.
 func planOf(b *testing.B, nodes []*v1.Node, pods []*v1.Pod, shape func(*st.PodWrapper) *st.PodWrapper) func() {
 	b.Helper()
 	s, err := setup(b, "")
@@ -178,7 +182,7 @@ func planOf(b *testing.B, nodes []*v1.Node, pods []*v1.Pod, shape func(*st.PodWr
 	}
 }
 
-// books fills the ledger, and what informers would know of the pods that wait.
+// books fills the ledger, and what informers would know of the waiting pods.
 func books(b *testing.B, s *Scheduler, nodes []*v1.Node, pods []*v1.Pod, shape func(*st.PodWrapper) *st.PodWrapper) {
 	b.Helper()
 	amounts := func(milli int64) resource.List {

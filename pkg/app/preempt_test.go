@@ -23,8 +23,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// planning is a planner for a cluster of four cpus, of which queue busy holds all while idle, with the same weight, asks for two and is starved after
-// a minute.
+// planning is a planner for a cluster of four cpus. Queue busy uses all of them; idle, with the same weight,
+// asks for two and is starved after a minute.
 type planning struct {
 	*testing.T
 	*planner
@@ -44,7 +44,7 @@ func newPlanning(t *testing.T, root func(*queue.Spec)) *planning {
 	l.Lead(0)
 	p := &planning{T: t, at: 1e9}
 	p.planner = &planner{
-		ledger: l, now: func() int64 { return p.at }, build: preemption.Make, check: invariant.Plan, told: map[claimed]int64{},
+		ledger: l, now: func() int64 { return p.at }, build: preemption.Make, check: invariant.Plan, reported: map[claimed]int64{},
 		look: func(_ context.Context, w preemption.World) (preemption.Feasibility, error) {
 			return l.Feasibility(w), nil
 		},
@@ -83,7 +83,7 @@ func newPlanning(t *testing.T, root func(*queue.Spec)) *planning {
 	return p
 }
 
-// later makes a round so much later, and returns how long the planner would wait for the next.
+// later makes a round after d, and returns how long the planner would wait for the next.
 func (p *planning) later(d time.Duration) time.Duration {
 	p.at += int64(d)
 	return p.round(p.Context())
@@ -141,7 +141,7 @@ func TestObserveOnlySaysSo(t *testing.T) {
 	}
 	p.ledger.ObserveNode(ledger.Node{Name: "another"})
 	p.later(10 * time.Second)
-	p.wantEvents(plannedTwo + "120 pod-seconds; observeOnly: none of them is") // once for a claim
+	p.wantEvents(plannedTwo + "120 pod-seconds; observeOnly: none of them is") // one event per claim
 }
 
 func TestAPlanThatBreaksARuleIsNotAdopted(t *testing.T) {
@@ -156,7 +156,7 @@ func TestAPlanThatBreaksARuleIsNotAdopted(t *testing.T) {
 	p.wantVictims()
 	refusal := "root uid-of-root Warning PreemptionPlanRefused Planning: No pod is evicted by a plan that breaks a rule: 2 victims of root.busy are not needed"
 	p.wantEvents(refusal)
-	// It is tried again after 1, 2, 4 ... seconds, although nothing has changed.
+	// The round is tried again after 1, 2, 4 ... seconds, although nothing has changed.
 	made := []int{}
 	for second := 1; second <= 8; second++ {
 		if second == 7 {
@@ -174,7 +174,8 @@ func TestAPlanThatBreaksARuleIsNotAdopted(t *testing.T) {
 	p.wantEvents(refusal, refusal, refusal, plannedTwo+"134 pod-seconds")
 }
 
-// A filter may be anybody's code. It must not end the process: the next would do the same, and nothing would be scheduled any more.
+// A filter may be anyone's code. A panic must not end the process: the next process would panic again, and
+// nothing would be scheduled any more.
 func TestAFilterThatPanicsEndsTheRoundAlone(t *testing.T) {
 	p := newPlanning(t, nil)
 	p.build = func(preemption.World, preemption.Feasibility) preemption.Plan { panic("index out of range") }
@@ -217,7 +218,7 @@ func TestPlanningEndsWithItsContext(t *testing.T) {
 	<-ended
 }
 
-// The real filters, those of the scheduler as it is set up.
+// The real filters of the scheduler as it is set up.
 func TestTheSchedulerPlansWithFiltersOfItsOwn(t *testing.T) {
 	s, err := setup(t, "")
 	if err != nil {

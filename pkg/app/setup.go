@@ -32,7 +32,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/turnstile"
 )
 
-// Options are for those who embed the scheduler: tests and benchmarks.
+// Options are for programs that embed the scheduler: tests and benchmarks.
 type Options struct {
 	Ledger ledger.Options
 }
@@ -43,7 +43,7 @@ type Scheduler struct {
 	Scheduler *scheduler.Scheduler
 	Ledger    *ledger.Ledger
 
-	args       *configv1alpha1.FairwayArgs // of the plugin: no field is nil
+	args       *configv1alpha1.FairwayArgs // arguments of the plugin: no field is nil
 	metrics    *metrics.Recorder
 	feed       *feed.Feed
 	turnstile  *turnstile.Turnstile
@@ -58,7 +58,8 @@ type Scheduler struct {
 	planner    *planner
 }
 
-// Setup does what upstream's app.Setup does, with Fairway in it. Nothing runs yet; informers start with app.Run.
+// Setup does what upstream's app.Setup does, with Fairway in it. It starts nothing; app.Run starts the
+// informers.
 func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, error) {
 	defaults, err := Default()
 	if err != nil {
@@ -156,7 +157,7 @@ func (s *Scheduler) build(ctx context.Context) (*scheduler.Scheduler, []config.K
 	return sched, profiles, err
 }
 
-// watch feeds nodes, Queues and pod groups to the ledger. Pods come through the turnstile.
+// watch feeds nodes, Queues and pod groups to the ledger. Pods go through the turnstile.
 func (s *Scheduler) watch() error {
 	nodes, err := s.Config.InformerFactory.Core().V1().Nodes().Informer().AddEventHandler(s.feed.Nodes())
 	if err != nil {
@@ -166,18 +167,18 @@ func (s *Scheduler) watch() error {
 	if err != nil {
 		return fmt.Errorf("watching Queues: %w", err)
 	}
-	s.synced = []cache.InformerSynced{nodes.HasSynced, queues.HasSynced, s.owners.hasSynced} // in order: queues ask for owners
+	s.synced = []cache.InformerSynced{nodes.HasSynced, queues.HasSynced, s.owners.hasSynced} // in this order: queues need owners
 	if err := s.watchDeviceClasses(); err != nil {
 		return fmt.Errorf("watching DeviceClasses: %w", err)
 	}
-	// A client of its own: statuses must not wait behind binds, nor binds behind statuses.
+	// It has a client of its own, so that statuses and binds do not wait for each other.
 	if s.dynamic, err = dynamic.NewForConfig(fenced(s.Config.KubeConfig, s.leadership)); err != nil {
 		return err
 	}
 	return s.watchPodGroups()
 }
 
-// watchDeviceClasses tells the ledger which devices pods may ask for that no node lists.
+// watchDeviceClasses tells the ledger which devices pods may request although no node lists them.
 func (s *Scheduler) watchDeviceClasses() error {
 	if !utilfeature.DefaultFeatureGate.Enabled(features.DRAExtendedResource) {
 		return nil
@@ -193,10 +194,10 @@ func now() int64 { return time.Now().UnixNano() }
 
 var started = time.Now()
 
-// monotonic is a clock that nobody sets.
+// monotonic is a clock that cannot be set.
 func monotonic() int64 { return int64(time.Since(started)) }
 
-// Kick asks for a round of the dispatcher, and for a look at what queues are owed. It never blocks.
+// Kick requests a round of the dispatcher and a look at what queues are owed. It never blocks.
 func (s *Scheduler) Kick() {
 	s.kick.Kick()
 	if s.planner != nil {
@@ -208,7 +209,7 @@ func (s *Scheduler) ours(schedulerName string) bool {
 	return s.Scheduler.Profiles.HandlesSchedulerName(schedulerName)
 }
 
-// gate asks the PreEnqueue plugins beside ours: a pod that one of them would hold takes no place in the window.
+// gate asks the other PreEnqueue plugins: a pod that one of them blocks takes no place in the window.
 func (s *Scheduler) gate(pod *v1.Pod) string {
 	for _, p := range s.Scheduler.Profiles[pod.Spec.SchedulerName].PreEnqueuePlugins() {
 		if p.Name() == plugin.Name {
@@ -221,7 +222,8 @@ func (s *Scheduler) gate(pod *v1.Pod) string {
 	return ""
 }
 
-// holds reports whether kube-scheduler can still come to a pod by itself: it is queued and not gated, or an attempt of it runs.
+// holds reports whether kube-scheduler can still reach a pod by itself: it is queued and not gated, or an
+// attempt of it runs.
 func (s *Scheduler) holds(uid ledger.UID) bool {
 	p, ok := s.Ledger.PodState(uid)
 	if !ok {

@@ -16,15 +16,15 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/plugin"
 )
 
-// Sweep: pods released longer ago than this and neither reserved nor refunded are looked for. An attempt takes milliseconds; the
-// window ahead of it, at worst a few seconds.
+// The sweeper looks for pods that were released longer ago than this and neither reserved nor refunded. An
+// attempt takes milliseconds; the pods before it in the window, at worst a few seconds.
 const (
 	sweepEvery = 5 * time.Second
 	sweepAfter = 10 * time.Second
 )
 
-// wrap puts Fairway around three exported fields of the scheduler. Every failed attempt passes FailureHandler (PostFilter sees no
-// errors, no missing nodes, no refusals of Reserve or Permit). NextPod is called by nobody but a leader.
+// wrap replaces three exported fields of the scheduler. Every failed attempt passes FailureHandler (PostFilter
+// does not see errors, missing nodes, or refusals of Reserve or Permit). Only a leader calls NextPod.
 func (s *Scheduler) wrap() {
 	s.Scheduler.FailureHandler = s.failureHandler(s.Scheduler.FailureHandler)
 	s.Scheduler.NextPod = s.nextPod(s.Scheduler.NextPod)
@@ -33,8 +33,8 @@ func (s *Scheduler) wrap() {
 
 type nextPodFn = func(klog.Logger) (*framework.QueuedPodInfo, error)
 
-// nextPod fills the window before each pod, so that what was just learnt counts at once. Its first call means that this process
-// leads: only then does anything of ours write or release.
+// nextPod fills the window before each pod, so that the latest changes count at once. Its first call means
+// that this process leads: before that, nothing of ours writes or releases.
 func (s *Scheduler) nextPod(kept nextPodFn) nextPodFn {
 	var lead sync.Once
 	return func(logger klog.Logger) (*framework.QueuedPodInfo, error) {
@@ -44,7 +44,7 @@ func (s *Scheduler) nextPod(kept nextPodFn) nextPodFn {
 	}
 }
 
-// failureHandler refunds the charge of a failed attempt and says to the dispatcher what became of the pod.
+// failureHandler refunds the charge of a failed attempt and tells the dispatcher how the attempt ended.
 func (s *Scheduler) failureHandler(kept scheduler.FailureHandlerFn) scheduler.FailureHandlerFn {
 	return func(ctx context.Context, f framework.Framework, info *framework.QueuedPodInfo, st *fwk.Status, n *fwk.NominatingInfo, start time.Time) {
 		uid := ledger.UID(info.Pod.UID)
@@ -59,8 +59,9 @@ func (s *Scheduler) failureHandler(kept scheduler.FailureHandlerFn) scheduler.Fa
 	}
 }
 
-// judge tells a refusal of ours from no room and from an error. A pod that nothing but an extender, or the lack of any node, refused
-// names no plugin: no event would wake it, so it counts as an error and is tried again by time.
+// judge distinguishes a refusal of ours, no room, and an error. If only an extender refused the pod, or there
+// are no nodes, the status names no plugin: no event would wake the pod, so it counts as an error and is tried
+// again after a time.
 func judge(st *fwk.Status) ledger.Failure {
 	var fit *framework.FitError
 	switch {
@@ -76,8 +77,8 @@ func judge(st *fwk.Status) ledger.Failure {
 	return ledger.NoFit
 }
 
-// lead starts what only a leader runs, once pods, nodes and Queues are all in the ledger. It runs until the scheduler stops: upstream
-// ends the process when leadership is lost.
+// lead starts what only a leader runs, after pods, nodes and Queues are all in the ledger. It runs until the
+// scheduler stops: upstream ends the process when leadership is lost.
 func (s *Scheduler) lead(logger klog.Logger) {
 	stop := s.Scheduler.StopEverything
 	if !cache.WaitForCacheSync(stop, s.synced...) {
@@ -91,7 +92,7 @@ func (s *Scheduler) lead(logger klog.Logger) {
 		<-stop
 		cancel()
 	}()
-	s.Ledger.LookAtStarvation(now()) // before anything is released and any status written: it takes over the clocks that statuses have kept
+	s.Ledger.LookAtStarvation(now()) // before any release and any status write: it takes over the clocks that statuses kept
 	go s.dispatch(ctx)
 	s.write(ctx)
 }
@@ -101,7 +102,7 @@ func (s *Scheduler) round(at int64) (next int64) {
 	return s.dispatcher.Round(at)
 }
 
-// dispatch runs rounds when something changed or a back-off ends, and sweeps.
+// dispatch runs a round when something changed or a back-off ends, and the sweeper.
 func (s *Scheduler) dispatch(ctx context.Context) {
 	sweep := time.NewTicker(sweepEvery)
 	defer sweep.Stop()

@@ -13,7 +13,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/controllers/queuestatus"
 )
 
-// write starts what writes to the cluster, pods apart: one process writes, the leader's.
+// write starts everything that writes to the cluster, except for pods. Only the leader writes.
 func (s *Scheduler) write(ctx context.Context) {
 	recorder := s.Config.EventBroadcaster.NewRecorder(v1alpha1.SchedulerName)
 	queues := s.Config.DynInformerFactory.ForResource(v1alpha1.QueueResource).Informer()
@@ -30,6 +30,6 @@ func (s *Scheduler) write(ctx context.Context) {
 	pods := s.Config.InformerFactory.Core().V1().Pods().Lister()
 	go podcondition.New(s.Ledger, s.Config.Client, recorder, podcondition.Options{
 		Pods: pods, WritesPerSecond: int(*s.args.PodConditionWritesPerSecond), ShowUnschedulable: *s.args.ShowUnschedulable,
-		UnschedulableAfter: max(time.Duration(*s.args.UnschedulableAfterSeconds)*time.Second, 1), // 0 would be its default
+		UnschedulableAfter: max(time.Duration(*s.args.UnschedulableAfterSeconds)*time.Second, 1), // the option treats 0 as its default
 	}).Run(ctx)
 }

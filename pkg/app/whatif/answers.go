@@ -14,23 +14,24 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 )
 
-// Answers are about one World. They implement preemption.Feasibility.
+// Answers are answers about one World. They implement preemption.Feasibility.
 type Answers struct {
 	ctx   context.Context
 	f     *Frameworks
 	world preemption.World
-	pods  map[string]*v1.Pod // by UID; nil: there is none
-	index map[string]*v1.Pod // of the pods that had nodes when it was made; nil: not made yet
+	pods  map[string]*v1.Pod // by UID; nil: there is no such pod
+	index map[string]*v1.Pod // the pods that had nodes when the index was made; nil: not made yet
 	budgets
 
 	classes map[asked]*class
 	commits []change
-	// standing[i] names the picture in which the first i commits stand. What is committed again, as when a plan is checked, gives a picture that
-	// was asked about before.
+	// standing[i] names the picture after the first i commits. If the same commits are made again, as when a
+	// plan is checked, they give a picture about which the answers are known.
 	standing []name
 }
 
-// name tells pictures apart by what was changed: the hashes of all changes, exclusively or-ed, so that their order does not matter.
+// name identifies a picture by its changes: the exclusive or of the hashes of all changes, so that their order
+// does not matter.
 type name [2]uint64
 
 var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
@@ -41,21 +42,21 @@ func (n *name) change(what, uid, node string) {
 	}
 }
 
-// asked is a class of claimants in a picture.
+// asked is a class of claimants in one picture.
 type asked struct {
 	class string
 	in    name
 }
 
-// mostAsked bounds what is remembered: PreFilter may note something of each node.
+// mostAsked bounds what is remembered, because PreFilter may store something for each node.
 const mostAsked = 128
 
 var _ preemption.Feasibility = &Answers{}
 
-// change is what a commit did to the picture.
+// change is the effect of a commit on the picture.
 type change struct {
 	before []before
-	nodes  sets.Set[int] // those that were copied
+	nodes  sets.Set[int] // the nodes that were copied
 	name   name
 }
 
@@ -64,12 +65,13 @@ type before struct {
 	info fwk.NodeInfo
 }
 
-// class is what PreFilter said of a class of claimants. It is asked anew in each new picture: PreFilter extensions follow changes of one node
-// alone (of the smallest domains, topology spread remembers two), and at PreFilter it costs what it costs in a scheduling cycle.
+// class is the result of PreFilter for a class of claimants. It is computed again for each new picture:
+// PreFilter extensions follow changes of one node alone (of the smallest domains, topology spread remembers
+// only two), and PreFilter costs the same as in a scheduling cycle.
 type class struct {
 	state fwk.CycleState
 	nodes sets.Set[string] // nil: any
-	never bool             // no node will do
+	never bool             // no node fits
 }
 
 // Fits implements preemption.Feasibility.
@@ -93,7 +95,7 @@ func (a *Answers) Fits(c *preemption.Claimant, node int, gone []string) bool {
 		for _, uid := range gone {
 			leaving := podOn(info, uid)
 			if leaving == nil {
-				continue // it has ended meanwhile
+				continue // the pod has ended meanwhile
 			}
 			if err := info.RemovePod(klog.FromContext(a.ctx), leaving.GetPod()); err != nil {
 				return false
@@ -153,7 +155,7 @@ func (a *Answers) Rollback(n int) {
 func (a *Answers) remove(done *change, uid string) {
 	pod := a.pod(uid)
 	if pod == nil {
-		pod = a.running(uid) // of another scheduler
+		pod = a.running(uid) // a pod of another scheduler
 	}
 	if pod == nil {
 		return
@@ -179,7 +181,7 @@ func (a *Answers) add(done *change, uid string, node int) {
 	if pod == nil || !known || podOn(a.f.picture.nodes[at], uid) != nil {
 		return
 	}
-	there := *pod // its spec is a value: the node is written into the copy alone
+	there := *pod // Spec is a value: only the copy gets the node
 	there.Spec.NodeName = a.world.Nodes[node].Name
 	info, err := framework.NewPodInfo(&there)
 	if err != nil {
@@ -190,7 +192,7 @@ func (a *Answers) add(done *change, uid string, node int) {
 	done.name.change("+", uid, there.Spec.NodeName)
 }
 
-// copied returns a node that may be written: each change copies it once.
+// copied returns a node that may be changed. Each change copies a node at most once.
 func (a *Answers) copied(done *change, at int) fwk.NodeInfo {
 	if !done.nodes.Has(at) {
 		info := a.f.picture.nodes[at]
@@ -213,7 +215,8 @@ func (a *Answers) pod(uid string) *v1.Pod {
 	return pod
 }
 
-// running finds a pod that has a node by its UID. Of a hundred thousand candidates, looking up each by name would cost more than the plan.
+// running finds a pod that has a node by its UID. With a hundred thousand candidates, looking up each by name
+// would cost more than the plan.
 func (a *Answers) running(uid string) *v1.Pod {
 	if a.index == nil {
 		a.index = map[string]*v1.Pod{}

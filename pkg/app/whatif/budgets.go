@@ -10,16 +10,16 @@ import (
 	policylisters "k8s.io/client-go/listers/policy/v1"
 )
 
-// budgets knows the disruption budgets as the Eviction API will apply them.
+// budgets applies PodDisruptionBudgets as the Eviction API will.
 type budgets struct {
 	lister policylisters.PodDisruptionBudgetLister
 	pod    func(uid string) *v1.Pod
-	// leaving are pods of earlier plans: those that were not evicted yet will need their budgets.
+	// leaving are victims of earlier plans. Those that were not evicted yet will need their budgets.
 	leaving []string
 
 	all     []budget
-	in      map[string][]int // by namespace: places in all
-	covered bool             // all is filled
+	in      map[string][]int // by namespace: indexes into all
+	covered bool             // all is complete
 }
 
 type budget struct {
@@ -28,7 +28,8 @@ type budget struct {
 	allowed  int
 }
 
-// overlapping is the budget that no pod gets anything from: the Eviction API refuses whatever more than one budget covers.
+// overlapping is a budget that allows no eviction: the Eviction API refuses any pod that more than one budget
+// covers.
 const overlapping = 0
 
 // Budgets implements preemption.Feasibility.
@@ -56,16 +57,16 @@ func (b *budgets) list() {
 	}
 	all, err := b.lister.List(labels.Everything())
 	if err != nil {
-		return // a cache, which has no errors
+		return // a cache returns no errors
 	}
 	for _, pdb := range all {
 		selector, err := metav1.LabelSelectorAsSelector(pdb.Spec.Selector)
 		if err != nil {
-			continue // the API server passes it over, too
+			continue // the API server ignores it, too
 		}
 		one := budget{PodDisruptionBudget: pdb, selector: selector, allowed: int(pdb.Status.DisruptionsAllowed)}
 		if pdb.Status.ObservedGeneration < pdb.Generation {
-			one.allowed = 0 // nobody has counted since it was changed
+			one.allowed = 0 // its status is older than its spec
 		}
 		b.in[pdb.Namespace] = append(b.in[pdb.Namespace], len(b.all))
 		b.all = append(b.all, one)
@@ -79,7 +80,7 @@ func (b *budgets) list() {
 
 func (b *budgets) of(pod *v1.Pod) []int {
 	if pod == nil || pod.Status.Phase == v1.PodPending || pod.DeletionTimestamp != nil {
-		return nil // its loss disrupts nothing
+		return nil // its eviction disrupts nothing
 	}
 	covering := slices.DeleteFunc(slices.Clone(b.in[pod.Namespace]), func(i int) bool {
 		return !b.all[i].selector.Matches(labels.Set(pod.Labels))
@@ -87,11 +88,11 @@ func (b *budgets) of(pod *v1.Pod) []int {
 	if len(covering) > 1 {
 		return []int{overlapping}
 	}
-	return slices.DeleteFunc(covering, func(i int) bool { return b.all[i].spares(pod) })
+	return slices.DeleteFunc(covering, func(i int) bool { return b.all[i].exempts(pod) })
 }
 
-// spares: the pod goes at no cost of the budget.
-func (b *budget) spares(pod *v1.Pod) bool {
+// exempts reports whether evicting the pod costs the budget nothing.
+func (b *budget) exempts(pod *v1.Pod) bool {
 	if _, counted := b.Status.DisruptedPods[pod.Name]; counted {
 		return true
 	}

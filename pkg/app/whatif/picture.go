@@ -7,12 +7,13 @@ import (
 	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
 )
 
-// picture is the cluster as a plan would make it: a snapshot of the scheduler's cache, with changed nodes in place of some of its own. The
-// snapshot and its nodes are never written, so that the next look brings it up to date by what changed in the cache alone.
+// picture is the cluster as a plan would change it: a snapshot of the scheduler's cache, with copies in place
+// of the nodes that changed. The snapshot and its nodes are never written, so the next look only has to apply
+// the changes of the cache.
 type picture struct {
 	base  *internalcache.Snapshot
 	nodes []fwk.NodeInfo // in the order of the snapshot
-	at    map[string]int // their places
+	at    map[string]int // their indexes
 }
 
 var (
@@ -23,7 +24,7 @@ var (
 
 func newPicture() *picture { return &picture{base: internalcache.NewEmptySnapshot()} }
 
-// reset forgets all changes.
+// reset undoes all changes.
 func (p *picture) reset() error {
 	nodes, err := p.base.NodeInfos().List()
 	if err != nil {
@@ -43,7 +44,8 @@ func (p *picture) NodeInfos() fwk.NodeInfoLister { return p }
 // StorageInfos implements fwk.SharedLister.
 func (p *picture) StorageInfos() fwk.StorageInfoLister { return p }
 
-// PodGroupStates implements fwk.SharedLister. They are those of upstream's own groups, which stay switched off.
+// PodGroupStates implements fwk.SharedLister. It returns the states of upstream's own groups, which are
+// disabled.
 func (p *picture) PodGroupStates() fwk.PodGroupStateLister { return p.base.PodGroupStates() }
 
 // List implements fwk.NodeInfoLister.
@@ -76,8 +78,8 @@ func (p *picture) with(pods func(fwk.NodeInfo) []fwk.PodInfo) (nodes []fwk.NodeI
 	return nodes
 }
 
-// IsPVCUsedByPods implements fwk.StorageInfoLister. It is asked for claims that one pod alone may use, which are few: the set that the
-// snapshot keeps of them knows nothing of what has changed.
+// IsPVCUsedByPods implements fwk.StorageInfoLister. It is called only for claims that a single pod may use,
+// which are few. The snapshot's own set does not reflect the changes.
 func (p *picture) IsPVCUsedByPods(key string) bool {
 	for _, n := range p.nodes {
 		if n.GetPVCRefCounts()[key] > 0 {

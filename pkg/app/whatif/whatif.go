@@ -20,37 +20,39 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 )
 
-// Options say whose filters are asked, about which cluster.
+// Options say whose filters to ask, and about which cluster.
 type Options struct {
 	Profiles []config.KubeSchedulerProfile
-	// Plugins are the factories of plugins that are not in-tree, as far as the profiles name them. One that refuses for reasons that only a
-	// real attempt has is to be replaced by one that does not.
+	// Plugins are the factories of out-of-tree plugins that the profiles name. A plugin that refuses pods for
+	// reasons that exist only in a real attempt must be replaced by one that does not.
 	Plugins frameworkruntime.Registry
 	Cache   Cache
-	// Like is the running scheduler's instance of any profile: what is shared between profiles is shared with it.
+	// Like is the running scheduler's instance of any profile: what profiles share is shared with it, too.
 	Like       fwk.Handle
 	Client     kubernetes.Interface
 	Informers  informers.SharedInformerFactory
 	KubeConfig *rest.Config
-	// Pods finds the newest object of a pod; nil where there is none of that UID.
+	// Pods returns the newest object of a pod; nil if there is none with that UID.
 	Pods func(uid string) *v1.Pod
-	// Budgets lists the disruption budgets of the cluster; without it there are none.
+	// Budgets lists the PodDisruptionBudgets of the cluster; nil means there are none.
 	Budgets policylisters.PodDisruptionBudgetLister
 }
 
-// Cache is that of the scheduler.
+// Cache is the scheduler's cache.
 type Cache interface {
 	UpdateSnapshot(klog.Logger, *internalcache.Snapshot) error
 }
 
-// Frameworks are instances of the profiles that look at a picture of their own. They are for one goroutine.
+// Frameworks are instances of the profiles that see their own picture of the cluster. Only one goroutine may
+// use them.
 type Frameworks struct {
 	o        Options
 	picture  *picture
 	profiles map[string]framework.Framework
 }
 
-// New builds the instances. ctx ends what their plugins started. Informers that they need begin with the factory they came from.
+// New builds the instances. The end of ctx ends what their plugins started. The factory must start the
+// informers that they need.
 func New(ctx context.Context, o Options) (*Frameworks, error) {
 	registry := frameworkplugins.NewInTreeRegistry()
 	if err := registry.Merge(o.Plugins); err != nil {
@@ -64,7 +66,7 @@ func New(ctx context.Context, o Options) (*Frameworks, error) {
 			frameworkruntime.WithKubeConfig(o.KubeConfig),
 			frameworkruntime.WithInformerFactory(o.Informers),
 			frameworkruntime.WithSnapshotSharedLister(f.picture),
-			frameworkruntime.WithParallelism(1), // the scheduling loop is in more of a hurry
+			frameworkruntime.WithParallelism(1), // the scheduling loop has priority
 		}
 		if o.Like != nil {
 			options = append(options,
@@ -80,7 +82,8 @@ func New(ctx context.Context, o Options) (*Frameworks, error) {
 	return f, nil
 }
 
-// Look brings the picture up to date and returns answers about it. Those of an earlier look must not be asked any more.
+// Look brings the picture up to date and returns answers about it. Answers of an earlier look must not be used
+// any more.
 func (f *Frameworks) Look(ctx context.Context, w preemption.World) (*Answers, error) {
 	if err := f.o.Cache.UpdateSnapshot(klog.FromContext(ctx), f.picture.base); err != nil {
 		return nil, err

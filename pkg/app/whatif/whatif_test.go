@@ -53,7 +53,7 @@ func TestCommitsChangeThePictureAndRollbackRestoresIt(t *testing.T) {
 	}
 	a.Rollback(1)
 	c.want(a, "", "new-2")
-	a.Commit(claimant("new-2"), 0, []string{"x", "z"}) // z runs elsewhere: its group goes with x
+	a.Commit(claimant("new-2"), 0, []string{"x", "z"}) // z runs on another node: its group goes with x
 	c.want(a, "a b", "new-3")
 	a.Rollback(0)
 	c.want(a, "b", "new-1")
@@ -74,7 +74,7 @@ func TestALookShowsWhatChangedInTheCluster(t *testing.T) {
 	c.want(c.look(), "a b", "new")
 }
 
-// The world says what leaves and what comes: it is so from the first question on, and no rollback takes it back.
+// The world says what leaves and what comes: this is so from the first question on, and no rollback undoes it.
 func TestWhatEarlierPlansDecidedIsThereAlready(t *testing.T) {
 	c := newCluster(t, nodes(node("a"), node("b")), pods(pod("x", "a", 4), pod("y", "b", 4), pod("old", "", 3), pod("new-1", "", 1), pod("new-2", "", 1)))
 	c.world.Gone = []string{"x", "unknown"}
@@ -91,7 +91,7 @@ func TestTaintsAndNodeAffinity(t *testing.T) {
 	c := newCluster(t, nodes(node("a").Taints([]v1.Taint{{Key: "gpu", Effect: v1.TaintEffectNoSchedule}}), node("b"), node("c").Unschedulable(true)),
 		pods(pod("x", "b", 4), pod("plain", "", 1), pod("tolerant", "", 1).Toleration("gpu"),
 			pod("far", "", 1).Toleration("gpu").NodeAffinityIn("zone", []string{"b"}, st.NodeSelectorTypeMatchExpressions),
-			// A name in the affinity is what PreFilter makes a list of nodes of.
+			// PreFilter turns a name in the affinity into a list of nodes.
 			pod("named", "", 1).NodeAffinityIn("metadata.name", []string{"b"}, st.NodeSelectorTypeMatchFields)))
 	a := c.look()
 	c.want(a, "", "plain")
@@ -122,19 +122,19 @@ func TestAntiAffinityBetweenPods(t *testing.T) {
 	a := c.look()
 	c.want(a, "", "l2-1")
 	c.want(a, "b1", "l2-1", "x")
-	// The victim is on a1, and while it runs nobody of its kind may be in its zone; a2 is free once it is gone from a1, but a plan takes
-	// victims from the node itself.
+	// The victim is on a1, and while it runs no pod like it may be in its zone. a2 is free once the victim is
+	// gone, but a plan takes victims only from the node itself.
 	c.want(a, "a1", "l2-1", "l")
 	c.want(a, "a1 a2", "other")
 	a.Commit(claimant("l2-1"), 2, []string{"x"})
 	c.want(a, "", "l2-2")
-	c.want(a, "", "app") // the anti-affinity of who is there refuses those that have none themselves
+	c.want(a, "", "app") // the anti-affinity of a running pod refuses pods that have none themselves
 	a.Rollback(0)
 	c.want(a, "b1", "l2-2", "x")
 	c.want(a, "b1", "app", "x")
 }
 
-// A class without affinity, which no pod that runs objects to, passes that filter over. A claimant that comes may object.
+// A class without affinity, which no running pod objects to, skips that filter. A new claimant may object.
 func TestAClaimantThatComesMayRefuseAnotherClass(t *testing.T) {
 	c := newCluster(t, nodes(node("a"), node("b")), pods(
 		pod("l", "", 1).PodAntiAffinityIn("app", "zone", []string{"web"}, st.PodAntiAffinityWithRequiredReq), pod("web", "", 1).Label("app", "web")))
@@ -200,7 +200,7 @@ func TestPodsThatAreUnknownFitNowhere(t *testing.T) {
 	}
 }
 
-// picky is somebody's plugin, which knows at PreFilter which nodes will do, and has no Filter.
+// picky is a foreign plugin that knows at PreFilter which nodes fit, and has no Filter.
 type picky struct {
 	answer func() (*fwk.PreFilterResult, *fwk.Status)
 }

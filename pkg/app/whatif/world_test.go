@@ -25,7 +25,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 )
 
-// cluster is a scheduler's cache with real plugins that look at it.
+// cluster is a scheduler's cache and real plugins that read it.
 type cluster struct {
 	*testing.T
 	cache internalcache.Cache
@@ -51,12 +51,13 @@ func stockProfiles(t testing.TB) []config.KubeSchedulerProfile {
 	}
 	plugins := &c.Profiles[0].Plugins.MultiPoint
 	plugins.Enabled = slices.DeleteFunc(plugins.Enabled, func(p config.Plugin) bool {
-		return p.Name == "DynamicResources" || p.Name == "DefaultPreemption" // they need what a running scheduler has, and nothing here uses them
+		return p.Name == "DynamicResources" || p.Name == "DefaultPreemption" // they need a running scheduler, and no test here uses them
 	})
 	return c.Profiles
 }
 
-// newCluster is a cluster of these nodes and pods; objects are volumes and budgets. A pod runs where its spec says, else it waits.
+// newCluster is a cluster of these nodes and pods; objects are volumes and budgets. A pod whose spec names a
+// node runs there, others wait.
 func newCluster(t *testing.T, nodes []*v1.Node, pods []*v1.Pod, objects ...runtime.Object) *cluster {
 	t.Helper()
 	return newClusterWith(t, stockProfiles(t), nil, nodes, pods, objects...)
@@ -106,7 +107,7 @@ func (c *cluster) look() *Answers {
 	return a
 }
 
-// claimant is the claimant of that UID; pods of one name before the dash are of one class.
+// claimant is the claimant with that UID; pods with the same name before the dash are of one class.
 func claimant(uid string) *preemption.Claimant {
 	class, _, _ := strings.Cut(uid, "-")
 	return &preemption.Claimant{UID: uid, Class: class}
@@ -130,7 +131,7 @@ func (c *cluster) want(a *Answers, want, uid string, gone ...string) {
 	}
 }
 
-// node is one of 4 cpus, in a zone that is named after the first letter of its name.
+// node is a node with 4 cpus, in a zone named after the first letter of its name.
 func node(name string) *st.NodeWrapper {
 	return st.MakeNode().Name(name).Label("zone", name[:1]).Label("host", name).
 		Capacity(map[v1.ResourceName]string{"cpu": "4", "memory": "8Gi", "pods": "10"})
