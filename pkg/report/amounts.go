@@ -7,14 +7,16 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// maxDevices is how many devices a short text names. Clusters with more kinds have their full lists elsewhere.
+// maxDevices is how many kinds of devices a short text names. Clusters with more show the full lists
+// elsewhere.
 const maxDevices = 2
 
-// Amounts spells amounts as short as the eye can still read, and as the columns of `kubectl get queues` do: "50c 200Gi" is 50 cores and
-// 200 GiB of memory, "64c 1.5Ti 8gpu" has 8 devices on top. At most 11 characters without devices.
+// Amounts prints amounts as short as is still readable, and as the columns of `kubectl get queues` do: "50c
+// 200Gi" is 50 cores and 200 GiB of memory, "64c 1.5Ti 8gpu" has 8 devices in addition. Without devices it
+// takes at most 11 characters.
 //
-// It rounds down: a queue never seems to have more than it has. It names cpu and memory always, and devices (resources with a domain, such
-// as example.com/gpu) where there are any.
+// It rounds down: a queue never seems to have more than it has. It always names cpu and memory, and devices
+// (resources with a domain, such as example.com/gpu) if there are any.
 func Amounts(l resource.List) string {
 	if l.IsZero() {
 		return "0"
@@ -29,7 +31,7 @@ func Amounts(l resource.List) string {
 	return strings.Join(words, " ")
 }
 
-// shortCPU spells milli-cores in at most four characters: "0.5", "12.5", "1200", "25k".
+// shortCPU prints milli-cores in at most four characters: "0.5", "12.5", "1200", "25k".
 func shortCPU(milli int64) string {
 	cores, rest := max(milli, 0)/1000, max(milli, 0)%1000
 	switch {
@@ -43,12 +45,13 @@ func shortCPU(milli int64) string {
 	return shorten(cores, 1000, []string{"", "k", "M", "G", "T"})
 }
 
-// shortBytes spells bytes in at most five characters: "200Gi", "1.5Ti", "0".
+// shortBytes prints bytes in at most five characters: "200Gi", "1.5Ti", "0".
 func shortBytes(bytes int64) string {
 	return shorten(max(bytes, 0), 1024, []string{"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"})
 }
 
-// shorten divides by the largest factor that leaves at least 1 and at most three digits; one digit before the point allows one behind it.
+// shorten divides by the largest factor that leaves at least 1 and at most three digits; with one digit before
+// the point it keeps one after it.
 func shorten(v, factor int64, suffixes []string) string {
 	whole, part, power := v, int64(0), 0
 	for whole >= 1000 && power < len(suffixes)-1 {

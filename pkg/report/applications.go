@@ -9,29 +9,31 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// Application is what a row says about an application.
+// Application is a row about an application.
 type Application struct {
 	Name, Queue, User string
 	State             application.State
-	// Held: it may not run now. Reason says why.
+	// Held: it may not run now, for the reason in Reason.
 	Held bool
-	// Reason is what its oldest waiting pod waits for; zero if none waits.
+	// Reason is why its oldest waiting pod waits; zero if none waits.
 	Reason    reason.Reason
 	FairShare resource.List
 	Allocated resource.List
 	Demand    resource.List
 	Pending   int64 // pods that wait
 	Running   int64 // pods that hold resources
-	// Submitted and WaitingSince are creations of pods: the oldest, and the oldest that waits (0: none does).
+	// Submitted and WaitingSince are creation times: of its oldest pod, and of its oldest waiting pod (0: none
+	// waits).
 	Submitted, WaitingSince int64
-	// StartingSince and StartingUntil are when it began to be Starting, and when it ceases to be at the latest; 0 for others.
+	// StartingSince is when it began to be Starting, StartingUntil when it leaves that state at the latest; 0
+	// if it is not Starting.
 	StartingSince, StartingUntil int64
 }
 
-// Applications are those of a queue and below it.
+// Applications are those of a queue and of the queues below it.
 type Applications []Application
 
-// MarshalJSON gives the shape that tools rely on: keys may be added, none is renamed or left out.
+// MarshalJSON returns the shape that tools rely on: keys may be added, none is renamed or left out.
 func (as Applications) MarshalJSON() ([]byte, error) {
 	type wireApplication struct {
 		Application string      `json:"application"`
@@ -67,12 +69,12 @@ func message(r reason.Reason) string {
 	return r.Text()
 }
 
-// Lines is a row for each application.
+// Lines has a row for each application.
 func (as Applications) Lines(l Layout) []string {
 	return orNone(as.table(l), "no applications", l)
 }
 
-// Since shows the rows of both.
+// Since has the rows of both.
 func (as Applications) Since(before Document, l Layout) []string {
 	b, _ := before.(Applications)
 	return orNone(Compare(b.table(l), as.table(l), l.Style), "no applications", l)
@@ -117,7 +119,7 @@ func (as Applications) table(l Layout) Table {
 	return t
 }
 
-// User is what a row says about a user: sums over their applications.
+// User is a row about a user: sums over the user's applications.
 type User struct {
 	Name      string
 	Queues    []string // in path order
@@ -128,16 +130,17 @@ type User struct {
 	Pending   int64
 	Running   int64
 
-	// ApplicationsHeld and ApplicationsPending are Accepted, ApplicationsRunning Running or Completing.
+	// ApplicationsHeld and ApplicationsPending count Accepted applications, ApplicationsRunning those that are
+	// Running or Completing.
 	ApplicationsHeld, ApplicationsPending, ApplicationsStarting, ApplicationsRunning int64
 
 	WaitingSince int64
 }
 
-// Users are those with applications in a queue and below it.
+// Users are those with applications in a queue or in the queues below it.
 type Users []User
 
-// MarshalJSON gives the shape that tools rely on: keys may be added, none is renamed or left out.
+// MarshalJSON returns the shape that tools rely on: keys may be added, none is renamed or left out.
 func (us Users) MarshalJSON() ([]byte, error) {
 	type counts struct {
 		applicationCounts
@@ -163,10 +166,10 @@ func (us Users) MarshalJSON() ([]byte, error) {
 	}{rows})
 }
 
-// Lines is a row for each user.
+// Lines has a row for each user.
 func (us Users) Lines(l Layout) []string { return orNone(us.table(l), "no users", l) }
 
-// Since shows the rows of both.
+// Since has the rows of both.
 func (us Users) Since(before Document, l Layout) []string {
 	b, _ := before.(Users)
 	return orNone(Compare(b.table(l), us.table(l), l.Style), "no users", l)

@@ -8,18 +8,20 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// Bar is a line of a chart: how much of the whole is held, and a mark at how much it should be. Both in thousandths of the whole.
+// Bar is a line of a chart: which part of the whole is held, and a mark at the part that should be. Both in
+// thousandths.
 type Bar struct {
 	Label      string
 	Held, Mark int64
 }
 
-// QueueBar shows a queue's allocation and fair share as dominant shares of a total: of the resource it holds (or should hold) most of.
+// QueueBar shows a queue's allocation and fair share as dominant shares of a total: of the resource of which
+// it holds (or should hold) the largest part.
 func QueueBar(q Queue, total resource.List) Bar {
 	return Bar{Label: q.Name, Held: thousandths(q.Allocated, total), Mark: thousandths(q.FairShare, total)}
 }
 
-// thousandths is the largest part, over the resources of the total, that l is of it. Rounded down.
+// thousandths is the largest part, over the resources of the total, that l is of it. It rounds down.
 func thousandths(l, total resource.List) int64 {
 	largest := int64(0)
 	for i := range total.Len() {
@@ -27,7 +29,7 @@ func thousandths(l, total resource.List) int64 {
 		if whole <= 0 || part <= 0 {
 			continue
 		}
-		part = min(part, whole) // a node that left makes more than the whole possible; the bar ends there
+		part = min(part, whole) // after a node left, more than the whole may be held; the bar ends there
 		high, low := bits.Mul64(uint64(part), 1000)
 		quotient, _ := bits.Div64(high, low, uint64(whole)) // part <= whole, so the quotient is at most 1000
 		largest = max(largest, int64(quotient))
@@ -36,11 +38,12 @@ func thousandths(l, total resource.List) int64 {
 }
 
 const (
-	mostCells  = 100 // one cell for each percent; more would tell no more
+	mostCells  = 100 // one cell for each percent; more cells show nothing more
 	leastCells = 10
 )
 
-// Bars draws a chart in lines of at most width characters. Where there is no room for bars, the numbers stand alone.
+// Bars draws a chart in lines of at most width characters. If there is no room for bars, it shows only the
+// numbers.
 func Bars(bars []Bar, width int, style Style) []string {
 	labels, texts, longest := 0, make([]string, len(bars)), 0
 	for i, bar := range bars {
@@ -70,7 +73,7 @@ func percent(thousandths int64) string {
 	return strings.Repeat(" ", len("100%")-len(text)) + text
 }
 
-// draw paints the bar by where it stands to its mark: green at it, cyan below, yellow above.
+// draw colors the bar by its distance to the mark: green at it, cyan below, yellow above.
 func (b Bar) draw(cells int64, style Style) string {
 	full, empty, mark := style.barCells()
 	color := green

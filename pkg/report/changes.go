@@ -5,31 +5,32 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// Changes are what a change of Queues would lead to.
+// Changes are the effects of a change of Queues.
 type Changes struct {
 	Queues []QueueChange
-	// WouldStart are waiting applications of which pods would be released now and are not so far; WouldNotStart the other way round.
+	// WouldStart are waiting applications of which pods would be released after the change but not before it;
+	// WouldNotStart are the opposite.
 	WouldStart, WouldNotStart []Application
 	BelowGuarantee            []Shortfall
-	// Problems are those that queues would have in addition.
+	// Problems are the additional problems that queues would have.
 	Problems []reason.Reason
 }
 
-// QueueChange names what is different about a queue.
+// QueueChange names what changes in a queue.
 type QueueChange struct {
 	Name   string
 	Change string // new, gone or changed
 	Fields []string
 }
 
-// Shortfall is a guarantee that would not be had any more.
+// Shortfall is a guarantee that the queue would no longer have.
 type Shortfall struct {
 	Queue      string
 	Resource   resource.Name
 	Guaranteed int64
 	Has        int64
-	// Covered: the queue may have its guarantee and has less than it asks for, so it comes first from now on. Else those above it do not
-	// have what the guarantees below them sum to.
+	// Covered: the queue may have its guarantee but has less than it asks for, so from now on it comes first.
+	// Otherwise the queues above it do not have what the guarantees below them sum to.
 	Covered bool
 }
 
@@ -42,7 +43,7 @@ func (s Shortfall) text() string {
 	return "queue " + s.Queue + " is guaranteed " + guaranteed + ", but its parent's share is only " + has + " for all guarantees in it"
 }
 
-// MarshalJSON gives the shape that tools rely on: keys may be added, none is renamed or left out.
+// MarshalJSON returns the shape that tools rely on: keys may be added, none is renamed or left out.
 func (c Changes) MarshalJSON() ([]byte, error) {
 	type queueChange struct {
 		Name   string   `json:"name"`
@@ -94,7 +95,7 @@ func (c Changes) MarshalJSON() ([]byte, error) {
 	}{queues, applications(c.WouldStart), applications(c.WouldNotStart), below, found})
 }
 
-// Lines says the consequences in sentences. What changed in queues stands in the tables.
+// Lines has the effects in sentences. The tables show what changed in queues.
 func (c Changes) Lines(l Layout) []string {
 	names := func(as []Application) []string {
 		out := make([]string, len(as))
@@ -132,13 +133,13 @@ func (c Changes) Lines(l Layout) []string {
 	return lines
 }
 
-// Comparison is a document before and after a change, with what the change leads to.
+// Comparison is a document before and after a change, and the effects of the change.
 type Comparison struct {
 	Before, After Compared
 	Changes       Changes
 }
 
-// MarshalJSON has all three.
+// MarshalJSON returns all three.
 func (c Comparison) MarshalJSON() ([]byte, error) {
 	return marshal(struct {
 		Before  Document `json:"before"`
@@ -147,7 +148,7 @@ func (c Comparison) MarshalJSON() ([]byte, error) {
 	}{c.Before, c.After, c.Changes})
 }
 
-// Lines shows both side by side, then the consequences.
+// Lines shows both side by side, then the effects.
 func (c Comparison) Lines(l Layout) []string {
 	return append(c.After.Since(c.Before, l), c.Changes.Lines(l)...)
 }

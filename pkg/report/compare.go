@@ -5,11 +5,12 @@ import (
 	"strconv"
 )
 
-// sameRank is above all ranks of columns with a difference.
+// sameRank is higher than any rank of a column with a difference.
 const sameRank = 100
 
-// Compare joins two states of one table. Rows are matched by key; where a cell differs it shows both, and a second column says which rows
-// are changed, new or gone. Columns without a difference are the first that a narrow screen does without.
+// Compare joins two states of one table. Rows are matched by key. A cell that differs shows both values, and
+// the second column says which rows are changed, new or gone. A narrow screen first drops the columns without
+// a difference.
 func Compare(before, after Table, style Style) Table {
 	out := Table{Columns: slices.Insert(slices.Clone(after.Columns), 1, Column{Title: "CHANGE"}), Full: after.Full}
 	rows := func(t Table) map[string]int {
@@ -27,7 +28,7 @@ func Compare(before, after Table, style Style) Table {
 		out.Keys = append(out.Keys, key)
 		out.Rows = append(out.Rows, slices.Insert(slices.Clone(row), 1, change))
 	}
-	gone, last := map[string][]int{}, "" // rows that went stand behind the one they stood behind
+	gone, last := map[string][]int{}, "" // a row that is gone stays behind its earlier predecessor
 	for i, key := range before.Keys {
 		if _, stays := is[key]; stays {
 			last = key
@@ -73,7 +74,7 @@ func orNothing(text string) string {
 	return text
 }
 
-// counted spells a number of things.
+// counted prints a number of things.
 func counted(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

@@ -14,7 +14,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// Document is something that can be shown: as lines, or as JSON by its MarshalJSON.
+// Document is something that can be shown as lines, or as JSON by its MarshalJSON.
 type Document interface {
 	json.Marshaler
 	Lines(Layout) []string
@@ -23,25 +23,25 @@ type Document interface {
 // Compared is a document that can be shown beside an earlier state of itself.
 type Compared interface {
 	Document
-	// Since lays out both; before is of the same type.
+	// Since shows both; before has the same type.
 	Since(before Document, l Layout) []string
 }
 
-// Layout says for whom a document is laid out.
+// Layout says how to lay a document out.
 type Layout struct {
-	// Width is what lines may have; 0 is unlimited.
+	// Width is the longest line; 0 is unlimited.
 	Width int
 	Style Style
-	// Terminal: somebody reads it from a screen. Trees are indented, there are bars, and columns that say nothing are left out. Else every
-	// line stands for itself.
+	// Terminal: a person reads it on a screen. Trees are indented, there are bars, and columns that tell
+	// nothing are left out. Otherwise every line is complete by itself.
 	Terminal bool
-	// Wide shows every column, and amounts exactly and of all resources.
+	// Wide shows every column, and exact amounts of all resources.
 	Wide bool
-	// Now is what ages are counted to, in nanoseconds since the epoch.
+	// Now is the time from which ages are computed, in unix nanoseconds.
 	Now int64
 }
 
-// amounts spells amounts for the layout.
+// amounts prints amounts for the layout.
 func (l Layout) amounts(list resource.List) string {
 	if !l.Wide {
 		return Amounts(list)
@@ -52,7 +52,7 @@ func (l Layout) amounts(list resource.List) string {
 	return list.String()
 }
 
-// stated spells amounts in which an absent resource is not 0 but not stated.
+// stated prints amounts; an absent resource is not 0 but not stated.
 func (l Layout) stated(list resource.List) string {
 	if list.Len() == 0 {
 		return nothing
@@ -74,7 +74,7 @@ func (l Layout) stated(list resource.List) string {
 	return strings.Join(words, " ")
 }
 
-// age spells how long ago a time was, as kubectl does; a time of 0 never was.
+// age prints how long ago a time was, as kubectl does; the time 0 means never.
 func (l Layout) age(since int64) string {
 	if since == 0 {
 		return nothing
@@ -82,10 +82,10 @@ func (l Layout) age(since int64) string {
 	return duration.HumanDuration(max(time.Duration(l.Now-since), 0))
 }
 
-// nothing is what a cell shows that has nothing to say.
+// nothing is the text of an empty cell.
 const nothing = "-"
 
-// section is a heading and what belongs to it, each item in as many lines as it takes. Without items it is nothing.
+// section is a heading and its items, each in as many lines as needed. Without items it is empty.
 func section(heading string, items []string, l Layout) []string {
 	if len(items) == 0 {
 		return nil
@@ -97,8 +97,8 @@ func section(heading string, items []string, l Layout) []string {
 	return lines
 }
 
-// Wrap breaks a text between words into lines of at most width characters, each indented, all but the first by two more. Only a
-// word that fits no line is cut.
+// Wrap breaks a text between words into lines of at most width characters. Every line is indented, all but the
+// first by two more. Only a word longer than a line is cut.
 func Wrap(text string, width int, indent string) []string {
 	if width <= 0 {
 		return []string{indent + text}
@@ -118,9 +118,9 @@ func Wrap(text string, width int, indent string) []string {
 	return append(lines, Clip(line, width))
 }
 
-// What the JSON of all documents has in common. Keys are always there: {} and [] where there is nothing.
+// What the JSON of all documents has in common. Keys are always present: {} and [] if empty.
 
-// quantities spells amounts as canonical Kubernetes quantities, as the status of a Queue does.
+// quantities prints amounts as canonical Kubernetes quantities, as the status of a Queue does.
 func quantities(l resource.List) map[string]string {
 	out := make(map[string]string, l.Len())
 	for i := range l.Len() {
@@ -188,5 +188,5 @@ func marshal(v any) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// list makes an empty list of none.
+// list turns nil into an empty list.
 func list[T any](items []T) []T { return append(make([]T, 0, len(items)), slices.Clip(items)...) }

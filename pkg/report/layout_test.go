@@ -31,7 +31,8 @@ func TestCompareMatchesRowsByKey(t *testing.T) {
 	if diff := cmp.Diff(want, got.Rows); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	// A screen too narrow for all shows what differs, also where it would else show something better.
+	// A screen too narrow for all columns shows those that differ, even if it would otherwise show columns of
+	// lower rank.
 	same := Compare(table("a 1 x"), table("a 1 y"), Style{ASCII: true})
 	if lines := same.Lines(24, Style{}); !strings.Contains(lines[0], "STATE") || strings.Contains(lines[0], "SHARE") {
 		t.Errorf("got %q", lines)

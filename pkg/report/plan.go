@@ -9,16 +9,16 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/picture"
 )
 
-// Plan is what preemption would take now.
+// Plan is what would be preempted now.
 type Plan struct {
 	picture.Preemption
-	// Now stands in for the time since when a queue is below, where nothing tells it.
+	// Now is used for the time since when a queue is starved, if that is not known.
 	Now int64
 }
 
 func (p Plan) path(queue int) string { return string(p.World.Queues[queue].Path) }
 
-// pod names a pod of the plan.
+// pod returns the name of a pod of the plan.
 func (p Plan) pod(uid string) string {
 	if pod, ok := p.Pods[uid]; ok {
 		return fullName(pod)
@@ -33,7 +33,7 @@ func (p Plan) since(c preemption.Payment) int64 {
 	return c.Since
 }
 
-// owed is what a queue is owed by the claim of that queue.
+// owed returns what the claim of a queue is owed.
 func (p Plan) owed(queue int) resource.List {
 	for _, c := range p.Plan.Claims {
 		if c.Queue == queue {
@@ -51,7 +51,7 @@ func (p Plan) reason(v preemption.Victim) string {
 	}.Text()
 }
 
-// left is what no place was found for.
+// left is the part of a claim for which no nodes were found.
 func left(c preemption.Payment) resource.List {
 	placed := make(map[string]bool, len(c.Places))
 	for _, place := range c.Places {
@@ -74,7 +74,7 @@ func left(c preemption.Payment) resource.List {
 	return resource.Of(some...)
 }
 
-// unpaid is the sentence about what is left of a claim, "" where it is paid.
+// unpaid is the sentence about what is left of a claim, "" if nothing is.
 func (p Plan) unpaid(c preemption.Payment) string {
 	if c.Unpaid == "" {
 		return ""
@@ -82,7 +82,7 @@ func (p Plan) unpaid(c preemption.Payment) string {
 	return reason.Unpaid{Code: string(c.Unpaid), Queue: p.path(c.Queue), Left: left(c)}.Text()
 }
 
-// stopped is the sentence about why there is no round, "" where there is one.
+// stopped is the sentence about why there is no round, "" if there is one.
 func (p Plan) stopped() string {
 	switch p.Plan.Stopped {
 	case "":
@@ -101,7 +101,7 @@ type wireClaim struct {
 	Claim   map[string]string `json:"claim"`
 	Since   string            `json:"since"`
 	Kind    string            `json:"kind"`
-	Pods    int               `json:"pods"` // for which there would be a place
+	Pods    int               `json:"pods"` // for which there would be nodes
 	Unpaid  map[string]string `json:"unpaid"`
 	Reason  string            `json:"reason"`
 	Message string            `json:"message"`
@@ -115,7 +115,7 @@ type wireVictim struct {
 	Reason string `json:"reason"`
 }
 
-// MarshalJSON gives the shape that tools rely on: keys may be added, none is renamed or left out.
+// MarshalJSON returns the shape that tools rely on: keys may be added, none is renamed or left out.
 func (p Plan) MarshalJSON() ([]byte, error) {
 	claims, victims := []wireClaim{}, []wireVictim{}
 	for _, c := range p.Plan.Claims {
@@ -144,7 +144,8 @@ func (p Plan) MarshalJSON() ([]byte, error) {
 	}{claims, victims, ideal, quantities(p.Plan.Taken), p.podSeconds(), p.World.Settings.ObserveOnly, list(p.Faults), string(p.Plan.Stopped), p.stopped()})
 }
 
-// Lines is the claims, who would go for them and why, and what each queue would have in the end.
+// Lines shows the claims, which pods would be evicted for them and why, and what each queue would have in the
+// end.
 func (p Plan) Lines(l Layout) []string {
 	if len(p.Plan.Claims) == 0 {
 		return []string{Clip("(no queue with a timeout in force is starved: nothing would be taken)", l.Width)}
@@ -152,7 +153,7 @@ func (p Plan) Lines(l Layout) []string {
 	return p.lines(l, p.claims(l), p.victims(l), p.ideal(l))
 }
 
-// Since shows the rows of both plans; the sentences are those of the later one.
+// Since has the rows of both plans, and the sentences of the later one.
 func (p Plan) Since(before Document, l Layout) []string {
 	b, _ := before.(Plan)
 	if len(p.Plan.Claims)+len(b.Plan.Claims) == 0 {
@@ -174,7 +175,7 @@ func (p Plan) lines(l Layout, claims, victims, ideal Table) []string {
 	}
 	type pair struct{ above, forQueue int }
 	said := map[pair]bool{}
-	for _, v := range p.Plan.Victims { // of each pair of queues the first, before anything went, says it for all
+	for _, v := range p.Plan.Victims { // for each pair of queues, the first sentence stands for all
 		if of := (pair{v.Above, v.ForQueue}); !said[of] {
 			said[of] = true
 			why = append(why, p.reason(v))
@@ -194,7 +195,7 @@ func (p Plan) lines(l Layout, claims, victims, ideal Table) []string {
 	return lines
 }
 
-// podSeconds is how long the victims have run together.
+// podSeconds is the sum of the times that the victims have run.
 func (p Plan) podSeconds() int64 { return p.Plan.PodSeconds(p.World, -1, p.Now) }
 
 func (p Plan) heading(l Layout) string {

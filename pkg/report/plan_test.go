@@ -16,8 +16,8 @@ import (
 
 var planNow = time.Date(2026, 1, 1, 1, 2, 0, 0, time.UTC).UnixNano()
 
-// taken is the document's Scenario A with larger pods: busy holds 720Gi and 180 cores in pods of a quarter of that, and sometimes-busy is owed
-// 520Gi and 130 cores, which two pods for 360Gi and 90 cores each would exceed.
+// taken is the document's Scenario A with larger pods: busy holds 720Gi and 180 cores, in pods of a quarter of
+// that. sometimes-busy is owed 520Gi and 130 cores; two pods of 360Gi and 90 cores each would exceed that.
 func taken() Plan {
 	const sometimes, busy = 2, 1
 	claim := preemption.Claim{
@@ -67,7 +67,7 @@ func value(t *testing.T, d Document) (v map[string]any) {
 	return v
 }
 
-// The shape that scripts rely on; issue and documentation have it literally.
+// The shape that scripts rely on; the documentation has the same text.
 func TestThePlansJSON(t *testing.T) {
 	amounts := func(cpu, memory string) map[string]any { return map[string]any{"cpu": cpu, "memory": memory} }
 	got := value(t, taken())

@@ -10,11 +10,11 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// Queue is what a row says about a queue. Amounts and counts include the queues below it.
+// Queue is a row about a queue. Amounts and counts include the queues below it.
 type Queue struct {
 	Name            string // the path
 	Weight          int64  // in milli
-	Policy          string // "" while none is in force
+	Policy          string // "" if none is in force
 	State           string
 	Active          bool
 	SteadyFairShare resource.List
@@ -28,8 +28,8 @@ type Queue struct {
 
 	ApplicationsPending, ApplicationsStarting, ApplicationsRunning int64
 
-	// Starting are the applications that are starting in a queue with policy StateAware, and StartingTimeout, in nanoseconds, is how long
-	// they may; 0 in others.
+	// Starting lists the applications that are starting in a queue with policy StateAware. StartingTimeout is
+	// how long they may be starting, in nanoseconds; 0 with other policies.
 	Starting        []ledger.Start
 	StartingTimeout int64
 
@@ -40,11 +40,11 @@ type Queue struct {
 const (
 	StateRunning    = "Running"
 	StateDraining   = "Draining"   // being deleted
-	StateNotReady   = "NotReady"   // declared and not in force
-	StateUndeclared = "Undeclared" // its pods alone keep it
+	StateNotReady   = "NotReady"   // declared but not in force
+	StateUndeclared = "Undeclared" // exists only for its pods
 )
 
-// MarshalJSON gives the shape that tools rely on: keys may be added, none is renamed or left out.
+// MarshalJSON returns the shape that tools rely on: keys may be added, none is renamed or left out.
 func (q Queue) MarshalJSON() ([]byte, error) {
 	return marshal(struct {
 		Name            string            `json:"name"`
@@ -95,18 +95,18 @@ func starts(as []ledger.Start) []start {
 	return all
 }
 
-// queueColumn is a column with what it says of a queue.
+// queueColumn is a column, with its text for a queue.
 type queueColumn struct {
 	Column
-	full bool // for the full table only
+	full bool // only in the full table
 	cell func(Queue, Layout) string
 }
 
-// queueColumns in their order. Titles are those of `kubectl get queues`.
+// queueColumns are the columns in order. Titles are those of `kubectl get queues`.
 var queueColumns = []queueColumn{
 	{Column{Title: "NAME"}, false, func(q Queue, _ Layout) string { return q.Name }},
 	{Column{Title: "WEIGHT", Right: true, Rank: 3}, false, func(q Queue, _ Layout) string {
-		if q.State == StateNotReady { // what it would weigh is not known
+		if q.State == StateNotReady { // its weight is not known
 			return nothing
 		}
 		return resource.Decimal(q.Weight)
@@ -128,7 +128,8 @@ var queueColumns = []queueColumn{
 	{Column{Title: "PROBLEMS", Rank: 8, Usual: nothing}, true, func(q Queue, _ Layout) string { return codes(q.Problems) }},
 }
 
-// Queues is a table of queues, in the order given. The columns fit 80 characters with the names of the demo, and a wider screen shows more.
+// Queues returns a table of queues, in the given order. Its columns fit 80 characters with the names of the
+// demo; a wider screen shows more.
 func Queues(queues []Queue) Table { return queueTable(queues, Layout{}, false) }
 
 func queueTable(queues []Queue, l Layout, full bool) Table {

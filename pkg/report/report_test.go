@@ -166,7 +166,7 @@ func TestAmountsAreShort(t *testing.T) {
 		if len(s) > 11 {
 			t.Fatalf("%q has %d characters", s, len(s))
 		}
-		Amounts(resource.Of( // whatever arithmetic may leave behind must not panic
+		Amounts(resource.Of( // what arithmetic may produce must not panic
 			resource.Entry{Name: resource.CPU, Value: rapid.Int64().Draw(t, "any cpu")},
 			resource.Entry{Name: resource.Memory, Value: rapid.SampledFrom([]int64{math.MinInt64, -1, math.MaxInt64}).Draw(t, "any memory")},
 		))

@@ -6,23 +6,23 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// Starved are the queues below what they are entitled to, and the pods that show that they are to go.
+// Starved lists the queues below what they are entitled to, and the pods that are announced as victims.
 type Starved struct {
 	Queues  []StarvedQueue // in path order
 	Victims []AnnouncedVictim
 }
 
-// StarvedQueue is one thing that a queue is below. Times are unix nanoseconds, 0: not known, or never.
+// StarvedQueue is one kind of starvation of a queue. Times are unix nanoseconds; 0: not known, or never.
 type StarvedQueue struct {
 	Queue      string
 	Kind       preemption.Kind
 	Since, Due int64
-	// Claiming: preemption is due, and not all of Owed was given back.
+	// Claiming: preemption is due, and the queue did not get back all of Owed yet.
 	Claiming bool
 	Owed     resource.List
 }
 
-// AnnouncedVictim is a pod whose eviction is announced, with what its condition says.
+// AnnouncedVictim is a pod whose eviction is announced, with the content of its condition.
 type AnnouncedVictim struct {
 	Pod      ledger.PodState
 	For      string // the pod that needs the room, namespace/name
@@ -30,7 +30,7 @@ type AnnouncedVictim struct {
 	Message  string
 }
 
-// NewStarved takes the starved queues out of a snapshot.
+// NewStarved selects the starved queues of a snapshot.
 func NewStarved(s ledger.Snapshot, victims []AnnouncedVictim) Starved {
 	out := Starved{Victims: victims}
 	for _, q := range s.Queues {
@@ -40,7 +40,8 @@ func NewStarved(s ledger.Snapshot, victims []AnnouncedVictim) Starved {
 			{Queue: string(q.Path), Kind: preemption.BelowFairShare, Since: is.BelowFairShareSince, Due: is.FairShareDue},
 		}
 		if is.Claiming {
-			// A claim is for what was due first; it outlives its clock, which stops at the threshold and not at the full share.
+			// A claim is for the kind that was due first. It outlives its clock, which stops at the threshold
+			// and not at the full share.
 			claim := &rows[1]
 			if g := rows[0].Due; g != 0 && (claim.Due == 0 || g <= claim.Due) {
 				claim = &rows[0]
@@ -56,7 +57,7 @@ func NewStarved(s ledger.Snapshot, victims []AnnouncedVictim) Starved {
 	return out
 }
 
-// MarshalJSON gives the shape that tools rely on: keys may be added, none is renamed or left out.
+// MarshalJSON returns the shape that tools rely on: keys may be added, none is renamed or left out.
 func (s Starved) MarshalJSON() ([]byte, error) {
 	type starved struct {
 		Queue    string            `json:"queue"`
@@ -90,7 +91,7 @@ func (s Starved) MarshalJSON() ([]byte, error) {
 
 func fullName(p ledger.PodState) string { return p.Namespace + "/" + p.Name }
 
-// Lines is a row for each queue, and one for each pod that is to go.
+// Lines has a row for each queue, and one for each announced pod.
 func (s Starved) Lines(l Layout) []string {
 	if len(s.Queues) == 0 && len(s.Victims) == 0 {
 		return []string{Clip("(no queue is starved, and no eviction is announced)", l.Width)}
@@ -98,7 +99,7 @@ func (s Starved) Lines(l Layout) []string {
 	return s.tables(l, s.queues(l), s.victims(l))
 }
 
-// Since shows the rows of both.
+// Since has the rows of both.
 func (s Starved) Since(before Document, l Layout) []string {
 	b, _ := before.(Starved)
 	if len(s.Queues)+len(s.Victims)+len(b.Queues)+len(b.Victims) == 0 {
@@ -133,7 +134,7 @@ func (s Starved) queues(l Layout) Table {
 	return t
 }
 
-// due says in how long others give back.
+// due says in how long pods are preempted for the queue.
 func (l Layout) due(q StarvedQueue) string {
 	switch {
 	case q.Claiming:

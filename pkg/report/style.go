@@ -1,10 +1,10 @@
 package report
 
-// Style says what the reader's terminal can show. The zero Style uses Unicode and no color.
+// Style says what the reader's terminal supports. The zero Style uses Unicode and no color.
 type Style struct {
-	// Color allows ANSI colors. They are around text, never instead of it: without them nothing is lost.
+	// Color allows ANSI colors. They only emphasise text: without them no information is lost.
 	Color bool
-	// ASCII replaces drawing characters by plain ones.
+	// ASCII replaces drawing characters with plain ones.
 	ASCII bool
 }
 
@@ -23,10 +23,10 @@ func (s Style) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// Bold makes text stand out, where that is possible.
+// Bold emphasises text, if colors are allowed.
 func (s Style) Bold(text string) string { return s.paint(bold, text) }
 
-// ellipsis stands for what was cut off.
+// ellipsis replaces what was cut off.
 func (s Style) ellipsis() string {
 	if s.ASCII {
 		return "~"
@@ -34,7 +34,7 @@ func (s Style) ellipsis() string {
 	return "…"
 }
 
-// arrow stands between what was and what would be.
+// arrow separates the earlier value from the later one.
 func (s Style) arrow() string {
 	if s.ASCII {
 		return " -> "

@@ -10,29 +10,30 @@ import (
 // Column is one column of a Table.
 type Column struct {
 	Title string
-	// Right puts the cells to the right, as numbers want.
+	// Right aligns the cells to the right, for numbers.
 	Right bool
-	// Rank orders the columns by what a narrow screen can do without: the highest rank goes first. Columns of rank 0 stay.
+	// Rank orders the columns by importance: on a narrow screen the highest rank is dropped first. Columns of
+	// rank 0 always stay.
 	Rank int
-	// Usual is what a cell says that says nothing of note. A column of nothing else is left out where people read.
+	// Usual is the cell text that tells nothing. On a terminal, a column with no other text is left out.
 	Usual string
 }
 
-// Table is a header and rows of text, one cell for each column. Its first column names what the row is about.
+// Table is a header and rows of text, one cell for each column. The first column names the subject of the row.
 type Table struct {
 	Columns []Column
 	Rows    [][]string
-	// Keys identify the rows, where that takes more than the first cell. Needed to compare.
+	// Keys identify the rows if the first cell does not. Compare needs them.
 	Keys []string
-	// Bars, if any, has one for each row, drawn at its end where there is room.
+	// Bars, if any, has one bar for each row, drawn at its end if there is room.
 	Bars []Bar
-	// Full tables keep the columns in which nothing is of note.
+	// Full tables keep the columns that tell nothing.
 	Full bool
 
 	colors map[int]string // by row
 }
 
-// emphasise has a row stand out in a color.
+// emphasise gives a row a color.
 func (t *Table) emphasise(row int, color string) {
 	if t.colors == nil {
 		t.colors = map[int]string{}
@@ -41,23 +42,25 @@ func (t *Table) emphasise(row int, color string) {
 }
 
 const (
-	wideGap   = 3 // as kubectl has it
+	wideGap   = 3 // as in kubectl
 	narrowGap = 2
-	// leastName is how much of the first column is kept at least when it is cut.
+	// leastName is how much of the first column always remains.
 	leastName = 8
-	// fairName is how much of the first column is cut only when no other column can be left out any more, unless that is less than
-	// fairNamePercent of the width. Else one deep path would take all columns off the screen.
+	// fairName is how much of the first column remains until all columns that may be dropped are dropped,
+	// unless it is less than fairNamePercent of the width. Otherwise one deep path would drop all columns.
 	fairName        = 24
 	fairNamePercent = 40
-	// mostBarCells is how long the bar at the end of a row gets at most.
+	// mostBarCells is the length of the longest bar at the end of a row.
 	mostBarCells = 40
 	barTitle     = "USAGE"
 )
 
-// Lines lays the table out in lines of at most width characters, the header first. A width of 0 or less is unlimited.
+// Lines lays the table out in lines of at most width characters, the header first. A width of 0 or less is
+// unlimited.
 //
-// What does not fit is given up in this order: space between columns, the beginnings of very long names in the first column (of a queue's
-// path the end says most), columns by rank, more of the first column, and last the ends of lines.
+// If it does not fit, it drops in this order: space between columns, the beginnings of very long names in the
+// first column (the end of a queue's path says most), columns by rank, more of the first column, and last the
+// ends of lines.
 func (t Table) Lines(width int, style Style) []string {
 	kept, gap := t.fit(width)
 	widths := make([]int, len(kept))
@@ -145,7 +148,7 @@ func (t Table) fit(width int) (kept []int, gap int) {
 	}
 }
 
-// usual reports whether no cell of the column says anything of note.
+// usual reports whether every cell of the column tells nothing.
 func (t Table) usual(column int) bool {
 	usual := t.Columns[column].Usual
 	return usual != "" && !slices.ContainsFunc(t.Rows, func(row []string) bool { return row[column] != usual && row[column] != "" })
@@ -159,11 +162,11 @@ func (t Table) width(column int) int {
 	return width
 }
 
-// monospace knows how many cells of a terminal a text takes. Characters that are wide in East Asian fonts only, such as our own arrows and bars,
-// count as narrow whatever the locale.
+// monospace measures how many cells of a terminal a text takes. Characters that are wide only in East Asian
+// fonts, such as our own arrows and bars, count as narrow in every locale.
 var monospace = &runewidth.Condition{StrictEmojiNeutral: true}
 
-// Clip cuts a line without colors to a width, and blanks off its end; a width of 0 or less is unlimited.
+// Clip cuts a line without colors to a width, and trims blanks at its end; a width of 0 or less is unlimited.
 func Clip(line string, width int) string {
 	if width > 0 {
 		line = monospace.Truncate(line, width, "")

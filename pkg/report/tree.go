@@ -9,14 +9,14 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// Tree is all queues, or one with those below it.
+// Tree is all queues, or one queue and those below it.
 type Tree struct {
 	Cluster  resource.List
 	Queues   []Queue // in path order
 	Unplaced []ledger.Unplaced
 }
 
-// NewTree takes the queues from top down out of a snapshot.
+// NewTree selects the queues of a snapshot from top down.
 func NewTree(s ledger.Snapshot, unplaced []ledger.Unplaced, top queue.Path) Tree {
 	t := Tree{Cluster: s.Total}
 	for _, q := range s.Queues {
@@ -46,7 +46,7 @@ func queueOf(q ledger.QueueState) Queue {
 	}
 	if q.InTree {
 		out.Policy = q.Spec.Policy.String()
-	} else if len(q.Problems) == 0 { // as its condition Ready says
+	} else if len(q.Problems) == 0 { // as in its condition Ready
 		out.Problems = []reason.Reason{{Code: reason.QueueNotReady, Queue: string(q.Path)}}
 	}
 	return out
@@ -69,7 +69,7 @@ func stateOf(q ledger.QueueState) string {
 	return StateRunning
 }
 
-// MarshalJSON gives the shape that tools rely on; see Queue.
+// MarshalJSON returns the shape that tools rely on; see Queue.
 func (t Tree) MarshalJSON() ([]byte, error) {
 	type unplaced struct {
 		Queue   string      `json:"queue"`
@@ -88,7 +88,7 @@ func (t Tree) MarshalJSON() ([]byte, error) {
 	}{quantities(t.Cluster), list(t.Queues), outside})
 }
 
-// Lines is a row for each queue, then what is wrong in sentences.
+// Lines has a row for each queue, then the problems in sentences.
 func (t Tree) Lines(l Layout) []string {
 	table := t.table(l)
 	if l.Terminal && !l.Wide {
@@ -97,7 +97,7 @@ func (t Tree) Lines(l Layout) []string {
 	return append(table.Lines(l.Width, l.Style), t.notes(l)...)
 }
 
-// Since shows the rows of both. New problems are among the Changes.
+// Since has the rows of both. New problems are in the Changes.
 func (t Tree) Since(before Document, l Layout) []string {
 	b, _ := before.(Tree)
 	table := Compare(b.table(l), t.table(l), l.Style)
@@ -107,14 +107,14 @@ func (t Tree) Since(before Document, l Layout) []string {
 func (t Tree) table(l Layout) Table {
 	table := queueTable(t.Queues, l, true)
 	table.Full = l.Wide || !l.Terminal
-	depth := make(map[queue.Path]int, len(t.Queues)) // of what is shown so far
+	depth := make(map[queue.Path]int, len(t.Queues)) // of the queues shown so far
 	for i, q := range t.Queues {
 		table.Keys = append(table.Keys, q.Name)
 		if len(q.Problems) > 0 {
 			table.emphasise(i, yellow)
 		}
 		path := queue.Path(q.Name)
-		// A queue whose parent is missing would seem to be in another.
+		// If the parent is not shown, indenting would put the queue below another one.
 		if above, shown := depth[path.Parent()]; shown {
 			depth[path] = above + 1
 			if l.Terminal {
@@ -127,7 +127,7 @@ func (t Tree) table(l Layout) Table {
 	return table
 }
 
-// bars show parts of what the top queue has: of the cluster, if that is root.
+// bars show parts of what the top queue has: of the cluster, if that is the root.
 func (t Tree) bars() []Bar {
 	bars := make([]Bar, len(t.Queues))
 	whole := t.Cluster

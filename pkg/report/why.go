@@ -13,10 +13,10 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/picture"
 )
 
-// Why are answers about pods.
+// Why holds answers about pods.
 type Why struct {
 	Answers []picture.Answer
-	// One: it was asked for one pod by name, and its JSON is no list.
+	// One: the user asked for one pod by name, and its JSON is not a list.
 	One bool
 }
 
@@ -31,7 +31,7 @@ func nameOf(p ledger.PodState) podName {
 	return podName{p.Name, p.Namespace, string(queueOfPod(p)), p.Application}
 }
 
-// queueOfPod is where the pod is, or what it asks for.
+// queueOfPod is the pod's queue or, if it has none, the queue that it asks for.
 func queueOfPod(p ledger.PodState) queue.Path {
 	if p.Leaf != "" {
 		return p.Leaf
@@ -86,7 +86,7 @@ type wireAnswer struct {
 	Preemption   string          `json:"preemption"`
 }
 
-// MarshalJSON gives the shape that tools rely on: keys may be added, none is renamed or left out.
+// MarshalJSON returns the shape that tools rely on: keys may be added, none is renamed or left out.
 func (w Why) MarshalJSON() ([]byte, error) {
 	all := make([]wireAnswer, len(w.Answers))
 	for i, a := range w.Answers {
@@ -130,7 +130,7 @@ func wire(a picture.Answer) wireAnswer {
 	return out
 }
 
-// amountOf is what a holder holds, "" where it holds a place among the applications that run.
+// amountOf is the amount that a holder holds; "" if it holds a slot of an application instead.
 func amountOf(h ledger.Holder, n resource.Name) string {
 	if n == "" {
 		return ""
@@ -138,7 +138,7 @@ func amountOf(h ledger.Holder, n resource.Name) string {
 	return quantity(n, h.Amount)
 }
 
-// Lines is a block for each pod.
+// Lines has a block for each pod.
 func (w Why) Lines(l Layout) []string {
 	var lines []string
 	for i, a := range w.Answers {
@@ -150,7 +150,7 @@ func (w Why) Lines(l Layout) []string {
 	return lines
 }
 
-// Since has two blocks for each pod of which the answer differs.
+// Since has two blocks for each pod whose answer differs.
 func (w Why) Since(before Document, l Layout) []string {
 	b, _ := before.(Why)
 	was := make(map[ledger.UID]picture.Answer, len(b.Answers))
@@ -264,7 +264,7 @@ func heldBy(a picture.Answer, l Layout) []string {
 	return lines
 }
 
-// aheadOf says which pods are released before.
+// aheadOf says which pods are released before it.
 func aheadOf(a picture.Answer, l Layout) []string {
 	if a.Ahead == 0 {
 		return nil
@@ -279,7 +279,7 @@ func aheadOf(a picture.Answer, l Layout) []string {
 	return lines
 }
 
-// Order is the next releases.
+// Order lists the next releases.
 type Order []Release
 
 // Release is one step of an order.
@@ -289,7 +289,7 @@ type Release struct {
 	Texts []string
 }
 
-// NewOrder spells what decided.
+// NewOrder adds the sentences about what decided.
 func NewOrder(p *picture.Picture, steps []picture.Step) Order {
 	o := make(Order, len(steps))
 	for i, s := range steps {
@@ -301,7 +301,7 @@ func NewOrder(p *picture.Picture, steps []picture.Step) Order {
 	return o
 }
 
-// MarshalJSON gives the shape that tools rely on: keys may be added, none is renamed or left out.
+// MarshalJSON returns the shape that tools rely on: keys may be added, none is renamed or left out.
 func (o Order) MarshalJSON() ([]byte, error) {
 	type decision struct {
 		At      string `json:"at"`
@@ -328,10 +328,10 @@ func (o Order) MarshalJSON() ([]byte, error) {
 	}{rows})
 }
 
-// Lines is each release with the comparisons that decided it. Wide names those without a rival too.
+// Lines has each release with the comparisons that decided it. Wide includes those without a competitor.
 func (o Order) Lines(l Layout) []string { return o.lines(l, nil) }
 
-// Since shows both orders, and in the later one where each pod was.
+// Since has both orders; in the later one it shows where each pod was in the earlier.
 func (o Order) Since(before Document, l Layout) []string {
 	b, _ := before.(Order)
 	was := make(map[ledger.UID]int, len(b))
