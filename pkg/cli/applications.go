@@ -74,7 +74,7 @@ func (w *world) allApplications() report.Applications {
 	return w.apps
 }
 
-// applications are all, by queue and then by submission.
+// applications returns all, ordered by queue and then by submission.
 func (w *world) applications() report.Applications {
 	why, shares := w.waitsFor(), make(map[queue.Path]ledger.QueueState, len(w.snapshot.Queues))
 	for _, q := range w.snapshot.Queues {
@@ -92,7 +92,7 @@ func (w *world) applications() report.Applications {
 	return all
 }
 
-// applicationsOf takes over those of one queue, with their shares of it.
+// applicationsOf converts those of one queue, with their shares of it.
 func applicationsOf(q ledger.QueueState, states []ledger.ApplicationState, why map[applicationKey]reason.Reason) report.Applications {
 	admitted := 0
 	for _, a := range states {
@@ -129,7 +129,7 @@ type applicationKey struct {
 	name  string
 }
 
-// waitsFor says of each application with waiting pods what the oldest of them waits for.
+// waitsFor returns, for each application with waiting pods, why the oldest of them waits.
 func (w *world) waitsFor() map[applicationKey]reason.Reason {
 	oldest := map[applicationKey]ledger.PodState{}
 	for _, p := range w.pods {
@@ -142,14 +142,14 @@ func (w *world) waitsFor() map[applicationKey]reason.Reason {
 		}
 	}
 	why, now := make(map[applicationKey]reason.Reason, len(oldest)), w.ledger.Rehearse()
-	for key, p := range oldest { // each for itself: order does not matter
+	for key, p := range oldest { // each on its own: order does not matter
 		why[key] = now.Stopped(p.UID)
 	}
 	return why
 }
 
-// farther are the states from the one that says least of a user to the one that says most.
-var farther = []application.State{application.Accepted, application.Completing, application.Starting, application.Running}
+// stateOrder orders the states: if several applications of a user differ, the last of their states counts.
+var stateOrder = []application.State{application.Accepted, application.Completing, application.Starting, application.Running}
 
 // count adds an application to its user.
 func count(u *report.User, a report.Application) {
@@ -163,12 +163,12 @@ func count(u *report.User, a report.Application) {
 	default:
 		u.ApplicationsPending++
 	}
-	if slices.Index(farther, a.State) > slices.Index(farther, u.State) {
+	if slices.Index(stateOrder, a.State) > slices.Index(stateOrder, u.State) {
 		u.State = a.State
 	}
 }
 
-// usersOf sums applications up by user, in the order of names.
+// usersOf sums applications by user, in the order of names.
 func usersOf(as report.Applications) report.Users {
 	var users report.Users
 	at := map[string]int{}

@@ -1,8 +1,8 @@
 // Package cli is the command line `kubectl fairway`.
 //
-// In: arguments, files or a live cluster, and what the reader looks at. Out: text, and an exit code. Every command builds the picture anew
-// from API objects, by the very ledger that the scheduler uses, and never asks the scheduler. The package computes nothing: the ledger
-// knows, pkg/picture explains, pkg/report spells.
+// Input is arguments, files or a live cluster, and the reader's screen. Output is text and an exit code. Every
+// command builds its own picture from API objects, with the same ledger as the scheduler, and never asks the
+// scheduler. The package computes nothing: the ledger knows, pkg/picture explains, pkg/report prints.
 package cli
 
 import (
@@ -19,13 +19,13 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/tty"
 )
 
-// Environment is the world around a command.
+// Environment is the environment of a command.
 type Environment struct {
 	In  io.Reader
 	Out tty.Screen
 	Err io.Writer
 	Now func() time.Time
-	// Version of this build, if the builder said it.
+	// Version of this build, if the build set it.
 	Version string
 }
 
@@ -48,7 +48,7 @@ func Run(ctx context.Context, args []string, e Environment) int {
 	return 1
 }
 
-// usageError is a command line that cannot be understood.
+// usageError is a command line that is not valid.
 type usageError struct{ error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
@@ -115,7 +115,8 @@ func newRoot(e Environment) *cobra.Command {
 	return c
 }
 
-// usageTemplate leaves the flags of kubectl, two dozen, out of the help of each command; that of the program lists them.
+// usageTemplate removes kubectl's two dozen flags from the help of each command; the help of the program lists
+// them.
 func usageTemplate(template string) string {
 	const heading, flags = "Global Flags:", "{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}"
 	template = strings.Replace(template, heading+"\n"+flags, `The flags of kubectl that say which cluster, as whom and which namespace (--kubeconfig, --context, -n ...)

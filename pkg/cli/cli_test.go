@@ -23,7 +23,7 @@ import (
 // present is the time of all tests; worlds in files have their own.
 var present = time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 
-// terminal is a screen of a width, or a pipe where that is 0.
+// terminal is a screen of this width, or a pipe if it is 0.
 func terminal(out *bytes.Buffer, width int) tty.Screen {
 	s := tty.Screen{Out: out}
 	if width > 0 {
@@ -44,7 +44,7 @@ func run(t *testing.T, screen func(*bytes.Buffer) tty.Screen, stdin string, args
 
 func pipe(out *bytes.Buffer) tty.Screen { return terminal(out, 0) }
 
-// TestTranscripts: each case is a command line, and what it prints on a terminal of a width, or without one in a pipe.
+// TestTranscripts: each case is a command line and what it prints, on a terminal of some width or in a pipe.
 func TestTranscripts(t *testing.T) {
 	home, err := filepath.Abs("testdata")
 	if err != nil {
@@ -90,7 +90,7 @@ func checkLines(t *testing.T, d *datadriven.TestData, out string, width int) {
 	}
 }
 
-// The contract of `tree -o json`: keys and what they hold. A key may be added, none goes away.
+// The contract of `tree -o json`: keys and types. A key may be added, none is removed.
 const (
 	amounts = "{quantity}"
 	texts   = "string"

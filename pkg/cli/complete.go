@@ -9,13 +9,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// completeWithin bounds how long a shell waits for names.
+// completeWithin is how long a shell waits for names at most.
 const completeWithin = 3 * time.Second
 
-// complete offers the names of a world that begin as what is typed does.
+// complete offers the names of a world that begin with the typed text.
 func (o *options) complete(c *cobra.Command, typed string, names func(*world) []string) ([]string, cobra.ShellCompDirective) {
 	if slices.Contains(o.files, "-") {
-		return nil, cobra.ShellCompDirectiveNoFileComp // the shell's own input
+		return nil, cobra.ShellCompDirectiveNoFileComp // the shell completes the file names
 	}
 	ctx := c.Context()
 	if ctx == nil {
@@ -39,7 +39,7 @@ func (o *options) completeQueue(c *cobra.Command, args []string, typed string) (
 	return o.complete(c, typed, (*world).queueNames)
 }
 
-// completePod offers the pods that take part, of the namespace if one is given, without those already named.
+// completePod offers the pods that take part, in the namespace if one is given, without those already named.
 func (o *options) completePod(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	return o.complete(c, typed, func(w *world) []string {
 		w.details()
@@ -54,7 +54,7 @@ func (o *options) completePod(c *cobra.Command, args []string, typed string) ([]
 	})
 }
 
-// namespace is what -n says, else of a cluster what the kubeconfig says, and of a file any ("").
+// namespace returns the value of -n or, for a cluster, that of the kubeconfig; for a file, any ("").
 func (o *options) namespace() string {
 	if o.cluster.Namespace != nil && *o.cluster.Namespace != "" {
 		return *o.cluster.Namespace

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// mostNear is how many names a message offers.
+// mostNear is how many names a message suggests at most.
 const mostNear = 3
 
-// orNear is the end of a message about a name that does not exist: names that may be meant.
+// orNear is the end of a message about a name that does not exist: similar names.
 func orNear(name string, names []string) string {
 	type candidate struct {
 		name     string
 		distance int
 	}
-	last := name[strings.LastIndexByte(name, '.')+1:] // of a queue's path, the part that people remember
+	last := name[strings.LastIndexByte(name, '.')+1:] // the part of a queue's path that people remember
 	if last != name {
 		last = "." + last
 	}
@@ -41,7 +41,7 @@ func orNear(name string, names []string) string {
 	return "; did you mean " + strings.Join(words, " or ") + "?"
 }
 
-// distance is how many letters have to be put in, taken out or replaced to make b of a.
+// distance is how many letters must be inserted, removed or replaced to turn a into b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

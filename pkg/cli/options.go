@@ -34,7 +34,7 @@ func newOptions(e Environment) *options {
 	}
 }
 
-// choice is a flag with few values.
+// choice is a flag with a few allowed values.
 type choice struct {
 	value   string
 	allowed []string
@@ -56,7 +56,7 @@ func (c *choice) complete(*cobra.Command, []string, string) ([]string, cobra.She
 	return c.allowed, cobra.ShellCompDirectiveNoFileComp
 }
 
-// moment is a flag with a time.
+// moment is a flag whose value is a time.
 type moment struct{ time.Time }
 
 func (m *moment) Type() string { return "time" }
@@ -75,7 +75,7 @@ func (m *moment) Set(value string) (err error) {
 	return nil
 }
 
-// addFlags gives a command the flags that all share.
+// addFlags adds the flags that all commands share.
 func (o *options) addFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.SortFlags = false
@@ -91,13 +91,13 @@ func (o *options) addFlags(c *cobra.Command) {
 	must(c.RegisterFlagCompletionFunc("color", o.color.complete))
 }
 
-// addWatch gives a command the flags to look again and again.
+// addWatch adds the flags for repeated output.
 func (o *options) addWatch(c *cobra.Command) {
 	c.Flags().BoolVarP(&o.watch, "watch", "w", false, "look again and again, until Ctrl-C")
 	c.Flags().DurationVar(&o.interval, "interval", 2*time.Second, "with --watch, how often to look")
 }
 
-// must is for what only a mistake in this package makes fail.
+// must panics on an error that only a mistake in this package can cause.
 func must(err error) {
 	if err != nil {
 		panic(err)
@@ -123,7 +123,7 @@ func (o *options) check() error {
 	return nil
 }
 
-// layout is how to show something at a time.
+// layout is how to show something at this time.
 func (o *options) layout(now time.Time) report.Layout {
 	l := report.Layout{Width: o.Out.Width(), Style: o.Out.Style, Terminal: o.Out.Terminal, Wide: o.output.value == "wide", Now: now.UnixNano()}
 	if l.Wide {
@@ -135,7 +135,7 @@ func (o *options) layout(now time.Time) report.Layout {
 	return l
 }
 
-// place names where objects come from, for messages.
+// place names the source of the objects, for messages.
 func (o *options) place() string {
 	if len(o.files) == 0 {
 		return "the cluster"

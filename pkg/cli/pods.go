@@ -50,7 +50,7 @@ func newWhy(o *options) *cobra.Command {
 					d := report.Why{One: len(args) == 1}
 					w.picture().Prepare(uids...)
 					for _, uid := range uids {
-						if err := c.Context().Err(); err != nil { // answers take time where thousands of pods wait
+						if err := c.Context().Err(); err != nil { // answers take time if thousands of pods wait
 							return nil, err
 						}
 						if a, ok := w.picture().Why(uid); ok {
@@ -69,7 +69,7 @@ func newWhy(o *options) *cobra.Command {
 	return c
 }
 
-// podsOf finds the pods that are asked about.
+// podsOf finds the pods that the user asks about.
 func (o *options) podsOf(w *world, namespace, selector string, names []string) ([]ledger.UID, error) {
 	w.details()
 	var uids []ledger.UID

@@ -13,7 +13,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/report"
 )
 
-// What the tree says and what Queue.status says can be compared letter by letter.
+// The tree and Queue.status print amounts with the same letters.
 func TestQuantitiesAreThoseOfQueueStatus(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var entries []resource.Entry

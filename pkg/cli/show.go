@@ -16,13 +16,13 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/tty"
 )
 
-// viewer makes of a world what a command shows of it.
+// viewer makes the document that a command shows of a world.
 type viewer func(w *world) (report.Compared, error)
 
-// queueViewer is the viewer of a command about a queue and those below it.
+// queueViewer is the viewer of a command about a queue and the queues below it.
 type queueViewer func(w *world, top queue.Path) (report.Compared, error)
 
-// aboutQueue is what commands do that take a queue or none.
+// aboutQueue runs a command that takes at most one queue.
 func (o *options) aboutQueue(view queueViewer) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		return o.show(c.Context(), func(before, after *world) (viewer, error) {
@@ -32,7 +32,7 @@ func (o *options) aboutQueue(view queueViewer) func(*cobra.Command, []string) er
 	}
 }
 
-// show looks once, or again and again, and writes what there is to see.
+// show writes the document, once or, with a watch, repeatedly.
 func (o *options) show(ctx context.Context, choose func(before, after *world) (viewer, error)) error {
 	if err := o.check(); err != nil {
 		return err
@@ -66,13 +66,13 @@ func (o *options) show(ctx context.Context, choose func(before, after *world) (v
 		}
 		select {
 		case <-ctx.Done():
-			return nil // Ctrl-C is how a watch ends
+			return nil // Ctrl-C ends a watch
 		case <-time.After(o.interval):
 		}
 		switch next, at, err := look(); {
 		case ctx.Err() != nil:
 			return nil
-		case err != nil: // the cluster may come back; until then the last picture stands
+		case err != nil: // the cluster may come back; until then the last picture stays
 			if o.Out.Redraw {
 				d = stale{d, err}
 				break
@@ -84,7 +84,7 @@ func (o *options) show(ctx context.Context, choose func(before, after *world) (v
 	}
 }
 
-// compared views one world, or two side by side.
+// compared shows one world, or two side by side.
 func compared(view viewer, before, after *world) (report.Document, error) {
 	if after == nil {
 		return view(before)
@@ -97,7 +97,7 @@ func compared(view viewer, before, after *world) (report.Document, error) {
 	return report.Comparison{Before: is, After: would, Changes: changes(before, after)}, err
 }
 
-// stale is the last picture, when there is no newer one.
+// stale is the last picture, if there is no newer one.
 type stale struct {
 	report.Document
 	why error
@@ -119,7 +119,7 @@ func (o *options) print(d report.Document, now time.Time) error {
 	return err
 }
 
-// printAgain redraws in place where that is possible, and else appends.
+// printAgain redraws in place if possible, and otherwise appends.
 func (o *options) printAgain(block *tty.Block, d report.Document, now time.Time) error {
 	text, err := o.render(d, now)
 	if err != nil {

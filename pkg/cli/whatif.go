@@ -9,7 +9,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/report"
 )
 
-// changes are what leads from one world to the other.
+// changes are the differences between two worlds.
 func changes(before, after *world) report.Changes {
 	c := report.Changes{Queues: queueChanges(before, after)}
 	c.WouldStart, c.WouldNotStart = startChanges(before, after)
@@ -54,7 +54,7 @@ func queueChanges(before, after *world) []report.QueueChange {
 			is = is[1:]
 		default:
 			fields := different(was[0], is[0])
-			if path := queue.Path(is[0].Name); states[path].Spec.Preemption != would[path].Spec.Preemption { // which no row shows
+			if path := queue.Path(is[0].Name); states[path].Spec.Preemption != would[path].Spec.Preemption { // no row shows it
 				fields = append(fields, "preemption")
 			}
 			if len(fields) > 0 {
@@ -66,7 +66,7 @@ func queueChanges(before, after *world) []report.QueueChange {
 	return all
 }
 
-// different names what two rows about one queue differ in, as their JSON does.
+// different names the fields in which two rows about one queue differ, as their JSON does.
 func different(a, b report.Queue) []string {
 	var fields []string
 	for _, f := range []struct {
@@ -96,7 +96,8 @@ func different(a, b report.Queue) []string {
 	return fields
 }
 
-// startChanges: which applications that run nothing would be released a pod of, in one world and not in the other.
+// startChanges returns the applications without running pods of which a pod would be released in one world but
+// not in the other.
 func startChanges(before, after *world) (would, wouldNot []report.Application) {
 	only := func(as report.Applications, in, out map[applicationKey]bool) []report.Application {
 		var found []report.Application
@@ -125,8 +126,9 @@ func (w *world) starting() map[applicationKey]bool {
 	return all
 }
 
-// shortfalls are the guarantees that are not had: a queue has less than it is guaranteed and asks for, or is guaranteed a part of more
-// than its parent's steady share. The first resource of each is named.
+// shortfalls are guarantees that queues do not have: a queue has less than it is guaranteed and asks for, or
+// the guarantees below its parent sum to more than the parent's steady share. It names the first resource of
+// each.
 func shortfalls(s ledger.Snapshot) []report.Shortfall {
 	var all []report.Shortfall
 	promised := map[queue.Path]*resource.Sum{}

@@ -17,7 +17,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/report"
 )
 
-// world is all that is known at a moment: the objects, and the picture that the ledger makes of them.
+// world is all that is known at one moment: the objects, and the picture that the ledger makes of them.
 type world struct {
 	objects  *objects.Set
 	now      time.Time
@@ -68,7 +68,7 @@ func (o *options) newWorld(set *objects.Set, now time.Time) *world {
 	return &world{objects: set, now: now, ledger: l, snapshot: l.Snapshot(), unplaced: l.Unplaced()}
 }
 
-// picture takes the ledger over, so what is wanted of it is taken out before.
+// picture takes over the ledger; everything else that is needed must be read from the ledger before.
 func (w *world) picture() *picture.Picture {
 	if w.answers == nil {
 		w.details()
@@ -77,7 +77,7 @@ func (w *world) picture() *picture.Picture {
 	return w.answers
 }
 
-// details takes applications and pods out of the ledger, which not every command needs.
+// details reads applications and pods from the ledger, which not every command needs.
 func (w *world) details() {
 	if !w.detailed {
 		w.detailed, w.states, w.pods = true, w.ledger.Applications(), w.ledger.Pods()
@@ -92,7 +92,7 @@ func (o *options) readObjects(ctx context.Context, with ...*objects.Set) (*objec
 	return o.readFiles(o.files)
 }
 
-// readFiles reads files as one stream, so that what they hold twice is found.
+// readFiles reads files as one stream, so that duplicates across files are found.
 func (o *options) readFiles(names []string) (*objects.Set, error) {
 	var all []io.Reader
 	for _, name := range names {
@@ -114,7 +114,7 @@ func (o *options) readFiles(names []string) (*objects.Set, error) {
 	return objects.Read(label, io.MultiReader(all[:len(all)-1]...))
 }
 
-// queueNames are all that the picture shows.
+// queueNames are the names of all queues in the picture.
 func (w *world) queueNames() []string {
 	names := make([]string, len(w.snapshot.Queues))
 	for i, q := range w.snapshot.Queues {
@@ -132,7 +132,7 @@ func (w *world) hasQueue(p queue.Path) bool {
 	return false
 }
 
-// top is the queue that the arguments name, root if none. It exists in one of the worlds.
+// top is the queue that the arguments name, the root if they name none. It must exist in one of the worlds.
 func (o *options) top(args []string, worlds ...*world) (queue.Path, error) {
 	if len(args) == 0 {
 		return queue.Root, nil
