@@ -56,7 +56,7 @@ func (r *Recorder) collect(out sink) {
 	r.durations.collect(out)
 }
 
-// waiting shows the pods by what they wait for.
+// waiting publishes the number of waiting pods by reason.
 func (s sink) waiting(pods map[reason.Code]int) {
 	for _, code := range reason.Codes() {
 		if n, some := pods[code]; some || slices.Contains(alwaysShown, code) {
@@ -65,7 +65,8 @@ func (s sink) waiting(pods map[reason.Code]int) {
 	}
 }
 
-// alwaysShown are the reasons of limits, of gates, of room and of the turn: a dashboard must be able to tell none from unknown.
+// alwaysShown are the reasons of limits, gates, room and turn: a dashboard must be able to distinguish 0 from
+// unknown.
 var alwaysShown = []reason.Code{
 	reason.MaxResources, reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.MaxDriverShare,
 	reason.StateAware, reason.WaitingForRoom, reason.WaitingTurn,
@@ -82,8 +83,8 @@ func (s sink) queue(q *ledger.QueueState, total resource.List) {
 	}
 	s.gauge(pods, float64(q.PodsPending), path, "pending")
 	s.gauge(pods, float64(q.PodsRunning), path, "running")
-	// A queue that has nothing of what there is has 0 of it: what is absent from a page compares with nothing, and a queue that gets
-	// nothing at all is the one to be told of.
+	// A queue with nothing of an existing resource has 0 of it: a missing series compares with nothing, and
+	// alerts must find a queue that gets nothing.
 	s.amounts(steadyFairShare, path, q.SteadyFairShare.Max(zeros(total)))
 	s.amounts(fairShare, path, q.FairShare.Max(zeros(total)))
 	s.amounts(allocated, path, q.Allocated.Max(zeros(total)))
@@ -108,7 +109,8 @@ func (s sink) amounts(d *metrics.Desc, path string, amounts resource.List) {
 	}
 }
 
-// problems shows what is wrong with queues, each under its nearest queue that has series: a problem is never out of sight.
+// problems publishes the problems of queues, each under the nearest queue that has series: every problem is
+// shown somewhere.
 func (s sink) problems(all []ledger.QueueState, seen shown) {
 	type key struct {
 		path string
@@ -122,7 +124,7 @@ func (s sink) problems(all []ledger.QueueState, seen shown) {
 		if !ok {
 			continue
 		}
-		var codes []reason.Code // one queue may have one problem twice, of two resources
+		var codes []reason.Code // a queue may have one problem twice, for two resources
 		for _, p := range q.Problems {
 			if slices.Contains(codes, p.Code) {
 				continue

@@ -2,14 +2,15 @@ package metrics
 
 import "k8s.io/component-base/metrics"
 
-// units end the help of what comes in amounts of resources.
+// units ends the help of metrics that are amounts of resources.
 const units = " cpu in cores, memory and other storage in bytes, everything else in pieces."
 
 func desc(name, help string, labels ...string) *metrics.Desc {
 	return metrics.NewDesc("fairway_"+name, help, labels, nil, metrics.ALPHA, "")
 }
 
-// The metrics that are const at a scrape. Names end as Prometheus asks: in the unit where there is one, in total where they only grow.
+// The metrics that are constant during a scrape. Names end as Prometheus requires: in the unit if there is
+// one, in total if they only grow.
 var (
 	leading = desc("leading", "1 while this process leads: it releases, binds and writes. Only a leader shows the queues.")
 

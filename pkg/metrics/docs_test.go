@@ -12,7 +12,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 )
 
-// exported are the metrics of a page as "type labels", by name.
+// exported returns the metrics on a page as "type labels", by name.
 func exported(page string) map[string]string {
 	types, labels := map[string]string{}, map[string]map[string]bool{}
 	for line := range strings.Lines(page) {

@@ -8,10 +8,11 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 )
 
-// Times of creation are whole seconds, so there is nothing to see below one; a pod may wait for its turn for days.
+// Creation times are whole seconds, so shorter buckets would show nothing; a pod may wait for its turn for
+// days.
 var buckets = []float64{1, 2, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600}
 
-// durations are the histograms, of those queues that are shown and have had something to measure.
+// durations are the histograms of the queues that are shown and have measured something.
 type durations struct {
 	release, bind *metrics.HistogramVec
 
@@ -23,7 +24,7 @@ type durations struct {
 
 type observers struct{ release, bind metrics.ObserverMetric }
 
-// nobody takes what no queue is shown for.
+// nobody ignores values that no shown queue takes.
 type nobody struct{}
 
 func (nobody) Observe(float64) {}
@@ -33,7 +34,7 @@ func (d *durations) init(most int) {
 		v := metrics.NewHistogramVec(&metrics.HistogramOpts{
 			Namespace: "fairway", Name: name, Help: help, Buckets: buckets, StabilityLevel: metrics.ALPHA,
 		}, []string{"queue"})
-		v.Create(nil) // no registry does: page collects it, so that removed queues are off the page before it is made
+		v.Create(nil) // no registry creates it: page collects it, so that removed queues are gone from the page before it is made
 		return v
 	}
 	d.release = vec("pod_release_duration_seconds", "Time from a pod's creation, which is kept in whole seconds, to its first release to kube-scheduler.")
@@ -41,7 +42,8 @@ func (d *durations) init(most int) {
 	d.most, d.level, d.known = most, min(most, 1), map[queue.Path]observers{}
 }
 
-// of returns where to observe for a queue. Between two scrapes new queues may come; those that are one too many count for an ancestor.
+// of returns the observers for a queue. New queues may appear between two scrapes; those beyond the bound
+// count for an ancestor.
 func (d *durations) of(p queue.Path) observers {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -52,7 +54,7 @@ func (d *durations) of(p queue.Path) observers {
 		if o, ok := d.known[p]; ok {
 			return o
 		}
-		if len(d.known)+1 < d.most { // a place is kept for the root, which takes what finds none
+		if len(d.known)+1 < d.most { // one place is left for the root, which counts for queues without a place
 			return d.begin(p)
 		}
 	}
@@ -68,12 +70,12 @@ func (d *durations) begin(p queue.Path) observers {
 	return o
 }
 
-// show follows what is shown now: series of other queues end.
+// show removes the series of queues that are no longer shown.
 func (d *durations) show(s shown) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.level = s.depth
-	for p := range d.known { // each for itself: order does not matter
+	for p := range d.known { // each on its own: order does not matter
 		if !s.paths[p] {
 			delete(d.known, p)
 			d.release.Delete(map[string]string{"queue": string(p)})
@@ -87,7 +89,8 @@ func (d *durations) collect(out sink) {
 	forward(d.bind.Collect, out)
 }
 
-// forward passes on what a collector of the Prometheus library says, whose type of metric this module does not name.
+// forward passes on the metrics of a collector of the Prometheus library; this module does not name their
+// type.
 func forward[M metrics.Metric](collect func(chan<- M), out sink) {
 	in := make(chan M)
 	go func() {

@@ -1,11 +1,14 @@
-// Package metrics shows the state of the queues, and what the scheduler has done, on the page that Prometheus scrapes.
+// Package metrics publishes the state of the queues, and what the scheduler has done, on the page that
+// Prometheus scrapes.
 //
-// In: one snapshot of the ledger for each scrape, and calls of the composition (package app) when a round begins, a pod is released,
-// attempted or bound, a preemption planned. Out: series, registered with component-base as upstream's are. Nothing is computed between scrapes, and nothing
-// but a counter and a bucket is touched for a pod. It decides nothing and changes nothing; it never begins the ledger's work, so a replica
-// that does not lead is scraped without effect.
+// Input is one snapshot of the ledger per scrape, and calls from package app when a round begins, a pod is
+// released, attempted or bound, or a preemption is planned. Output is series, registered with component-base
+// as upstream's are. Nothing is computed between scrapes; an event of a pod changes only a counter and a
+// bucket. The package decides nothing and changes nothing, so a scrape of a replica that does not lead has no
+// effect.
 //
-// Queues are many and series cost memory elsewhere, so only as many queues get series of their own as Options say: see shown.
+// Queues may be many, and series cost memory elsewhere, so only as many queues have their own series as
+// Options allow: see shown.
 package metrics
 
 import (
@@ -21,7 +24,7 @@ import (
 
 // Options of a Recorder.
 type Options struct {
-	// MaxQueues bounds the queues that get series of their own; 0: none does.
+	// MaxQueues is how many queues may have their own series; with 0, none has.
 	MaxQueues int
 }
 
@@ -41,7 +44,7 @@ type Recorder struct {
 	now       func() time.Time
 }
 
-// New returns a recorder of what the ledger holds. Show puts it on the page.
+// New returns a recorder of a ledger. Show publishes it.
 func New(l *ledger.Ledger, o Options) *Recorder {
 	r := &Recorder{ledger: l, options: o, now: time.Now}
 	r.durations.init(o.MaxQueues)
@@ -49,8 +52,8 @@ func New(l *ledger.Ledger, o Options) *Recorder {
 	return r
 }
 
-// Lead says that this process leads. From now on the page shows the queues; that of a replica that does not lead shows that it does not,
-// else every sum over replicas would count what is there once for each.
+// Lead says that this process leads. From then on the page shows the queues. The page of another replica shows
+// only that it does not lead; otherwise every sum over replicas would count each queue several times.
 func (r *Recorder) Lead() {
 	r.durations.show(shownOf(r.ledger.Snapshot().Queues, r.options.MaxQueues))
 	r.leading.Store(true)
@@ -62,7 +65,7 @@ func (r *Recorder) Round() { r.rounds.Add(1) }
 // Attempted counts an attempt of kube-scheduler to find a node for a pod.
 func (r *Recorder) Attempted() { r.attempts.Add(1) }
 
-// Inspected counts what a look at a part of the ledger found, and whether a round ended with it.
+// Inspected counts the violations that a check of a part of the ledger found, and whether it completed a round.
 func (r *Recorder) Inspected(violations int, complete bool) {
 	r.violations.Add(uint64(violations))
 	if complete {
@@ -70,15 +73,16 @@ func (r *Recorder) Inspected(violations int, complete bool) {
 	}
 }
 
-// Released notes how long a pod took from its creation to its first release; later ones would count its earlier waits again.
+// Released records how long a pod took from its creation to its first release; later releases would count the
+// earlier waits again.
 func (r *Recorder) Released(release ledger.Release, now int64) {
 	if release.First {
 		r.durations.of(release.Queue).release.Observe(seconds(now - release.Created))
 	}
 }
 
-// Bound counts a bind that the API server has confirmed, and how long the pod took from its creation to there. A pod that the ledger does
-// not know any more, deleted meanwhile, has no creation.
+// Bound counts a bind that the API server has confirmed, and records how long the pod took from its creation
+// until then. A pod that the ledger no longer knows, because it was deleted meanwhile, has no creation time.
 func (r *Recorder) Bound(p *ledger.PodState, now int64) {
 	r.binds.Add(1)
 	if p.Leaf == "" {
@@ -87,11 +91,11 @@ func (r *Recorder) Bound(p *ledger.PodState, now int64) {
 	r.durations.of(p.Leaf).bind.Observe(seconds(now - p.Created))
 }
 
-// seconds of a duration in nanoseconds; the clocks of two machines may disagree, and nothing takes less than no time.
+// seconds converts nanoseconds; the clocks of two machines may differ, so a negative duration counts as 0.
 func seconds(ns int64) float64 { return float64(max(ns, 0)) / 1e9 }
 
-// page is what this process registers. A registry takes a collector once, while tests run several schedulers in one process: the one that
-// was shown last is on the page.
+// page is the collector that this process registers. A registry takes a collector only once, but tests run
+// several schedulers in one process: the page has the recorder that was shown last.
 type page struct {
 	metrics.BaseStableCollector
 	recorder atomic.Pointer[Recorder]
@@ -102,7 +106,7 @@ var (
 	register sync.Once
 )
 
-// Show puts the recorder on the page of this process.
+// Show publishes the recorder on the page of this process.
 func Show(r *Recorder) {
 	register.Do(func() { legacyregistry.CustomMustRegister(&thePage) })
 	thePage.recorder.Store(r)

@@ -20,7 +20,7 @@ import (
 
 const sec int64 = 1e9
 
-// page returns the text of one scrape of the recorder, and fairway's series of it.
+// scrape returns the text of one scrape of the recorder, and fairway's series in it.
 func scrape(t testing.TB, r *Recorder) (page string, series map[string]float64) {
 	t.Helper()
 	r.ledger.Settle(0) // as each round does
@@ -64,7 +64,7 @@ func newLedger() *ledger.Ledger {
 	return l
 }
 
-// lead is what the scheduler does once everything is in its ledger.
+// lead does what the scheduler does once everything is in its ledger.
 func lead(r *Recorder) {
 	r.ledger.Lead(0)
 	r.Lead()
@@ -74,7 +74,7 @@ func pod(l *ledger.Ledger, uid ledger.UID, q, application string) {
 	l.ObservePod(ledger.Pod{UID: uid, Name: string(uid), Queue: q, Application: application, Class: "c", Request: amounts(1500, 1<<30), Created: 100 * sec}, 100*sec)
 }
 
-// release lets one pod go and tells the recorder.
+// release releases one pod and tells the recorder.
 func release(t *testing.T, l *ledger.Ledger, r *Recorder, now int64) ledger.Release {
 	t.Helper()
 	decision, ok := l.Choose(now)
@@ -126,7 +126,7 @@ func TestQueuesAreShownInCoresAndBytes(t *testing.T) {
 		`fairway_queue_allocated{queue="root.a",resource="cpu"}`:            3,
 		`fairway_queue_allocated{queue="root",resource="memory"}`:           2 << 30,
 		`fairway_queue_allocated{queue="root.b",resource="cpu"}`:            0,
-		`fairway_queue_demand{queue="root.a",resource="cpu"}`:               3, // 4.5 capped by max
+		`fairway_queue_demand{queue="root.a",resource="cpu"}`:               3, // demand of 4.5 capped by max
 		`fairway_queue_demand{queue="root.a",resource="memory"}`:            3 << 30,
 		`fairway_queue_demand{queue="root.b",resource="memory"}`:            0,
 		`fairway_queue_guaranteed{queue="root.b",resource="cpu"}`:           0.5,
@@ -160,7 +160,8 @@ func TestQueuesAreShownInCoresAndBytes(t *testing.T) {
 	}
 }
 
-// In root.a one waits, one has a driver with a node, two have an executor as well, and of one of those two all pods leave.
+// In root.a one application waits, one has a driver with a node, two also have an executor, and all pods of
+// one of those two are being deleted.
 func TestApplicationsAreShownByState(t *testing.T) {
 	l := newLedger()
 	declare(l, "root.a", func(s *queue.Spec) {
@@ -195,7 +196,7 @@ func TestApplicationsAreShownByState(t *testing.T) {
 		series("root.c", "pending"): 0, series("root.c", "starting"): 0, series("root.c", "running"): 1, series("root.c", "completing"): 0,
 		series("root", "pending"): 1, series("root", "starting"): 1, series("root", "running"): 2, series("root", "completing"): 1,
 		`fairway_queue_starting_timeout_seconds{queue="root.a"}`: 90,
-		`fairway_queue_starting_timeout_seconds{queue="root.b"}`: 60, // nothing learnt yet
+		`fairway_queue_starting_timeout_seconds{queue="root.b"}`: 60, // nothing was learnt yet
 		`fairway_waiting_pods{reason="StateAware"}`:              1,
 	})
 	for _, path := range []string{"root", "root.c"} {
@@ -222,7 +223,8 @@ func TestOnlyFirstReleasesAreTimedAndNothingTakesLessThanNoTime(t *testing.T) {
 	})
 }
 
-// A replica that does not lead must neither show queues nor begin the ledger's work: what it shows later depends on what it sees until then.
+// A replica that does not lead must not show queues and must not change the ledger: what it shows later
+// depends on what it sees until then.
 func TestAReplicaThatDoesNotLeadShowsThatOnly(t *testing.T) {
 	l := newLedger()
 	declare(l, "root.a", func(s *queue.Spec) { s.MaxRunningApplications = queue.AtMost(1) })
@@ -245,7 +247,7 @@ func TestProblemsAreShownUnderTheNearestQueueThatIs(t *testing.T) {
 	declare(l, "root.a")
 	declare(l, "root.a.b")
 	declare(l, "root.a.b.x", func(s *queue.Spec) { s.Guaranteed, s.Max = amounts(2000, 0), amounts(1000, 0) })
-	declare(l, "root.a.b.y", func(s *queue.Spec) { s.Guaranteed, s.Max = amounts(2000, 2), amounts(1000, 1) }) // of two resources: one queue
+	declare(l, "root.a.b.y", func(s *queue.Spec) { s.Guaranteed, s.Max = amounts(2000, 2), amounts(1000, 1) }) // two resources, one queue
 	declare(l, "root.lost.child")
 	of := func(most int) map[string]float64 {
 		r := New(l, Options{MaxQueues: most})

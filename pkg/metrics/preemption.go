@@ -35,10 +35,10 @@ func preemptionDescs() []*metrics.Desc {
 	return []*metrics.Desc{starvedSeconds, claimsOpen, stopped, observeOnly, claims, victims, failures, stalePlaces, violations, planVictims, planSeconds}
 }
 
-// planBuckets: a plan of a few pods takes milliseconds, one of hundreds in a large cluster seconds.
+// planBuckets: a plan for a few pods takes milliseconds, one for hundreds in a large cluster seconds.
 var planBuckets = []float64{0.001, 0.005, 0.02, 0.1, 0.5, 2, 10}
 
-// plans is what was told of plans.
+// plans is what was recorded of plans.
 type plans struct {
 	duration *metrics.HistogramVec // without labels
 
@@ -54,12 +54,12 @@ func (p *plans) init() {
 		Namespace: "fairway", Name: "preemption_plan_duration_seconds", Help: "Time to make a plan, from the copy of the ledger to the last place.",
 		Buckets: planBuckets, StabilityLevel: metrics.ALPHA,
 	}, nil)
-	p.duration.Create(nil) // no registry does
+	p.duration.Create(nil) // no registry creates it
 	p.duration.WithLabelValues()
 }
 
-// Planned notes a plan: how long it took to make, how many pods it takes and how many seconds these have run together, and whether it is for
-// show only.
+// Planned records a plan: how long it took to make, its number of victims, how many seconds they have run
+// together, and whether it is only for show.
 func (r *Recorder) Planned(took time.Duration, victims int, observeOnly bool, podSeconds float64) {
 	r.plans.duration.WithLabelValues().Observe(took.Seconds())
 	r.plans.mu.Lock()
@@ -74,7 +74,8 @@ func (r *Recorder) Violated() {
 	r.plans.violations++
 }
 
-// preemption shows what is claimed and taken. A plan is shown as long as there is a claim: without one, none is made that would say so.
+// preemption publishes claims and counts. A plan is shown as long as there is a claim: without a claim, no
+// later plan replaces it.
 func (s sink) preemption(c ledger.PreemptionCounts, all []ledger.QueueState, seen shown, p *plans) {
 	open, some := map[queue.Path]int{}, false
 	for i := range all {
@@ -115,7 +116,7 @@ func (s sink) preemption(c ledger.PreemptionCounts, all []ledger.QueueState, see
 	}
 }
 
-// starved shows the clocks of a queue.
+// starved publishes the clocks of a queue.
 func (s sink) starved(q *ledger.QueueState, now int64) {
 	for kind, since := range [...]int64{
 		preemption.BelowGuaranteed: q.Starvation.BelowGuaranteedSince, preemption.BelowFairShare: q.Starvation.BelowFairShareSince,

@@ -10,8 +10,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// starving is a cluster of 8 cores that root.busy holds, in which root.a.b, guaranteed 1 core, has asked for 3 since second 100, as
-// timeouts of 30 seconds to its guarantee and 60 to its fair share of 4 run.
+// starving is a cluster of 8 cores, all used by root.busy. root.a.b, guaranteed 1 core, has asked for 3 since
+// second 100; the timeouts are 30 seconds for its guarantee and 60 for its fair share of 4.
 func starving(edits ...func(*queue.Spec)) *ledger.Ledger {
 	l := newLedger()
 	declare(l, "root", append(edits, func(s *queue.Spec) {
@@ -58,11 +58,11 @@ func TestStarvationIsShown(t *testing.T) {
 		`fairway_queue_claims_open{queue="root.busy"}`:                      0,
 		`fairway_preemption_claims_total`:                                   2, // of root.a and root.a.b, each to its guarantee
 	})
-	_, got = scrape(t, at(r, 99)) // by a clock that is behind
+	_, got = scrape(t, at(r, 99)) // by a clock that is late
 	wantSeries(t, got, map[string]float64{`fairway_queue_starved_seconds{kind="FairShare",queue="root.a.b"}`: 0})
 }
 
-// A claim is never out of sight.
+// Every claim is shown somewhere.
 func TestClaimsAreShownUnderTheNearestQueueThatIs(t *testing.T) {
 	l := starving()
 	l.LookAtStarvation(130 * sec)
@@ -106,7 +106,7 @@ func TestPlansAreShown(t *testing.T) {
 	_, got = scrape(t, r)
 	wantSeries(t, got, map[string]float64{pods: 1, seconds: 7, observedPods: 0, observedSeconds: 0})
 
-	for _, uid := range []ledger.UID{"one", "two"} { // nobody asks any more: no plan says so, and none is shown
+	for _, uid := range []ledger.UID{"one", "two"} { // they ask no more: no plan says so, and none is shown
 		l.ForgetPod(uid, 140*sec)
 	}
 	l.LookAtStarvation(140 * sec)
@@ -114,7 +114,7 @@ func TestPlansAreShown(t *testing.T) {
 	wantSeries(t, got, map[string]float64{pods: 0, seconds: 0, `fairway_queue_claims_open{queue="root.a.b"}`: 0})
 }
 
-// counted shows counters that a ledger could have.
+// counted sets counters that a ledger could have.
 type counted struct {
 	metrics.BaseStableCollector
 	counts ledger.PreemptionCounts
@@ -132,7 +132,7 @@ func (c *counted) CollectWithStability(ch chan<- metrics.Metric) {
 	sink(ch).preemption(c.counts, nil, shown{}, &p)
 }
 
-// Each counter of the ledger has its series; of the evictions that failed, some were refused.
+// Each counter of the ledger has its series; refused evictions are part of the failed ones.
 func TestCountsOfPreemptionAreShown(t *testing.T) {
 	registry := metrics.NewKubeRegistry()
 	registry.CustomMustRegister(&counted{counts: ledger.PreemptionCounts{

@@ -8,15 +8,15 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// shown says which queues have series of their own: of a tree that is larger than the bound, whole levels from the root down, so that
-// the children of a queue are all there or none is, and always sum up.
+// shown says which queues have their own series. In a tree larger than the bound, whole levels are shown from
+// the root down, so that either all children of a queue are shown or none, and the series always sum up.
 type shown struct {
 	paths map[queue.Path]bool
-	depth int // the lowest level shown; all levels: more than there can be
+	depth int // the lowest level shown; if all are, more than the tree can have
 }
 
 func shownOf(all []ledger.QueueState, most int) shown {
-	var onLevel []int // from 1; a Queue of a name that is no path is on no level
+	var onLevel []int // from 1; a Queue whose name is not a path has no level
 	for i := range all {
 		if p := all[i].Path; queue.Root.Contains(p) {
 			d := p.Depth()
@@ -39,7 +39,8 @@ func shownOf(all []ledger.QueueState, most int) shown {
 	return s
 }
 
-// nearest is the queue itself or its nearest ancestor that is shown; what is below no queue counts at the root. False: none is shown.
+// nearest returns the queue itself or its nearest ancestor that is shown; what belongs to no queue counts at
+// the root. It returns false if none is shown.
 func (s shown) nearest(p queue.Path) (queue.Path, bool) {
 	for p = cut(p, s.depth); p != ""; p = p.Parent() {
 		if s.paths[p] {
@@ -49,7 +50,7 @@ func (s shown) nearest(p queue.Path) (queue.Path, bool) {
 	return queue.Root, s.paths[queue.Root]
 }
 
-// cut returns the ancestor on the level, the path itself where it is not deeper.
+// cut returns the ancestor at the level, or the path itself if it is not deeper.
 func cut(p queue.Path, level int) queue.Path {
 	at := 0
 	for range level {

@@ -12,7 +12,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// queuesOf are the queues that have series of a metric.
+// queuesOf returns the queues that have series of a metric.
 func queuesOf(series map[string]float64, metric string) []string {
 	found := map[string]bool{}
 	for name := range series {
@@ -70,7 +70,7 @@ func TestDeeperQueuesCountForTheirNearestShownAncestor(t *testing.T) {
 	for _, p := range []queue.Path{"root.a.x", "root.a.y", "root.b.z", "root.b"} {
 		r.Bound(&ledger.PodState{Leaf: p}, sec)
 	}
-	r.Bound(&ledger.PodState{}, sec) // of a pod that is not known any more
+	r.Bound(&ledger.PodState{}, sec) // a pod that the ledger no longer knows
 	r.Bound(&ledger.PodState{Leaf: "root"}, sec)
 	_, got := scrape(t, r)
 	wantSeries(t, got, map[string]float64{
@@ -102,7 +102,8 @@ func TestSeriesOfRemovedQueuesEnd(t *testing.T) {
 	})
 }
 
-// Between two scrapes queues come and go; histograms never grow past the bound, and what finds no place counts at the root.
+// Between two scrapes queues come and go; histograms never exceed the bound, and what has no place counts at
+// the root.
 func TestHistogramsStayWithinTheBoundBetweenScrapes(t *testing.T) {
 	l := newLedger()
 	r := New(l, Options{MaxQueues: 3})
@@ -118,7 +119,8 @@ func TestHistogramsStayWithinTheBoundBetweenScrapes(t *testing.T) {
 	}
 }
 
-// large is a ledger of 10,000 queues: 100 below the root, each with 99 leaves in each of which 10 pods of an application wait.
+// large is a ledger of 10,000 queues: 100 below the root, each with 99 leaves, and in each leaf an application
+// with 10 waiting pods.
 func large(t testing.TB) *ledger.Ledger {
 	l := newLedger()
 	for i := range 100 {
@@ -134,15 +136,16 @@ func large(t testing.TB) *ledger.Ledger {
 	return l
 }
 
-// 10,000 queues and 100,000 pods: what a scrape costs is logged (see docs/metrics.md), how many series it has is fixed.
+// 10,000 queues and 100,000 pods: the test logs the cost of a scrape (see docs/metrics.md) and checks the
+// number of series.
 func TestTenThousandQueues(t *testing.T) {
 	l := large(t)
 	for _, c := range []struct {
 		most, shown int
 		want        int
 	}{
-		// Of each queue 4 x 2 amounts, 6 counts and 3 of preemption, of leaves guaranteed and max, 2 x 2; 2 x 13 of each queue with histograms,
-		// the root among them; 46 that are of no queue.
+		// Each queue has 4 x 2 amounts, 6 counts and 3 series of preemption; leaves also have guaranteed and
+		// max, 2 x 2. Each queue with histograms has 2 x 13, including the root. 46 belong to no queue.
 		{0, 0, 46},
 		{1000, 101, 101*17 + 101*26 + 46},
 		{10001, 10001, 101*17 + 9900*21 + 9901*26 + 46},
@@ -168,7 +171,8 @@ func TestTenThousandQueues(t *testing.T) {
 	}
 }
 
-// BenchmarkScrapeLock is what a scrape takes of the ledger's time with 10,000 queues and 100,000 waiting pods.
+// BenchmarkScrapeLock is how long a scrape holds the ledger's lock with 10,000 queues and 100,000 waiting
+// pods.
 func BenchmarkScrapeLock(b *testing.B) {
 	l := large(b)
 	l.Snapshot()
