@@ -14,18 +14,19 @@ import (
 )
 
 const (
-	// inspectionAction is what an event about a violation says we were at.
+	// inspectionAction is the action field of an event about a violation.
 	inspectionAction = "Checking"
-	// reasonViolation is the reason of that event, on the Queue whose account is wrong, or on the root for a node.
+	// reasonViolation is the reason of that event. It is on the Queue whose account is wrong, or on the root
+	// for a node.
 	reasonViolation = "LedgerViolation"
-	// saidAtOnce bounds the events and log lines of one look.
+	// saidAtOnce is the most events and log lines of one look.
 	saidAtOnce = 5
-	// stepsKept is how many of the last steps of pods are kept to be looked through, stepsSaid how many the log gets.
+	// stepsKept is how many of the last steps of pods are searched; stepsSaid is how many of them are logged.
 	stepsKept, stepsSaid = 1000, 20
 )
 
-// inspector has the ledger checked while it is used, a part at a time: see ledger.Inspect. What is wrong it counts, logs and shows as events; that
-// preemption stops is the ledger's own doing.
+// inspector checks the ledger while it is used, one part at a time: see ledger.Inspect. It counts and logs
+// violations and reports them as events; the ledger itself stops preemption.
 type inspector struct {
 	inspect func(cost int) ledger.Inspection
 	counted func(violations int, complete bool)
@@ -33,10 +34,10 @@ type inspector struct {
 	steps   func(from uint64) []ledger.Entry
 	victims func() []ledger.Victim
 
-	stopped bool // as of the last look
+	stopped bool // at the last look
 }
 
-// inspectLedger starts the checks, so many a second. 0: there are none.
+// inspectLedger starts so many checks a second; with 0, none.
 func (s *Scheduler) inspectLedger(ctx context.Context, perSecond int) {
 	if perSecond <= 0 {
 		return
@@ -89,8 +90,8 @@ func (i *inspector) look(ctx context.Context) {
 	i.stopped = is.Stopped
 }
 
-// circumstances logs what a report needs beside the violation: the last steps of pods in the queues concerned, and who was to be evicted and
-// stays for now.
+// circumstances logs what a report needs besides the violation: the last steps of pods in the queues
+// concerned, and the victims that stay for now.
 func (i *inspector) circumstances(logger klog.Logger, wrong []ledger.Violation) {
 	var steps []string
 	for _, e := range slices.Backward(i.steps(0)) {

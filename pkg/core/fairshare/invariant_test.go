@@ -9,9 +9,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// brokenShares checks the shares of a tree, by node index. Each is 0 or between the
-// queue's guarantee and its max, and the shares of a level sum to no more than the
-// parent's, unless the guarantees alone do.
+// brokenShares checks the shares of a tree, by node index. Each share is 0 or between the queue's guarantee
+// and its max. The shares of a level sum to at most the parent's, unless the guarantees alone exceed it.
 func brokenShares(t queue.Tree, shares []resource.List) []string {
 	var out []string
 	for i, n := range t.Nodes {
@@ -25,8 +24,7 @@ func brokenShares(t queue.Tree, shares []resource.List) []string {
 	return out
 }
 
-// withinBounds checks one amount. The root's share is the cluster, whatever it is
-// guaranteed.
+// withinBounds checks one amount. The root's share is the cluster, whatever its guarantee.
 func withinBounds(n queue.Node, share resource.Entry, nodes []queue.Node) []string {
 	floor := n.Spec.Guaranteed.Get(share.Name)
 	limit, limited := n.Spec.Max.Lookup(share.Name)
@@ -44,7 +42,7 @@ func withinBounds(n queue.Node, share resource.Entry, nodes []queue.Node) []stri
 	return nil
 }
 
-// level checks the children of one queue in one resource.
+// level checks the children of one queue for one resource.
 func level(t queue.Tree, shares []resource.List, parent int, own resource.Entry) []string {
 	var sum, floors int64
 	for _, c := range t.Nodes[parent].Children {
@@ -61,9 +59,8 @@ func level(t queue.Tree, shares []resource.List, parent int, own resource.Entry)
 		t.Nodes[parent].Path, own.Name, resource.Format(own.Name, own.Value), resource.Format(own.Name, sum))}
 }
 
-// wentDown checks that no share went down, for changes that may only give: a larger
-// total to every queue, a larger weight or guarantee to the queue itself. Both slices
-// have the same order; what says which change it was.
+// wentDown checks that no share went down, for changes that may only give: a larger total to every queue, a
+// larger weight or guarantee to the queue itself. Both slices have the same order; what names the change.
 func wentDown(what string, before, after []resource.List) []string {
 	var out []string
 	for i := range before {
@@ -74,7 +71,7 @@ func wentDown(what string, before, after []resource.List) []string {
 	return out
 }
 
-// wantBroken wants one sentence with each of these parts, and no other.
+// wantBroken expects one sentence with each of these parts, and no other.
 func wantBroken(t *testing.T, got []string, parts ...string) {
 	t.Helper()
 	if len(got) != len(parts) {

@@ -1,7 +1,8 @@
-// Package invariant checks that a plan of preemption keeps the rules, before anything of it is carried out.
+// Package invariant checks that a preemption plan keeps the rules, before any part of it is carried out.
 //
-// Input are the world that the plan was made from and the plan, output are sentences, one for each rule that is broken and none when all is
-// well. Rules are stated again, from their definitions: a check that called the code it checks would agree with any mistake in it.
+// Input is the plan and the world that it was made from; output is sentences, one for each broken rule. Each
+// check states its rule independently, from the definition: a check that called the code it checks would
+// repeat its mistakes.
 //
 // The package repairs nothing and must not be called to make a decision.
 package invariant
