@@ -22,23 +22,26 @@ import (
 
 // Options say how to run the demo.
 type Options struct {
-	// Root is the source tree, which has the manifests and, in bin/tools, the control plane's programs. Empty means the one above the
-	// working directory or above the executable; tools that are missing there are then built.
+	// Root is the source tree, which has the manifests and, in bin/tools, the control plane's programs. Empty
+	// means the one above the working directory or above the executable; missing tools are then built.
 	Root string
-	// DriverStorm shows what a storm of drivers does to a queue, with and without the gate of policy StateAware. Else shares are shown.
+	// DriverStorm shows what a storm of drivers does to a queue, with and without the gate of policy
+	// StateAware.
 	DriverStorm bool
-	// Preemption shows how long the shares take without preemption and with it.
+	// Preemption shows how long the shares take with and without preemption. Without either, the demo shows
+	// shares.
 	Preemption bool
-	// Once ends the demo when what it shows has come true. Else it goes on until the context ends.
+	// Once ends the demo when it has shown everything. Otherwise it runs until the context ends.
 	Once bool
-	// Deadline is how long that may take: for the cluster to fill, and then for the shares to arrive; for the storm to be over. Whoever
-	// watches is only told.
+	// Deadline is how long the cluster may take to fill, and then the shares to arrive; for the storm, how
+	// long it may take in all. Without Once, a missed deadline is only reported.
 	Deadline time.Duration
-	// Out is a terminal, which gets a table that changes in place, or anything else, which gets lines.
+	// Out is a terminal, which gets a table that is redrawn in place, or anything else, which gets lines.
 	Out *os.File
 }
 
-// Run runs the demo and returns when everything it started has ended. A context that ends is an error only with Once.
+// Run runs the demo and returns when everything it started has ended. The end of the context is an error only
+// with Once.
 func Run(ctx context.Context, options Options) (err error) {
 	d := &demo{options: options, show: shares, screen: &lockedScreen{screen: openScreen(options.Out, os.Getenv)}, began: time.Now()}
 	switch {
@@ -94,17 +97,17 @@ const stopGrace = 5 * time.Second
 
 // show is one of the demos.
 type show struct {
-	queues            []byte // YAML
+	queues            []byte // as YAML
 	nodes, cores, gib int64
 	aim               string // what a run with Once waits for: "the shares arrived"
-	// open begins what is shown, on a cluster where the scheduler runs. What it starts ends with the context.
+	// open starts the show, on a cluster where the scheduler runs. What it starts ends with the context.
 	open func(context.Context, *demo) (player, error)
 }
 
 // player shows what happens.
 type player interface {
 	step(context.Context) (done bool, err error)
-	// leave says goodbye, also after an error.
+	// leave keeps the last table on the screen and stops what the player started, also after an error.
 	leave()
 }
 
@@ -120,7 +123,7 @@ type demo struct {
 	pods      kubernetes.Interface
 	objects   dynamic.Interface
 	scheduler *localcluster.Child
-	trouble   string // what was last said to go wrong
+	trouble   string // the last error that was said
 }
 
 // say writes a line that stays, with the seconds since the demo began.
@@ -138,20 +141,20 @@ func (s sayer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// startCluster starts the control plane with its nodes, and returns what ends it.
+// startCluster starts the control plane with its nodes, and returns a function that stops it.
 func (d *demo) startCluster(ctx context.Context) (stop func() error, err error) {
 	tools := ""
 	if d.options.Root != "" {
 		tools = filepath.Join(d.root, "bin", "tools")
 	}
 	d.say("starting a control plane")
-	// The controllers are for those who play with the cluster: examples have Jobs.
+	// The controllers are for viewers: examples have Jobs.
 	d.cluster, err = localcluster.Start(ctx, localcluster.Options{ToolsDir: tools, Log: sayer{d}, KWOK: true, ControllerManager: true})
 	if err != nil {
 		return nil, err
 	}
 	d.config = d.cluster.RESTConfig()
-	d.config.WarningHandler = rest.NoWarnings{} // it would write into the table
+	d.config.WarningHandler = rest.NoWarnings{} // warnings would be written into the table
 	// So would the log of client-go, at the latest when the control plane ends.
 	log, err := os.Create(filepath.Join(d.dir(), "logs", "fairway-demo.log"))
 	if err != nil {
@@ -164,7 +167,7 @@ func (d *demo) startCluster(ctx context.Context) (stop func() error, err error) 
 // dir is the cluster's directory.
 func (d *demo) dir() string { return filepath.Dir(d.cluster.Kubeconfig()) }
 
-// furnish installs what the scheduler finds when it starts: CRDs, queues, nodes.
+// furnish creates what the scheduler needs when it starts: CRDs, queues, nodes.
 func (d *demo) furnish(ctx context.Context) (err error) {
 	if d.pods, err = kubernetes.NewForConfig(d.config); err != nil {
 		return err
@@ -193,14 +196,14 @@ func (d *demo) startScheduler(program string) (err error) {
 		Name: schedulerName, Program: program, Dir: d.dir(), LogPath: logPath,
 		Args: []string{
 			"--kubeconfig=" + d.cluster.Kubeconfig(),
-			"--leader-elect=false", // it is the only one
-			"--secure-port=0",      // nobody asks for its metrics here
+			"--leader-elect=false", // there is no other scheduler
+			"--secure-port=0",      // nothing scrapes its metrics here
 		},
 	})
 	return err
 }
 
-// play goes on until the player is done, the context ends, or something breaks.
+// play runs until the player is done, the context ends, or something breaks.
 func (d *demo) play(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -225,8 +228,8 @@ func (d *demo) play(ctx context.Context) error {
 	}
 }
 
-// bear decides what an error means: the end of a run that has to prove something, a line (not the same twice in a row) where somebody
-// plays with the cluster and may have caused it.
+// bear decides what an error means: with Once it ends the run. Otherwise it is a line (not the same one twice
+// in a row), because a viewer may have caused it.
 func (d *demo) bear(err error) error {
 	if err == nil || d.options.Once {
 		return err
@@ -238,7 +241,7 @@ func (d *demo) bear(err error) error {
 	return nil
 }
 
-// depart keeps the last table on the screen, without the hints at what will be gone.
+// depart leaves the last table on the screen, without hints about things that are gone.
 func (d *demo) depart(last view) {
 	last.hints = nil
 	if last.body != nil {
@@ -258,7 +261,7 @@ func hints(kubeconfig string, commands ...string) []string {
 	return lines
 }
 
-// tool is how to call a program of the source tree from where the demo was called.
+// tool returns how to call a program of the source tree from the directory in which the demo was called.
 func tool(root string, path ...string) string {
 	full := filepath.Join(append([]string{root}, path...)...)
 	if here, err := os.Getwd(); err == nil {

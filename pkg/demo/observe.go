@@ -25,7 +25,8 @@ import (
 // observer watches pods and Queues.
 type observer struct {
 	pods, queues cache.Store
-	// fresh are pods that we created and the watch has not shown yet. Without them the next step would submit them a second time.
+	// fresh are pods that we created and that the watch has not shown yet. Without them the next step would
+	// submit them a second time.
 	fresh map[string]freshPod
 }
 
@@ -34,10 +35,10 @@ type freshPod struct {
 	until time.Time
 }
 
-// freshFor bounds how long a pod may count that the watch never shows, because somebody deleted it at once.
+// freshFor bounds how long a created pod counts if the watch never shows it, because it was deleted at once.
 const freshFor = 10 * time.Second
 
-// observe starts the watches and returns when they have shown what there is. They end with the context.
+// observe starts the watches and returns when they have shown the existing objects. They end with the context.
 func observe(ctx context.Context, pods kubernetes.Interface, queues dynamic.Interface) (*observer, error) {
 	ours := informers.WithTweakListOptions(func(options *metav1.ListOptions) {
 		options.FieldSelector = "spec.schedulerName=" + v1alpha1.SchedulerName
@@ -54,14 +55,14 @@ func observe(ctx context.Context, pods kubernetes.Interface, queues dynamic.Inte
 	return &observer{pods: podInformer.GetStore(), queues: queueInformer.GetStore(), fresh: map[string]freshPod{}}, nil
 }
 
-// created notes pods that will come with the watch.
+// created records pods that the watch will show.
 func (o *observer) created(now time.Time, queue string, names []string) {
 	for _, name := range names {
 		o.fresh[namespace+"/"+name] = freshPod{queue: queue, until: now.Add(freshFor)}
 	}
 }
 
-// world gathers what the watches show. All pods are read at once, so they are those of one moment.
+// world collects what the watches show. It reads all pods at once, so that they are from the same moment.
 func (o *observer) world(now time.Time) (world, error) {
 	w := world{bound: map[string]resource.List{}, waiting: map[string]int{}, running: map[string]int{}}
 	for _, object := range o.pods.List() {
@@ -97,7 +98,7 @@ func (w *world) count(pod *corev1.Pod) {
 	if name == "" {
 		path, err := queue.ParseRequest(convert.QueueRequest(pod))
 		if err != nil {
-			return // it waits for ever, in no queue
+			return // it waits forever, in no queue
 		}
 		name = string(path)
 	}

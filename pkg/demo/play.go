@@ -75,7 +75,7 @@ func (p *sharesPlayer) step(ctx context.Context) (done bool, err error) {
 	return false, nil
 }
 
-// hints tell somebody what to try, from the burst on: before it the story needs to be left alone.
+// hints suggest what to try, from the burst on: before it, nothing may disturb the story.
 func (p *sharesPlayer) hints() []string {
 	if p.demo.options.Once || p.story.stage < contested {
 		return nil

@@ -11,62 +11,64 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/report"
 )
 
-// The same happens twice on the same nodes: root.busy fills the cluster with long pods, then root.sometimes-busy asks for its share. In the
-// second act Queue root states a timeout, and that is all the difference. What takes minutes and hours elsewhere is short here.
+// Both acts are the same, on the same nodes: root.busy fills the cluster with long pods, then
+// root.sometimes-busy asks for its share. The only difference is that Queue root states a timeout in the
+// second act. Times are much shorter than in practice.
 const (
 	preemptTimeout = 10 * time.Second
 	preemptWait    = 3 * time.Second
 	preemptPatch   = `{"spec":{"preemption":{"fairShareTimeout":"10s","fairShareThreshold":"0.5","maxWaitBeforeKill":"3s","interval":"1s"}}}`
 
-	// preemptPromise is how late the shares may arrive with preemption: both times, no grace period, and what it takes to evict and to bind.
+	// preemptPromise is how late the shares may arrive with preemption: both times, no grace period, and the
+	// time to evict and to bind.
 	preemptPromise = preemptTimeout + preemptWait + 15*time.Second
 
-	// Pods of root.busy end by themselves only long after the burst, one after the other; without preemption that is what the shares wait for. Were
-	// the first to end before preemption is through, the acts would mix.
+	// Pods of root.busy end by themselves only long after the burst, one after another; without preemption the
+	// shares wait for that. If the first ended before preemption is done, the acts would mix.
 	firstEnd = 22 * time.Second
 	endEvery = 250 * time.Millisecond
 
-	// owedPods are what root.sometimes-busy lacks: 650 of 1000 parts of the cluster.
+	// owedPods is what root.sometimes-busy lacks: 650 of 1000 parts of the cluster.
 	owedPods = allPods*3/4 - fewPods
 
 	longBacklog = 30
 	readFor     = 2 * time.Second
-	// steadyFor is how long nobody may be evicted once the shares have arrived.
+	// steadyFor is how long no pod may be evicted once the shares have arrived.
 	steadyFor = 2 * time.Second
 )
 
-// act is what became of one of the two.
+// act is the result of one of the two acts.
 type act struct {
 	took          time.Duration
 	before, after [2]resource.List // of busy and sometimesBusy
 	evicted       int
 }
 
-// evictions are what pods show of them.
+// evictions is what pods show of them.
 type evictions struct{ announced, gone int }
 
-// turn is what a step wants done.
+// turn is what a step asks for.
 type turn struct {
 	decision
-	end   int  // so many pods of root.busy end by themselves
-	clear bool // all pods go
+	end   int  // so many pods of root.busy end
+	clear bool // all pods are deleted
 	amend bool // Queue root gets preemptPatch
 }
 
-// The stages of an act, beside those of story.
+// The stages of an act, in addition to those of story.
 const (
-	clearing = shared + 1 + iota // the pods of the first act go
+	clearing = shared + 1 + iota // the pods of the first act are deleted
 	steady                       // the shares have arrived, and stay
 	over
 )
 
-// preemptStory decides what happens next. It is a function of what it saw and of the clock it is handed.
+// preemptStory decides what happens next. It depends only on what it saw and on the clock that it is given.
 type preemptStory struct {
 	once  bool
 	limit time.Duration
 	stage stage
 	since time.Time
-	acts  []act // the last one is under way
+	acts  []act // the last one is running
 	ended int   // pods of root.busy, in this act
 	late  bool
 }
@@ -130,7 +132,7 @@ func (s *preemptStory) step(now time.Time, w world, e evictions) (t turn) {
 	return t
 }
 
-// contest waits for the shares, and lets pods of root.busy end in their time.
+// contest waits for the shares, and ends pods of root.busy when their time is up.
 func (s *preemptStory) contest(now time.Time, w world, e evictions, t *turn) {
 	a, elapsed := &s.acts[len(s.acts)-1], now.Sub(s.since)
 	if holds(w, busy, podSize(allPods/4)) && holds(w, sometimesBusy, podSize(allPods*3/4)) && w.queue(busy).FairShare.Equal(podSize(allPods/4)) {
@@ -147,14 +149,14 @@ func (s *preemptStory) contest(now time.Time, w world, e evictions, t *turn) {
 	}
 }
 
-// settle looks whether anything still moves, then ends the act.
+// settle checks whether anything still changes, then ends the act.
 func (s *preemptStory) settle(now time.Time, w world, e evictions, t *turn) {
 	a := &s.acts[len(s.acts)-1]
 	if e.gone > a.evicted {
 		s.fail(t, fmt.Sprintf("%d pods were evicted after the shares had arrived", e.gone-a.evicted), w)
 		return
 	}
-	// A pod that ended by itself in the last moment may still be on its way through the watches.
+	// A pod that ended by itself in the last moment may not have been shown by the watches yet.
 	if now.Sub(s.since) < steadyFor || e.announced > 0 || !holds(w, busy, a.after[0]) || !holds(w, sometimesBusy, a.after[1]) {
 		return
 	}
@@ -167,7 +169,7 @@ func (s *preemptStory) settle(now time.Time, w world, e evictions, t *turn) {
 	s.sumUp(t, w)
 }
 
-// sumUp shows both side by side, and insists on what preemption promises.
+// sumUp shows both side by side, and checks what preemption promises.
 func (s *preemptStory) sumUp(t *turn, w world) {
 	without, with := s.acts[0], s.acts[1]
 	table := report.Table{Full: true, Columns: []report.Column{{Title: "SIDE BY SIDE"}, {Title: "WITHOUT", Right: true}, {Title: "WITH", Right: true}}}
@@ -199,7 +201,8 @@ func allocations(w world) [2]resource.List {
 	return [2]resource.List{w.queue(busy).Allocated, w.queue(sometimesBusy).Allocated}
 }
 
-// feed keeps pods waiting in both queues; before the burst sometimes-busy has its handful. None ends by itself unless the story says so.
+// feed keeps pods waiting in both queues; before the burst sometimes-busy has its few pods. None ends by
+// itself unless the story says so.
 func (s *preemptStory) feed(w world) (out []submission) {
 	left := stepPods
 	ask := func(queue string, pods int, few bool) {
@@ -224,7 +227,7 @@ func (s *preemptStory) complain(w world, t *turn) {
 	}
 }
 
-// fail says what went wrong, once in a stage, and what the world looks like. Who only watches may have caused it.
+// fail says what went wrong, once per stage, and what the world looks like. A viewer may have caused it.
 func (s *preemptStory) fail(t *turn, what string, w world) {
 	if s.late {
 		return

@@ -25,7 +25,7 @@ var preemption = showTwoQueues(preemptYAML, "both acts were over", func(q twoQue
 	return &preemptPlayer{twoQueues: q, story: preemptStory{once: o.Once, limit: o.Deadline}}
 })
 
-// preemptPlayer carries out what the story decides.
+// preemptPlayer does what the story decides.
 type preemptPlayer struct {
 	twoQueues
 	story   preemptStory
@@ -92,7 +92,7 @@ func (o *observer) all() (pods []*corev1.Pod) {
 	return pods
 }
 
-// oldest names the pods of a queue that have run longest.
+// oldest returns the names of the pods of a queue that have run longest.
 func oldest(pods []*corev1.Pod, queue string, n int) (names []string) {
 	var running []*corev1.Pod
 	for _, p := range pods {
@@ -109,7 +109,8 @@ func oldest(pods []*corev1.Pod, queue string, n int) (names []string) {
 	return names
 }
 
-// watchedEvictions counts by what pods show: who showed that it was about to be evicted, and then was gone, was.
+// watchedEvictions counts evictions by what pods show: a pod that showed that it would be evicted and then was
+// gone counts as evicted.
 type watchedEvictions struct {
 	announced map[types.UID]bool
 	gone      int
@@ -122,20 +123,21 @@ func (w *watchedEvictions) look(pods []*corev1.Pod) evictions {
 		if p.Status.Phase != corev1.PodSucceeded && (convert.Announcement(p) != nil || before[p.UID] && disrupted(p)) {
 			w.announced[p.UID] = true
 		}
-		delete(before, p.UID) // it stays, or ended by itself, or is announced still
+		delete(before, p.UID) // it stays, ended by itself, or is still announced
 	}
 	w.gone += len(before)
 	return evictions{announced: len(w.announced), gone: w.gone}
 }
 
-// disrupted: the API server says in the same condition that it evicts a pod, over what was announced.
+// disrupted reports whether the API server evicts the pod: it says so in the same condition, in place of the
+// announcement.
 func disrupted(p *corev1.Pod) bool {
 	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue
 	})
 }
 
-// hints tell somebody what to look at, once there is something to see.
+// hints suggest what to look at, once there is something to see.
 func (p *preemptPlayer) hints() []string {
 	if p.demo.options.Once || len(p.story.acts) < 2 || p.story.stage < contested {
 		return nil
@@ -148,7 +150,7 @@ func preemptHints(kubeconfig, kubectl, fairway string) []string {
 		kubectl+" edit queue "+busy+"   # with weight: 9 it is "+busy+" that starves")
 }
 
-// preemptRows are the queues, and what is seen of evictions.
+// preemptRows are the queues and the evictions seen so far.
 type preemptRows struct {
 	queues    queueRows
 	evictions evictions

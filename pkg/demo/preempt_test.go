@@ -17,8 +17,9 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/report"
 )
 
-// preemptToy has slots for pods that run until somebody ends them, given one by one to the queue that holds least for its weight. Once it is
-// told to, it evicts a while after that what one queue has too much and the other too little.
+// preemptToy has slots for pods that run until something ends them. It gives them one by one to the queue that
+// holds least for its weight. Once told to, it evicts after a while what one queue has too much and the other
+// too little.
 type preemptToy struct {
 	*toyCluster
 	preempts        bool
@@ -62,7 +63,7 @@ func (c *preemptToy) take(t turn) {
 	}
 }
 
-// playOut runs the story on the toy to its end, and returns all that was said.
+// playOut runs the story on the toy to its end, and returns everything that was said.
 func playOut(t *testing.T, s *preemptStory, c *preemptToy) (last turn, said string) {
 	t.Helper()
 	for range 2000 {
@@ -79,7 +80,8 @@ func playOut(t *testing.T, s *preemptStory, c *preemptToy) (last turn, said stri
 
 func newPreemptToy() *preemptToy { return &preemptToy{toyCluster: newToyCluster()} }
 
-// Without: of the pods of busy 65 have to end, the first after 22 s and then four each second: the 65th 16 s later, at 38 s. With: 10 s and 3 s.
+// Without preemption: 65 pods of busy must end, the first after 22 s and then four each second: the 65th 16 s
+// later, at 38 s. With preemption: 10 s and 3 s.
 func TestBothActsSideBySide(t *testing.T) {
 	s, c := &preemptStory{once: true, limit: time.Minute}, newPreemptToy()
 	last, said := playOut(t, s, c)
@@ -164,7 +166,7 @@ func TestEvictionsAreCountedByWhatPodsShow(t *testing.T) {
 	}{
 		{[]*corev1.Pod{pod("a", "", running), pod("b", "", running)}, evictions{}},
 		{[]*corev1.Pod{pod("a", ours, running), pod("b", "by somebody else", running), pod("c", ours, running), pod("d", ours, running), pod("e", ours, running)}, evictions{announced: 4}},
-		// a is evicted, c spared, d ends by itself, and the API server evicts e.
+		// a is evicted, c is spared, d ends by itself, and the API server evicts e.
 		{[]*corev1.Pod{pod("c", "", running), pod("d", ours, corev1.PodSucceeded), pod("e", "Eviction API: evicting", running)}, evictions{announced: 1, gone: 1}},
 		{nil, evictions{gone: 2}},
 	} {
@@ -195,7 +197,7 @@ func TestTheOldestPodsEndFirst(t *testing.T) {
 	}
 }
 
-// What is said of Queue root is what is written into it.
+// What the story says about Queue root is what is written into it.
 func TestTheActsDifferInThePreemptionOfRoot(t *testing.T) {
 	objects, err := decode(preemptYAML)
 	if err != nil || len(objects) != 3 || objects[0].GetName() != v1alpha1.RootQueue {

@@ -12,21 +12,21 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/tty"
 )
 
-// screen shows lines that stay and a block that is always the present one.
+// screen shows lines that stay and a block that is always up to date.
 type screen interface {
 	say(line string)
 	show(now time.Time, v view)
-	// freeze makes the block a thing of the past: it stays, and lines come below it.
+	// freeze ends the block: it stays, and later lines come below it.
 	freeze()
 }
 
-// plainWidth is for files and pipes, whose reader's width is unknown.
+// plainWidth is the width for files and pipes, whose reader's width is unknown.
 const plainWidth = 80
 
-// plainEvery is how often the block is printed again at most, where it cannot be redrawn in place.
+// plainEvery is how often the block is printed again at most, if it cannot be redrawn in place.
 const plainEvery = 2 * time.Second
 
-// lockedScreen is for many goroutines: a component that ends by itself says so from one of its own.
+// lockedScreen may be used by many goroutines: a component that ends by itself says so from its own.
 type lockedScreen struct {
 	mutex  sync.Mutex
 	screen screen
@@ -50,7 +50,7 @@ func (l *lockedScreen) freeze() {
 	l.screen.freeze()
 }
 
-// openScreen chooses how to show things by what the file is.
+// openScreen chooses the screen by the kind of file.
 func openScreen(file *os.File, environment func(string) string) screen {
 	s := tty.Of(file, environment)
 	if !s.Redraw {
@@ -59,7 +59,8 @@ func openScreen(file *os.File, environment func(string) string) screen {
 	return &terminal{Block: tty.Block{Out: s.Out, Size: s.Size}, style: s.Style}
 }
 
-// plainScreen prints the block anew when something changed, and not too often. Hints are printed once, when there are any.
+// plainScreen prints the block again when something changed, but not too often. Hints are printed once, when
+// there are any.
 type plainScreen struct {
 	out    io.Writer
 	title  string

@@ -16,12 +16,12 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/tty"
 )
 
-// paper is a terminal without a bottom, which knows the sequences that we use and no others.
+// paper is a terminal without a bottom that supports only the sequences that we use.
 type paper struct {
 	t           *testing.T
 	width       int
 	lines       [][]rune
-	row, column int // the column of a full line is width: the cursor then stands on the last character
+	row, column int // after a full line the column is width: the cursor stands on the last character
 	noWrap      bool
 }
 
@@ -137,7 +137,7 @@ func TestTheTableIsRedrawnInPlace(t *testing.T) {
 
 func TestATerminalThatBecomesNarrower(t *testing.T) {
 	p := &paper{t: t, width: 80}
-	screen := &terminal{Block: tty.Block{Out: p, Size: func() (int, int) { return 100, 40 }}} // the size is of a moment ago
+	screen := &terminal{Block: tty.Block{Out: p, Size: func() (int, int) { return 100, 40 }}} // the size was read a moment ago
 	screen.show(time.Time{}, aView(90))
 	screen.show(time.Time{}, aView(25))
 	if got := p.text(); strings.Count(got, "NAME") != 1 || strings.Count(got, "\n") != len(aView(25).lines(100, report.Style{}))-2 {

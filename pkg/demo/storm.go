@@ -9,7 +9,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/demo/spark"
 )
 
-// The storm: in each of the two queues more drivers at once than its half of the cluster has places.
+// The storm: each of the two queues gets more drivers at once than its half of the cluster has places.
 const (
 	withoutGate = "root.without-gate"
 	withGate    = "root.with-gate"
@@ -18,21 +18,23 @@ const (
 	stormExecutors = 4
 	stormNodes     = 6
 	stormNodeCores = 10
-	stormPlaces    = stormNodes * stormNodeCores / 2 / spark.PodCores // of each queue: room for 6 applications
+	stormPlaces    = stormNodes * stormNodeCores / 2 / spark.PodCores // per queue: room for 6 applications
 	stormStarting  = 1                                                // the default of maxStarting
 
-	// A driver comes up in a second, as a JVM may. Executors run for so long that about as many applications run at a time as have room.
+	// A driver starts in a second, as a JVM may. Executors run long enough that about as many applications run
+	// at a time as have room.
 	stormStartUp = time.Second
 	stormRunFor  = 6 * time.Second
 )
 
-// half is one queue at a moment, and its half of the cluster.
+// half is one queue at one moment, and its half of the cluster.
 type half struct {
 	spark.Counts
 	completed int
 }
 
-// stuck: drivers hold every place, and all that could let one of them end waits for a place.
+// stuck reports whether drivers hold every place, and every pod that could let one of them end waits for a
+// place.
 func (h half) stuck() bool {
 	return h.DriversRunning == stormPlaces && h.ExecutorsRunning == 0 && h.ExecutorsWaiting == stormPlaces*stormExecutors
 }
@@ -42,18 +44,18 @@ func (h half) String() string {
 		h.completed, stormApps, h.DriversRunning, h.ExecutorsRunning, h.ExecutorsWaiting)
 }
 
-// storm decides what happens next. It is a function of what it saw and of the clock it is handed.
+// storm decides what happens next. It depends only on what it saw and on the clock that it is given.
 type storm struct {
-	once  bool          // end when all has come true, or with an error when that is late
-	limit time.Duration // how late it may be
+	once  bool          // end when everything has happened, or with an error if it is late
+	limit time.Duration // how long that may take
 	since time.Time
 
-	late, told      bool      // that it is late has been said, and how it ended
-	freed           bool      // the queue that was stuck is not any more: somebody ended a driver
-	stuck, complete time.Time // when the one queue got stuck and the other was done
+	late, told      bool      // it was said that it is late, and how it ended
+	freed           bool      // the stuck queue is no longer stuck: someone deleted a driver
+	stuck, complete time.Time // when the one queue got stuck, and when the other was done
 }
 
-// headline says where the storm is.
+// headline says how far the storm is.
 func (s *storm) headline() string {
 	switch {
 	case s.freed:
@@ -96,7 +98,8 @@ func (s *storm) step(now time.Time, without, with half) (d decision) {
 	return d
 }
 
-// sumUp tells what became of both. Without the gate nothing ends by itself, so somebody has to say when it is over: when the other is done.
+// sumUp says what became of both. Without the gate nothing ends by itself, so the storm is over when the other
+// queue is done.
 func (s *storm) sumUp(d *decision, without, with half) {
 	if s.once && (s.freed || without.completed > 0) || with.MostStarting > stormStarting {
 		s.fail(d, "the gate did not make the difference", without, with)

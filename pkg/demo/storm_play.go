@@ -16,12 +16,12 @@ import (
 //go:embed storm.yaml
 var stormYAML []byte
 
-// driverStorm is the demo of the gate of policy StateAware.
+// driverStorm is the demo of the gate of the policy StateAware.
 var driverStorm = show{
 	queues: stormYAML, nodes: stormNodes, cores: stormNodeCores, gib: stormNodeCores, aim: "the storm was over", open: openStorm,
 }
 
-// openStorm submits all drivers, and plays their applications until the context ends.
+// openStorm submits all drivers, and simulates their applications until the context ends.
 func openStorm(ctx context.Context, d *demo) (player, error) {
 	p := &stormPlayer{demo: d, storm: storm{once: d.options.Once, limit: d.options.Deadline}}
 	p.operator = spark.New(d.pods, p.failed)
@@ -40,7 +40,7 @@ func openStorm(ctx context.Context, d *demo) (player, error) {
 	return p, nil
 }
 
-// stormApplications are those of both queues, which differ in nothing but that.
+// stormApplications are the applications of both queues, which differ only in the queue.
 func stormApplications() (apps []spark.Application) {
 	for _, queue := range []string{withoutGate, withGate} {
 		for i := range stormApps {
@@ -59,13 +59,13 @@ type stormPlayer struct {
 	storm    storm
 	operator *spark.Operator
 	stop     func()
-	view     view // what was last shown
+	view     view // what was shown last
 
 	mutex   sync.Mutex
-	trouble error // what the operator could not do
+	trouble error // what the operator failed to do
 }
 
-// failed hears from the operator's goroutines.
+// failed gets errors from the operator's goroutines.
 func (p *stormPlayer) failed(err error) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -103,7 +103,7 @@ func (p *stormPlayer) step(context.Context) (done bool, err error) {
 	return decision.done, decision.err
 }
 
-// hints tell somebody what to look at, once there is something to see.
+// hints suggest what to look at, once there is something to see.
 func (p *stormPlayer) hints() []string {
 	if p.demo.options.Once || p.storm.stuck.IsZero() {
 		return nil
@@ -116,7 +116,7 @@ func stormHints(kubeconfig, kubectl, fairway string) []string {
 		kubectl+" delete pod without-gate-01-driver   # one free place is a way out")
 }
 
-// stormRows are both queues: without the gate, with it.
+// stormRows are both queues: first without the gate, then with it.
 type stormRows [2]half
 
 func (hs stormRows) table(width int, style report.Style) []string {
@@ -135,7 +135,7 @@ func (hs stormRows) table(width int, style report.Style) []string {
 	return t.Lines(width, style)
 }
 
-// chart is the places of both halves.
+// chart shows the places of both halves.
 func (hs stormRows) chart(width int, _ report.Style) []string {
 	lines := []string{stormLegend, "", "Places: D with a driver, E with an executor, . free"}
 	for i, name := range []string{withoutGate, withGate} {
@@ -149,10 +149,10 @@ func (hs stormRows) chart(width int, _ report.Style) []string {
 	return lines
 }
 
-// essence is of what the story is: with the gate, a table for each quarter of the applications is enough.
+// essence covers the story: with the gate, one table per quarter of the applications is enough.
 func (hs stormRows) essence() string {
 	return fmt.Sprint(hs[0].completed, hs[0].stuck(), hs[1].completed*4/stormApps)
 }
 
-// stormLegend says what the columns are, in the little room that a title has.
+// stormLegend explains the columns, in the little room of a title.
 const stormLegend = "ALONE: drivers that had no executor yet (MOST at a time)"

@@ -11,7 +11,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/report"
 )
 
-// A queue at some moments.
+// A queue at several moments.
 var (
 	flooded = half{Counts: spark.Counts{DriversRunning: 30, DriversWaiting: 6, ExecutorsWaiting: 120, Starting: 30, MostStarting: 30}}
 	almost  = half{Counts: spark.Counts{DriversRunning: 30, DriversWaiting: 6, ExecutorsWaiting: 119, Starting: 30, MostStarting: 30}}
@@ -19,7 +19,8 @@ var (
 	done    = half{Counts: spark.Counts{MostStarting: 1}, completed: stormApps}
 )
 
-// told runs the storm over pairs of moments, a second apart, and returns the last decision and all that was said.
+// told runs the storm over pairs of moments, a second apart, and returns the last decision and everything that
+// was said.
 func told(s *storm, moments ...[2]half) (last decision, said string) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, m := range moments {
@@ -54,7 +55,7 @@ func TestTheStormEndsWhenTheGateHasMadeTheDifference(t *testing.T) {
 func TestTheStormGoesOnForWhoeverWatches(t *testing.T) {
 	s := &storm{limit: 3 * time.Second}
 	over := [2]half{flooded, done}
-	freed := half{Counts: flooded.Counts, completed: 1} // somebody ended a driver
+	freed := half{Counts: flooded.Counts, completed: 1} // someone deleted a driver
 	last, said := told(s, [2]half{flooded, going}, [2]half{flooded, going}, over, over, over, [2]half{freed, done}, [2]half{freed, done})
 	if last.done || last.err != nil || strings.Contains(said, "did not") || strings.Count(said, "with the gate:") != 1 {
 		t.Errorf("it ends with %+v and said\n%s", last, said)
@@ -76,9 +77,9 @@ func TestAStormThatDoesNotComeTrueIsAnError(t *testing.T) {
 	served := flooded
 	served.completed = 1
 	for name, c := range map[string]struct {
-		moments []half // without and with, in turn
+		moments []half // without and with the gate, alternating
 		want    string
-		watched bool // it is worth a word to who only watches
+		watched bool // a viewer is told
 	}{
 		"never stuck":                {[]half{almost, done, almost, done, almost, done}, "did not come true within 1s", true},
 		"never complete":             {[]half{flooded, going, flooded, going, flooded, going}, "did not come true within 1s", true},
@@ -105,7 +106,7 @@ func TestAStormThatDoesNotComeTrueIsAnError(t *testing.T) {
 	}
 }
 
-// Both queues are alike but for the gate, and the storm is larger than the room of either.
+// Both queues are alike except for the gate, and the storm is larger than the room of either.
 func TestTheStormsQueuesAndApplications(t *testing.T) {
 	objects, err := decode(stormYAML)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/report"
 )
 
-// The cast. All pods are of one size and a hundred of them fill the cluster, so that allocations can meet the shares exactly.
+// All pods have the same size and a hundred of them fill the cluster, so that allocations can match the shares
+// exactly.
 const (
 	busy          = "root.busy"
 	sometimesBusy = "root.sometimes-busy"
@@ -24,12 +25,14 @@ const (
 	fewPerApp  = 2
 	manyPerApp = 15
 
-	// Waiting pods of each queue at any time. Together the queues end about 15 pods a second; a queue that gets the whole cluster, because
-	// somebody changed the weights, still has seconds of work when the next step feeds it.
+	// Waiting pods of each queue at any time. Together the queues end about 15 pods a second. A queue that
+	// gets the whole cluster, because someone changed the weights, still has work for seconds when the next
+	// step adds pods.
 	busyBacklog  = 60
 	burstBacklog = 100
 
-	// stepEvery is how often the story looks at the world, stepPods how many pods it submits at a time. The burst takes a second or two.
+	// stepEvery is how often the story looks at the world; stepPods is how many pods it submits at a time. The
+	// burst takes a second or two.
 	stepEvery = 250 * time.Millisecond
 	stepPods  = 40
 
@@ -37,13 +40,13 @@ const (
 	crowdedFor = 4 * time.Second
 )
 
-// A stage of the story.
+// stage is a stage of the story.
 type stage int
 
 const (
-	filling   stage = iota // busy takes the cluster, but for what the handful of applications in sometimes-busy holds
+	filling   stage = iota // busy takes the cluster, except for what the few applications in sometimes-busy hold
 	crowded                // Scenario A
-	contested              // the burst has come, allocations move
+	contested              // the burst has come, allocations change
 	shared                 // Scenario B
 )
 
@@ -56,7 +59,7 @@ func (s stage) String() string {
 	}[s]
 }
 
-// headline says where the story is.
+// headline says which stage the story is in.
 func (s *story) headline() string {
 	if s.stage == shared && !s.arrived {
 		return "the fair shares changed, allocations follow as pods end"
@@ -64,7 +67,7 @@ func (s *story) headline() string {
 	return s.stage.String()
 }
 
-// world is what the API says at one moment.
+// world is what the API shows at one moment.
 type world struct {
 	queues  []report.Queue           // from Queue.status, in the order of the tree
 	bound   map[string]resource.List // the sum over bound pods that have not ended, by queue
@@ -85,12 +88,12 @@ func (w world) queue(name string) report.Queue {
 type submission struct {
 	queue string
 	pods  int
-	few   bool // pods of the handful: small applications that run for long
-	// endless pods run until somebody ends them.
+	few   bool // pods of the few small applications that run for long
+	// endless pods run until something ends them.
 	endless bool
 }
 
-// decision is what a step of the story wants done.
+// decision is what a step of the story asks for.
 type decision struct {
 	submit []submission
 	say    []string
@@ -98,15 +101,15 @@ type decision struct {
 	err    error
 }
 
-// story decides what happens next. It is a function of what it saw and of the clock it is handed.
+// story decides what happens next. It depends only on what it saw and on the clock that it is given.
 type story struct {
-	once  bool          // end when the shares have arrived, or with an error when they are late
-	limit time.Duration // how late filling, and later the shares, may be
+	once  bool          // end when the shares have arrived, or with an error if they are late
+	limit time.Duration // how long filling, and later the shares, may take
 	stage stage
 	since time.Time // when the stage began
 
-	late    bool   // that a stage is late has been said
-	shares  string // the fair shares last told of
+	late    bool   // it was said that the stage is late
+	shares  string // the fair shares that were announced last
 	moved   time.Time
 	arrived bool // allocations have reached these shares
 }
@@ -164,8 +167,8 @@ func (d *decision) tell(format string, args ...any) {
 
 func (s *story) enter(next stage, now time.Time) { s.stage, s.since, s.late = next, now, false }
 
-// feed keeps a backlog in both queues, so that neither ever leaves room to the other for want of pods. Before the burst sometimes-busy has
-// its handful and no backlog.
+// feed keeps a backlog in both queues, so that neither queue leaves room to the other because it has no pods.
+// Before the burst sometimes-busy has its few pods and no backlog.
 func (s *story) feed(w world) []submission {
 	var out []submission
 	left := stepPods
@@ -184,13 +187,13 @@ func (s *story) feed(w world) []submission {
 	return out
 }
 
-// holds says that the status of a queue and the sum over its bound pods are both this amount.
+// holds reports whether the status of a queue and the sum over its bound pods are both this amount.
 func holds(w world, queue string, amount resource.List) bool {
 	return w.queue(queue).Allocated.Equal(amount) && w.bound[queue].Equal(amount)
 }
 
-// sharesArrived says that each queue holds its fair share, not a byte more or less, by its status and by its pods. A run that has to end
-// by itself also insists on what the weights promise; otherwise somebody may have changed them by now.
+// sharesArrived reports whether each queue has exactly its fair share, by its status and by its pods. With
+// Once it also requires the shares that the weights promise; otherwise someone may have changed the weights.
 func (s *story) sharesArrived(w world) bool {
 	for queue, promised := range map[string]resource.List{busy: podSize(allPods / 4), sometimesBusy: podSize(allPods * 3 / 4)} {
 		share := w.queue(queue).FairShare
@@ -201,8 +204,9 @@ func (s *story) sharesArrived(w world) bool {
 	return true
 }
 
-// follow tells when the fair shares change (somebody edits a weight) and when allocations have followed. Shares need not be a whole number
-// of pods then, so following means less than a pod away.
+// follow says when the fair shares change (someone edits a weight) and when the allocations have followed.
+// Such shares may not be a whole number of pods, so allocations have followed when they are less than a pod
+// away.
 func (s *story) follow(now time.Time, w world, d *decision) {
 	if shares := fairShares(w); shares != s.shares {
 		s.shares, s.moved, s.arrived = shares, now, false
@@ -235,7 +239,7 @@ func fairShares(w world) string {
 	return strings.Join(parts, ", ")
 }
 
-// complain says that a stage is late, and what the world looks like instead.
+// complain says that a stage is late, and what the world looks like.
 func (s *story) complain(w world, d *decision) {
 	if s.late {
 		return
@@ -253,7 +257,7 @@ func (s *story) complain(w world, d *decision) {
 	d.say = append(d.say, lines...)
 }
 
-// states says what each queue should have and has.
+// states says what each queue should have and what it has.
 func states(w world) (lines []string) {
 	for _, name := range []string{busy, sometimesBusy} {
 		q := w.queue(name)

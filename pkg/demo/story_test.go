@@ -10,11 +10,11 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/report"
 )
 
-// toyCluster is the least that can stand in for a scheduler: slots for pods, given one by one to the queue that holds least for its
-// weight. The story must not be able to tell.
+// toyCluster is the minimum that can replace a scheduler: slots for pods, given one by one to the queue that
+// holds least for its weight. The story must not notice a difference.
 type toyCluster struct {
 	now     time.Time
-	weights map[string]int64 // per queue, out of their sum
+	weights map[string]int64 // per queue; each gets its part of the sum
 	waiting map[string][]time.Duration
 	running map[string][]time.Time // when each pod ends
 	slots   int
@@ -79,7 +79,7 @@ func (c *toyCluster) world() world {
 	return w
 }
 
-// tell runs the story on the toy until a condition holds, and returns all that was said.
+// tell runs the story on the toy until a condition holds, and returns everything that was said.
 func tell(t *testing.T, s *story, c *toyCluster, until func(decision, world) bool) []string {
 	t.Helper()
 	var said []string
@@ -151,7 +151,7 @@ func TestAllocationsFollowAnEditedWeight(t *testing.T) {
 	if n := c.world().running[busy]; n < 39 || n > 41 {
 		t.Errorf("busy runs %d pods", n)
 	}
-	// Without a change there is nothing more to say.
+	// Without a change nothing more is said.
 	steps := 0
 	if more := tell(t, s, c, func(decision, world) bool { steps++; return steps > 100 }); len(more) > 0 {
 		t.Errorf("said %q", more)
@@ -163,7 +163,7 @@ func TestSharesThatDoNotArriveAreAnError(t *testing.T) {
 	var failure error
 	tell(t, s, c, func(d decision, _ world) bool {
 		if s.stage == contested {
-			c.weights[sometimesBusy] = 1 // the cluster obeys other weights than the story was promised
+			c.weights[sometimesBusy] = 1 // the cluster uses other weights than the story expects
 		}
 		failure = d.err
 		return failure != nil
@@ -183,7 +183,7 @@ func TestAClusterThatDoesNotFill(t *testing.T) {
 	if !strings.Contains(failure.Error(), "the cluster did not fill within 20s") {
 		t.Error(failure)
 	}
-	// Somebody who watches is told once, and the story goes on.
+	// A viewer is told once, and the story goes on.
 	s, c = &story{limit: 20 * time.Second}, newToyCluster()
 	c.slots = 0
 	said := tell(t, s, c, func(d decision, _ world) bool {

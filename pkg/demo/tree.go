@@ -11,8 +11,8 @@ import (
 
 const modulePath = "github.com/fairway-scheduler/fairway"
 
-// sourceTree returns the root of the source tree, where the manifests are: the one that was asked for, or the one above the working
-// directory, or the one above the running executable.
+// sourceTree returns the root of the source tree, which has the manifests: the given one, or the one above the
+// working directory, or the one above the running executable.
 func sourceTree(asked string) (string, error) {
 	if asked != "" {
 		root, err := filepath.Abs(asked)
@@ -45,7 +45,8 @@ func isSourceTree(dir string) bool {
 	return err == nil && bytes.HasPrefix(data, []byte("module "+modulePath+"\n"))
 }
 
-// executable is the running program, with links followed: who links it into a folder of programs still has it in the source tree.
+// executable returns the path of the running program, with links resolved: a link in a folder of programs
+// still leads to the source tree.
 func executable() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
@@ -56,7 +57,7 @@ func executable() (string, error) {
 
 const schedulerName = "fairway-scheduler"
 
-// schedulerProgram finds the scheduler beside the demo, as make builds them, or in bin of the source tree.
+// schedulerProgram finds the scheduler beside the demo, where make builds it, or in bin of the source tree.
 func schedulerProgram(root string) (string, error) {
 	var candidates []string
 	if self, err := executable(); err == nil {

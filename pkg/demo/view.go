@@ -17,17 +17,17 @@ type view struct {
 	hints   []string
 }
 
-// body is what one of the demos shows between title and hints.
+// body is what a demo shows between title and hints.
 type body interface {
 	// table fits the width, 0 for any.
 	table(width int, style report.Style) []string
-	// chart is what a terminal shows as well.
+	// chart is what only a terminal shows.
 	chart(width int, style report.Style) []string
-	// essence is what must differ for a block to be worth printing again.
+	// essence is the part of the content whose change makes the block worth printing again.
 	essence() string
 }
 
-// lines is the block for a terminal: where we are, the table, bars, hints. Each fits the width.
+// lines is the block for a terminal: headline, table, bars, hints. Each line fits the width.
 func (v view) lines(width int, style report.Style) []string {
 	lines := []string{"", style.Bold(report.Clip(v.headline(), width)), ""}
 	lines = append(lines, v.body.table(width, style)...)
@@ -43,7 +43,7 @@ func (v view) lines(width int, style report.Style) []string {
 	return append(lines, "")
 }
 
-// plain is the block for everything that is no terminal.
+// plain is the block for a file or pipe.
 func (v view) plain(width int, style report.Style) []string {
 	return append([]string{report.Clip(v.headline(), width)}, v.body.table(width, style)...)
 }
@@ -66,11 +66,11 @@ func (qs queueRows) chart(width int, style report.Style) []string {
 	return report.Bars(qs.bars(), width, style)
 }
 
-// bars are of the leaves that have anything to show.
+// bars returns a bar for each leaf that has anything to show.
 func (qs queueRows) bars() []report.Bar {
 	var total resource.List
 	for _, q := range qs {
-		total = total.Max(q.SteadyFairShare) // root's, since shares only shrink downward
+		total = total.Max(q.SteadyFairShare) // that of the root, because shares only shrink downward
 	}
 	var bars []report.Bar
 	for i, q := range qs {
@@ -83,7 +83,7 @@ func (qs queueRows) bars() []report.Bar {
 	return bars
 }
 
-// essence is of shares and allocations, not the steady flow of waiting pods.
+// essence covers shares and allocations, not the steady flow of waiting pods.
 func (qs queueRows) essence() string {
 	var text strings.Builder
 	for _, q := range qs {

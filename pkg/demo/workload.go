@@ -20,20 +20,20 @@ import (
 
 const (
 	namespace = metav1.NamespaceDefault
-	// partOf marks the pods that we made and may delete. Whoever plays with the cluster may add pods of their own.
+	// partOf marks the pods that we created and may delete. Viewers may add pods of their own.
 	partOf     = "app.kubernetes.io/part-of"
 	partOfDemo = "fairway-demo"
-	// writers is how many requests are under way at a time.
+	// writers is how many requests run at a time.
 	writers = 8
 )
 
-// workload submits pods and clears away those that have ended.
+// workload submits pods and deletes those that have ended.
 type workload struct {
 	client   kubernetes.Interface
 	position map[string]*position // by queue
 }
 
-// position is how far a queue's pods are numbered.
+// position is how far the pods of a queue are numbered.
 type position struct {
 	pods, application, inApplication int
 	few                              bool
@@ -43,7 +43,7 @@ func newWorkload(client kubernetes.Interface) *workload {
 	return &workload{client: client, position: map[string]*position{}}
 }
 
-// submit creates the pods and returns them by name; those that were created before an error, too.
+// submit creates the pods and returns their names, also those created before an error.
 func (l *workload) submit(ctx context.Context, s submission) ([]string, error) {
 	at := l.position[s.queue]
 	if at == nil {
@@ -72,7 +72,7 @@ func (l *workload) submit(ctx context.Context, s submission) ([]string, error) {
 	return names, err
 }
 
-// next numbers and makes a queue's next pod: a new application begins when the last one is complete.
+// next creates a queue's next pod: a new application begins when the last one is complete.
 func (p *position) next(s submission) *corev1.Pod {
 	size := manyPerApp
 	if s.few {
@@ -106,7 +106,7 @@ func (p *position) next(s submission) *corev1.Pod {
 			AutomountServiceAccountToken:  &mount,
 			Containers: []corev1.Container{{
 				Name:  "task",
-				Image: "simulated", // no container ever runs
+				Image: "simulated", // no container is started
 				Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
 					corev1.ResourceCPU:    *resource.NewQuantity(podCores, resource.DecimalSI),
 					corev1.ResourceMemory: *resource.NewQuantity(podGiB<<30, resource.BinarySI),
@@ -116,9 +116,9 @@ func (p *position) next(s submission) *corev1.Pod {
 	}
 }
 
-// runSeconds is how long the i-th pod of a queue runs: from 4 to 10 seconds in steps of 0.1, neighbours far apart, so that pods that
-// start together do not end together. 37 and 61 have no common factor: 61 pods in a row have 61 run times. The handful runs until well
-// after the burst.
+// runSeconds is how long the i-th pod of a queue runs: from 4 to 10 seconds in steps of 0.1. Neighbours differ
+// a lot, so that pods that start together do not end together. 37 and 61 have no common factor: 61 pods in a
+// row have 61 run times. The few pods run until well after the burst.
 func runSeconds(i int, few bool) string {
 	tenths := 40 + i*37%61
 	if few {
@@ -127,7 +127,7 @@ func runSeconds(i int, few bool) string {
 	return strconv.Itoa(tenths/10) + "." + strconv.Itoa(tenths%10)
 }
 
-// clear deletes our pods that have ended; a real cluster would keep thousands of them for a while.
+// clear deletes our ended pods; a real cluster would keep thousands of them for a while.
 func (l *workload) clear(ctx context.Context) error {
 	now := int64(0)
 	err := l.client.CoreV1().Pods(namespace).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{
@@ -140,7 +140,7 @@ func (l *workload) clear(ctx context.Context) error {
 	return nil
 }
 
-// clearAll deletes all our pods. Those that wait go first, else they would take the places of those that run.
+// clearAll deletes all our pods. Waiting pods go first, or they would take the places of the running ones.
 func (l *workload) clearAll(ctx context.Context) error {
 	now := int64(0)
 	for _, which := range []string{"spec.nodeName=", ""} {
@@ -154,7 +154,7 @@ func (l *workload) clearAll(ctx context.Context) error {
 	return nil
 }
 
-// end has pods succeed, as if their work were done.
+// end makes pods succeed, as if their work were done.
 func (l *workload) end(ctx context.Context, names []string) error {
 	return localcluster.InParallel(len(names), writers, func(i int) error {
 		_, err := l.client.CoreV1().Pods(namespace).Patch(ctx, names[i], types.MergePatchType, []byte(`{"status":{"phase":"Succeeded"}}`), metav1.PatchOptions{}, "status")
@@ -165,5 +165,5 @@ func (l *workload) end(ctx context.Context, names []string) error {
 	})
 }
 
-// clearEvery is how often pods that have ended are deleted.
+// clearEvery is how often ended pods are deleted.
 const clearEvery = 3 * time.Second

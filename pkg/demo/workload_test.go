@@ -64,7 +64,8 @@ func TestSubmittedPods(t *testing.T) {
 	if w.waiting[busy] != 40 || w.waiting[sometimesBusy] != 50 {
 		t.Errorf("waiting: %v", w.waiting)
 	}
-	// The handful is 5 applications of 2, the rest begins applications of its own: 15, 15 and 10; busy goes on where it was: 15, 15 and 10.
+	// The few pods are 5 applications of 2. The rest begins new applications: 15, 15 and 10. busy goes on
+	// where it was: 15, 15 and 10.
 	if len(applications) != 5+3+3 || applications["sometimes-busy-5"] != 2 || applications["sometimes-busy-6"] != 15 || applications["busy-3"] != 10 {
 		t.Errorf("applications: %v", applications)
 	}

@@ -17,13 +17,13 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// workers is how many applications are looked at at a time, and how many pods are submitted at a time.
+// workers is how many applications are handled at a time, and how many pods are submitted at a time.
 const workers = 8
 
-// Operator looks after applications.
+// Operator manages applications.
 type Operator struct {
 	client kubernetes.Interface
-	// failed hears of what could not be done for an application. It may be called by several goroutines.
+	// failed gets errors about applications. Several goroutines may call it.
 	failed func(error)
 	work   workqueue.TypedDelayingInterface[string]
 
@@ -31,18 +31,18 @@ type Operator struct {
 	apps      map[string]*application
 	pods      map[string]*v1.Pod // by name, as the API showed them last
 	progress  *Progress
-	completed map[string]int // applications whose driver ended as it should, by queue
+	completed map[string]int // applications whose driver succeeded, by queue
 }
 
-// application is one as its driver knows it. One worker at a time looks at it.
+// application is an application as its driver knows it. Only one worker at a time handles it.
 type application struct {
 	Application
-	runs                time.Time // since when, as we saw it
+	runs                time.Time // since when, by our clock
 	asked, ending, over bool
 	ended               map[string]bool // executors
 }
 
-// New returns an operator that knows no application. What cannot be done for one is told to failed, and is not tried again.
+// New returns an operator without applications. failed gets the errors; what failed is not tried again.
 func New(client kubernetes.Interface, failed func(error)) *Operator {
 	return &Operator{
 		client: client, failed: failed, work: workqueue.NewTypedDelayingQueue[string](),
@@ -70,10 +70,11 @@ func (o *Operator) Submit(ctx context.Context, apps ...Application) error {
 	return errors.Join(errs...)
 }
 
-// Run does what is to be done for the applications until the context ends.
+// Run manages the applications until the context ends.
 func (o *Operator) Run(ctx context.Context) {
 	var all sync.WaitGroup
-	// A reflector rather than an informer: an informer shows the versions of one pod in order, but not those of all pods.
+	// A reflector, not an informer: an informer shows the versions of each pod in order, but not those of all
+	// pods together.
 	all.Go(func() {
 		cache.NewReflectorWithOptions(o.source(), &v1.Pod{}, watched{o}, cache.ReflectorOptions{}).RunWithContext(ctx)
 	})
@@ -96,10 +97,11 @@ func (o *Operator) Run(ctx context.Context) {
 	all.Wait()
 }
 
-// Busy is how many applications wait to be looked at.
+// Busy is how many applications wait to be handled.
 func (o *Operator) Busy() int { return o.work.Len() }
 
-// Completed is how many applications of the queues, of all if none is named, are complete: all their executors and their driver have ended.
+// Completed returns how many applications of the queues (of all, if none is named) are complete: all their
+// executors and their driver have ended.
 func (o *Operator) Completed(queues ...string) (n int) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -111,25 +113,25 @@ func (o *Operator) Completed(queues ...string) (n int) {
 	return n
 }
 
-// Counts returns what the pods of a queue told so far.
+// Counts returns the counts of a queue so far.
 func (o *Operator) Counts(queue string) Counts {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	return o.progress.Queue(queue)
 }
 
-// Application returns one that was submitted.
+// Application returns an application that was submitted.
 func (o *Operator) Application(name string) Application {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	return o.apps[name].Application
 }
 
-// look does what is to be done for the application now. Doing it again does nothing.
+// look does what the application needs now. A second call does nothing.
 func (o *Operator) look(ctx context.Context, name string) error {
 	a, driver := o.of(name)
 	if a == nil {
-		return nil // somebody else's pod
+		return nil // not our pod
 	}
 	if a.ending && !a.over && (driver == nil || driver.Status.Phase == v1.PodSucceeded) {
 		a.over = true
@@ -160,7 +162,7 @@ func (o *Operator) look(ctx context.Context, name string) error {
 	return o.end(ctx, a)
 }
 
-// collect notes which executors have ended.
+// collect records which executors have ended.
 func (o *Operator) collect(ctx context.Context, a *application) error {
 	for i := range a.Executors {
 		name := a.ExecutorName(i + 1)
@@ -202,7 +204,7 @@ func (o *Operator) of(name string) (*application, *v1.Pod) {
 	return o.apps[name], o.pods[name+driverSuffix]
 }
 
-// Pod is a pod as the API showed it last, nil for none.
+// Pod returns a pod as the API showed it last, nil if there is none.
 func (o *Operator) Pod(name string) *v1.Pod {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()

@@ -20,7 +20,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/localcluster"
 )
 
-// stage is a control plane without a scheduler or kubelets: the test plays both.
+// stage is a control plane without a scheduler or kubelets: the test acts as both.
 type stage struct {
 	*testing.T
 	client   *fake.Clientset
@@ -56,7 +56,7 @@ func (s *stage) until(what string, so func() bool) {
 	}
 }
 
-// pod waits until the pod is there, and returns it.
+// pod waits until the pod exists, and returns it.
 func (s *stage) pod(name string) (p *v1.Pod) {
 	s.Helper()
 	s.until(name+" is there", func() (ok bool) {
@@ -75,7 +75,7 @@ func (s *stage) gone(name string) {
 	})
 }
 
-// is writes a phase, and with it a node, into a pod.
+// is writes a phase, and with it a node, into pods.
 func (s *stage) is(phase v1.PodPhase, names ...string) {
 	s.Helper()
 	for _, name := range names {
@@ -139,7 +139,7 @@ func TestProgressCountsEveryMoment(t *testing.T) {
 		{a.Executor(1, a.Driver()), bound, false, Counts{1, 0, 1, 0, 0, 1, 2, 1}},
 		{b.Driver(), bound, false, Counts{2, 0, 1, 0, 1, 1, 3, 1}},
 		{&v1.Pod{}, plain, false, Counts{2, 0, 1, 0, 1, 1, 3, 1}},
-		{a.Executor(1, a.Driver()), failed, false, Counts{2, 0, 0, 0, 1, 1, 3, 2}}, // a has started once and for all
+		{a.Executor(1, a.Driver()), failed, false, Counts{2, 0, 0, 0, 1, 1, 3, 2}}, // a counts as started from now on
 		{b.Driver(), leaving, false, Counts{1, 0, 0, 0, 0, 1, 3, 2}},
 		{b.Driver(), leaving, true, Counts{1, 0, 0, 0, 0, 1, 3, 2}},
 		{a.Driver(), bound, true, Counts{0, 0, 0, 0, 0, 1, 3, 2}},
@@ -158,8 +158,8 @@ func TestProgressCountsEveryMoment(t *testing.T) {
 	}
 }
 
-// After a watch that could not go on all pods come at once, in the order of their names: an application whose executor came to run meanwhile
-// was not starting beside the next one.
+// After an interrupted watch all pods come at once, in the order of their names: an application whose executor
+// started meanwhile did not start at the same time as the next application.
 func TestProgressAfterAGap(t *testing.T) {
 	a, b := Application{Name: "a", Queue: "root.q"}, Application{Name: "b", Queue: "root.q"}
 	o := New(fake.NewClientset(), nil)

@@ -23,22 +23,22 @@ const (
 	PodGiB = 1
 )
 
-// Application is one that is submitted.
+// Application is an application to submit.
 type Application struct {
 	Name, Queue string
-	// Executors is how many its driver asks for, once it has run for StartUp. Each runs for RunFor.
+	// Executors is how many executors its driver creates once it has run for StartUp. Each runs for RunFor.
 	Executors       int
 	StartUp, RunFor time.Duration
-	// Deleted: somebody deletes the driver when all is done. Else it ends by itself.
+	// Deleted: the driver is deleted when all is done. Otherwise it ends by itself.
 	Deleted bool
-	// KeepEnded leaves executors that ended to be seen. Spark deletes them unless told otherwise.
+	// KeepEnded keeps executors that ended visible. By default, Spark deletes them.
 	KeepEnded bool
 }
 
-// DriverName is the driver's pod.
+// DriverName is the name of the driver's pod.
 func (a *Application) DriverName() string { return a.Name + driverSuffix }
 
-// ExecutorName is the pod of an executor; the first is number 1.
+// ExecutorName is the name of an executor's pod; the first is number 1.
 func (a *Application) ExecutorName(number int) string {
 	return a.Name + executorInfix + strconv.Itoa(number)
 }
@@ -51,17 +51,17 @@ const (
 // IsDriver reports whether the pod of this name is a driver.
 func IsDriver(pod string) bool { return strings.HasSuffix(pod, driverSuffix) }
 
-// NameOf is the application of a pod, by the pod's name.
+// NameOf returns the application of a pod, by the pod's name.
 func NameOf(pod string) string {
 	name, _, _ := strings.Cut(pod, driverSuffix)
 	name, _, _ = strings.Cut(name, executorInfix)
 	return name
 }
 
-// Driver makes the driver's pod.
+// Driver returns the driver's pod.
 func (a *Application) Driver() *v1.Pod { return a.pod(a.DriverName(), "driver") }
 
-// Executor makes the pod of an executor, which belongs to its driver.
+// Executor returns the pod of an executor, which its driver owns.
 func (a *Application) Executor(number int, driver *v1.Pod) *v1.Pod {
 	p := a.pod(a.ExecutorName(number), "executor")
 	p.Labels["spark-exec-id"], p.Labels["spark-exec-resourceprofile-id"] = strconv.Itoa(number), "0"
@@ -70,7 +70,7 @@ func (a *Application) Executor(number int, driver *v1.Pod) *v1.Pod {
 	return p
 }
 
-// pod has the labels that Spark and its operator write.
+// pod has the labels that Spark and its operator set.
 func (a *Application) pod(name, role string) *v1.Pod {
 	grace, mount := int64(0), false
 	return &v1.Pod{
@@ -88,7 +88,7 @@ func (a *Application) pod(name, role string) *v1.Pod {
 			TerminationGracePeriodSeconds: &grace,
 			AutomountServiceAccountToken:  &mount,
 			Containers: []v1.Container{{
-				Name: "spark-kubernetes-" + role, Image: "simulated", // no container ever runs
+				Name: "spark-kubernetes-" + role, Image: "simulated", // no container is started
 				Resources: v1.ResourceRequirements{Requests: v1.ResourceList{
 					v1.ResourceCPU:    *resource.NewQuantity(PodCores, resource.DecimalSI),
 					v1.ResourceMemory: *resource.NewQuantity(PodGiB<<30, resource.BinarySI),

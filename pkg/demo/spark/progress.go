@@ -7,21 +7,22 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 )
 
-// Progress is what the pods of applications tell when each version of each of them is taken in, in the order in which the API had them: only
-// then is what is counted at a time true of a moment.
+// Progress counts what pods of applications show. It must see each version of each pod, in the order of the
+// API server: only then do the counts describe single moments.
 type Progress struct {
 	pods   map[types.UID]*podSeen
 	apps   map[string]*appSeen
 	queues map[string]*Counts
 }
 
-// Counts are those of one queue, now and, where they say most, at any moment so far.
+// Counts are the counts of one queue, now and, for those named Most, at any moment so far.
 type Counts struct {
-	// With a node, and without. Those that have ended, or are being deleted, are in neither.
+	// With a node, and without. Pods that have ended or are being deleted count in neither.
 	DriversRunning, DriversWaiting, ExecutorsRunning, ExecutorsWaiting int
-	// Starting are applications whose driver has a node while none of their executors has ever had one.
+	// Starting counts applications whose driver has a node while none of their executors has ever had one.
 	Starting, MostStarting int
-	// MostRunning is the most pods with a node at a time, MostDriversAlone the most drivers while no executor had one.
+	// MostRunning is the most pods with a node at a time; MostDriversAlone is the most drivers at a time when
+	// no executor had one.
 	MostRunning, MostDriversAlone int
 }
 
@@ -32,7 +33,7 @@ type podSeen struct {
 	queue          *Counts
 }
 
-// appSeen is an application by its pods. starts counts its drivers with a node.
+// appSeen is an application, as its pods show it. starts counts its drivers with a node.
 type appSeen struct {
 	drivers int
 	started bool
@@ -40,7 +41,7 @@ type appSeen struct {
 
 func (a *appSeen) starting() bool { return a.drivers > 0 && !a.started }
 
-// NewProgress returns one that has seen nothing.
+// NewProgress returns a Progress that has seen nothing.
 func NewProgress() *Progress {
 	return &Progress{pods: map[types.UID]*podSeen{}, apps: map[string]*appSeen{}, queues: map[string]*Counts{}}
 }
@@ -53,7 +54,7 @@ func (p *Progress) Queue(name string) Counts {
 	return Counts{}
 }
 
-// See takes in a version of a pod. Pods that are no application's count for nothing.
+// See takes in a version of a pod. Pods of no application do not count.
 func (p *Progress) See(pod *v1.Pod, deleted bool) {
 	role := pod.Labels["spark-role"]
 	if role == "" {

@@ -26,7 +26,8 @@ func (o *Operator) source() cache.ListerWatcher {
 	}, o.client)
 }
 
-// watched hands on what the API shows, version by version. After a watch that could not go on it hands on all pods as they are now.
+// watched passes on what the API shows, version by version. After an interrupted watch it passes on all pods
+// as they are now.
 type watched struct{ operator *Operator }
 
 func (w watched) Add(object any) error    { return w.saw(object, false) }
@@ -34,7 +35,7 @@ func (w watched) Update(object any) error { return w.saw(object, false) }
 func (w watched) Delete(object any) error { return w.saw(object, true) }
 func (w watched) Resync() error           { return nil }
 
-// Replace takes executors in first and drivers out first, so that no driver seems to be alone that is not.
+// Replace adds executors first and removes drivers first, so that no driver seems to be alone that is not.
 func (w watched) Replace(objects []any, _ string) error {
 	there := map[types.UID]bool{}
 	for _, object := range objects {
@@ -70,11 +71,11 @@ func (w watched) saw(object any, deleted bool) error {
 	return nil
 }
 
-// without returns the known pods but for those of these UIDs.
+// without returns the known pods except those with these UIDs.
 func (o *Operator) without(there map[types.UID]bool) (gone []*v1.Pod) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
-	for _, pod := range o.pods { // each for itself: order does not matter
+	for _, pod := range o.pods { // each on its own: order does not matter
 		if !there[pod.UID] {
 			gone = append(gone, pod)
 		}
