@@ -12,35 +12,36 @@ import (
 	"time"
 )
 
-// ChildSpec is how to run a program as a Child.
+// ChildSpec says how to run a program as a Child.
 type ChildSpec struct {
 	Name    string // for messages
 	Program string // path
 	Args    []string
 	Dir     string // working directory and home
-	LogPath string // takes what the program says; created if missing, else appended to
-	// Env is all of its environment but PATH, HOME and TZ: no proxy, no KUBECONFIG and no GOGC of ours changes what runs.
+	LogPath string // gets the output of the program; created if missing, else appended to
+	// Env is its whole environment except PATH, HOME and TZ: no proxy, no KUBECONFIG and no GOGC of ours
+	// changes what runs.
 	Env []string
 }
 
-// Child is a process that ends when we do, however we end.
+// Child is a process that ends when this process ends, however it ends.
 type Child struct {
 	ChildSpec
 	Started time.Time
 
 	cmd     *exec.Cmd
-	logFrom int64         // where this run begins in its log, which earlier ones may share
+	logFrom int64         // where the output of this run begins in the log, which earlier runs may share
 	exited  chan struct{} // closed when it is gone and reaped
-	ended   time.Time     // valid from then on
+	ended   time.Time     // valid once exited is closed
 }
 
-// StartChild starts a program and does not wait for it to do anything.
+// StartChild starts a program and does not wait for it to be ready.
 func StartChild(spec ChildSpec) (*Child, error) {
 	log, err := os.OpenFile(spec.LogPath, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	defer log.Close() // the child has its own
+	defer log.Close() // the child has its own descriptor
 	c := &Child{ChildSpec: spec, exited: make(chan struct{}), cmd: exec.Command(spec.Program, spec.Args...)}
 	if info, err := log.Stat(); err == nil {
 		c.logFrom = info.Size()
@@ -51,14 +52,15 @@ func StartChild(spec ChildSpec) (*Child, error) {
 	c.cmd.SysProcAttr = childAttributes()
 	started := make(chan error)
 	go func() {
-		// The kernel kills the child when its parent dies, and takes for that the thread that started it, which the Go runtime may retire
-		// any time. This one waits for the child, so it ends last, or with us.
+		// The kernel kills the child when its parent dies, and treats the thread that started it as the
+		// parent. The Go runtime may end a thread at any time. This one waits for the child, so it ends after
+		// it, or with us.
 		runtime.LockOSThread()
 		c.Started = time.Now()
 		err := c.cmd.Start()
 		started <- err
 		if err == nil {
-			_ = c.cmd.Wait() // its state tells all
+			_ = c.cmd.Wait() // its state tells the result
 			c.ended = time.Now()
 			close(c.exited)
 		}
@@ -69,7 +71,7 @@ func StartChild(spec ChildSpec) (*Child, error) {
 	return c, nil
 }
 
-// PID is the process's, also after its end.
+// PID is the id of the process, also after its end.
 func (c *Child) PID() int { return c.cmd.Process.Pid }
 
 // Exited is closed when the process is gone and reaped.
@@ -85,13 +87,13 @@ func (c *Child) Gone() bool {
 	}
 }
 
-// State is how the process ended, and Ended when; both are for those who saw it Gone.
+// State is how the process ended. It is valid once Gone is true, as is Ended.
 func (c *Child) State() *os.ProcessState { return c.cmd.ProcessState }
 
 // Ended is when the process was reaped.
 func (c *Child) Ended() time.Time { return c.ended }
 
-// Signal sends a signal. An error would say that the process is gone.
+// Signal sends a signal. It ignores the error, which would only say that the process is gone.
 func (c *Child) Signal(s os.Signal) { _ = c.cmd.Process.Signal(s) }
 
 // Kill ends the process at once and waits until it is gone.
@@ -100,7 +102,7 @@ func (c *Child) Kill() {
 	<-c.exited
 }
 
-// Stop asks the process to end, and kills it when it does not within the grace period.
+// Stop asks the process to end, and kills it if it does not end within the grace period.
 func (c *Child) Stop(grace time.Duration) {
 	c.Signal(terminateSignal)
 	select {
@@ -110,7 +112,7 @@ func (c *Child) Stop(grace time.Duration) {
 	}
 }
 
-// Log is what this run has said so far.
+// Log returns the output of this run so far.
 func (c *Child) Log() ([]byte, error) {
 	log, err := os.Open(c.LogPath)
 	if err != nil {
@@ -125,7 +127,7 @@ func (c *Child) Log() ([]byte, error) {
 
 const tailLines = 25
 
-// Tail is the end of what this run has said, indented.
+// Tail returns the end of the output of this run, indented.
 func (c *Child) Tail() string {
 	data, err := c.Log()
 	if err != nil {
@@ -135,7 +137,8 @@ func (c *Child) Tail() string {
 	return "    " + strings.Join(lines[max(0, len(lines)-tailLines):], "\n    ")
 }
 
-// Explain adds to an error whether the process runs and what it said last, and keeps its whole log where it outlives its directory.
+// Explain adds to an error whether the process runs and its last output. It copies the whole log to a file
+// that outlives its directory.
 func (c *Child) Explain(err error) error {
 	state := "it runs"
 	if c.Gone() {

@@ -60,16 +60,17 @@ func TestStopEndsAChild(t *testing.T) {
 	if took := time.Since(began); took > stopGrace {
 		t.Errorf("took %s", took)
 	}
-	c.Stop(stopGrace) // again, when it is gone
+	c.Stop(stopGrace) // again, after it is gone
 }
 
-// TestAChildEndsWithUs kills a process that has a child, as kill -9 does, and sees that the child is gone too.
+// TestAChildEndsWithUs kills a process that has a child, as kill -9 does, and checks that the child is gone
+// too.
 func TestAChildEndsWithUs(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux ties the life of a child to ours")
 	}
 	const pidFile = "FAIRWAY_TEST_PID_FILE"
-	if file := os.Getenv(pidFile); file != "" { // we are the process that is killed
+	if file := os.Getenv(pidFile); file != "" { // this is the process that is killed
 		c := shell(t, "exec sleep 300")
 		if err := os.WriteFile(file+".new", []byte(strconv.Itoa(c.PID())), 0o600); err != nil {
 			t.Fatal(err)
@@ -98,7 +99,7 @@ func TestAChildEndsWithUs(t *testing.T) {
 	_ = parent.Wait()
 	eventually(t, func() bool {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		// A zombie waits for a parent that is slow to reap, but runs no more.
+		// A zombie waits for a slow parent to reap it, but no longer runs.
 		return err != nil && syscall.Kill(pid, 0) != nil || strings.Contains(string(stat), ") Z ")
 	})
 }

@@ -17,30 +17,33 @@ import (
 )
 
 const (
-	// readyLimit is for a machine that is busy with other things; Start takes about three seconds.
+	// readyLimit allows for a machine that is busy with other things; Start takes about three seconds.
 	readyLimit = 90 * time.Second
-	// stopGrace is how long a component may take to end. All that must survive is in etcd, and there as soon as it is acknowledged;
-	// of a temporary directory nothing survives, and there is no grace.
+	// stopGrace is how long a component may take to end. Everything that must survive is in etcd as soon as it
+	// is acknowledged. With a temporary directory nothing survives, and there is no grace.
 	stopGrace = 2 * time.Second
-	// portAttempts is how often Start tries other ports when somebody was quicker.
+	// portAttempts is how often Start tries other ports after another process took one.
 	portAttempts = 5
 )
 
-// Options say what to run and where.
+// Options say what to run, and where.
 type Options struct {
-	// Dir keeps the data, certificates and logs. Empty means a fresh temporary directory, which Stop removes. A given one is kept, and
-	// a later Start on it finds the same objects and the same certificate authorities, on other ports.
+	// Dir keeps the data, certificates and logs. Empty means a new temporary directory, which Stop removes. A
+	// given one is kept: a later Start finds the same objects and the same certificate authorities, on other
+	// ports.
 	Dir string
-	// ToolsDir holds the binaries. Empty means bin/tools of this source tree, with what is missing or outdated built first (minutes).
+	// ToolsDir holds the binaries. Empty means bin/tools of this source tree; missing or outdated tools are
+	// then built first (minutes).
 	ToolsDir string
 	// Log gets a line for each step; nil is silent.
 	Log io.Writer
 	// KWOK runs simulated nodes and the pods bound to them. See AddNodes and RunSecondsAnnotation.
 	KWOK bool
-	// ControllerManager runs the controllers of Kubernetes: garbage collection, jobs, service accounts, disruption budgets and so on.
-	// Without it, the ServiceAccount admission plugin is off too, since nobody would make the account that pods get by default.
+	// ControllerManager runs the controllers of Kubernetes: garbage collection, jobs, service accounts,
+	// disruption budgets and so on. Without it the ServiceAccount admission plugin is also off, because
+	// nothing would create the default account.
 	ControllerManager bool
-	// APIServerFlags are further flags of kube-apiserver, for tests of what is behind feature gates.
+	// APIServerFlags are additional flags of kube-apiserver, for tests of features behind feature gates.
 	APIServerFlags []string
 }
 
@@ -49,7 +52,7 @@ type Cluster struct {
 	options   Options
 	dir       string
 	temporary bool
-	lock      *os.File // held for as long as the directory is in use
+	lock      *os.File // held while the directory is in use
 	tools     string
 	pki       *pki
 	began     time.Time
@@ -59,7 +62,7 @@ type Cluster struct {
 	ports ports
 	admin *rest.Config
 
-	life context.Context // ends when Stop begins, so that a Restart under way gives up
+	life context.Context // ends when Stop begins, so that a running Restart gives up
 	end  context.CancelFunc
 
 	mutex     sync.Mutex // Kill, Restart and Stop exclude each other
@@ -67,15 +70,16 @@ type Cluster struct {
 	stopped   bool
 }
 
-// Start runs a control plane and returns when it serves. Once it has returned, only Stop ends the cluster; the context is for the start
-// alone. When it fails or is cancelled nothing stays behind, except the logs of a failure.
+// Start runs a control plane and returns when it serves. Once it has returned, only Stop ends the cluster; the
+// context is only for the start. If Start fails or is cancelled, nothing is left, except the logs of a
+// failure.
 func Start(ctx context.Context, options Options) (_ *Cluster, err error) {
 	c := &Cluster{options: options, began: time.Now(), processes: map[string]*process{}}
 	c.life, c.end = context.WithCancel(context.Background())
 	if c.tools, err = findTools(ctx, options, c.progress); err != nil {
 		return nil, err
 	}
-	c.began = time.Now() // from here on the clock in the log measures the start, not the build
+	c.began = time.Now() // the clock in the log measures the start, not the build
 	if err := c.openDir(); err != nil {
 		return nil, err
 	}
@@ -114,7 +118,7 @@ func (c *Cluster) stop(keepLogs bool) error {
 	return err
 }
 
-// removeDir deletes the directory, on request all but its logs.
+// removeDir deletes the directory; with keepLogs, everything but its logs.
 func removeDir(dir string, keepLogs bool) error {
 	if !keepLogs {
 		return os.RemoveAll(dir)
@@ -128,7 +132,7 @@ func removeDir(dir string, keepLogs bool) error {
 	return err
 }
 
-// endProcesses ends clients before servers, so that nobody logs a flood of refused connections.
+// endProcesses ends clients before servers, so that no client logs a flood of refused connections.
 func (c *Cluster) endProcesses() {
 	take := func(names ...string) (taken []*process) {
 		for _, name := range names {
@@ -147,7 +151,7 @@ func (c *Cluster) endProcesses() {
 	endAll(grace, take(Etcd)...)
 }
 
-// openDir makes the directory and claims it: two clusters on the same data would destroy it.
+// openDir creates the directory and locks it: two clusters on the same data would destroy it.
 func (c *Cluster) openDir() (err error) {
 	c.dir = c.options.Dir
 	if c.dir == "" {
@@ -184,7 +188,8 @@ func (c *Cluster) startAll(ctx context.Context) error {
 	if err := c.writeFiles(); err != nil {
 		return err
 	}
-	// One after the other is faster than all at once: a client that finds its server absent tries again only after whole seconds.
+	// One after another is faster than all at once: a client that does not find its server tries again only
+	// after whole seconds.
 	for _, server := range []string{Etcd, APIServer} {
 		if err := c.startTogether(ctx, server); err != nil {
 			return err
@@ -217,7 +222,8 @@ func (c *Cluster) startTogether(ctx context.Context, names ...string) error {
 	}
 	var first error
 	for range names {
-		// When etcd ends, kube-apiserver is bound to fail later: the first failure is the cause, and the rest need not be waited for.
+		// If etcd ends, kube-apiserver fails later: the first failure is the cause, and the others need no
+		// wait.
 		if err := <-results; err != nil && first == nil {
 			first = err
 			cancel(errors.New("another component failed"))
@@ -226,7 +232,7 @@ func (c *Cluster) startTogether(ctx context.Context, names ...string) error {
 	return first
 }
 
-// writeFiles prepares all that the components read.
+// writeFiles creates all files that the components read.
 func (c *Cluster) writeFiles() (err error) {
 	if c.pki, err = loadOrCreatePKI(filepath.Join(c.dir, "pki")); err != nil {
 		return err
@@ -240,7 +246,7 @@ func (c *Cluster) writeFiles() (err error) {
 	return errors.Join(c.writeAdmin(), c.writeStages())
 }
 
-// Kill ends a component as kill -9 does, and returns when it is gone. The component stays away until Restart.
+// Kill ends a component as kill -9 does, and returns when it is gone. The component stays down until Restart.
 func (c *Cluster) Kill(component string) error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -251,7 +257,8 @@ func (c *Cluster) Kill(component string) error {
 	return nil
 }
 
-// Restart starts a component again, with the same ports and data, and returns when it serves. If it still runs it is killed first.
+// Restart starts a component again, with the same ports and data, and returns when it serves. If it still
+// runs, it is killed first.
 func (c *Cluster) Restart(component string) error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// The components, as Kill and Restart know them.
+// The components, as Kill and Restart name them.
 const (
 	Etcd              = "etcd"
 	APIServer         = "kube-apiserver"
@@ -31,12 +31,12 @@ const (
 	frontProxyClient = "front-proxy-client"
 )
 
-// nodeMonitorGracePeriod is how long a node may be silent before it is not Ready any more. Simulated nodes report every five minutes
-// (stages.yaml), and as with the defaults of Kubernetes a few reports may be lost. A test of failing nodes had better say so in the
-// status of the node than wait for this.
+// nodeMonitorGracePeriod is how long a node may be silent before it is no longer Ready. Simulated nodes report
+// every five minutes (stages.yaml), and as with the defaults of Kubernetes a few reports may be lost. A test
+// of failing nodes should set the status of the node instead of waiting for this.
 const nodeMonitorGracePeriod = 20 * time.Minute
 
-// component is how to run one program and how to tell that it serves.
+// component says how to run a program and how to tell that it serves.
 type component struct {
 	name  string
 	args  []string
@@ -44,7 +44,7 @@ type component struct {
 	ready func(context.Context) error
 }
 
-// ports of one cluster; they stay the same over Restart.
+// ports are the ports of one cluster; Restart does not change them.
 type ports struct{ etcd, etcdPeer, apiServer, controllerManager, kwok int }
 
 func (c *Cluster) serverURL() string { return loopbackURL(c.ports.apiServer) }
@@ -53,7 +53,7 @@ func loopbackURL(port int) string { return "https://" + net.JoinHostPort(loopbac
 
 func (c *Cluster) pkiFile(name string) string { return filepath.Join(c.dir, "pki", name) }
 
-// component describes one of the components for the cluster's present ports.
+// component describes one of the components with the cluster's ports.
 func (c *Cluster) component(name string) component {
 	switch name {
 	case Etcd:
@@ -78,11 +78,12 @@ func (c *Cluster) etcd() component {
 		"--client-cert-auth", "--trusted-ca-file=" + c.pkiFile("etcd-ca.crt"),
 		"--peer-cert-file=" + c.pkiFile("etcd.crt"), "--peer-key-file=" + c.pkiFile("etcd.key"),
 		"--peer-client-cert-auth", "--peer-trusted-ca-file=" + c.pkiFile("etcd-ca.crt"),
-		// Written data is in the page cache as soon as write returns, and that survives the death of any process. Only the machine's
-		// own crash could lose it, after which nobody wants this cluster back. An fsync for every write would make the disk of a
-		// laptop or a build machine what the benchmarks measure.
+		// Written data is in the page cache as soon as write returns, and that survives the death of any
+		// process. Only a crash of the machine could lose it, and then nobody needs this cluster any more.
+		// With an fsync for every write, benchmarks would measure the disk of the machine.
 		"--unsafe-no-fsync",
-		// A lone member waits for votes that nobody else casts: short timeouts save up to a second of each start.
+		// A single member waits for votes that no other member casts: short timeouts save up to a second per
+		// start.
 		"--heartbeat-interval=20", "--election-timeout=100",
 		"--quota-backend-bytes=" + strconv.Itoa(8<<30), // the default of 2 GiB ends a long load test
 		"--log-level=warn",
@@ -97,19 +98,21 @@ func (c *Cluster) apiServer() component {
 		"--bind-address=" + loopback, "--advertise-address=" + loopback, "--secure-port=" + strconv.Itoa(c.ports.apiServer),
 		"--tls-cert-file=" + c.pkiFile("serving.crt"), "--tls-private-key-file=" + c.pkiFile("serving.key"),
 		"--client-ca-file=" + c.pkiFile("ca.crt"),
-		"--authorization-mode=RBAC", // no Node authorizer: nobody here is a kubelet
+		"--authorization-mode=RBAC", // no Node authorizer: there are no kubelets
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-signing-key-file=" + c.pkiFile("sa.key"), "--service-account-key-file=" + c.pkiFile("sa.key"),
 		"--service-cluster-ip-range=10.96.0.0/16",
 		"--allow-privileged=true",
-		// As kubeadm sets them. Components that delegate authentication, kube-scheduler for one, read these from a config map.
+		// As in kubeadm. Components that delegate authentication, such as kube-scheduler, read these from a
+		// config map.
 		"--requestheader-client-ca-file=" + c.pkiFile("front-proxy-ca.crt"), "--requestheader-allowed-names=" + frontProxyClient,
 		"--requestheader-username-headers=X-Remote-User", "--requestheader-group-headers=X-Remote-Group",
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
 		"--proxy-client-cert-file=" + c.pkiFile("front-proxy-client.crt"), "--proxy-client-key-file=" + c.pkiFile("front-proxy-client.key"),
-		// The endpoints of the Service "kubernetes" may not be a loopback address, and there are no containers to use it.
+		// The endpoints of the Service "kubernetes" must not be a loopback address, and there are no
+		// containers that would use it.
 		"--endpoint-reconciler-type=none",
-		"--shutdown-delay-duration=0s", // there is no load balancer to be told first
+		"--shutdown-delay-duration=0s", // there is no load balancer to notify first
 	}
 	if !c.options.ControllerManager {
 		// This plugin refuses pods whose service account does not exist, and only kube-controller-manager makes the default ones.
@@ -120,17 +123,18 @@ func (c *Cluster) apiServer() component {
 }
 
 func (c *Cluster) controllerManager() component {
-	// It acts as one administrator. With --use-service-account-credentials, as kubeadm has it, each of the forty controllers first
-	// fetches a token of its own: seconds of start-up that test nothing of ours.
+	// It acts as a single administrator. With --use-service-account-credentials, as in kubeadm, each of the
+	// forty controllers first fetches its own token: seconds of start-up that test nothing of ours.
 	health := c.probe(loopbackURL(c.ports.controllerManager)+"/healthz", c.apiServerClient)
 	return component{name: ControllerManager, args: []string{
 		"--kubeconfig=" + filepath.Join(c.dir, ControllerManager+".kubeconfig"),
 		"--bind-address=" + loopback, "--secure-port=" + strconv.Itoa(c.ports.controllerManager),
 		"--tls-cert-file=" + c.pkiFile("serving.crt"), "--tls-private-key-file=" + c.pkiFile("serving.key"),
-		"--leader-elect=false", // there is one, and a killed one must be able to come back at once
+		"--leader-elect=false", // there is only one, and after a kill it must be able to return at once
 		"--root-ca-file=" + c.pkiFile("ca.crt"), "--service-account-private-key-file=" + c.pkiFile("sa.key"),
 		"--node-monitor-grace-period=" + nodeMonitorGracePeriod.String(),
-		// The default of 20 requests a second would make the job and replica set controllers slower than what is measured.
+		// With the default of 20 requests a second, the job and replica set controllers would be slower than
+		// what is measured.
 		"--kube-api-qps=500", "--kube-api-burst=1000",
 	}, ready: func(ctx context.Context) error {
 		if err := health(ctx); err != nil {
@@ -140,13 +144,13 @@ func (c *Cluster) controllerManager() component {
 		if err != nil {
 			return err
 		}
-		// Until it exists no pod can be created.
+		// Until it exists, no pod can be created.
 		_, err = client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
 		return err
 	}}
 }
 
-// probe makes a check that a URL answers 200, with a client that is made at the first call.
+// probe returns a check that a URL answers 200. Its client is made at the first call.
 func (c *Cluster) probe(url string, makeClient func() (*http.Client, error)) func(context.Context) error {
 	var client *http.Client
 	return func(ctx context.Context) error {

@@ -23,7 +23,8 @@ var crdResource = apiextensions.SchemeGroupVersion.WithResource("customresourced
 // servedLimit is how long a new CRD may take until its objects can be read and written.
 const servedLimit = 30 * time.Second
 
-// InstallCRDs creates the CRDs in the YAML files of a folder, one in each, and returns when their objects can be read and written.
+// InstallCRDs creates the CRDs in the YAML files of a folder, one per file, and returns when their objects can
+// be read and written.
 func InstallCRDs(ctx context.Context, client dynamic.Interface, folder string) error {
 	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
 	if err != nil {
@@ -71,8 +72,8 @@ func readCRD(file string) (*unstructured.Unstructured, schema.GroupVersionResour
 	return crd, schema.GroupVersionResource{Group: s.Group, Version: s.Versions[0].Name, Resource: s.Names.Plural}, nil
 }
 
-// awaitServed asks for the objects rather than for the condition Established: kube-apiserver sets that a moment before every request finds
-// the resource.
+// awaitServed requests the objects and does not rely on the condition Established: kube-apiserver sets it a
+// moment before every request finds the resource.
 func awaitServed(ctx context.Context, client dynamic.Interface, kind schema.GroupVersionResource) error {
 	return wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, servedLimit, true, func(ctx context.Context) (bool, error) {
 		_, err := client.Resource(kind).List(ctx, metav1.ListOptions{Limit: 1})

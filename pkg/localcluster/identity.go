@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// groupMasters is the group kube-apiserver lets do everything, whatever RBAC says.
+	// groupMasters is the group that may do everything in kube-apiserver, whatever RBAC says.
 	groupMasters = "system:masters"
 	adminUser    = "localcluster-admin"
 )
@@ -26,8 +26,8 @@ func (c *Cluster) Kubeconfig() string { return filepath.Join(c.dir, "kubeconfig"
 // RESTConfig is a configuration that may do everything, without client-side throttling. The caller owns the copy.
 func (c *Cluster) RESTConfig() *rest.Config { return rest.CopyConfig(c.admin) }
 
-// KubeconfigFor writes a kubeconfig for another identity, which RBAC allows nothing until somebody binds a role to it,
-// and returns its path. Asked twice for the same identity, it gives the same path.
+// KubeconfigFor writes a kubeconfig for another identity and returns its path. RBAC allows that identity
+// nothing until a role is bound to it. A second call for the same identity returns the same path.
 func (c *Cluster) KubeconfigFor(user string, groups ...string) (string, error) {
 	if user == "" {
 		return "", fmt.Errorf("kubeconfig for an identity: the user name is empty")
@@ -67,7 +67,7 @@ func (c *Cluster) writeKubeconfig(path, user string, groups ...string) error {
 	return writeSecret(path, data)
 }
 
-// writeAdmin makes the administrator's identity: the kubeconfig file and the REST configuration.
+// writeAdmin creates the administrator's identity: the kubeconfig file and the REST configuration.
 func (c *Cluster) writeAdmin() error {
 	if err := c.writeKubeconfig(c.Kubeconfig(), adminUser, groupMasters); err != nil {
 		return err

@@ -77,7 +77,8 @@ func TestSimulatedPods(t *testing.T) {
 	if err := cluster.Restart(localcluster.KWOK); err != nil {
 		t.Fatal(err)
 	}
-	// It is changed all the while: were its time reckoned from the last change, or from the restart of KWOK, it would never end.
+	// It is changed all the time: if its time counted from the last change, or from the restart of KWOK, it
+	// would never end.
 	changes := 0
 	eventually(t, "the pod that runs for 2.5 s completes", func(ctx context.Context) error {
 		changes++
@@ -135,7 +136,7 @@ func TestSimulatedPodsTakeTheirTimeToStop(t *testing.T) {
 			}
 			client := clientOf(t, cluster.RESTConfig())
 			eventually(t, "it runs", phaseIs(client, p.Name, corev1.PodRunning))
-			began := time.Now().Truncate(time.Second) // what the API keeps of the moment of the deletion
+			began := time.Now().Truncate(time.Second) // the API keeps the moment of the deletion in whole seconds
 			if err := pods.Delete(t.Context(), p.Name, metav1.DeleteOptions{}); err != nil {
 				t.Fatal(err)
 			}

@@ -21,14 +21,15 @@ import (
 	watchtools "k8s.io/client-go/tools/watch"
 )
 
-// NodeOption changes a node before AddNodes creates it, say its labels or taints.
+// NodeOption changes a node before AddNodes creates it, for example its labels or taints.
 type NodeOption func(*corev1.Node)
 
-// nodeWriters is how many requests AddNodes has under way.
+// nodeWriters is how many requests AddNodes runs at a time.
 const nodeWriters = 16
 
-// AddNodes creates n simulated nodes called prefix-0, prefix-1 and so on, and returns when pods can be scheduled to all of them: they are
-// Ready, and without the taint that every new node gets. An allocatable list without pods gets 110, the default of a kubelet.
+// AddNodes creates n simulated nodes called prefix-0, prefix-1 and so on, and returns when pods can be
+// scheduled to all of them: they are Ready and no longer have the taint of new nodes. If allocatable has no
+// pods, it gets 110, the default of a kubelet.
 func (c *Cluster) AddNodes(ctx context.Context, prefix string, n int, allocatable corev1.ResourceList, options ...NodeOption) error {
 	if !c.options.KWOK {
 		return errors.New("add nodes: this local cluster runs without KWOK, nobody would make them Ready")
@@ -79,8 +80,9 @@ func simulatedNode(prefix string, i int, allocatable corev1.ResourceList, option
 	return node
 }
 
-// awaitReady watches until every named node is Ready and removes the names of those that are. Admission gives each new node a taint that the
-// node lifecycle controller takes off; where that does not run, untaint does it in its stead.
+// awaitReady watches until every named node is Ready and removes the names of those that are. Admission gives
+// each new node a taint that the node lifecycle controller removes; if that controller does not run, untaint
+// makes this function remove it.
 func awaitReady(ctx context.Context, client kubernetes.Interface, names map[string]bool, untaint bool) error {
 	if len(names) == 0 {
 		return nil
@@ -99,7 +101,7 @@ func awaitReady(ctx context.Context, client kubernetes.Interface, names map[stri
 			if !untaint {
 				return false, nil
 			}
-			return false, removeNotReadyTaint(ctx, client, node) // the node without it comes as the next event
+			return false, removeNotReadyTaint(ctx, client, node) // the node without the taint is the next event
 		}
 		delete(names, node.Name)
 		stuck.Reset(readyLimit)
@@ -123,8 +125,8 @@ func isTaintedNotReady(node *corev1.Node) bool {
 	return slices.ContainsFunc(node.Spec.Taints, isNotReadyTaint)
 }
 
-// removeNotReadyTaint takes the taint off the very version of the node that was seen. If the node has changed since, nothing is done:
-// the change is on its way to the watch, which tries again.
+// removeNotReadyTaint removes the taint from exactly the version of the node that was seen. If the node has
+// changed since, it does nothing: the watch will deliver the change, and this is called again.
 func removeNotReadyTaint(ctx context.Context, client kubernetes.Interface, node *corev1.Node) error {
 	kept := slices.DeleteFunc(slices.Clone(node.Spec.Taints), isNotReadyTaint)
 	patch, err := json.Marshal(map[string]any{

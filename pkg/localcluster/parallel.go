@@ -9,8 +9,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// InParallel calls do for 0 to n-1, all of them, with so many calls under way, and returns the first few errors: when a server is gone, all
-// say the same.
+// InParallel calls do for 0 to n-1, so many at a time, and returns the first few errors: if a server is gone,
+// all errors are the same.
 func InParallel(n, workers int, do func(int) error) error {
 	const told = 3
 	errs := make([]error, n)

@@ -24,7 +24,7 @@ import (
 
 const certificateLife = 10 * 365 * 24 * time.Hour
 
-// authority signs certificates. All keys are P-256: quick to make, and accepted by every component.
+// authority signs certificates. All keys are P-256: quick to create, and accepted by every component.
 type authority struct {
 	certificate *x509.Certificate
 	key         crypto.PrivateKey
@@ -34,16 +34,17 @@ type authority struct {
 // pair is a certificate and its key, as PEM.
 type pair struct{ certificate, key []byte }
 
-// pki is everything that proves an identity in one cluster. There are three authorities, as in a kubeadm cluster. Were there only
-// one, any certificate made by KubeconfigFor would also open etcd, and could speak for anybody as a front proxy.
+// pki is everything that proves an identity in one cluster. There are three authorities, as in a kubeadm
+// cluster. With only one, any certificate from KubeconfigFor would also open etcd, and could act as a front
+// proxy for any user.
 type pki struct {
 	cluster    *authority // serving certificates and users
 	etcd       *authority // etcd and its only client, kube-apiserver
-	frontProxy *authority // aggregated API servers trust it; kube-scheduler wants it to be published
+	frontProxy *authority // aggregated API servers trust it; kube-scheduler requires it to be published
 }
 
-// loadOrCreatePKI reads the authorities and the service account key of dir, or makes them. They must outlive a restart on a kept
-// directory: tokens and kubeconfigs given out before stay valid.
+// loadOrCreatePKI reads the authorities and the service account key of dir, or creates them. They must survive
+// a restart on a kept directory, so that existing tokens and kubeconfigs stay valid.
 func loadOrCreatePKI(dir string) (*pki, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -62,7 +63,7 @@ func loadOrCreatePKI(dir string) (*pki, error) {
 	return &p, p.writeServing(dir)
 }
 
-// writeServing makes the certificates the components themselves read from files.
+// writeServing writes the certificates that the components read from files.
 func (p *pki) writeServing(dir string) error {
 	both := []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
 	for name, want := range map[string]struct {
@@ -71,7 +72,7 @@ func (p *pki) writeServing(dir string) error {
 		usage   []x509.ExtKeyUsage
 	}{
 		"serving":            {p.cluster, "kube-apiserver", both[:1]},
-		"etcd":               {p.etcd, "etcd", both}, // a member is a client of its peers
+		"etcd":               {p.etcd, "etcd", both}, // a member is also a client of its peers
 		"etcd-client":        {p.etcd, "kube-apiserver-etcd-client", both[1:]},
 		"front-proxy-client": {p.frontProxy, frontProxyClient, both[1:]},
 	} {
@@ -115,7 +116,7 @@ func loadOrCreateAuthority(dir, name string) (*authority, error) {
 	return &authority{certificate: certificates[0], key: key, pem: encodeCertificate(certificates[0].Raw)}, nil
 }
 
-// issue signs a certificate; one that may serve is good for loopback only.
+// issue signs a certificate; a serving certificate is valid only for loopback.
 func (a *authority) issue(subject pkix.Name, usage ...x509.ExtKeyUsage) (pair, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -144,7 +145,7 @@ func (a *authority) issue(subject pkix.Name, usage ...x509.ExtKeyUsage) (pair, e
 	return pair{encodeCertificate(der), keyPEM}, nil
 }
 
-// client makes the certificate that kube-apiserver takes for this user and these groups.
+// client creates the certificate that kube-apiserver accepts for this user and these groups.
 func (p *pki) client(user string, groups ...string) (pair, error) {
 	return p.cluster.issue(pkix.Name{CommonName: user, Organization: groups}, x509.ExtKeyUsageClientAuth)
 }

@@ -8,14 +8,15 @@ import (
 	"strconv"
 )
 
-// lowestPort bounds the search from below: well-known services live under it.
+// lowestPort is the lower bound of the search: well-known services use lower ports.
 const lowestPort = 20000
 
-// freePorts finds n ports of 127.0.0.1 that nobody listens on.
+// freePorts finds n ports of 127.0.0.1 on which nothing listens.
 //
-// They are taken from below the range the kernel hands to outgoing connections. A port inside that range could be given to any client
-// while its server is down for a restart, and a client dialling its own closed port there can even connect to itself.
-// Somebody may still take a port before its server does: Start notices and tries again with others.
+// They are below the range that the kernel uses for outgoing connections. While a server is down for a
+// restart, any client could get its port if the port were in that range, and a client that dials its own
+// closed port there can even connect to itself. Another process may still take a port before the server does:
+// Start notices and tries other ports.
 func freePorts(n int) ([]int, error) {
 	held := make([]net.Listener, 0, n)
 	defer func() {
@@ -43,7 +44,8 @@ func freePorts(n int) ([]int, error) {
 	return ports, nil
 }
 
-// firstEphemeralPort reads where the kernel's range for outgoing connections begins; elsewhere than on Linux it is 49152.
+// firstEphemeralPort reads where the kernel's range for outgoing connections begins; except on Linux it is
+// 49152.
 func firstEphemeralPort() int {
 	data, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
 	if err != nil {

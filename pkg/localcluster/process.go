@@ -15,7 +15,7 @@ import (
 // process is one run of one component.
 type process struct {
 	*Child
-	wanted atomic.Bool // we end it, so its end is no news
+	wanted atomic.Bool // we end it, so its end is no error
 }
 
 // launch starts a component. Its output goes to a log file, its pid to a file beside it.
@@ -56,7 +56,7 @@ func (p *process) kill() {
 	p.Kill()
 }
 
-// endAll asks the processes to end, and kills those that are still there after the grace period.
+// endAll asks the processes to end, and kills those that still run after the grace period.
 func endAll(grace time.Duration, processes ...*process) {
 	for _, p := range processes {
 		p.terminate()
@@ -66,13 +66,13 @@ func endAll(grace time.Duration, processes ...*process) {
 		select {
 		case <-p.Exited():
 		case <-late:
-			late = time.After(0) // for the rest too
+			late = time.After(0) // for the others too
 			p.kill()
 		}
 	}
 }
 
-// componentError says which component failed, how, what it last said, and where to read the rest.
+// componentError says which component failed and how, its last output, and where to read the rest.
 type componentError struct {
 	name, tail, logPath string
 	err                 error
@@ -90,7 +90,7 @@ func (p *process) failed(err error) error {
 
 var errExited = errors.New("it exited")
 
-// portTaken tells whether a component ended because somebody else was quicker to listen on its port.
+// portTaken reports whether a component ended because another process took its port first.
 func portTaken(err error) bool {
 	var failed *componentError
 	return errors.As(err, &failed) && errors.Is(err, errExited) && strings.Contains(failed.tail, "address already in use")
@@ -98,7 +98,8 @@ func portTaken(err error) bool {
 
 const probeEvery = 20 * time.Millisecond
 
-// await repeats a probe of the process until it succeeds. It gives up when the process ends, the context ends or time is up.
+// await repeats a probe of the process until it succeeds. It gives up when the process ends, the context ends
+// or the time is up.
 func (p *process) await(ctx context.Context, limit time.Duration, probe func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not ready after %s", limit))
 	defer cancel()

@@ -18,7 +18,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/localcluster"
 )
 
-// childDir, when set, makes the test binary a program that starts a cluster there and waits to be killed.
+// childDir, if set, makes the test binary a program that starts a cluster there and waits to be killed.
 const childDir = "FAIRWAY_TEST_CHILD_DIR"
 
 func TestMain(m *testing.M) {
@@ -138,7 +138,8 @@ func pidsIn(t *testing.T, dir string) map[string]int {
 	return pids
 }
 
-// living are those of the processes that still run. A zombie does not: whoever inherits an orphan reaps it some time.
+// living returns which of the processes still run. A zombie does not run: the process that inherits it will
+// reap it.
 func living(pids map[string]int) (alive []string) {
 	for name, pid := range pids {
 		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {

@@ -15,7 +15,7 @@ import (
 
 const modulePath = "github.com/fairway-scheduler/fairway"
 
-// findTools returns the directory of the binaries that the options ask for.
+// findTools returns the directory of the binaries that the options require.
 func findTools(ctx context.Context, options Options, progress func(string, ...any)) (string, error) {
 	needed := []string{Etcd, APIServer}
 	if options.ControllerManager {
@@ -36,8 +36,8 @@ func findTools(ctx context.Context, options Options, progress func(string, ...an
 		return "", err
 	}
 	dir := filepath.Join(root, "bin", "tools")
-	// The script is asked every time, not only when something is missing: it also replaces what is older than the pinned versions,
-	// and needs 30 ms to find that there is nothing to do. Where there is no go, what is there must do.
+	// The script runs every time, not only if something is missing: it also replaces tools older than the
+	// pinned versions, and needs 30 ms if there is nothing to do. Without go, the existing tools must do.
 	if _, err := exec.LookPath("go"); err == nil {
 		if err := buildTools(ctx, root, needed, progress); err != nil {
 			return "", err
@@ -46,7 +46,7 @@ func findTools(ctx context.Context, options Options, progress func(string, ...an
 	return dir, missing(dir, needed)
 }
 
-// missing is an error that names the binaries that are not in the directory, nil if all are.
+// missing returns an error that names the binaries that are not in the directory, nil if all are.
 func missing(dir string, names []string) error {
 	var absent []string
 	for _, name := range names {
@@ -101,7 +101,7 @@ func buildTools(ctx context.Context, root string, names []string, progress func(
 	return nil
 }
 
-// lineWriter remembers what is written and reports it as progress. The script writes whole lines.
+// lineWriter keeps what is written and reports it as progress. The script writes whole lines.
 type lineWriter struct {
 	said     *bytes.Buffer
 	progress func(string, ...any)
