@@ -16,7 +16,7 @@ import (
 
 const (
 	// candidates is on how many nodes a pod is filtered and scored first. kube-scheduler samples 5% to 50% of
-	// the nodes of a large cluster, of which few may have room; the ledger knows which do.
+	// the nodes of a large cluster, and few of those may have room; the ledger knows which do.
 	candidates = 32
 	// smallCluster is the size up to which kube-scheduler looks at every node, and so does Fairway.
 	smallCluster = 100
@@ -27,7 +27,7 @@ type schedulePodFn = func(context.Context, framework.Framework, fwk.CycleState, 
 // schedulePod tries a pod on a few nodes that have room for it and, if it fits none of them, on all nodes in
 // the same cycle: a pod never waits although it fits some node because of what only filters know (ports,
 // affinity between pods). Nodes held for a pod group are not among the few.
-func (s *Scheduler) schedulePod(kept schedulePodFn) schedulePodFn {
+func (s *Scheduler) schedulePod(upstream schedulePodFn) schedulePodFn {
 	return func(ctx context.Context, f framework.Framework, state fwk.CycleState, info *framework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
 		s.metrics.Attempted()
 		uid := ledger.UID(info.Pod.UID)
@@ -36,7 +36,7 @@ func (s *Scheduler) schedulePod(kept schedulePodFn) schedulePodFn {
 			if open, some := s.Ledger.NodesOpenTo(uid); some {
 				plugin.Restrict(state, sets.New(open...))
 			}
-			result, err := kept(ctx, f, state, info)
+			result, err := upstream(ctx, f, state, info)
 			return result, withoutOurs(err, state)
 		}
 		if !s.samples(f, info.Pod) {
@@ -47,7 +47,7 @@ func (s *Scheduler) schedulePod(kept schedulePodFn) schedulePodFn {
 			return all()
 		}
 		plugin.Restrict(state, sets.New(nodes...))
-		result, err := kept(ctx, f, state, info)
+		result, err := upstream(ctx, f, state, info)
 		if misfit := (*framework.FitError)(nil); errors.As(err, &misfit) {
 			return all()
 		}

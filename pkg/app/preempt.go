@@ -69,9 +69,9 @@ type claimed struct {
 	kind  preemption.Kind
 }
 
-// imagine builds what answers whether a pod would fit. It requests informers, so it must run before they
+// buildPlanner builds what answers whether a pod would fit. It requests informers, so it must run before they
 // start.
-func (s *Scheduler) imagine(ctx context.Context) error {
+func (s *Scheduler) buildPlanner(ctx context.Context) error {
 	var like framework.Framework
 	for _, p := range s.Scheduler.Profiles { // any profile: all share what is asked of it
 		like = p
@@ -80,7 +80,7 @@ func (s *Scheduler) imagine(ctx context.Context) error {
 	budgets := s.Config.InformerFactory.Policy().V1().PodDisruptionBudgets()
 	s.synced = append(s.synced, budgets.Informer().HasSynced)
 	frameworks, err := whatif.New(ctx, whatif.Options{
-		Profiles: s.Config.ComponentConfig.Profiles, Plugins: frameworkruntime.Registry{plugin.Name: s.plugin.Imagine},
+		Profiles: s.Config.ComponentConfig.Profiles, Plugins: frameworkruntime.Registry{plugin.Name: s.plugin.Hypothetical},
 		Cache: s.Scheduler.Cache, Like: like, Client: s.Config.Client, KubeConfig: s.Config.KubeConfig, Informers: s.Config.InformerFactory,
 		Budgets: budgets.Lister(),
 		Pods: func(uid string) *corev1.Pod {

@@ -231,7 +231,7 @@ func TestTheSchedulerPlansWithFiltersOfItsOwn(t *testing.T) {
 	if f.Fits(&preemption.Claimant{UID: "unknown", Class: "c"}, 0, nil) {
 		t.Error("an unknown pod fits on an unknown node")
 	}
-	if strings.Contains(fmt.Sprint(s.plugin), "imagined") {
+	if strings.Contains(fmt.Sprint(s.plugin), "hypothetical") {
 		t.Error("the stand-in has taken the place of the plugin")
 	}
 }

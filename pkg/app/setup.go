@@ -124,7 +124,7 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 	if err := s.watch(); err != nil {
 		return nil, err
 	}
-	if err := s.imagine(ctx); err != nil {
+	if err := s.buildPlanner(ctx); err != nil {
 		return nil, err
 	}
 	s.wrap()

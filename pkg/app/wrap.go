@@ -35,17 +35,17 @@ type nextPodFn = func(klog.Logger) (*framework.QueuedPodInfo, error)
 
 // nextPod fills the window before each pod, so that the latest changes count at once. Its first call means
 // that this process leads: before that, nothing of ours writes or releases.
-func (s *Scheduler) nextPod(kept nextPodFn) nextPodFn {
+func (s *Scheduler) nextPod(upstream nextPodFn) nextPodFn {
 	var lead sync.Once
 	return func(logger klog.Logger) (*framework.QueuedPodInfo, error) {
 		lead.Do(func() { s.lead(logger) })
 		s.round(now())
-		return kept(logger)
+		return upstream(logger)
 	}
 }
 
 // failureHandler refunds the charge of a failed attempt and tells the dispatcher how the attempt ended.
-func (s *Scheduler) failureHandler(kept scheduler.FailureHandlerFn) scheduler.FailureHandlerFn {
+func (s *Scheduler) failureHandler(upstream scheduler.FailureHandlerFn) scheduler.FailureHandlerFn {
 	return func(ctx context.Context, f framework.Framework, info *framework.QueuedPodInfo, st *fwk.Status, n *fwk.NominatingInfo, start time.Time) {
 		uid := ledger.UID(info.Pod.UID)
 		failure := judge(st)
@@ -53,7 +53,7 @@ func (s *Scheduler) failureHandler(kept scheduler.FailureHandlerFn) scheduler.Fa
 			s.Scheduler.SchedulingQueue.Done(info.Pod.UID)
 			s.dispatcher.Failed(uid, failure, now(), nil)
 		} else {
-			s.dispatcher.Failed(uid, failure, now(), func() { kept(ctx, f, info, st, n, start) })
+			s.dispatcher.Failed(uid, failure, now(), func() { upstream(ctx, f, info, st, n, start) })
 		}
 		s.Kick()
 	}

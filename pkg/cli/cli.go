@@ -100,7 +100,7 @@ func newRoot(e Environment) *cobra.Command {
 			for _, sub := range c.Commands() {
 				names = append(names, sub.Name())
 			}
-			return usagef("unknown command %q%s", args[0], orNear(args[0], names))
+			return usagef("unknown command %q%s", args[0], suggestion(args[0], names))
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}

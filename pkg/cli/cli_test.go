@@ -400,7 +400,7 @@ func TestNear(t *testing.T) {
 		"root.night":      "; did you mean root.b.night or root.c.night?",
 		"root.unlike-any": "",
 	} {
-		if got := orNear(name, names); got != want {
+		if got := suggestion(name, names); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}

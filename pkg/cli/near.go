@@ -9,8 +9,8 @@ import (
 // mostNear is how many names a message suggests at most.
 const mostNear = 3
 
-// orNear is the end of a message about a name that does not exist: similar names.
-func orNear(name string, names []string) string {
+// suggestion is the end of a message about a name that does not exist: similar names.
+func suggestion(name string, names []string) string {
 	type candidate struct {
 		name     string
 		distance int

@@ -139,7 +139,7 @@ func (o *options) podNamed(w *world, namespace, name string) (ledger.UID, error)
 			return "", fmt.Errorf("pod %s/%s has ended (%s)", p.Namespace, name, p.Status.Phase)
 		}
 	}
-	hint := orNear(name, names)
+	hint := suggestion(name, names)
 	if len(namespaces) > 0 {
 		hint = "; there is one in namespace " + strings.Join(namespaces, " and ")
 	}

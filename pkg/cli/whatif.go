@@ -96,8 +96,8 @@ func different(a, b report.Queue) []string {
 	return fields
 }
 
-// startChanges returns the applications without running pods of which a pod would be released in one world but
-// not in the other.
+// startChanges returns the applications without running pods that would get a pod released in one world but not
+// in the other.
 func startChanges(before, after *world) (would, wouldNot []report.Application) {
 	only := func(as report.Applications, in, out map[applicationKey]bool) []report.Application {
 		var found []report.Application
@@ -112,7 +112,7 @@ func startChanges(before, after *world) (would, wouldNot []report.Application) {
 	return only(after.allApplications(), is, was), only(before.allApplications(), was, is)
 }
 
-// starting are the applications of which a pod would be released now.
+// starting are the applications that would get a pod released now.
 func (w *world) starting() map[applicationKey]bool {
 	w.details()
 	pods := make(map[ledger.UID]ledger.PodState, len(w.pods))

@@ -79,7 +79,7 @@ func Run(ctx context.Context, options Options) (err error) {
 		}
 		d.say("stopped; nothing is left running")
 	}()
-	if err := d.furnish(ctx); err != nil {
+	if err := d.prepare(ctx); err != nil {
 		return err
 	}
 	if err := d.startScheduler(program); err != nil {
@@ -167,8 +167,8 @@ func (d *demo) startCluster(ctx context.Context) (stop func() error, err error) 
 // dir is the cluster's directory.
 func (d *demo) dir() string { return filepath.Dir(d.cluster.Kubeconfig()) }
 
-// furnish creates what the scheduler needs when it starts: CRDs, queues, nodes.
-func (d *demo) furnish(ctx context.Context) (err error) {
+// prepare creates what the scheduler needs when it starts: CRDs, queues, nodes.
+func (d *demo) prepare(ctx context.Context) (err error) {
 	if d.pods, err = kubernetes.NewForConfig(d.config); err != nil {
 		return err
 	}
@@ -228,9 +228,9 @@ func (d *demo) play(ctx context.Context) error {
 	}
 }
 
-// bear decides what an error means: with Once it ends the run. Otherwise it is a line (not the same one twice
+// handleError decides what an error means: with Once it ends the run. Otherwise it is a line (not the same one twice
 // in a row), because a viewer may have caused it.
-func (d *demo) bear(err error) error {
+func (d *demo) handleError(err error) error {
 	if err == nil || d.options.Once {
 		return err
 	}
@@ -241,8 +241,8 @@ func (d *demo) bear(err error) error {
 	return nil
 }
 
-// depart leaves the last table on the screen, without hints about things that are gone.
-func (d *demo) depart(last view) {
+// keepLastView leaves the last table on the screen, without hints about things that are gone.
+func (d *demo) keepLastView(last view) {
 	last.hints = nil
 	if last.body != nil {
 		d.screen.show(time.Now(), last)

@@ -37,7 +37,7 @@ func showTwoQueues(queues []byte, aim string, play func(twoQueues, Options) play
 	}
 }
 
-func (q *twoQueues) leave() { q.demo.depart(q.view) }
+func (q *twoQueues) leave() { q.demo.keepLastView(q.view) }
 
 // sharesPlayer carries out what the story decides.
 type sharesPlayer struct {
@@ -49,7 +49,7 @@ type sharesPlayer struct {
 func (p *sharesPlayer) step(ctx context.Context) (done bool, err error) {
 	now := time.Now()
 	world, err := p.observer.world(now)
-	if err := p.demo.bear(err); err != nil {
+	if err := p.demo.handleError(err); err != nil {
 		return false, err
 	}
 	decision := p.story.step(now, world)
@@ -64,13 +64,13 @@ func (p *sharesPlayer) step(ctx context.Context) (done bool, err error) {
 	for _, submission := range decision.submit {
 		names, err := p.workload.submit(ctx, submission)
 		p.observer.created(now, submission.queue, names)
-		if err := p.demo.bear(err); err != nil {
+		if err := p.demo.handleError(err); err != nil {
 			return false, err
 		}
 	}
 	if now.Sub(p.cleared) >= clearEvery {
 		p.cleared = now
-		return false, p.demo.bear(p.workload.clear(ctx))
+		return false, p.demo.handleError(p.workload.clear(ctx))
 	}
 	return false, nil
 }

@@ -35,7 +35,7 @@ type preemptPlayer struct {
 func (p *preemptPlayer) step(ctx context.Context) (done bool, err error) {
 	now := time.Now()
 	world, err := p.observer.world(now)
-	if err := p.demo.bear(err); err != nil {
+	if err := p.demo.handleError(err); err != nil {
 		return false, err
 	}
 	pods := p.observer.all()
@@ -51,7 +51,7 @@ func (p *preemptPlayer) step(ctx context.Context) (done bool, err error) {
 	if turn.done || turn.err != nil {
 		return turn.done, turn.err
 	}
-	return false, p.demo.bear(p.carryOut(ctx, now, turn, pods))
+	return false, p.demo.handleError(p.carryOut(ctx, now, turn, pods))
 }
 
 func (p *preemptPlayer) carryOut(ctx context.Context, now time.Time, t turn, pods []*corev1.Pod) error {

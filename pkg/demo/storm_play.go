@@ -81,7 +81,7 @@ func (p *stormPlayer) takeTrouble() error {
 }
 
 func (p *stormPlayer) leave() {
-	p.demo.depart(p.view)
+	p.demo.keepLastView(p.view)
 	p.stop()
 }
 
@@ -90,7 +90,7 @@ func (p *stormPlayer) half(queue string) half {
 }
 
 func (p *stormPlayer) step(context.Context) (done bool, err error) {
-	if err := p.demo.bear(p.takeTrouble()); err != nil {
+	if err := p.demo.handleError(p.takeTrouble()); err != nil {
 		return false, err
 	}
 	now, without, with := time.Now(), p.half(withoutGate), p.half(withGate)

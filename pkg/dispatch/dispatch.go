@@ -59,22 +59,22 @@ func (d *Dispatcher) Round(now int64) (next int64) {
 	return next
 }
 
-// Failed refunds a pod whose attempt failed. kept is kube-scheduler's own failure handler, which puts the pod
-// back into its queue. The refund comes first, because putting the pod back calls PreEnqueue. If kept is nil,
+// Failed refunds a pod whose attempt failed. upstream is kube-scheduler's own failure handler, which puts the pod
+// back into its queue. The refund comes first, because putting the pod back calls PreEnqueue. If upstream is nil,
 // a rule of ours refused the pod, and kube-scheduler is not told.
-func (d *Dispatcher) Failed(uid ledger.UID, f ledger.Failure, now int64, kept func()) {
+func (d *Dispatcher) Failed(uid ledger.UID, f ledger.Failure, now int64, upstream func()) {
 	// In one piece: the pods that the refund unblocks may be chosen at once.
 	d.Port.Exclusive(func(g Gate) {
 		for _, other := range d.Ledger.Fail(uid, f, now) {
-			if other != uid || kept == nil {
+			if other != uid || upstream == nil {
 				d.withdraw(g, other)
 			}
 		}
 	})
-	if kept == nil {
+	if upstream == nil {
 		return
 	}
-	kept() // calls the apiserver: not under the delivery lock
+	upstream() // calls the apiserver: not under the delivery lock
 	// The handler put the pod back into the queue, where only a parked pod may stay; a parked pod may have
 	// been released meanwhile.
 	d.Port.Exclusive(func(g Gate) { d.withdraw(g, uid) })

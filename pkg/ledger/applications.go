@@ -68,7 +68,7 @@ func (l *Ledger) mode() admission.Mode {
 	case l.queues.stale || l.moving:
 		return admission.Closed
 	case !l.leading:
-		return admission.TakingIn
+		return admission.Bootstrapping
 	}
 	return admission.Open
 }
@@ -125,13 +125,13 @@ func (l *Ledger) reexamine() {
 			}
 		}
 	}
-	l.effects.admit, l.explained = false, l.slots.Moves()
+	l.effects.admit, l.explained = false, l.slots.Revision()
 }
 
 // explain brings up to date what is said of applications that are kept out: another limit may keep them out than at first. It is left to
 // those who write it to pods, since a slot that moves may change it for all of them. What is read is worked out then: see holdNow.
 func (l *Ledger) explain() {
-	if l.leading && l.explained != l.slots.Moves() {
+	if l.leading && l.explained != l.slots.Revision() {
 		l.reexamine()
 		l.drain()
 	}
@@ -153,7 +153,7 @@ func (l *Ledger) suspend(app *account) {
 	if !app.slot.Runs || slices.ContainsFunc(app.members, charged) {
 		return
 	}
-	if _, fits := l.slots.Fits(&app.parent.admission, app.slot.User, admission.TakingIn); fits {
+	if _, fits := l.slots.Fits(&app.parent.admission, app.slot.User, admission.Bootstrapping); fits {
 		return // no limit concerns it
 	}
 	l.end(app)

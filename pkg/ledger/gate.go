@@ -430,7 +430,7 @@ func (a *account) gateAt(now int64) *Starts {
 	for _, name := range sortedKeys(a.apps) {
 		app := a.apps[name]
 		// To a ledger that begins, it has been starting since the first of its pods that are left, which came last at the latest.
-		if app.progress.Started && !app.tells.GetsOn() && !app.single() && resource.SatAdd(app.progress.LastBound, s.Timeout) > now {
+		if app.progress.Started && !app.tells.Progresses() && !app.single() && resource.SatAdd(app.progress.LastBound, s.Timeout) > now {
 			s.Memory.Started = append(s.Memory.Started, name)
 		}
 	}

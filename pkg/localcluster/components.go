@@ -79,7 +79,7 @@ func (c *Cluster) etcd() component {
 		"--peer-cert-file=" + c.pkiFile("etcd.crt"), "--peer-key-file=" + c.pkiFile("etcd.key"),
 		"--peer-client-cert-auth", "--peer-trusted-ca-file=" + c.pkiFile("etcd-ca.crt"),
 		// Written data is in the page cache as soon as write returns, and that survives the death of any
-		// process. Only a crash of the machine could lose it, and then nobody needs this cluster any more.
+		// process. Only a crash of the machine could lose it, and then this cluster is not needed any more.
 		// With an fsync for every write, benchmarks would measure the disk of the machine.
 		"--unsafe-no-fsync",
 		// A single member waits for votes that no other member casts: short timeouts save up to a second per

@@ -24,10 +24,10 @@ type durations struct {
 
 type observers struct{ release, bind metrics.ObserverMetric }
 
-// nobody ignores values that no shown queue takes.
-type nobody struct{}
+// discard ignores values that no shown queue takes.
+type discard struct{}
 
-func (nobody) Observe(float64) {}
+func (discard) Observe(float64) {}
 
 func (d *durations) init(most int) {
 	vec := func(name, help string) *metrics.HistogramVec {
@@ -48,9 +48,9 @@ func (d *durations) of(p queue.Path) observers {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.level == 0 {
-		return observers{nobody{}, nobody{}}
+		return observers{discard{}, discard{}}
 	}
-	for p = cut(p, d.level); p.Parent() != ""; p = p.Parent() {
+	for p = ancestorAt(p, d.level); p.Parent() != ""; p = p.Parent() {
 		if o, ok := d.known[p]; ok {
 			return o
 		}

@@ -42,7 +42,7 @@ func shownOf(all []ledger.QueueState, most int) shown {
 // nearest returns the queue itself or its nearest ancestor that is shown; what belongs to no queue counts at
 // the root. It returns false if none is shown.
 func (s shown) nearest(p queue.Path) (queue.Path, bool) {
-	for p = cut(p, s.depth); p != ""; p = p.Parent() {
+	for p = ancestorAt(p, s.depth); p != ""; p = p.Parent() {
 		if s.paths[p] {
 			return p, true
 		}
@@ -50,8 +50,8 @@ func (s shown) nearest(p queue.Path) (queue.Path, bool) {
 	return queue.Root, s.paths[queue.Root]
 }
 
-// cut returns the ancestor at the level, or the path itself if it is not deeper.
-func cut(p queue.Path, level int) queue.Path {
+// ancestorAt returns the ancestor at the level, or the path itself if it is not deeper.
+func ancestorAt(p queue.Path, level int) queue.Path {
 	at := 0
 	for range level {
 		dot := strings.IndexByte(string(p[at:]), '.')

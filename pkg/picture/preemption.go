@@ -89,10 +89,10 @@ func starvedQueues(s ledger.Snapshot) map[queue.Path]reason.Reason {
 	return all
 }
 
-// relief says what preemption does or will do for a pod that waits for room: the room that is being made for
+// preemptionText says what preemption does or will do for a pod that waits for room: the room that is being made for
 // it, or when pods are preempted for its queue or the nearest starved queue above. It is "" if there is
 // nothing to say.
-func (p *Picture) relief(a *Answer) string {
+func (p *Picture) preemptionText(a *Answer) string {
 	if a.Verdict != Waiting && a.Verdict != Room && a.Verdict != Parked {
 		return ""
 	}

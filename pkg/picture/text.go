@@ -156,7 +156,7 @@ func (p *Picture) Text(d ledger.Decision) string {
 	}
 }
 
-// guaranteeText names the guaranteed resource of which the smallest part is used.
+// guaranteeText names the guaranteed resource with the smallest used part.
 func guaranteeText(c ledger.Competitor) string {
 	var name resource.Name
 	least := int64(-1)

@@ -82,7 +82,7 @@ func (p *Picture) Why(uid ledger.UID) (Answer, bool) {
 		p.ahead(&a, p.released[:place-1])
 		return a, true
 	}
-	a.Preemption = p.relief(&a)
+	a.Preemption = p.preemptionText(&a)
 	if a.Verdict != Waiting {
 		a.Blockers = append(a.Blockers, p.blocker(a.Reason))
 	}

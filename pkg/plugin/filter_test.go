@@ -34,7 +34,7 @@ func TestAPodThatTheLedgerDoesNotKnowIsRefused(t *testing.T) {
 	if _, status := p.PreFilter(t.Context(), framework.NewCycleState(), st.MakePod().UID("x").Obj(), nil); status.Code() != fwk.UnschedulableAndUnresolvable {
 		t.Errorf("got %v", status)
 	}
-	if _, status := (imagined{p}).PreFilter(t.Context(), framework.NewCycleState(), st.MakePod().UID("x").Obj(), nil); !status.IsSkip() {
+	if _, status := (hypothetical{p}).PreFilter(t.Context(), framework.NewCycleState(), st.MakePod().UID("x").Obj(), nil); !status.IsSkip() {
 		t.Errorf("planning was told %v", status)
 	}
 }

@@ -15,8 +15,8 @@ type Bar struct {
 	Held, Mark int64
 }
 
-// QueueBar shows a queue's allocation and fair share as dominant shares of a total: of the resource of which
-// it holds (or should hold) the largest part.
+// QueueBar shows a queue's allocation and fair share as dominant shares of a total: of the resource with
+// the largest part that it holds (or should hold).
 func QueueBar(q Queue, total resource.List) Bar {
 	return Bar{Label: q.Name, Held: thousandths(q.Allocated, total), Mark: thousandths(q.FairShare, total)}
 }

@@ -8,7 +8,7 @@ import (
 // Changes are the effects of a change of Queues.
 type Changes struct {
 	Queues []QueueChange
-	// WouldStart are waiting applications of which pods would be released after the change but not before it;
+	// WouldStart are waiting applications whose pods would be released after the change but not before it;
 	// WouldNotStart are the opposite.
 	WouldStart, WouldNotStart []Application
 	BelowGuarantee            []Shortfall

@@ -25,18 +25,18 @@ type Answers struct {
 
 	classes map[asked]*class
 	commits []change
-	// standing[i] names the picture after the first i commits. If the same commits are made again, as when a
+	// keys[i] names the picture after the first i commits. If the same commits are made again, as when a
 	// plan is checked, they give a picture about which the answers are known.
-	standing []name
+	keys []pictureKey
 }
 
-// name identifies a picture by its changes: the exclusive or of the hashes of all changes, so that their order
+// pictureKey identifies a picture by its changes: the exclusive or of the hashes of all changes, so that their order
 // does not matter.
-type name [2]uint64
+type pictureKey [2]uint64
 
 var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
-func (n *name) change(what, uid, node string) {
+func (n *pictureKey) change(what, uid, node string) {
 	for i, seed := range seeds {
 		n[i] ^= maphash.String(seed, what+uid+" "+node)
 	}
@@ -45,7 +45,7 @@ func (n *name) change(what, uid, node string) {
 // asked is a class of claimants in one picture.
 type asked struct {
 	class string
-	in    name
+	in    pictureKey
 }
 
 // mostAsked bounds what is remembered, because PreFilter may store something for each node.
@@ -57,7 +57,7 @@ var _ preemption.Feasibility = &Answers{}
 type change struct {
 	before []before
 	nodes  sets.Set[int] // the nodes that were copied
-	name   name
+	key    pictureKey
 }
 
 type before struct {
@@ -109,7 +109,7 @@ func (a *Answers) Fits(c *preemption.Claimant, node int, gone []string) bool {
 }
 
 func (a *Answers) classOf(c *preemption.Claimant, profile framework.Framework, pod *v1.Pod) *class {
-	is := asked{c.Class, a.standing[len(a.standing)-1]}
+	is := asked{c.Class, a.keys[len(a.keys)-1]}
 	if k := a.classes[is]; k != nil {
 		return k
 	}
@@ -134,8 +134,8 @@ func (a *Answers) Commit(c *preemption.Claimant, node int, gone []string) {
 	}
 	a.add(&done, c.UID, node)
 	a.commits = append(a.commits, done)
-	now := a.standing[len(a.standing)-1]
-	a.standing = append(a.standing, name{now[0] ^ done.name[0], now[1] ^ done.name[1]})
+	now := a.keys[len(a.keys)-1]
+	a.keys = append(a.keys, pictureKey{now[0] ^ done.key[0], now[1] ^ done.key[1]})
 }
 
 // Commits implements preemption.Feasibility.
@@ -148,7 +148,7 @@ func (a *Answers) Rollback(n int) {
 		for _, b := range a.commits[last].before {
 			a.f.picture.nodes[b.node] = b.info
 		}
-		a.commits, a.standing = a.commits[:last], a.standing[:last+1]
+		a.commits, a.keys = a.commits[:last], a.keys[:last+1]
 	}
 }
 
@@ -172,7 +172,7 @@ func (a *Answers) remove(done *change, uid string) {
 		klog.FromContext(a.ctx).Error(err, "Planning as if a pod were gone", "pod", klog.KObj(pod))
 		return
 	}
-	done.name.change("-", uid, "")
+	done.key.change("-", uid, "")
 }
 
 func (a *Answers) add(done *change, uid string, node int) {
@@ -189,7 +189,7 @@ func (a *Answers) add(done *change, uid string, node int) {
 		return
 	}
 	a.copied(done, at).AddPodInfo(info)
-	done.name.change("+", uid, there.Spec.NodeName)
+	done.key.change("+", uid, there.Spec.NodeName)
 }
 
 // copied returns a node that may be changed. Each change copies a node at most once.

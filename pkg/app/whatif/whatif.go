@@ -92,7 +92,7 @@ func (f *Frameworks) Look(ctx context.Context, w preemption.World) (*Answers, er
 		return nil, err
 	}
 	a := &Answers{
-		ctx: ctx, f: f, world: w, pods: map[string]*v1.Pod{}, classes: map[asked]*class{}, standing: make([]name, 1),
+		ctx: ctx, f: f, world: w, pods: map[string]*v1.Pod{}, classes: map[asked]*class{}, keys: make([]pictureKey, 1),
 		budgets: budgets{lister: f.o.Budgets},
 	}
 	a.budgets.pod = a.running

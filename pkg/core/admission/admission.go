@@ -57,9 +57,9 @@ type Mode uint8
 const (
 	// Open: an application runs if it fits.
 	Open Mode = iota
-	// TakingIn: not all applications have been seen. An application that is subject to any limit waits,
+	// Bootstrapping: not all applications have been seen. An application that is subject to any limit waits,
 	// because an older one may still come.
-	TakingIn
+	Bootstrapping
 	// Closed: the tree is about to change. Every new application waits.
 	Closed
 )
@@ -73,13 +73,13 @@ type Slots struct {
 
 	users   map[string]int64
 	waiting []*Application // in the order of Compare
-	// moves grows whenever an application starts, ends, or changes its user.
-	moves  uint64
-	levels []limit.Level // scratch memory
+	// revision grows whenever an application starts, ends, or changes its user.
+	revision uint64
+	levels   []limit.Level // scratch memory
 }
 
-// Moves grows whenever a number changes that a limit depends on.
-func (s *Slots) Moves() uint64 { return s.moves }
+// Revision grows whenever a number changes that a limit depends on.
+func (s *Slots) Revision() uint64 { return s.revision }
 
 // Waiting returns the applications that a limit stops, in order. The caller must not change the slice; it is
 // valid until the next change.
@@ -92,10 +92,10 @@ func (s *Slots) OfUser(user string) int64 { return s.users[user] }
 // stops it: the user's limit first, then those from the leaf up. Except in mode Open, the reason has no
 // numbers.
 func (s *Slots) Fits(leaf *Queue, user string, m Mode) (reason.Reason, bool) {
-	if m == Closed || m == TakingIn && s.limited(leaf) {
+	if m == Closed || m == Bootstrapping && s.limited(leaf) {
 		return reason.Reason{Code: reason.MaxRunningApplications, Queue: string(leaf.Path)}, false
 	}
-	if m == TakingIn {
+	if m == Bootstrapping {
 		return reason.Reason{}, true
 	}
 	why, over := limit.MaxRunningApplications(s.path(leaf, user))
@@ -170,7 +170,7 @@ func (s *Slots) End(a *Application) Freed {
 }
 
 func (s *Slots) count(a *Application, n int64) {
-	s.moves++
+	s.revision++
 	s.countUser(a.User, n)
 	for q := a.Leaf; q != nil; q = q.Parent {
 		q.Running += n
@@ -196,7 +196,7 @@ func (s *Slots) Change(a *Application, user string, submitted int64) (numbers bo
 	waits := a.Waits
 	s.Leave(a)
 	if numbers {
-		s.moves++
+		s.revision++
 	}
 	if a.Runs {
 		s.countUser(user, 1)

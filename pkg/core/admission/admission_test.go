@@ -81,7 +81,7 @@ func TestModes(t *testing.T) {
 		leaf string
 		mode Mode
 		fits bool
-	}{{"x", Open, true}, {"x", TakingIn, false}, {"b", TakingIn, true}, {"x", Closed, false}, {"b", Closed, false}} {
+	}{{"x", Open, true}, {"x", Bootstrapping, false}, {"b", Bootstrapping, true}, {"x", Closed, false}, {"b", Closed, false}} {
 		if _, fits := s.Fits(qs[c.leaf], "u", c.mode); fits != c.fits {
 			t.Errorf("%s in mode %d: fits %v", c.leaf, c.mode, fits)
 		}

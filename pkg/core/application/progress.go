@@ -25,13 +25,13 @@ type Look struct {
 
 // Next returns the progress after a look. measured is true if this look ends the start, which took so many
 // nanoseconds from the first bound pod to the last. YuniKorn StateAware: an application leaves Starting with
-// its second allocation; here it leaves with the first pod that is no driver (see Pods.GetsOn), or when its
+// its second allocation; here it leaves with the first pod that is no driver (see Pods.Progresses), or when its
 // driver has ended.
 func (p Progress) Next(l Look) (next Progress, took int64, measured bool) {
 	switch {
 	case l.Pods.Holding == 0:
 		return Progress{}, 0, false
-	case l.Pods.GetsOn():
+	case l.Pods.Progresses():
 		if !p.measured && l.Leading {
 			took, measured = p.LastBound-p.FirstBound, true
 		}

@@ -72,8 +72,8 @@ func TestProgressEqualsItsTwin(t *testing.T) {
 			}
 			var measured bool
 			p, _, measured = p.Next(l)
-			getsOn := func(l Look) bool { return l.Pods.GetsOn() }
-			onlyDriver := func(l Look) bool { return !l.Pods.GetsOn() && !l.Single && l.Pods.BoundDrivers > 0 }
+			getsOn := func(l Look) bool { return l.Pods.Progresses() }
+			onlyDriver := func(l Look) bool { return !l.Pods.Progresses() && !l.Single && l.Pods.BoundDrivers > 0 }
 			started := slices.ContainsFunc(story, func(l Look) bool { return getsOn(l) || l.Single && l.Leading })
 			if first := slices.IndexFunc(story, onlyDriver); first >= 0 {
 				started = started || slices.ContainsFunc(story[first:], func(l Look) bool { return !getsOn(l) && !l.Single && l.Pods.BoundDrivers == 0 })

@@ -40,9 +40,9 @@ type Pods struct {
 	Drivers                      int32 // known, in any state
 }
 
-// GetsOn reports whether more than the application's first pod comes to run: a pod that is no driver has a
+// Progresses reports whether more than the application's first pod comes to run: a pod that is no driver has a
 // node, or, if no driver is known, a second pod has one.
-func (p Pods) GetsOn() bool {
+func (p Pods) Progresses() bool {
 	if p.Drivers > 0 {
 		return p.Bound > p.BoundDrivers
 	}
@@ -65,7 +65,7 @@ func StateOf(p Pods, s Start) State {
 		// Only an application that holds resources has passed the gate. Pods that are being deleted, such as
 		// an evicted driver, start nothing any more.
 		return Accepted
-	case !s.Gated || s.Single || s.Started || p.GetsOn():
+	case !s.Gated || s.Single || s.Started || p.Progresses():
 		return Running
 	}
 	return Starting

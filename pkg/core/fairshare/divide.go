@@ -60,7 +60,7 @@ func Divide(total int64, cs []Claimant, out []int64) []int64 {
 		switch {
 		case !takesPart(c) || c.Weight <= 0:
 		case !found:
-			out[i] = c.ceiling() // everybody gets the max; the rest is left over
+			out[i] = c.ceiling() // each gets its max; the rest is left over
 		default:
 			out[i] = min(max(r.times(cappedWeight(c.Weight, len(cs))), c.floor()), c.ceiling())
 		}

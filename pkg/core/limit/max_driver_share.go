@@ -17,7 +17,7 @@ type Drivers struct {
 	Queue     string
 	Share     int64         // milli
 	FairShare resource.List // of the leaf, now
-	Most      resource.List // what the leaf could ever hold; used for a resource of which it has no fair share
+	Most      resource.List // what the leaf could ever hold; used for a resource without a fair share
 	Usage     *resource.Sum // of its drivers
 	Idle      bool          // no driver runs in the leaf
 }
@@ -80,7 +80,7 @@ func DriverShareFor(d Drivers, request resource.List) int64 {
 	return min(most, WholeShare)
 }
 
-// base is the amount of which the drivers may use a part.
+// base is the whole amount; the drivers may use their part.
 func (d Drivers) base(n resource.Name) int64 {
 	if share := d.FairShare.Get(n); share != 0 {
 		return share

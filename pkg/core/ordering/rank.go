@@ -15,7 +15,7 @@ type Rank struct {
 	// numbers that differ after it differed in the same direction before. For FIFO it is the priority and the
 	// submission.
 	major uint64
-	// minor orders the siblings that use nothing, of which a busy cluster has many.
+	// minor orders the siblings that use nothing; a busy cluster has many.
 	minor uint64
 }
 

@@ -13,7 +13,7 @@ type Policy uint8
 
 // The policies. The zero value is the default.
 const (
-	// DominantResourceFairness judges each child by the resource of which it uses the largest part.
+	// DominantResourceFairness judges each child by its dominant share.
 	DominantResourceFairness Policy = iota
 	// Fair looks at one resource only, memory unless the queue says otherwise.
 	Fair

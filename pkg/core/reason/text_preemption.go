@@ -10,7 +10,7 @@ import (
 // conditions.
 type Taking struct {
 	Above    string        // the queue from which the pod is taken
-	Resource resource.Name // the resource of which that queue has Surplus above its fair share, Share
+	Resource resource.Name // that queue has Surplus of it above its fair share, Share
 	Surplus  int64
 	Share    int64
 	For      string        // the queue that has the claim
