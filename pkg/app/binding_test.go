@@ -19,7 +19,7 @@ import (
 
 // If the answer does not tell what became of a bind, the pod does: if a bound pod counted as unbound, other
 // pods would be released into its room in the queue.
-func TestWhatBecameOfABindIsToldByThePodWhereTheAnswerDoesNotTell(t *testing.T) {
+func TestALostBindAnswerIsReadFromThePod(t *testing.T) {
 	binding := schema.GroupResource{Resource: "pods/binding"}
 	for name, c := range map[string]struct {
 		answer error

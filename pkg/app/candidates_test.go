@@ -86,7 +86,7 @@ func TestAPodIsTriedOnCandidatesAndOnMisfitOnAllNodes(t *testing.T) {
 	}
 }
 
-func TestNoCandidatesWhere(t *testing.T) {
+func TestWhenAPodIsTriedOnAllNodesAtOnce(t *testing.T) {
 	whole := func(name string, s *Scheduler, percentage *int32, pod *v1.Pod) {
 		t.Helper()
 		if got, _ := attempts(s, percentage, pod, nil); fmt.Sprint(got) != "[0]" {
@@ -111,7 +111,7 @@ func TestNoCandidatesWhere(t *testing.T) {
 
 // If other plugins refuse the pod on other nodes, held room is one reason among others why it fits on none. If
 // it is the only reason, the ledger says when the pod may be tried again.
-func TestKeptRoomIsAMisfitWhereOthersRefuseToo(t *testing.T) {
+func TestHeldRoomIsAMisfitIfOtherPluginsRefuseToo(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		plugins    sets.Set[string]

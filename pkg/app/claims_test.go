@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-func TestClaimsAreAskedAboutBehindTheHandlerThatKnowsThem(t *testing.T) {
+func TestClaimsAreHandledAfterTheCacheHasThem(t *testing.T) {
 	known := map[string]string{} // what the other handler knows from the events; both run in one goroutine
 	note := func(obj any) {
 		claim := obj.(*resourcev1.ResourceClaim)

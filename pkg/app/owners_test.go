@@ -62,7 +62,7 @@ func TestOwnersOfAllKindsAreWatchedAndJobsKeptSmall(t *testing.T) {
 	}
 }
 
-func TestJobsThatMayNotBeReadHoldNothingUp(t *testing.T) {
+func TestUnreadableJobsDelayNothing(t *testing.T) {
 	client := fake.NewClientset(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "job", Namespace: "ns"}})
 	var refusals atomic.Int32
 	client.PrependReactor("list", "jobs", func(clienttesting.Action) (bool, runtime.Object, error) {

@@ -119,7 +119,7 @@ func TestBothActsSideBySide(t *testing.T) {
 	}
 }
 
-func TestWhatPreemptionPromisesIsInsistedOn(t *testing.T) {
+func TestBrokenPromisesOfPreemptionAreErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		toy  func(*preemptToy)
 		want string

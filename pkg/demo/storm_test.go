@@ -52,7 +52,7 @@ func TestTheStormEndsWhenTheGateHasMadeTheDifference(t *testing.T) {
 	}
 }
 
-func TestTheStormGoesOnForWhoeverWatches(t *testing.T) {
+func TestTheStormGoesOnForViewers(t *testing.T) {
 	s := &storm{limit: 3 * time.Second}
 	over := [2]half{flooded, done}
 	freed := half{Counts: flooded.Counts, completed: 1} // someone deleted a driver
@@ -62,7 +62,7 @@ func TestTheStormGoesOnForWhoeverWatches(t *testing.T) {
 	}
 }
 
-func TestSomebodyEndsADriverInTheStorm(t *testing.T) {
+func TestADeletedDriverFreesTheStorm(t *testing.T) {
 	s := &storm{limit: time.Minute}
 	freed := half{Counts: spark.Counts{DriversRunning: 29, ExecutorsRunning: 1, MostStarting: 30}, completed: 1}
 	last, said := told(s, [2]half{flooded, going}, [2]half{freed, going}, [2]half{freed, done})

@@ -58,7 +58,7 @@ func (s *scheduler) pod(uid ledger.UID, q, class string, cpu int64) {
 	}, sec)
 }
 
-func TestWhoAsksHearsOfEachReleaseAndWhetherItIsThePodsFirst(t *testing.T) {
+func TestReleasedIsCalledForEachReleaseAndKnowsTheFirst(t *testing.T) {
 	s := newScheduler(t, 1)
 	s.Released = func(r ledger.Release, now int64) {
 		if !s.exclusive {

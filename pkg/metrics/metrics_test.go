@@ -206,7 +206,7 @@ func TestApplicationsAreShownByState(t *testing.T) {
 	}
 }
 
-func TestOnlyFirstReleasesAreTimedAndNothingTakesLessThanNoTime(t *testing.T) {
+func TestOnlyFirstReleasesAreTimedAndDurationsAreNotNegative(t *testing.T) {
 	l := newLedger()
 	declare(l, "root.a")
 	pod(l, "p", "root.a", "app")

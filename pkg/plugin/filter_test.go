@@ -11,7 +11,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-func TestKeptRoomRefusesWhateverThePriority(t *testing.T) {
+func TestHeldRoomIsRefusedAtAnyPriority(t *testing.T) {
 	p := New(ledger.New(ledger.Options{}), func() int64 { return 0 }, func() {})
 	state := framework.NewCycleState()
 	state.Write(heldKey, heldNodes{"kept": true})

@@ -188,7 +188,7 @@ func TestAGroupOfOnePodGivesWay(t *testing.T) {
 	c.want("on-low", "low")
 }
 
-func TestWhoDoesNotPreemptByPriority(t *testing.T) {
+func TestPodsThatDoNotPreemptByPriority(t *testing.T) {
 	c := newCycle(t, highPod().PreemptionPolicy(v1.PreemptNever))
 	c.runs("low", "a", 0, nil)
 	c.want("") // upstream keeps the nomination it has

@@ -21,7 +21,7 @@ func owned(uid, owner, node string) *v1.Pod {
 	return p
 }
 
-func TestPodsOfAnOwnerAreObservedAnew(t *testing.T) {
+func TestPodsOfAnOwnerAreObservedAgain(t *testing.T) {
 	h, s := newHeard()
 	foreign := owned("foreign", "j", "")
 	foreign.Spec.SchedulerName = "other"
@@ -42,7 +42,7 @@ func TestPodsOfAnOwnerAreObservedAnew(t *testing.T) {
 }
 
 // However pods come, go, are orphaned and adopted, an owner's pods are found, each once.
-func TestPodsOfAnOwnerAreFoundWhateverBecameOfThem(t *testing.T) {
+func TestPodsOfAnOwnerAreAlwaysFound(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		h, s := newHeard()
 		now := map[string]*v1.Pod{}

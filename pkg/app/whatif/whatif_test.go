@@ -213,7 +213,7 @@ func (p picky) PreFilter(context.Context, fwk.CycleState, *v1.Pod, []fwk.NodeInf
 
 func (picky) PreFilterExtensions() fwk.PreFilterExtensions { return nil }
 
-func TestPluginsThatPickNodesAtPreFilterAreHeeded(t *testing.T) {
+func TestNodesPickedAtPreFilterAreRespected(t *testing.T) {
 	for name, c := range map[string]struct {
 		result *fwk.PreFilterResult
 		status *fwk.Status
