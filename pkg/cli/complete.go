@@ -15,7 +15,7 @@ const completeWithin = 3 * time.Second
 // complete offers the names of a world that begin with the typed text.
 func (o *options) complete(c *cobra.Command, typed string, names func(*world) []string) ([]string, cobra.ShellCompDirective) {
 	if slices.Contains(o.files, "-") {
-		return nil, cobra.ShellCompDirectiveNoFileComp // the shell completes the file names
+		return nil, cobra.ShellCompDirectiveNoFileComp // standard input belongs to the shell
 	}
 	ctx := c.Context()
 	if ctx == nil {

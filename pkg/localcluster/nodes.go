@@ -32,7 +32,7 @@ const nodeWriters = 16
 // pods, it gets 110, the default of a kubelet.
 func (c *Cluster) AddNodes(ctx context.Context, prefix string, n int, allocatable corev1.ResourceList, options ...NodeOption) error {
 	if !c.options.KWOK {
-		return errors.New("add nodes: this local cluster runs without KWOK, nobody would make them Ready")
+		return errors.New("add nodes: this local cluster runs without KWOK, so nothing would make them Ready")
 	}
 	client, err := kubernetes.NewForConfig(c.RESTConfig())
 	if err != nil {

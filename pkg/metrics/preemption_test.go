@@ -114,7 +114,7 @@ func TestPlansAreShown(t *testing.T) {
 	wantSeries(t, got, map[string]float64{pods: 0, seconds: 0, `fairway_queue_claims_open{queue="root.a.b"}`: 0})
 }
 
-// counted sets counters that a ledger could have.
+// counted publishes counters that a ledger could have.
 type counted struct {
 	metrics.BaseStableCollector
 	counts ledger.PreemptionCounts

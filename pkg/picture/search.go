@@ -55,7 +55,7 @@ func (p *Picture) search(a *Answer) {
 		}
 		s.found = true
 		s.shrink()
-		if s.drop() {
+		if s.removeUnneeded() {
 			p.ahead(a, s.ahead)
 			a.WouldStartIf = append(a.WouldStartIf, s.changes(a.Pod)...)
 			break
@@ -282,14 +282,14 @@ func (s *search) shrink() {
 				continue
 			}
 			enough := e.To
-			if s.climb(func() { e.To = e.From }, func() bool { return s.raise(i) && e.To < enough }) {
+			if s.firstEnough(func() { e.To = e.From }, func() bool { return s.raise(i) && e.To < enough }) {
 				again = again || e.To < enough
 			} else {
 				e.To = enough
 			}
 		}
 		if enough := s.nodes; enough > 0 {
-			if s.climb(func() { s.nodes = 0 }, func() bool { s.nodes++; return s.nodes < enough }) {
+			if s.firstEnough(func() { s.nodes = 0 }, func() bool { s.nodes++; return s.nodes < enough }) {
 				again = again || s.nodes < enough
 			} else {
 				s.nodes = enough
@@ -297,13 +297,13 @@ func (s *search) shrink() {
 		}
 	}
 	for i := range s.edits {
-		s.tighten(&s.edits[i], s.failed[i])
+		s.narrow(&s.edits[i], s.failed[i])
 	}
 }
 
-// drop removes the edits that shrank to nothing because others replaced them. It returns false if the pod does
+// removeUnneeded removes the edits that shrank to nothing because others replaced them. It returns false if the pod does
 // not start without them (a max in percent that is kept from growing with the nodes has an effect even so).
-func (s *search) drop() bool {
+func (s *search) removeUnneeded() bool {
 	for i := len(s.edits) - 1; i >= 0; i-- {
 		if e := s.edits[i]; e.Field != FieldExists && e.To == e.From {
 			s.edits = slices.Delete(s.edits, i, i+1)
@@ -315,9 +315,9 @@ func (s *search) drop() bool {
 	return released
 }
 
-// tighten searches between the last max that was not enough and the first that is. A max also moves shares,
+// narrow searches between the last max that was not enough and the first that is. A max also moves shares,
 // and with them what drivers may use; no threshold tells that.
-func (s *search) tighten(e *Edit, failed int64) {
+func (s *search) narrow(e *Edit, failed int64) {
 	if e.Field != FieldMax {
 		return
 	}
@@ -333,9 +333,9 @@ func (s *search) tighten(e *Edit, failed int64) {
 	e.To = enough
 }
 
-// climb tries one value after another and stops at the first at which the pod starts; it returns false if
+// firstEnough tries one value after another and stops at the first at which the pod starts; it returns false if
 // there is none.
-func (s *search) climb(reset func(), next func() bool) bool {
+func (s *search) firstEnough(reset func(), next func() bool) bool {
 	reset()
 	for ok := true; ok && s.work < mostWork; ok = next() {
 		if released, _ := s.try(); released {

@@ -85,12 +85,11 @@ func (n Node) Overfull(free, request resource.List) bool {
 	return false
 }
 
-// Slots returns how many more pods a node takes if it holds so many now and at most so many; most 0 stands for
-// any number. The result is negative if the node holds too many.
+// AnyNumber is more pods than any node holds.
 const AnyNumber = 1 << 30
 
-// Slots returns how many more pods a node takes that holds so many of at most so many; 0 stands for any number. It is below 0 where the node holds
-// too many.
+// Slots returns how many more pods a node takes, if it now holds the given number of at most so many; 0 means
+// there is no limit. The result is negative if the node holds too many.
 func Slots(most, pods int) int {
 	if most <= 0 {
 		return AnyNumber

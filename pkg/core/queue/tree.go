@@ -119,30 +119,30 @@ func Build(declared []Declaration, occupied []Occupancy, total resource.List) Tr
 
 // builder holds the indexes of one Build. Its maps are only for lookup.
 type builder struct {
-	order    []Path // all declared paths
-	declared map[Path]Declaration
-	occupied map[Path]Occupancy
-	forced   map[Path]bool  // has charged pods in it or below it
-	nodes    map[Path]int   // in the tree already
-	causes   map[Path]Path  // blocked path -> the queue that is the cause
-	eldest   map[Path]int64 // parent -> when its first child was created
-	total    resource.List
-	tree     Tree
+	order      []Path // all declared paths
+	declared   map[Path]Declaration
+	occupied   map[Path]Occupancy
+	forced     map[Path]bool  // has charged pods in it or below it
+	nodes      map[Path]int   // in the tree already
+	causes     map[Path]Path  // blocked path -> the queue that is the cause
+	firstChild map[Path]int64 // parent -> when its first child was created
+	total      resource.List
+	tree       Tree
 }
 
 func newBuilder(declared []Declaration, occupied []Occupancy) *builder {
 	b := &builder{
-		declared: make(map[Path]Declaration, len(declared)),
-		occupied: make(map[Path]Occupancy, len(occupied)),
-		forced:   map[Path]bool{},
-		nodes:    make(map[Path]int, len(declared)+1),
-		causes:   map[Path]Path{},
-		eldest:   map[Path]int64{},
+		declared:   make(map[Path]Declaration, len(declared)),
+		occupied:   make(map[Path]Occupancy, len(occupied)),
+		forced:     map[Path]bool{},
+		nodes:      make(map[Path]int, len(declared)+1),
+		causes:     map[Path]Path{},
+		firstChild: map[Path]int64{},
 	}
 	for _, d := range declared {
 		b.order = append(b.order, d.Path)
 		b.declared[d.Path] = d
-		b.seniority(d.Path.Parent(), d.Created)
+		b.noteChild(d.Path.Parent(), d.Created)
 	}
 	for _, o := range occupied {
 		if seen, ok := b.occupied[o.Path]; ok {
@@ -151,25 +151,25 @@ func newBuilder(declared []Declaration, occupied []Occupancy) *builder {
 		}
 		b.occupied[o.Path] = o
 		if _, err := ParsePath(string(o.Path)); err == nil && o.Charged {
-			b.force(o.Path)
+			b.keepInTree(o.Path)
 		}
 	}
 	return b
 }
 
-// force keeps a queue and its ancestors in the tree (rule 2).
-func (b *builder) force(p Path) {
+// keepInTree keeps a queue and its ancestors in the tree (rule 2).
+func (b *builder) keepInTree(p Path) {
 	for ; p != "" && !b.forced[p]; p = p.Parent() {
 		b.forced[p] = true
 		b.order = append(b.order, p)
-		b.seniority(p.Parent(), math.MinInt64)
+		b.noteChild(p.Parent(), math.MinInt64)
 	}
 }
 
-// seniority records that a parent has had a child since then.
-func (b *builder) seniority(parent Path, since int64) {
-	if known, ok := b.eldest[parent]; !ok || since < known {
-		b.eldest[parent] = since
+// noteChild records that a parent has had a child since then.
+func (b *builder) noteChild(parent Path, since int64) {
+	if known, ok := b.firstChild[parent]; !ok || since < known {
+		b.firstChild[parent] = since
 	}
 }
 
@@ -187,7 +187,7 @@ func (b *builder) place(p Path) {
 	_, err := ParsePath(string(p))
 	switch {
 	case p == Root || b.forced[p]:
-		b.grow(p)
+		b.addNode(p)
 	case err != nil:
 		b.block(p, p, reason.Reason{Code: reason.QueueNameInvalid, Detail: err.Error()})
 	case b.causes[parent] != "":
@@ -198,7 +198,7 @@ func (b *builder) place(p Path) {
 	case b.holdsPods(parent):
 		b.block(p, p, reason.Reason{Code: reason.ParentHasPods, Other: string(parent)})
 	default:
-		b.grow(p)
+		b.addNode(p)
 	}
 }
 
@@ -210,11 +210,11 @@ func (b *builder) holdsPods(parent Path) bool {
 	if !ok || parent == Root {
 		return false
 	}
-	return o.Charged || o.OldestWaiting < b.eldest[parent]
+	return o.Charged || o.OldestWaiting < b.firstChild[parent]
 }
 
-// grow adds a node. Its parent is in the tree already.
-func (b *builder) grow(p Path) {
+// addNode adds a node. Its parent is in the tree already.
+func (b *builder) addNode(p Path) {
 	d, declared := b.declared[p]
 	n := Node{Path: p, Spec: d.Spec.Amounts(d.Percent, b.total), Parent: -1, Declared: declared}
 	switch {
