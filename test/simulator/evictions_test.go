@@ -441,7 +441,7 @@ func (s *steady) waves(checked bool) error {
 // With steady demand evictions stop, and no pod is evicted, put back and evicted again while no share changes.
 func TestEvictionsStop(t *testing.T) {
 	var plans, victims, places, evictions, evicting, restarts atomic.Int64
-	seeds(t, 2000, func(seed uint64, _ Options) error {
+	seeds(t, 1000, func(seed uint64, _ Options) error {
 		s := newSteady(seed)
 		err := s.waves(seed%10 == 0)
 		plans.Add(int64(s.plans))

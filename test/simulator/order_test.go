@@ -17,7 +17,7 @@ import (
 // largest pods. Siblings are queues under one parent, and applications in a leaf whose policy is DominantResourceFairness.
 func TestAtEveryPrefixOfTheOrderSiblingsAreWithinAWindow(t *testing.T) {
 	var pairs, contested atomic.Int64
-	seeds(t, 10000, func(seed uint64, _ Options) error {
+	seeds(t, 2000, func(seed uint64, _ Options) error {
 		o := Options{Calm: true, Every: -1}
 		obs := Generate(seed, o)
 		w := Start(seed, obs, o)
@@ -47,7 +47,7 @@ func TestAtEveryPrefixOfTheOrderSiblingsAreWithinAWindow(t *testing.T) {
 // One pod is what a window + 1 comes to, because what was chosen while a hopeless pod was charged is chosen anew. A change that needs
 // more of the window has to say what for.
 func TestTheOrderIsExactToOnePod(t *testing.T) {
-	seeds(t, 1000, func(seed uint64, _ Options) error {
+	seeds(t, 500, func(seed uint64, _ Options) error {
 		seed += 1 << 32 // other worlds
 		o := Options{Calm: true, Every: -1}
 		obs := Generate(seed, o)

@@ -11,7 +11,16 @@ import (
 var (
 	seedFlag = flag.Uint64("seed", 0, "run this seed only")
 	runsFlag = flag.Uint64("runs", 0, "number of random runs, instead of the test's own")
+	full     = flag.Bool("full", false, "let crowds have their full size: make test-sim")
 )
+
+// scale is a number for every run, and one for a run with -full.
+func scale(always, inFull int) int {
+	if *full {
+		return inFull
+	}
+	return always
+}
 
 // seeds calls run for every seed, on two goroutines, and prints how to repeat one that failed.
 func seeds(t *testing.T, runs uint64, run func(seed uint64, o Options) error) {
@@ -83,7 +92,7 @@ func options(seed uint64) Options {
 func TestTheBooksStayRightWhateverHappens(t *testing.T) {
 	var steps, reserved, audits, quiet, alike, shown, unshown, passed, starting atomic.Int64
 	var preempted together
-	seeds(t, 1000, func(seed uint64, o Options) error {
+	seeds(t, 300, func(seed uint64, o Options) error {
 		w := New(seed, o)
 		defer func() { preempted.add(w.Preempted()) }()
 		err := w.Run(300)
@@ -134,7 +143,7 @@ func TestSameSeedGivesTheSameRun(t *testing.T) {
 
 // Looking at the backlog charges pods and takes that back. A run in which somebody does so all the time is the run in which nobody does.
 func TestLooksAtTheBacklogChangeNoRun(t *testing.T) {
-	seeds(t, 60, func(seed uint64, o Options) error {
+	seeds(t, 20, func(seed uint64, o Options) error {
 		run := func(blind bool) (string, error) {
 			o.Every, o.Blind = 3, blind
 			w := New(seed, o)

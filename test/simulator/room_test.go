@@ -77,17 +77,18 @@ func (c *crowded) sound() {
 	}
 }
 
-// 20,000 hopeless pods in 20 classes before 2,000 that fit, in each of four queues: a class costs one attempt, and a pod that fits one.
+// 4,000 hopeless pods in 20 classes before 500 that fit (20,000 and 2,000 with -full), in four queues: a class costs one attempt, and a pod that fits one.
 // Then pods end, which wakes hopeless classes for nothing.
 func TestAHopelessClassCostsOneAttempt(t *testing.T) {
-	const classes, perClass, fitting, queues, ends = 20, 1000, 2000, 4, 100
+	const classes, queues, ends = 20, 4, 100
+	perClass, fitting := scale(200, 1000), scale(500, 2000)
 	c := &crowded{t: t}
 	c.queue(queue.Root, 1)
 	for q := range queues {
 		c.queue(leafAt(q), int64(q+1))
 	}
 	for i := range 10 {
-		c.node(fmt.Sprintf("node-%d", i), size{cpu: fitting / 10 * 1000, memory: fitting / 10 * gib})
+		c.node(fmt.Sprintf("node-%d", i), size{cpu: int64(fitting / 10 * 1000), memory: int64(fitting/10) * gib})
 	}
 	one := size{cpu: 1000, memory: gib}
 	for i := range perClass {
@@ -126,16 +127,17 @@ func TestAHopelessClassCostsOneAttempt(t *testing.T) {
 
 func leafAt(i int) queue.Path { return queue.Path(fmt.Sprintf("root.q%02d", i)) }
 
-// A full cluster, and 100 queues with 50 pods of a class of its own each. Pods end one by one; the place goes to the queue with the
+// A full cluster, and 40 queues with 30 pods of a class of its own each (100 and 50 with -full). Pods end one by one; the place goes to the queue with the
 // least usage for its weight, the first by name among equals, and costs one attempt. Nodes without the scarce device have room for
 // everything else all the time.
 func TestAFreedPlaceGoesToTheQueueTheOrderSays(t *testing.T) {
-	const queues, perQueue, places, ends = 100, 50, 200, 400
+	queues, perQueue := scale(40, 100), scale(30, 50)
+	places, ends := 2*queues, 4*queues
 	c := &crowded{t: t}
 	c.queue(queue.Root, 1)
 	c.queue("root.first", 1)
 	for i := range 4 {
-		c.node(fmt.Sprintf("node-%d", i), size{cpu: 1_000_000, gpu: places / 4, memory: 1000 * gib})
+		c.node(fmt.Sprintf("node-%d", i), size{cpu: 1_000_000, gpu: int64(places / 4), memory: 1000 * gib})
 		c.node(fmt.Sprintf("plain-%d", i), size{cpu: 1_000_000, memory: 1000 * gib})
 	}
 	one := size{cpu: 1000, gpu: 1, memory: gib}

@@ -110,7 +110,7 @@ func (w *World) change(t *testing.T, c picture.Change, uid ledger.UID) bool {
 	return w.known.pods[uid].Node != ""
 }
 
-var questions = flag.Int("questions", 400, "number of pods of which TestWhatWouldLetAPodStartDoes asks why they wait")
+var questions = flag.Int("questions", 200, "number of pods of which TestWhatWouldLetAPodStartDoes asks why they wait")
 
 // Pods that wait in worlds at rest: what the picture says would let the pod start does, and nothing smaller of the same kind.
 func TestWhatWouldLetAPodStartDoes(t *testing.T) {
