@@ -137,7 +137,7 @@ func (b *backlogged) submitted(prefix string) (names []string) {
 // Nothing of this is tried twice: the writes wake nobody.
 func TestThePodsThatLimitsLetRunTogetherShowUnschedulable(t *testing.T) {
 	const running = 8
-	w := newWorld(t, 1, fmt.Sprint(running), "64Gi")
+	w := newWorldAlone(t, 1, fmt.Sprint(running), "64Gi")
 	w.queue("root.full")
 	w.queue("root.m max.cpu=3 policy=FIFO")
 	w.queue("root.one maxRunningApplications=1")

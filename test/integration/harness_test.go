@@ -49,34 +49,36 @@ type world struct {
 	kube    kubernetes.Interface
 }
 
-// newWorld starts a control plane for one test. Each test has its own: what one leaves behind must not explain another. The flags are more
-// flags for kube-apiserver.
+// newWorld gives a test a control plane of its own until it ends, with nodes of one size. Such tests run beside each other, as many as go test's -parallel says.
+// The flags are more flags for kube-apiserver.
 func newWorld(t *testing.T, nodes int, cpu, memory string, flags ...string) *world {
+	t.Helper()
+	t.Parallel()
+	return newWorldAlone(t, nodes, cpu, memory, flags...)
+}
+
+// newWorldAlone is for a test beside which no other may run, because it reads the metrics of this process.
+func newWorldAlone(t *testing.T, nodes int, cpu, memory string, flags ...string) *world {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a control plane")
 	}
+	p := takePlane(t, flags)
 	ctx, cancel := context.WithCancel(context.Background())
-	c, err := localcluster.Start(ctx, localcluster.Options{KWOK: true, ControllerManager: true, APIServerFlags: flags})
-	if err != nil {
-		t.Fatal(err)
+	t.Cleanup(cancel)
+	w := &world{t: t, ctx: ctx, cluster: p.cluster}
+	var err error
+	w.client, err = client.NewWithWatch(p.cluster.RESTConfig(), client.Options{Scheme: clientscheme.Scheme})
+	w.must(err)
+	w.kube, err = kubernetes.NewForConfig(p.cluster.RESTConfig())
+	w.must(err)
+	if p.before == nil {
+		w.installCRD(queueCRD)
+		w.installCRD(podGroupCRD)
+		p.before, err = p.list(ctx)
+		w.must(err)
 	}
-	t.Cleanup(func() {
-		cancel()
-		if err := c.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	w := &world{t: t, ctx: ctx, cluster: c}
-	scheme := clientscheme.Scheme
-	w.must(v1alpha1.AddToScheme(scheme))
-	w.client, err = client.NewWithWatch(c.RESTConfig(), client.Options{Scheme: scheme})
-	w.must(err)
-	w.kube, err = kubernetes.NewForConfig(c.RESTConfig())
-	w.must(err)
-	w.installCRD(queueCRD)
-	w.installCRD(podGroupCRD)
-	w.must(c.AddNodes(ctx, "node", nodes, v1.ResourceList{
+	w.must(p.cluster.AddNodes(ctx, "node", nodes, v1.ResourceList{
 		v1.ResourceCPU: resource.MustParse(cpu), v1.ResourceMemory: resource.MustParse(memory), v1.ResourcePods: resource.MustParse("1000"),
 	}))
 	return w

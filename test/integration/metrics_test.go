@@ -100,7 +100,7 @@ func scrapePage(t *testing.T) string {
 // twoScrapes are two pages of a scheduler at work, as if a minute lay between them: queue root.a is at its max, root.b below its guarantee on
 // a full cluster, root.lost.child has no parent.
 func twoScrapes(t *testing.T) []promScrape {
-	w := newWorld(t, 1, "8", "32Gi")
+	w := newWorldAlone(t, 1, "8", "32Gi")
 	w.queue("root.a max.cpu=2 max.memory=30Gi")
 	w.queue("root.b guaranteed.cpu=8 guaranteed.memory=1Gi")
 	w.queue("root.lost.child")

@@ -46,7 +46,7 @@ func (r *process) start() {
 // and waits are as short as they may be.
 func takingWorld(t *testing.T, nodes int, config string) *taking {
 	t.Helper()
-	w := newWorld(t, nodes, "4", "16Gi")
+	w := newWorldAlone(t, nodes, "4", "16Gi")
 	w.queue("root preemption.interval=1s preemption.maxWaitBeforeKill=1s")
 	k := &taking{world: w, history: w.record(), runs: &process{base: w, config: config}}
 	k.runs.start()

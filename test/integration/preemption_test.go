@@ -29,7 +29,7 @@ const (
 // TestPreemptionGivesTheShareBackOnTime: the allocations become 200Gi/50 and 600Gi/150 in time, evicting what is owed and nothing else, and
 // what the owners of the evicted pods create anew neither comes back above the share nor is evicted again.
 func TestPreemptionGivesTheShareBackOnTime(t *testing.T) {
-	w := newWorld(t, 10, "20", "80Gi")
+	w := newWorldAlone(t, 10, "20", "80Gi")
 	w.queue("root preemption.interval=1s preemption.maxWaitBeforeKill=" + documentWait.String())
 	k := &taking{world: w, history: w.record(), runs: &process{base: w}, name: "a"}
 	k.runs.start()

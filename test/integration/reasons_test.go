@@ -17,7 +17,7 @@ import (
 // A pod that a limit stops says which limit of which queue, its value, what is used and what the pod asks for: in its condition, in one
 // event, and in a metric for all of them. When the limit lets it go, it goes, and says so.
 func TestPodsSayWhichLimitStopsThem(t *testing.T) {
-	w := newWorld(t, 4, "8", "32Gi")
+	w := newWorldAlone(t, 4, "8", "32Gi")
 	w.queue("root.m max.cpu=2")
 	tenth := resource.MustParse("0.1")
 	w.must(w.client.Create(w.ctx, &v1alpha1.Queue{

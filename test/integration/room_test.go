@@ -56,7 +56,7 @@ func hopeless(i int) func(*v1.Pod) {
 func TestAHopelessClassCostsOneAttempt(t *testing.T) {
 	const classes, queues = 20, 4
 	perClass, fitting, ends := scale(50, 1000), scale(300, 2000), scale(20, 100)
-	w := newWorld(t, 20, "128", "512Gi")
+	w := newWorldAlone(t, 20, "128", "512Gi")
 	w.must(w.cluster.AddNodes(w.ctx, "apart", 2, v1.ResourceList{v1.ResourceCPU: resource.MustParse("128"), v1.ResourceMemory: resource.MustParse("512Gi")},
 		func(n *v1.Node) {
 			n.Labels[setApart] = "yes"
@@ -129,7 +129,7 @@ func TestAFreedPlaceGoesToTheQueueTheOrderSays(t *testing.T) {
 func freedPlaces(t *testing.T, scarce v1.ResourceName) {
 	queues, perQueue := scale(20, 100), scale(10, 50)
 	places, ends := 2*queues, 4*queues
-	w := newWorld(t, 0, "1", "1Gi")
+	w := newWorldAlone(t, 0, "1", "1Gi")
 	all := v1.ResourceList{v1.ResourceCPU: resource.MustParse("1000"), v1.ResourceMemory: resource.MustParse("4000Gi"), v1.ResourcePods: resource.MustParse("1000")}
 	if scarce != v1.ResourceCPU {
 		w.must(w.cluster.AddNodes(w.ctx, "plain", 2, all))

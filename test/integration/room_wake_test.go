@@ -74,7 +74,7 @@ func (f *failing) nodesFor(prefix string, room int, edits ...func(*v1.Node)) {
 // as they find room, until the room is taken, and nothing else is tried.
 func TestANodeWakesTheClassThatFitsItAndNoOther(t *testing.T) {
 	perWay, perClass, room := scale(3, 8), scale(40, 200), scale(30, 150)
-	w := newWorld(t, 2, fmt.Sprint(room), "512Gi")
+	w := newWorldAlone(t, 2, fmt.Sprint(room), "512Gi")
 	w.queue("root.a")
 	w.queue("root.b weight=3")
 	c := w.crowd(ledger.Options{Journal: 1_000_000})
