@@ -116,14 +116,12 @@ func (w *world) loosenCRD() {
 	})
 }
 
-// 200 edits a second (for a minute with -long), of weights, limits of every kind, policies, and queues that come and go, while pods flow: nothing crashes, nothing
+// 200 edits a second (for a minute with -long, five seconds without), of weights, limits of every kind, policies, and queues that come and go, while pods flow: nothing crashes, nothing
 // is lost, no limit is broken, and what remains equals a ledger built anew.
 func TestAStormOfEditsUnderLoadLosesNothing(t *testing.T) {
 	const perSecond, leaves = 200, 20
-	storm := 10 * time.Second
-	if *long {
-		storm = time.Minute
-	}
+	storm := time.Duration(scale(5, 60)) * time.Second
+	flowing := scale(600, 2000)
 	w := newWorld(t, 10, "20", "80Gi")
 	name := func(i int) string { return fmt.Sprintf("root.q%d", i) }
 	for i := range leaves {
@@ -133,7 +131,7 @@ func TestAStormOfEditsUnderLoadLosesNothing(t *testing.T) {
 	ended := make(chan struct{})
 	go func() { // pods flow
 		defer close(ended)
-		for i := 0; i < 2000; i++ {
+		for i := range flowing {
 			p := pod(fmt.Sprintf("p%d", i), name(i%leaves), "1", "4Gi")
 			p.Annotations = map[string]string{localcluster.RunSecondsAnnotation: fmt.Sprintf("%d.%d", 1+i%5, i%10)}
 			if err := w.client.Create(w.ctx, p); err != nil {

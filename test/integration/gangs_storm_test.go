@@ -155,7 +155,7 @@ func TestAStormOfGangsCompletes(t *testing.T) {
 		n := w.bound()["all"]
 		return n >= stormNodes*stormCPU-8, fmt.Sprint(n)
 	})
-	for i, n := range sizesOf(scale(25, 50)) {
+	for i, n := range sizesOf(scale(10, 50)) {
 		g.gang(fmt.Sprintf("gang-%02d", i), queues[i%len(queues)], n, []string{"1", "2", "3"}[i%3])
 	}
 	t.Logf("%d pods of %d gangs are created after %s", len(g.of)-largestGang, len(g.minimum)-1, time.Since(began).Round(time.Second))

@@ -16,10 +16,11 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/localcluster"
 )
 
-// A storm of drivers: a hundred are there at once, each asks for ten executors, and there is room for 12 applications. Without a gate the
+// A storm of drivers: thirty (a hundred with -long) are there at once, each asks for ten executors, and there is room for 12 applications. Without a gate the
 // drivers would take as much room as there is. With it one application starts at a time, the others share the room, and all complete.
 func TestADriverStormCompletes(t *testing.T) {
-	const queue, applications, executors, room = "root.spark", 100, 10, 12
+	const queue, executors, room = "root.spark", 10, 12
+	applications := scale(30, 100)
 	const places = room * (1 + executors)
 	w := newWorld(t, room, fmt.Sprint(1+executors), fmt.Sprintf("%dGi", 1+executors))
 	w.queue(queue + ` policy=StateAware maxDriverShare=1 startingTimeout=1h`)

@@ -19,11 +19,12 @@ var (
 
 const window = 16
 
-// 3,000 equal pods, room for 1,500: at every prefix of the order of reservations, usage over weight of any two siblings that both wait
+// 900 equal pods, room for 450 (3,000 and 1,500 with -long): at every prefix of the order of reservations, usage over weight of any two siblings that both wait
 // differs by no more than window+1 pods of the larger one; and the final allocations are the shares to within one pod per level.
 func TestReservationsFollowTheWeightsAtEveryPrefix(t *testing.T) {
-	const perLeaf, room = 500, 1500
-	w := newWorld(t, 50, "30", "120Gi") // 50 x 30 cpu = 1500 pods of 1 cpu
+	perLeaf, nodes := scale(150, 500), scale(15, 50)
+	room := nodes * 30
+	w := newWorld(t, nodes, "30", "120Gi")
 	var pods []*v1.Pod
 	for parent, weight := range parents {
 		w.queue(fmt.Sprintf("%s weight=%d", parent, weight))
@@ -42,8 +43,8 @@ func TestReservationsFollowTheWeightsAtEveryPrefix(t *testing.T) {
 	used, waiting := map[string]int64{}, map[string]int64{}
 	for parent := range parents {
 		for leaf := range leaves {
-			waiting[parent+"."+leaf] = perLeaf
-			waiting[parent] += perLeaf
+			waiting[parent+"."+leaf] = int64(perLeaf)
+			waiting[parent] += int64(perLeaf)
 		}
 	}
 	compare := func(a, b string, wa, wb int64, n int) {
@@ -80,10 +81,11 @@ func TestReservationsFollowTheWeightsAtEveryPrefix(t *testing.T) {
 	if n != room {
 		t.Errorf("%d reservations for %d bound pods", n, room)
 	}
-	// 1500 over 1:2:3 is 250, 500, 750; over 1:4 below: 50/200, 100/400, 150/600 (large of c: only 500 exist, so small gets 250).
+	// Of 1500 places (of 450 the same parts), 1500 over 1:2:3 is 250, 500, 750; over 1:4 below: 50/200, 100/400, 150/600 (large of c: only 500 exist, so small gets 250).
 	want := map[string]int{"root.a.small": 50, "root.a.large": 200, "root.b.small": 100, "root.b.large": 400, "root.c.small": 250, "root.c.large": 500}
 	got := w.bound()
 	for q, n := range want {
+		n = n * room / 1500
 		if d := got[q] - n; d < -2 || d > 2 { // one pod per level, two levels
 			t.Errorf("%s has %d pods, its share is %d", q, got[q], n)
 		}
