@@ -49,8 +49,12 @@ GO_BUILD = $(GO) build -p $(P) -buildvcs=false $(BUILD_FLAGS)
 # The tools that a local control plane is made of, and those that check sources.
 CLUSTER_TOOLS := etcd kube-apiserver kube-controller-manager kubectl kwok
 
-# Packages start a control plane by importing pkg/localcluster; their tests run
-# one package at a time.
+# go test with lines about its progress. Its flags are single words.
+GO_TEST := $(GO) run ./hack/progress -p=$(P)
+
+# Packages start a control plane by importing pkg/localcluster. Their tests wait
+# more than they compute: $(P) packages run at a time and in each $(P) tests, the
+# longest package first.
 LIST_IMPORTS := $(GO) list -f '{{.ImportPath}} {{.Imports}} {{.TestImports}} {{.XTestImports}}' ./...
 STARTS_CLUSTER := pkg/localcluster
 
@@ -99,18 +103,20 @@ test: test-unit test-integration ## run everything a clone needs to be trusted: 
 	@$(MAKE) demo DEMO_ARGS="--preemption --once"
 
 test-unit: ## run the tests that need no control plane: units, scenarios, properties, laws of the tree
-	@$(LIST_IMPORTS) | grep -v '$(STARTS_CLUSTER)' | cut -d ' ' -f 1 | xargs $(GO) test -p $(P) -timeout 30m
+	@$(LIST_IMPORTS) | grep -v '$(STARTS_CLUSTER)' | cut -d ' ' -f 1 | xargs $(GO_TEST) -timeout=30m
 
-test-integration: tools ## run the tests that start a real control plane, one package at a time
-	@$(LIST_IMPORTS) | grep '$(STARTS_CLUSTER)' | cut -d ' ' -f 1 | xargs $(GO) test -p 1 -count 1 -timeout 30m
+test-integration: tools ## run the tests that start a real control plane
+	@$(LIST_IMPORTS) | grep '$(STARTS_CLUSTER)' | cut -d ' ' -f 1 | sort -r | xargs $(GO_TEST) -parallel=$(P) -count=1 -timeout=30m
 
-test-sim: ## simulate 100,000 random worlds with faults (make test: 1,000; RUNS changes the number), and ask of 1,000 pods why they wait
-	@$(GO) test -p $(P) -count 1 -timeout 10h ./test/simulator -run TestTheBooksStayRightWhateverHappens -runs=$(RUNS)
-	@$(GO) test -p $(P) -count 1 -timeout 10h ./test/simulator -run TestEvictionsStop -runs=$(RUNS)
-	@$(GO) test -p $(P) -count 1 -timeout 1h ./test/simulator -run TestWhatWouldLetAPodStartDoes -questions=1000
+test-sim: ## run each simulation in 100,000 random worlds with faults (RUNS changes the number; make test: 200 to 2,000), and crowds at full size
+	@for simulation in TestTheBooksStayRightWhateverHappens TestEvictionsStop TestGangsNeverDeadlock \
+		TestAtEveryPrefixOfTheOrderSiblingsAreWithinAWindow TestTheOrderIsExactToOnePod; do \
+		$(GO_TEST) -count=1 -timeout=10h ./test/simulator -run=^$$simulation'$$' -runs=$(RUNS); \
+	done
+	@$(GO_TEST) -count=1 -timeout=2h ./test/simulator -full -questions=1000 -runs=1000 -skip='^(TestTheBooks|TestEvictionsStop|TestGangsNever|TestAtEvery|TestTheOrderIs)'
 
 test-long: tools ## run the control plane tests with storms and kills at full length
-	@$(GO) test -p 1 -count 1 -timeout 1h ./test/integration ./test/e2e -long
+	@$(GO_TEST) -p=1 -parallel=1 -count=1 -timeout=1h ./test/integration ./test/e2e -long
 
 demo: build tools ## start a local cluster with Fairway and show fair sharing; DEMO_ARGS=--once runs through and ends
 	@bin/fairway-demo $(DEMO_ARGS)
