@@ -40,7 +40,7 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 			for _, at := range places {
 				r := l.pods[UID(at.UID)]
 				l.endPlace(r)
-				l.givePlace(r, &place{node: l.nodes[w.Nodes[at.Node].Name], claim: a, kind: payment.Kind})
+				l.givePlace(r, &place{node: l.nodes.byName[w.Nodes[at.Node].Name], claim: a, kind: payment.Kind})
 				l.wake(r)
 			}
 		}
@@ -79,7 +79,7 @@ func placesOf(places []preemption.Place, u preemption.Unit) (of []preemption.Pla
 // standing reports whether what was planned for a unit still stands: its pods wait, the nodes and the victims are there.
 func (l *Ledger) standing(w preemption.World, plan preemption.Plan, u preemption.Unit, places []preemption.Place) bool {
 	for _, at := range places {
-		r, e := l.pods[UID(at.UID)], l.nodes[w.Nodes[at.Node].Name]
+		r, e := l.pods[UID(at.UID)], l.nodes.byName[w.Nodes[at.Node].Name]
 		if r == nil || r.leaf == nil || r.state != Waiting && r.state != Parked || e == nil || !e.known || !e.takes(r.class) {
 			return false
 		}
@@ -150,7 +150,7 @@ func (l *Ledger) leftAfter(w preemption.World, plan preemption.Plan) map[int]lef
 
 // neededIn reports whether by arithmetic alone a victim has to go for the plan after which so much is left on its node. If not, a filter said so.
 func (l *Ledger) neededIn(after left, r *record) bool {
-	return after.slots < 1 || l.capacityOf(r.spot).Overfull(after.free.Sub(r.Request), r.Request)
+	return after.slots < 1 || l.nodes.capacityOf(r.spot).Overfull(after.free.Sub(r.Request), r.Request)
 }
 
 func (l *Ledger) requestOf(uid string) resource.List {

@@ -124,8 +124,8 @@ func (l *Ledger) lacksRoom(c *class, now int64) bool {
 	if c.Parked() || !c.NeedsRoom(now) || l.opts.Extenders {
 		return c.Parked()
 	}
-	holds := func(e *node) bool { return l.holds(e, c) }
-	return !slices.ContainsFunc(c.room.candidates, holds) && !slices.ContainsFunc(l.nodeList[c.room.next:], holds)
+	holds := func(e *node) bool { return l.nodes.fits(e, c) }
+	return !slices.ContainsFunc(c.room.candidates, holds) && !slices.ContainsFunc(l.nodes.all[c.room.next:], holds)
 }
 
 // says is what the pod that failed last shows, or what one of the class showed last.
@@ -182,16 +182,16 @@ func (l *Ledger) Shortage(uid UID) (Shortage, bool) {
 	if r == nil || r.class == nil {
 		return Shortage{}, false
 	}
-	c, s := r.class, Shortage{Nodes: len(l.nodeList)}
+	c, s := r.class, Shortage{Nodes: len(l.nodes.all)}
 	lacking := make([]int, c.request.Len())
-	for _, e := range l.nodeList {
+	for _, e := range l.nodes.all {
 		if !e.takes(c) {
 			continue
 		}
 		s.TooMany += btoi(e.full())
 		for i := range lacking {
 			want := c.request.At(i)
-			lacking[i] += btoi(l.capacityOf(e).Lacks(e.used.Get(want.Name), want))
+			lacking[i] += btoi(l.nodes.capacityOf(e).Lacks(e.used.Get(want.Name), want))
 		}
 	}
 	for i, nodes := range lacking {

@@ -150,7 +150,7 @@ func (l *Ledger) checkRoom() (wrong []string) {
 	for _, uid := range sortedKeys(l.pods) {
 		r := l.pods[uid]
 		if e := r.spot; e != nil {
-			if l.nodes[e.Name] != e || !r.state.charged() && (r.place == nil || r.place.node != e) {
+			if l.nodes.byName[e.Name] != e || !r.state.charged() && (r.place == nil || r.place.node != e) {
 				say("pod %s, %s, takes room on node %s, which is not there for it", r.Name, r.state, e.Name)
 			}
 			if added[e] == nil {
@@ -160,8 +160,8 @@ func (l *Ledger) checkRoom() (wrong []string) {
 			spots[e]++
 		}
 	}
-	for _, name := range sortedKeys(l.nodes) {
-		e := l.nodes[name]
+	for _, name := range sortedKeys(l.nodes.byName) {
+		e := l.nodes.byName[name]
 		used := added[e]
 		if used == nil {
 			used = &resource.Sum{}
@@ -170,11 +170,11 @@ func (l *Ledger) checkRoom() (wrong []string) {
 		if !e.used.Equal(used) || e.spots != spots[e] {
 			say("node %s: %v taken by %d pods of ours, they add up to %v of %d", name, e.used.List(), e.spots, used.List(), spots[e])
 		}
-		if e.known && (e.index >= len(l.nodeList) || l.nodeList[e.index] != e) {
+		if e.known && (e.index >= len(l.nodes.all) || l.nodes.all[e.index] != e) {
 			say("node %s is not where the list of nodes has it", name)
 		}
 		for _, c := range l.classes {
-			if e.known && e.index < c.room.next && l.holds(e, c) && !slices.Contains(c.room.candidates, e) {
+			if e.known && e.index < c.room.next && l.nodes.fits(e, c) && !slices.Contains(c.room.candidates, e) {
 				say("class %q has lost sight of node %s, which has room", c.key, name)
 			}
 		}

@@ -34,7 +34,7 @@ func (l *Ledger) checkGroups() (wrong []string) {
 	if starting > 1 {
 		say("%d groups are on their way", starting)
 	}
-	for _, e := range l.nodeList {
+	for _, e := range l.nodes.all {
 		if e.heldFor != nil && e.heldFor != l.nodeHolds.Group {
 			say("node %s is held for group %s, which has no turn", e.Name, e.heldFor.Key)
 		}

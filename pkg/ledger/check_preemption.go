@@ -103,8 +103,8 @@ func (l *Ledger) checkCopies() (wrong []string) {
 			staying[r.spot]++
 		}
 	}
-	for _, name := range sortedKeys(l.nodes) {
-		e := l.nodes[name]
+	for _, name := range sortedKeys(l.nodes.byName) {
+		e := l.nodes.byName[name]
 		for i, r := range e.on {
 			if r.spot != e || r.listedOn != e || int(r.onNode) != i {
 				say("pod %s is listed on node %s, and its room is not taken there", r.UID, name)

@@ -11,7 +11,7 @@ func (l *Ledger) Feasibility(w preemption.World) preemption.Feasibility {
 	defer l.mu.Unlock()
 	f := &eligibility{world: w, classes: map[string]*class{}, facts: make([]Node, len(w.Nodes))}
 	for i := range w.Nodes {
-		if e := l.nodes[w.Nodes[i].Name]; e != nil {
+		if e := l.nodes.byName[w.Nodes[i].Name]; e != nil {
 			f.facts[i] = e.Node
 		}
 	}

@@ -109,7 +109,7 @@ func (p *player) play(op, a, b byte) {
 			p.Repair(uid, p.now)
 			p.Recheck(uid)
 			p.NextRetry(p.now)
-			if n, ok := p.Ledger.nodes[node]; ok && n.known {
+			if n, ok := p.Ledger.nodes.byName[node]; ok && n.known {
 				p.nodes[node] = n.Node
 			}
 		}

@@ -72,7 +72,7 @@ func (l *Ledger) roomOfGroup(g *group, queue string) (reason.Reason, bool) {
 		until = l.nodeHolds.Until
 	}
 	short := func(lacks resource.Name, empty bool, until int64) {
-		_, free := l.lacksInAll(g, empty)
+		_, free := l.nodes.lacksInAll(g, empty)
 		why.Resource, why.Asked = lacks, g.MinResources.Get(lacks)
 		why.Numbers = reason.MinResources{Needed: needed, Free: free, Until: until}
 	}

@@ -301,7 +301,7 @@ func TestAGangIsNotStarved(t *testing.T) {
 	f.pod("newest", "a", asks(1, 1), ofClass("n"), at(1001))
 	f.pod("elsewhere", "b", asks(10, 1), ofClass("e"), at(1002))
 	f.choose() // now nodes are kept
-	if f.nodeHolds.Group == nil || f.nodes["other"].heldFor == nil {
+	if f.nodeHolds.Group == nil || f.nodes.byName["other"].heldFor == nil {
 		t.Fatalf("nothing is kept")
 	}
 	want := reason.Reason{Code: reason.BehindGang, Queue: "root.a", Other: "ns/g", Numbers: reason.Turn{

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/fairway-scheduler/fairway/pkg/core/capacity"
 	"github.com/fairway-scheduler/fairway/pkg/core/gang"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -31,15 +30,15 @@ func (l *Ledger) placesFor(g *group, pods []*record) []*node {
 // group says that it needs more than there is.
 func (l *Ledger) pack(g *group, pods []*record, empty bool) (places []*node, placed int, lacks resource.Name) {
 	classes, of, need := l.classesOf(pods)
-	nodes := l.nodeList
+	nodes := l.nodes.all
 	if l.nodeHolds.Group == g && !empty { // the held ones first: what is free on others may be gone next
 		nodes = slices.Clone(nodes)
 		slices.SortStableFunc(nodes, func(a, b *node) int { return btoi(b.heldFor == g) - btoi(a.heldFor == g) })
 	}
 	put, placed := gang.Pack(len(nodes), need, func(node, c int, taken []int) int {
-		return l.spaces(nodes[node], classes, c, taken, empty)
+		return l.nodes.spaces(nodes[node], classes, c, taken, empty)
 	})
-	if lacks, _ = l.lacksInAll(g, empty); placed < len(pods) || lacks != "" {
+	if lacks, _ = l.nodes.lacksInAll(g, empty); placed < len(pods) || lacks != "" {
 		return nil, placed, lacks
 	}
 	places = make([]*node, len(pods))
@@ -84,55 +83,10 @@ func (l *Ledger) part(c *class) (most int64) {
 	return most
 }
 
-// spaces is how many pods of a class fit on a node on which so many of each class were placed already.
-func (l *Ledger) spaces(e *node, classes []*class, which int, taken []int, empty bool) int {
-	c := classes[which]
-	if !e.known || e.heldFor != nil && e.heldFor != c.group && !empty {
-		return 0
-	}
-	used, pods := e.usedIf(empty)
-	for _, t := range taken {
-		pods += t
-	}
-	n := l.capacityOf(e).Count(c.request, capacity.Slots(e.Pods, pods), func(name resource.Name) int64 {
-		all := used.Get(name)
-		for g, t := range taken {
-			if t > 0 {
-				all = resource.SatAdd(all, resource.SatMul(int64(t), classes[g].request.Get(name)))
-			}
-		}
-		return all
-	})
-	if n == 0 || !e.takes(c) {
-		return 0
-	}
-	return n
-}
-
 // usedIf is what is used on the node, and how many pods it holds; empty: as if none of ours ran there.
 func (e *node) usedIf(empty bool) (used *resource.Sum, pods int) {
 	if empty {
 		return &e.foreign, e.foreignPods
 	}
 	return &e.used, e.spots + e.foreignPods
-}
-
-// lacksInAll returns a resource of which the group says that it needs more than is free on all nodes together, and how much of it is.
-func (l *Ledger) lacksInAll(g *group, empty bool) (resource.Name, int64) {
-	if g.MinResources.Len() == 0 || g.Bound > 0 {
-		return "", 0
-	}
-	for i := range g.MinResources.Len() {
-		want, free := g.MinResources.At(i), int64(0)
-		for _, e := range l.nodeList { // a sum: order does not matter
-			if e.Usable && (e.heldFor == nil || e.heldFor == g || empty) {
-				used, _ := e.usedIf(empty)
-				free = resource.SatAdd(free, max(l.capacityOf(e).Free(want.Name, used.Get(want.Name)), 0))
-			}
-		}
-		if want.Value > free {
-			return want.Name, free
-		}
-	}
-	return "", 0
 }

@@ -26,14 +26,14 @@ type queueBehind struct {
 
 // stillLacksRoom: the group had no room in the last look, and nothing has changed since.
 func (l *Ledger) stillLacksRoom(g *group) bool {
-	return g.wait.Since != 0 && g.wait.roomAt == l.roomChanges
+	return g.wait.Since != 0 && g.wait.roomAt == l.nodes.roomChanges
 }
 
 // waitForRoom notes that a group of the walk has no room, and holds nodes for it if it is certain that it has its turn. A group that is too large for
 // the cluster has none.
 func (l *Ledger) waitForRoom(g *group, now int64) {
-	if g.wait.roomAt != l.roomChanges {
-		g.wait.roomAt, g.wait.tooLarge = l.roomChanges, false
+	if g.wait.roomAt != l.nodes.roomChanges {
+		g.wait.roomAt, g.wait.tooLarge = l.nodes.roomChanges, false
 	}
 	if g.wait.tooLarge {
 		return
@@ -72,19 +72,19 @@ func (l *Ledger) hold(g *group, now int64) bool {
 		*node
 		fit int
 	}
-	choices := make([]choice, 0, len(l.nodeList))
-	for _, e := range l.nodeList {
+	choices := make([]choice, 0, len(l.nodes.all))
+	for _, e := range l.nodes.all {
 		fit := 0
 		for c := range classes {
-			fit += min(l.spaces(e, classes, c, none, false), need[c])
+			fit += min(l.nodes.spaces(e, classes, c, none, false), need[c])
 		}
 		choices = append(choices, choice{e, fit})
 	}
 	slices.SortFunc(choices, func(a, b choice) int { return cmp.Or(cmp.Compare(b.fit, a.fit), cmp.Compare(a.Name, b.Name)) })
 	places, placed := gang.Pack(len(choices), need, func(node, c int, taken []int) int {
-		return l.spaces(choices[node].node, classes, c, taken, true)
+		return l.nodes.spaces(choices[node].node, classes, c, taken, true)
 	})
-	if lacks, _ := l.lacksInAll(g, true); placed < len(pods) || lacks != "" {
+	if lacks, _ := l.nodes.lacksInAll(g, true); placed < len(pods) || lacks != "" {
 		return false
 	}
 	l.nodeHolds.Hold(g, now)
@@ -127,7 +127,7 @@ func (l *Ledger) giveBackHeld() {
 	leaf := l.waitsBehind.leaf
 	l.waitsBehind = queueBehind{}
 	l.reoffer(leaf)
-	for _, e := range l.nodeList { // each for itself: order does not matter
+	for _, e := range l.nodes.all { // each for itself: order does not matter
 		if e.heldFor != nil {
 			e.heldFor = nil
 			l.gained(e)
@@ -177,7 +177,7 @@ func (l *Ledger) NodesOpenTo(uid UID) ([]string, bool) {
 		return nil, false
 	}
 	var open []string
-	for _, e := range l.nodeList { // into a set: order does not matter
+	for _, e := range l.nodes.all { // into a set: order does not matter
 		if e.heldFor == nil || r != nil && r.place != nil && r.place.node == e {
 			open = append(open, e.Name)
 		}

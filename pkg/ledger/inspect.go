@@ -51,7 +51,7 @@ func (l *Ledger) Inspect(cost int) Inspection {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	in := &l.inspection
-	if l.queues.stale || l.totalOld { // the next decision brings them up to date
+	if l.queues.stale || l.nodes.totalMoved { // the next decision brings them up to date
 		return Inspection{Stopped: in.stopped}
 	}
 	var is Inspection
@@ -89,8 +89,8 @@ func (l *Ledger) inspectNext(atMost int) (found []Violation, cost int) {
 		w.begin(l.queues.accounts[in.queue])
 		return nil, applicationCost + w.cost
 	}
-	if in.node < len(l.nodeList) {
-		e := l.nodeList[in.node]
+	if in.node < len(l.nodes.all) {
+		e := l.nodes.all[in.node]
 		in.node++
 		return violations("", e.checkUsed()), 1 + len(e.on)
 	}

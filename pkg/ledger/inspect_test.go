@@ -51,7 +51,7 @@ func TestInspectFindsWhatIsWrong(t *testing.T) {
 		"demand of a parent":          {func(l *Ledger) { l.queues.accounts["root.a"].demand.Add(amounts(1, 0)) }, "root.a"},
 		"pods that run":               {func(l *Ledger) { l.queues.accounts["root.b"].running++ }, "root.b"},
 		"a pod that is charged twice": {func(l *Ledger) { l.queues.accounts["root.b"].apps["b1"].addUsage(amounts(1, 4), 1) }, "root.b"},
-		"the room of a node":          {func(l *Ledger) { l.nodes["node"].used.Sub(amounts(1, 0)) }, ""},
+		"the room of a node":          {func(l *Ledger) { l.nodes.byName["node"].used.Sub(amounts(1, 0)) }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, cost := range []int{1, 5, LookCost} {

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"github.com/fairway-scheduler/fairway/pkg/core/admission"
-	"github.com/fairway-scheduler/fairway/pkg/core/capacity"
 	"github.com/fairway-scheduler/fairway/pkg/core/gang"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -65,7 +64,6 @@ type Ledger struct {
 	rejected      []UID              // to be rejected where they wait for their group
 	nodeHolds     gang.Holds[*group] // for which group nodes are held
 	waitsBehind   queueBehind        // what waits meanwhile
-	roomChanges   uint64             // grows whenever a node gains room
 
 	// Shares: see shares.go.
 	shares         shares
@@ -77,16 +75,8 @@ type Ledger struct {
 	keptOff    []keptOff // of a walk
 	ceiling    *account  // of a trial of claimants: limits from this queue up are not asked
 
-	// Nodes.
-	nodes         map[string]*node
-	nodeList      []*node // those that exist, in no order that means anything
-	nextCandidate int     // where Candidates goes on
-	foreign       map[UID]Pod
-	unlisted      capacity.Unlisted // see ObserveElsewhere
-
-	total    resource.List
-	totalSum resource.Sum
-	totalOld bool
+	nodes nodeTable
+	total resource.List // what the queues share: that of the nodes, as of the last settle
 
 	// Dispatch.
 	now        int64 // the latest time heard of, for steps that no caller times
@@ -123,8 +113,7 @@ func New(o Options) *Ledger {
 		opts:     o,
 		pods:     map[UID]*record{},
 		classes:  map[string]*class{},
-		nodes:    map[string]*node{},
-		foreign:  map[UID]Pod{},
+		nodes:    newNodeTable(),
 		gangs:    map[string]*group{},
 		journal:  journal{size: o.Journal},
 	}
@@ -143,9 +132,9 @@ func (l *Ledger) Version() uint64 {
 // ten thousand Queues or nodes costs one pass, not one each.
 func (l *Ledger) settle() {
 	rekey := l.queues.stale
-	if l.totalOld {
-		l.totalOld = false
-		if total := l.totalSum.List(); !total.Equal(l.total) {
+	if l.nodes.totalMoved {
+		l.nodes.totalMoved = false
+		if total := l.nodes.total.List(); !total.Equal(l.total) {
 			l.total = total
 			l.queues.stale = l.queues.stale || l.queues.percent > 0
 			rekey = true

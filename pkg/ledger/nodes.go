@@ -43,12 +43,12 @@ func (e *node) changed() {
 func (l *Ledger) ObserveNode(n Node) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := l.nodeOf(n.Name)
+	e := l.nodes.get(n.Name)
 	if e.known && e.Usable == n.Usable && e.Allocatable.Equal(n.Allocatable) && e.Pods == n.Pods && e.Facts == n.Facts {
 		return
 	}
 	if !e.known {
-		l.list(e)
+		l.nodes.add(e)
 	}
 	e.Node, e.known = n, true
 	e.changed()
@@ -61,7 +61,7 @@ func (l *Ledger) ObserveNode(n Node) {
 func (l *Ledger) ForgetNode(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := l.nodeOf(name)
+	e := l.nodes.get(name)
 	if e.known {
 		l.unlist(e)
 	}
@@ -71,26 +71,17 @@ func (l *Ledger) ForgetNode(name string) {
 	e.dropIfEmpty(l)
 }
 
-func (l *Ledger) nodeOf(name string) *node {
-	e := l.nodes[name]
-	if e == nil {
-		e = &node{Node: Node{Name: name}}
-		l.nodes[name] = e
-	}
-	return e
-}
-
 func (l *Ledger) observeForeign(p Pod) {
-	if old, ok := l.foreign[p.UID]; ok {
+	if old, ok := l.nodes.foreign[p.UID]; ok {
 		if old.Node == p.Node && old.Request.Equal(p.Request) {
 			return
 		}
-		l.nodeOf(old.Node).add(l, old.Request, -1, true)
-		delete(l.foreign, p.UID)
+		l.nodes.get(old.Node).add(l, old.Request, -1, true)
+		delete(l.nodes.foreign, p.UID)
 	}
 	if p.Node != "" {
-		l.foreign[p.UID] = p
-		l.nodeOf(p.Node).add(l, p.Request, 1, true)
+		l.nodes.foreign[p.UID] = p
+		l.nodes.get(p.Node).add(l, p.Request, 1, true)
 	}
 }
 
@@ -116,7 +107,7 @@ func (e *node) add(l *Ledger, request resource.List, sign int, foreign bool) {
 
 func (e *node) dropIfEmpty(l *Ledger) {
 	if !e.known && e.pods == 0 && e.spots == 0 {
-		delete(l.nodes, e.Name)
+		delete(l.nodes.byName, e.Name)
 	}
 }
 
@@ -130,9 +121,9 @@ func (e *node) recount(l *Ledger) {
 	if is.Equal(e.counted) {
 		return
 	}
-	l.totalSum.Sub(e.counted)
-	l.totalSum.Add(is)
+	l.nodes.total.Sub(e.counted)
+	l.nodes.total.Add(is)
 	e.counted = is
-	l.totalOld = true
+	l.nodes.totalMoved = true
 	l.version++
 }

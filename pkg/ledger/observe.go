@@ -106,9 +106,9 @@ func (l *Ledger) ForgetPod(uid UID, now int64) {
 }
 
 func (l *Ledger) forget(uid UID) {
-	if p, ok := l.foreign[uid]; ok {
-		delete(l.foreign, uid)
-		l.nodeOf(p.Node).add(l, p.Request, -1, true)
+	if p, ok := l.nodes.foreign[uid]; ok {
+		delete(l.nodes.foreign, uid)
+		l.nodes.get(p.Node).add(l, p.Request, -1, true)
 	}
 	r := l.pods[uid]
 	if r == nil {
@@ -118,7 +118,7 @@ func (l *Ledger) forget(uid UID) {
 		l.leaves(r)
 	}
 	if r.state == Bound {
-		l.nodeOf(r.Node).add(l, r.Request, -1, false)
+		l.nodes.get(r.Node).add(l, r.Request, -1, false)
 	} else {
 		r.clearLastFailed()
 	}
@@ -147,7 +147,7 @@ func (l *Ledger) revise(r *record, p Pod) bool {
 	l.occupy(r, nil)
 	l.set(r, nil, s, hold) // off every account, with the old values
 	if r.Node != "" {
-		l.nodeOf(r.Node).add(l, r.Request, -1, false)
+		l.nodes.get(r.Node).add(l, r.Request, -1, false)
 	}
 	l.unask(r)
 	l.quit(r)
@@ -155,13 +155,13 @@ func (l *Ledger) revise(r *record, p Pod) bool {
 	l.join(r)
 	l.ask(r)
 	if s == Bound {
-		l.nodeOf(r.Node).add(l, r.Request, 1, false)
+		l.nodes.get(r.Node).add(l, r.Request, 1, false)
 	}
 	if s.charged() { // the caller enters the others anew
 		l.set(r, leaf, s, hold)
 	}
 	if spot != nil {
-		l.occupy(r, l.nodeOf(spot.Name)) // by name: the old entry of an unknown node left with its last pod
+		l.occupy(r, l.nodes.get(spot.Name)) // by name: the old entry of an unknown node left with its last pod
 	}
 	return true
 }
@@ -215,9 +215,9 @@ func (l *Ledger) unask(r *record) {
 func (l *Ledger) bind(r *record, now int64) {
 	l.unask(r)
 	if r.state != Bound {
-		l.nodeOf(r.Node).add(l, r.Request, 1, false)
+		l.nodes.get(r.Node).add(l, r.Request, 1, false)
 	}
-	l.occupy(r, l.nodeOf(r.Node))
+	l.occupy(r, l.nodes.get(r.Node))
 	wasProbe := r.state == Parked
 	leaf := r.leaf
 	if !r.state.charged() {

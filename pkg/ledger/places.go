@@ -70,7 +70,7 @@ func (l *Ledger) endPlace(r *record) {
 	}
 	r.stay()
 	for _, o := range l.parked { // each for itself: a probe may have been kept off the node
-		if o != r && l.holds(p.node, o.class) {
+		if o != r && l.nodes.fits(p.node, o.class) {
 			l.woken = append(l.woken, o.UID)
 		}
 	}
@@ -122,7 +122,7 @@ func (l *Ledger) someLeave(now int64) bool {
 	if len(l.preempting.victims) > 0 {
 		return true
 	}
-	for _, e := range l.nodeList { // any: order does not matter
+	for _, e := range l.nodes.all { // any: order does not matter
 		if slices.ContainsFunc(e.on, func(r *record) bool { return r.leavingAt(now) }) {
 			return true
 		}
@@ -194,7 +194,7 @@ func (l *Ledger) hasRoomFor(r *record, together []*record) bool {
 // overfull reports whether a node holds too much with these amounts and so many pods on it: too many pods, or more than it has of something that the
 // request names.
 func (l *Ledger) overfull(e *node, used resource.List, pods int, request resource.List) bool {
-	return capacity.Slots(e.Pods, pods) < 0 || l.capacityOf(e).Overfull(e.Allocatable.Sub(used), request)
+	return capacity.Slots(e.Pods, pods) < 0 || l.nodes.capacityOf(e).Overfull(e.Allocatable.Sub(used), request)
 }
 
 // nextPlaced returns a pod whose place has its room: it goes before all others, since that room was made for it.
@@ -320,7 +320,7 @@ func (l *Ledger) followNomination(r *record) {
 		l.endPlace(r)
 	case r.place == nil || r.place.node.Name != r.Nominated:
 		l.endPlace(r)
-		if e := l.nodes[r.Nominated]; e != nil && e.known && !r.state.charged() {
+		if e := l.nodes.byName[r.Nominated]; e != nil && e.known && !r.state.charged() {
 			l.givePlace(r, &place{node: e, Nomination: preemption.NewNomination(l.now)})
 		}
 	}
@@ -356,7 +356,7 @@ func (l *Ledger) KeptFrom(uid UID) map[string]bool {
 	var kept map[string]bool
 	for _, o := range l.preempting.placed {
 		e := o.place.node
-		if o == r || o.spot != e || e == r.spot || kept[e.Name] || r.class == nil || l.holds(e, r.class) {
+		if o == r || o.spot != e || e == r.spot || kept[e.Name] || r.class == nil || l.nodes.fits(e, r.class) {
 			continue
 		}
 		if kept == nil {

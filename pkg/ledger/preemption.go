@@ -98,8 +98,8 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 		}
 		placed = append(placed, coming{preemption.Place{UID: string(r.UID), Queue: r.leaf.ordinal - 1}, r.place.node.Name})
 	}
-	nodes := make([]*copiedNode, 0, len(l.nodeList))
-	for _, e := range l.nodeList {
+	nodes := make([]*copiedNode, 0, len(l.nodes.all))
+	for _, e := range l.nodes.all {
 		c := l.copyNode(e, now)
 		if !e.Usable || e.heldFor != nil { // for no claimant; but who leaves it, its queue does not use any more
 			nodes = append(nodes, &copiedNode{leaving: c.leaving, closed: true})
@@ -122,11 +122,11 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 
 // withUnlisted adds to a node what claimants ask for and the node does not limit.
 func (l *Ledger) withUnlisted(e *node, c *copiedNode, claims []preemption.Claim) *copiedNode {
-	if len(l.unlisted) == 0 {
+	if len(l.nodes.unlisted) == 0 {
 		return c
 	}
 	var more resource.List
-	has := l.capacityOf(e)
+	has := l.nodes.capacityOf(e)
 	for _, claim := range claims {
 		for _, u := range claim.Units {
 			for i := range u.Pods {
@@ -168,7 +168,7 @@ func (l *Ledger) doubtful() (rs []*record) {
 		}
 		e := r.place.node
 		copied := l.copyNode(e, l.now)
-		if copied.Slots < 0 || l.capacityOf(e).Overfull(copied.Free, r.Request) {
+		if copied.Slots < 0 || l.nodes.capacityOf(e).Overfull(copied.Free, r.Request) {
 			rs = append(rs, r)
 		}
 	}

@@ -50,7 +50,7 @@ func BenchmarkCopyForPreemption(b *testing.B) {
 			l.copyForPreemption(now, false)
 			b.ResetTimer()
 			for range b.N {
-				l.nodeList[b.N%len(l.nodeList)].changed()
+				l.nodes.all[b.N%len(l.nodes.all)].changed()
 				if _, _, _, ok := l.copyForPreemption(now, false); !ok {
 					b.Fatal("no claim")
 				}

@@ -65,7 +65,7 @@ func (l *Ledger) Rehearse() *Rehearsal {
 	defer l.mu.Unlock()
 	h := &Rehearsal{ledger: l, parked: map[*class]bool{}}
 	for _, c := range l.classes { // each for itself: order does not matter
-		h.parked[c] = c.says() != "" && l.roomFor(c) != nil
+		h.parked[c] = c.says() != "" && l.nodes.roomFor(c) != nil
 	}
 	return h
 }
@@ -108,7 +108,7 @@ func (h *Rehearsal) Next(roomy, tell bool) (Charge, bool) {
 			return Charge{}, false
 		}
 		if !roomy {
-			place = l.roomFor(r.class)
+			place = l.nodes.roomFor(r.class)
 		}
 		if len(h.group) > 0 {
 			place = h.places[0]
@@ -194,7 +194,7 @@ func (h *Rehearsal) turn(a *account, open book.Lanes) *record {
 				}
 				return r
 			}
-		case h.roomy || l.roomFor(r.class) != nil:
+		case h.roomy || l.nodes.roomFor(r.class) != nil:
 			return r
 		}
 		r.class.mark = 0
@@ -301,8 +301,8 @@ func (h *Rehearsal) Stopped(uid UID) reason.Reason {
 	why := l.why(r)
 	switch {
 	case why.Code != reason.WaitingTurn:
-	case l.roomFor(r.class) == nil:
-		return l.noRoom(r)
+	case l.nodes.roomFor(r.class) == nil:
+		return l.nodes.noRoom(r)
 	case h.parked[r.class]:
 		return reason.Reason{Code: reason.Parked, Queue: why.Queue, Detail: r.class.says()}
 	}
@@ -361,7 +361,7 @@ func (h *Rehearsal) NodeFor(uid UID) (n Node, grown, ok bool) {
 	c := r.class
 	var best *node
 	var bestHolds bool
-	for _, e := range l.nodeList { // the best of all: order does not matter
+	for _, e := range l.nodes.all { // the best of all: order does not matter
 		if !e.takes(c) {
 			continue
 		}

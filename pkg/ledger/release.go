@@ -315,7 +315,7 @@ func (l *Ledger) Reserve(uid UID, node string, now int64) (reason.Reason, bool) 
 		r.class.Reserve(l.opts.Window)
 	}
 	l.step(r, now, r.leaf, Reserved, reason.Reason{})
-	l.occupy(r, l.nodeOf(node))
+	l.occupy(r, l.nodes.get(node))
 	l.drain()
 	return reason.Reason{}, true
 }

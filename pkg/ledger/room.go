@@ -1,11 +1,8 @@
 package ledger
 
 import (
-	"math"
-
 	"github.com/fairway-scheduler/fairway/pkg/core/breaker"
 	"github.com/fairway-scheduler/fairway/pkg/core/capacity"
-	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -27,36 +24,6 @@ type room struct {
 	next       int
 }
 
-// roomFor returns a node with room for the class, nil if there is none.
-func (l *Ledger) roomFor(c *class) *node {
-	for n := len(c.room.candidates); n > 0; n = len(c.room.candidates) {
-		if e := c.room.candidates[n-1]; l.holds(e, c) {
-			return e
-		}
-		c.room.candidates = c.room.candidates[:n-1]
-	}
-	for ; c.room.next < len(l.nodeList); c.room.next++ {
-		if e := l.nodeList[c.room.next]; l.holds(e, c) {
-			return e
-		}
-	}
-	return nil
-}
-
-// holds reports whether the node has room for one more pod of the class. A resource that the node does not list it does not have,
-// unless pods get it elsewhere: else a class that wants a device would have room on every node without devices.
-func (l *Ledger) holds(e *node, c *class) bool {
-	if !e.known || e.full() || e.heldFor != nil && e.heldFor != c.group {
-		return false
-	}
-	return l.capacityOf(e).Fits(&e.used, c.request) && e.takes(c)
-}
-
-// capacityOf is what the node offers, whatever is used of it.
-func (l *Ledger) capacityOf(e *node) capacity.Node {
-	return capacity.Node{Listed: e.Allocatable, Unlisted: l.unlisted}
-}
-
 // full: the node takes no more pods.
 func (e *node) full() bool { return capacity.Slots(e.Pods, e.spots+e.foreignPods) <= 0 }
 
@@ -68,51 +35,13 @@ func (e *node) takes(c *class) bool {
 	return e.Usable
 }
 
-// noRoom says why no node has room for a waiting pod: of which resource the node that comes closest has too little. Closest is the one
-// that lacks the smallest part of what the pod asks for.
-func (l *Ledger) noRoom(r *record) reason.Reason {
-	why := reason.Reason{Code: reason.WaitingForRoom, Queue: string(r.leaf.path)}
-	n := reason.Room{Nodes: int64(len(l.nodeList))}
-	least := int64(math.MaxInt64)
-	for _, e := range l.nodeList { // the least of all: order does not matter
-		if !e.takes(r.class) {
-			continue
-		}
-		n.Usable++
-		n.Full += int64(btoi(e.full()))
-		name, free, part := l.shortOf(e, r.class.request)
-		if name != "" && (part < least || part == least && name < why.Resource) {
-			least, why.Resource, why.Asked, n.Free = part, name, r.class.request.Get(name), free
-		}
-	}
-	why.Numbers = n
-	return why
-}
-
-// shortOf returns the resource of which the node lacks the largest part of the request, in millionths, and what is free of it.
-func (l *Ledger) shortOf(e *node, request resource.List) (name resource.Name, free, part int64) {
-	has := l.capacityOf(e)
-	for i := range request.Len() {
-		want := request.At(i)
-		used := e.used.Get(want.Name)
-		if !has.Lacks(used, want) {
-			continue
-		}
-		left := max(has.Free(want.Name, used), 0)
-		if p := resource.Part(1_000_000, want.Value-left, want.Value); name == "" || p > part {
-			name, free, part = want.Name, left, p
-		}
-	}
-	return name, free, part
-}
-
 // ObserveElsewhere takes in which resources pods may get on a node that does not list them, or that filters pass over: names, and
 // groups, which are all that stands before the slash of a name. The set is not edited afterwards.
 func (l *Ledger) ObserveElsewhere(names map[resource.Name]bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.unlisted = names
-	l.roomChanges++
+	l.nodes.unlisted = names
+	l.nodes.roomChanges++
 	for _, c := range l.classes { // each for itself: order does not matter
 		c.room = room{}
 	}
@@ -123,9 +52,9 @@ func (l *Ledger) gained(e *node) {
 	if !e.known {
 		return
 	}
-	l.roomChanges++
+	l.nodes.roomChanges++
 	for _, c := range l.classes { // each for itself: order does not matter
-		if e.index >= c.room.next || !l.holds(e, c) {
+		if e.index >= c.room.next || !l.nodes.fits(e, c) {
 			continue
 		}
 		switch n := len(c.room.candidates); {
@@ -184,17 +113,11 @@ func (r *record) stay() {
 	}
 }
 
-// list enters a new node at the end, where no class has looked yet.
-func (l *Ledger) list(e *node) {
-	e.index = len(l.nodeList)
-	l.nodeList = append(l.nodeList, e)
-}
-
 // unlist takes a node out. The last one takes its place, so every class looks anew.
 func (l *Ledger) unlist(e *node) {
-	last := l.nodeList[len(l.nodeList)-1]
-	l.nodeList[e.index], last.index = last, e.index
-	l.nodeList = l.nodeList[:len(l.nodeList)-1]
+	last := l.nodes.all[len(l.nodes.all)-1]
+	l.nodes.all[e.index], last.index = last, e.index
+	l.nodes.all = l.nodes.all[:len(l.nodes.all)-1]
 	for _, c := range l.classes { // each for itself: order does not matter
 		c.room = room{}
 	}
@@ -209,16 +132,16 @@ func (l *Ledger) Candidates(uid UID, n, small int) []string {
 	if r != nil && r.state == Released && (r.group.open() || r.place != nil) && r.spot != nil && r.spot.known {
 		return []string{r.spot.Name} // the places of a group were chosen together, and one that was made by preemption is for this pod
 	}
-	if r == nil || r.state != Released || len(l.nodeList) <= small {
+	if r == nil || r.state != Released || len(l.nodes.all) <= small {
 		return nil
 	}
 	names := make([]string, 0, n)
 	if r.spot != nil && r.spot.known {
 		names = append(names, r.spot.Name)
 	}
-	for looked := 0; looked < min(maxLooked, len(l.nodeList)) && len(names) < n; looked++ {
-		l.nextCandidate = (l.nextCandidate + 1) % len(l.nodeList)
-		if e := l.nodeList[l.nextCandidate]; e != r.spot && l.holds(e, r.class) {
+	for looked := 0; looked < min(maxLooked, len(l.nodes.all)) && len(names) < n; looked++ {
+		l.nodes.nextCandidate = (l.nodes.nextCandidate + 1) % len(l.nodes.all)
+		if e := l.nodes.all[l.nodes.nextCandidate]; e != r.spot && l.nodes.fits(e, r.class) {
 			names = append(names, e.Name)
 		}
 	}
@@ -227,7 +150,7 @@ func (l *Ledger) Candidates(uid UID, n, small int) []string {
 
 // mayTry reports whether a pod of the class may be released now as far as room goes, and takes note of the node.
 func (l *Ledger) mayTry(c *class, now int64) bool {
-	c.fitNode = l.roomFor(c)
+	c.fitNode = l.nodes.roomFor(c)
 	return c.fitNode != nil || l.mayTryWithoutRoom(c, now)
 }
 
@@ -238,7 +161,7 @@ func (l *Ledger) mayTryWithoutRoom(c *class, now int64) bool {
 
 // mayHaveRoom is mayTry without looking at a node: false where the last look found no room and no node has gained any since.
 func (l *Ledger) mayHaveRoom(c *class, now int64) bool {
-	if len(c.room.candidates) == 0 && c.room.next >= len(l.nodeList) {
+	if len(c.room.candidates) == 0 && c.room.next >= len(l.nodes.all) {
 		c.fitNode = nil
 		return l.mayTryWithoutRoom(c, now)
 	}

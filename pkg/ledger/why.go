@@ -29,7 +29,7 @@ func (l *Ledger) why(r *record) reason.Reason {
 			return why
 		}
 	} else if l.lacksRoom(r.class, l.now) {
-		return l.noRoom(r)
+		return l.nodes.noRoom(r)
 	}
 	return reason.Reason{Code: reason.WaitingTurn, Queue: string(r.leaf.path)}
 }
