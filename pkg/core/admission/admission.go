@@ -54,6 +54,7 @@ func Compare(a, b *Application) int {
 // Mode says which new applications may run.
 type Mode uint8
 
+// The modes.
 const (
 	// Open: an application runs if it fits.
 	Open Mode = iota

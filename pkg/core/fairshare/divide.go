@@ -82,7 +82,7 @@ func cappedWeight(w int64, n int) int64 { return min(w, resource.Unlimited/int64
 // level is at/weight.
 type breakpoint struct {
 	at, weight uint64
-	meetsMax   bool // else it leaves its min
+	meetsMax   bool // otherwise it leaves its min
 }
 
 func breakpoints(cs []Claimant) []breakpoint {

@@ -19,12 +19,12 @@ import (
 // one container (YARN-3126). It tests all resources of limits, also those the pod does not request: a queue
 // that is above any of its maxima starts nothing.
 func MaxResources(queue string, usage *resource.Sum, request, limits resource.List) (reason.Reason, bool) {
-	max, over := exceeded(usage, request, limits)
+	limit, over := exceeded(usage, request, limits)
 	if !over {
 		return reason.Reason{}, false
 	}
 	return reason.Reason{
-		Code: reason.MaxResources, Queue: queue, Resource: max.Name, Limit: max.Value, Used: usage.Get(max.Name), Asked: request.Get(max.Name),
+		Code: reason.MaxResources, Queue: queue, Resource: limit.Name, Limit: limit.Value, Used: usage.Get(limit.Name), Asked: request.Get(limit.Name),
 	}, true
 }
 

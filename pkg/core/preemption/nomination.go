@@ -49,6 +49,7 @@ const (
 // NominationOutcome is what becomes of a nomination.
 type NominationOutcome uint8
 
+// The outcomes.
 const (
 	// Keeps its node.
 	Keeps NominationOutcome = iota

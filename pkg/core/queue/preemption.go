@@ -31,8 +31,8 @@ type Timeout struct {
 	Nanoseconds int64
 }
 
-// DefaultFairShareThreshold, in thousandths, applies if none is stated (YARN FairScheduler:
-// fairSharePreemptionThreshold).
+// DefaultFairShareThreshold applies if none is stated (YARN FairScheduler: fairSharePreemptionThreshold). It is
+// in thousandths.
 const DefaultFairShareThreshold int64 = 500
 
 // After returns when a clock that began at since runs out; 0 for never.
