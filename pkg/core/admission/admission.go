@@ -56,12 +56,12 @@ type Mode uint8
 
 // The modes.
 const (
-	// Open: an application runs if it fits.
+	// Open means that an application runs if it fits.
 	Open Mode = iota
-	// Bootstrapping: not all applications have been seen. An application that is subject to any limit waits,
+	// Bootstrapping means that not all applications have been seen. An application that is subject to any limit waits,
 	// because an older one may still come.
 	Bootstrapping
-	// Closed: the tree is about to change. Every new application waits.
+	// Closed means that the tree is about to change. Every new application waits.
 	Closed
 )
 

@@ -8,7 +8,7 @@ import (
 
 const (
 	second int64 = 1e9
-	window       = 5
+	window int   = 5
 )
 
 // noNodes: nothing but the class decides.

@@ -53,9 +53,9 @@ type NominationOutcome uint8
 const (
 	// Keeps its node.
 	Keeps NominationOutcome = iota
-	// Ends: the node is given back.
+	// Ends means that the node is given back.
 	Ends
-	// Fails: the node is given back, and the claim pauses, as if the pod had not fitted there.
+	// Fails means that the node is given back, and the claim pauses, as if the pod had not fitted there.
 	Fails
 )
 
