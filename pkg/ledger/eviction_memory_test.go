@@ -22,7 +22,7 @@ func (f *fixture) spared(uid UID) bool {
 	if c.Replaces != 0 && c.Replaces != 160*sec {
 		f.t.Errorf("%s is in the place of a pod that left at %d", uid, c.Replaces)
 	}
-	return w.Claims[0].Spares(c)
+	return w.Claims[0].Exempts(c)
 }
 
 // A pod in the place of a victim is spared until a share has changed, and one change between two looks may have come before the eviction.

@@ -110,7 +110,7 @@ func (r *replay) known() []string {
 			out = append(out, fmt.Sprintf("victim %s: it runs on another node or in another queue than the plan says", v.UID))
 		case !placed || r.p.Claims[r.payments[v.For]].Queue != v.ForQueue:
 			out = append(out, fmt.Sprintf("victim %s: claimant %s, for which it goes, has no place in that claim", v.UID, v.For))
-		case r.p.Claims[r.payments[v.For]].Spares(c.Candidate):
+		case r.p.Claims[r.payments[v.For]].Exempts(c.Candidate):
 			out = append(out, fmt.Sprintf("victim %s: the pod in whose place it is was evicted when queue %s waited already", v.UID, r.name(v.ForQueue)))
 		}
 		if runs {

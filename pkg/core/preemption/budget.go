@@ -47,7 +47,7 @@ func (r *round) affords(amounts []int64, alone bool) bool {
 }
 
 // roundTarget is what one round pays of a claim, as usages: a part of the way from the usage to the target. The first unit is paid even so.
-func (p *planner) roundTarget(o *order) []int64 {
+func (p *planner) roundTarget(o *activeClaim) []int64 {
 	factor := p.w.Settings.NaturalTerminationFactor
 	if factor >= whole {
 		return o.target

@@ -15,7 +15,7 @@ func (p *planner) commit(a *asker, s seat) {
 func (p *planner) touch(s seat) {
 	p.nodes[s.node].change++
 	for _, id := range s.victims {
-		for _, v := range p.atoms[id].pods {
+		for _, v := range p.evictionUnits[id].pods {
 			p.nodes[p.pods[v].node].change++
 		}
 	}
@@ -36,11 +36,11 @@ func (p *planner) rollback(u *unit, seats []seat, commits int) {
 	}
 }
 
-// amounts is what the pods of atoms hold together.
-func (p *planner) amounts(atoms []int32) []int64 {
+// amounts is what the pods of eviction units hold together.
+func (p *planner) amounts(evictionUnits []int32) []int64 {
 	out := make([]int64, len(p.names))
-	for _, id := range atoms {
-		for _, v := range p.atoms[id].pods {
+	for _, id := range evictionUnits {
+		for _, v := range p.evictionUnits[id].pods {
 			change(out, p.pods[v].request, true)
 		}
 	}
@@ -48,10 +48,10 @@ func (p *planner) amounts(atoms []int32) []int64 {
 }
 
 // explain says why a unit, charged already, has no place: because nobody may go, or because it would not help.
-func (p *planner) explain(o *order) Unpaid {
-	h := &hunt{order: o, reach: p.reach(o), drivers: true}
+func (p *planner) explain(o *activeClaim) Unpaid {
+	h := &hunt{activeClaim: o, lcaBound: p.lcaBound(o), drivers: true}
 	p.open()
-	for id := range p.atoms {
+	for id := range p.evictionUnits {
 		if p.may(h, int32(id)) {
 			p.undo(int32(id))
 			if p.excess(o, nil) != nil && p.beyond(h) {
@@ -69,12 +69,12 @@ func (p *planner) explain(o *order) Unpaid {
 // beyond reports whether everybody who may go inside them would leave a queue above its max.
 func (p *planner) beyond(h *hunt) bool {
 	var taken []int32
-	for _, id := range p.insiders(h, p.excess(h.order, nil)) {
+	for _, id := range p.insiders(h, p.excess(h.activeClaim, nil)) {
 		if p.may(h, id) {
 			taken = append(taken, id)
 		}
 	}
-	over := p.excess(h.order, nil) != nil
+	over := p.excess(h.activeClaim, nil) != nil
 	p.undo(taken...)
 	return over
 }

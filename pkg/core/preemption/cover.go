@@ -30,11 +30,11 @@ func (p *planner) lacks(h *hunt, node int32, out []lack) []lack {
 	if n.slots < 1 {
 		out = append(out, lack{resource: slot, at: room, amount: int64(1 - n.slots)})
 	}
-	return p.excess(h.order, out)
+	return p.excess(h.activeClaim, out)
 }
 
 // excess returns what the queues above the claim's use above their maxima. It can be taken anywhere inside them.
-func (p *planner) excess(o *order, out []lack) []lack {
+func (p *planner) excess(o *activeClaim, out []lack) []lack {
 	for at, q := range o.path[:len(o.path)-1] {
 		a := &p.queues[q]
 		for i, used := range a.usage {
@@ -46,13 +46,13 @@ func (p *planner) excess(o *order, out []lack) []lack {
 	return out
 }
 
-// gives is how much an atom gives of what lacks on a node.
+// gives is how much an eviction unit gives of what lacks on a node.
 func (p *planner) gives(h *hunt, id, node int32, l lack) int64 {
 	var sum int64
-	for _, v := range p.atoms[id].pods {
+	for _, v := range p.evictionUnits[id].pods {
 		victim := &p.pods[v]
 		switch {
-		case l.at == room && victim.node != node, l.at != room && h.meet[victim.Queue] < l.at:
+		case l.at == room && victim.node != node, l.at != room && h.lowestCommonAncestor[victim.Queue] < l.at:
 		case l.resource == slot:
 			sum++
 		default:
@@ -64,13 +64,13 @@ func (p *planner) gives(h *hunt, id, node int32, l lack) int64 {
 
 // cover is the search for the fewest pods that give all that lacks.
 type cover struct {
-	p     *planner
-	h     *hunt
-	node  int32
-	lacks []lack
-	atoms []int32 // the preferred first
-	given []int64 // by atom and lack
-	// best is, from each atom on and for each lack, the most that one pod gives.
+	p             *planner
+	h             *hunt
+	node          int32
+	lacks         []lack
+	evictionUnits []int32 // the preferred first
+	given         []int64 // by eviction unit and lack
+	// best is, from each eviction unit on and for each lack, the most that one pod gives.
 	best   []int64
 	left   []int64 // of each lack
 	chosen []int32
@@ -84,27 +84,27 @@ const (
 )
 
 // prepare lines up who gives anything. It reports whether all of them together give enough.
-func (c *cover) prepare(atoms []int32) bool {
-	c.atoms, c.given, c.best, c.left, c.chosen = c.atoms[:0], c.given[:0], c.best[:0], c.left[:0], c.chosen[:0]
+func (c *cover) prepare(evictionUnits []int32) bool {
+	c.evictionUnits, c.given, c.best, c.left, c.chosen = c.evictionUnits[:0], c.given[:0], c.best[:0], c.left[:0], c.chosen[:0]
 	c.steps = patience
 	if c.p.work <= 0 {
 		c.steps = haste
 	}
-	if !c.enough(atoms) {
+	if !c.enough(evictionUnits) {
 		return false
 	}
-	c.p.work -= len(atoms)
-	for _, id := range atoms {
+	c.p.work -= len(evictionUnits)
+	for _, id := range evictionUnits {
 		// Who may not go alone does not beside others either.
-		if a := &c.p.atoms[id]; (a.drivers == 0 || c.h.drivers) && c.p.may(c.h, id) {
+		if a := &c.p.evictionUnits[id]; (a.drivers == 0 || c.h.drivers) && c.p.may(c.h, id) {
 			c.p.undo(id)
-			c.atoms = append(c.atoms, id)
+			c.evictionUnits = append(c.evictionUnits, id)
 		}
 	}
-	slices.SortFunc(c.atoms, func(a, b int32) int { return c.p.prefer(c.h, a, b) })
-	useful := c.atoms[:0]
+	slices.SortFunc(c.evictionUnits, func(a, b int32) int { return c.p.prefer(c.h, a, b) })
+	useful := c.evictionUnits[:0]
 	sums := make([]int64, len(c.lacks))
-	for _, id := range c.atoms {
+	for _, id := range c.evictionUnits {
 		start, some := len(c.given), false
 		for i, l := range c.lacks {
 			v := c.p.gives(c.h, id, c.node, l)
@@ -118,7 +118,7 @@ func (c *cover) prepare(atoms []int32) bool {
 			c.given = c.given[:start]
 		}
 	}
-	c.atoms = useful
+	c.evictionUnits = useful
 	for i, l := range c.lacks {
 		c.left = append(c.left, l.amount)
 		if sums[i] < l.amount {
@@ -130,10 +130,10 @@ func (c *cover) prepare(atoms []int32) bool {
 }
 
 // enough reports whether all who might go give enough; most nodes that are out of the question are so by this.
-func (c *cover) enough(atoms []int32) bool {
+func (c *cover) enough(evictionUnits []int32) bool {
 	for _, l := range c.lacks {
-		for _, id := range atoms {
-			if a := &c.p.atoms[id]; l.amount > 0 && (a.drivers == 0 || c.h.drivers) && c.p.reaches(c.h, &c.p.pods[a.pods[0]]) {
+		for _, id := range evictionUnits {
+			if a := &c.p.evictionUnits[id]; l.amount > 0 && (a.drivers == 0 || c.h.drivers) && c.p.reaches(c.h, &c.p.pods[a.pods[0]]) {
 				l.amount = resource.SatSub(l.amount, c.p.gives(c.h, id, c.node, l))
 			}
 		}
@@ -146,10 +146,10 @@ func (c *cover) enough(atoms []int32) bool {
 
 func (c *cover) outlook() {
 	n := len(c.lacks)
-	c.best = slices.Grow(c.best[:0], (len(c.atoms)+1)*n)[:(len(c.atoms)+1)*n]
-	clear(c.best[len(c.atoms)*n:])
-	for i := len(c.atoms) - 1; i >= 0; i-- {
-		pods := int64(len(c.p.atoms[c.atoms[i]].pods))
+	c.best = slices.Grow(c.best[:0], (len(c.evictionUnits)+1)*n)[:(len(c.evictionUnits)+1)*n]
+	clear(c.best[len(c.evictionUnits)*n:])
+	for i := len(c.evictionUnits) - 1; i >= 0; i-- {
+		pods := int64(len(c.p.evictionUnits[c.evictionUnits[i]].pods))
 		for j := range n {
 			c.best[i*n+j] = max(c.best[(i+1)*n+j], (c.given[i*n+j]+pods-1)/pods)
 		}
@@ -162,9 +162,9 @@ func (c *cover) fewest() bool {
 	had := c.steps
 	defer func() { c.p.work -= had - c.steps }()
 	drivers, pods := 0, 0
-	for _, id := range c.atoms {
-		drivers += c.p.atoms[id].drivers
-		pods += len(c.p.atoms[id].pods)
+	for _, id := range c.evictionUnits {
+		drivers += c.p.evictionUnits[id].drivers
+		pods += len(c.p.evictionUnits[id].pods)
 	}
 	for d := 0; d <= drivers; d++ {
 		for k := 1; k <= pods && c.steps > 0; k++ {
@@ -188,13 +188,13 @@ func (c *cover) deepen(from, pods, drivers int) bool {
 	if done {
 		return true
 	}
-	for i := from; i < len(c.atoms) && c.steps > 0; i++ {
-		a := &c.p.atoms[c.atoms[i]]
+	for i := from; i < len(c.evictionUnits) && c.steps > 0; i++ {
+		a := &c.p.evictionUnits[c.evictionUnits[i]]
 		if len(a.pods) > pods || a.drivers > drivers || !c.helps(i) {
 			continue
 		}
 		c.steps--
-		if !c.p.may(c.h, c.atoms[i]) {
+		if !c.p.may(c.h, c.evictionUnits[i]) {
 			continue
 		}
 		c.give(i, true)
@@ -202,7 +202,7 @@ func (c *cover) deepen(from, pods, drivers int) bool {
 			return true
 		}
 		c.give(i, false)
-		c.p.undo(c.atoms[i])
+		c.p.undo(c.evictionUnits[i])
 	}
 	return false
 }
@@ -221,7 +221,7 @@ func (c *cover) give(i int, goes bool) {
 	n := len(c.lacks)
 	change(c.left, c.given[i*n:(i+1)*n], !goes)
 	if goes {
-		c.chosen = append(c.chosen, c.atoms[i])
+		c.chosen = append(c.chosen, c.evictionUnits[i])
 	} else {
 		c.chosen = c.chosen[:len(c.chosen)-1]
 	}
@@ -235,15 +235,15 @@ func (c *cover) covered() bool {
 func (c *cover) roughly() bool {
 	n := len(c.lacks)
 	var taken []int
-	tried := make([]bool, len(c.atoms))
+	tried := make([]bool, len(c.evictionUnits))
 	for !c.covered() {
 		next, most := -1, Share{}
-		for i := range c.atoms {
+		for i := range c.evictionUnits {
 			if tried[i] || !c.helps(i) {
 				continue
 			}
 			for j, v := range c.left {
-				part := Share{Amount: min(c.given[i*n+j], v), Of: resource.SatMul(v, int64(1+c.p.atoms[c.atoms[i]].drivers))}
+				part := Share{Amount: min(c.given[i*n+j], v), Of: resource.SatMul(v, int64(1+c.p.evictionUnits[c.evictionUnits[i]].drivers))}
 				if v > 0 && (next < 0 || part.Compare(most) > 0) {
 					next, most = i, part
 				}
@@ -255,7 +255,7 @@ func (c *cover) roughly() bool {
 			return false
 		}
 		tried[next] = true
-		if c.p.may(c.h, c.atoms[next]) {
+		if c.p.may(c.h, c.evictionUnits[next]) {
 			c.give(next, true)
 			taken = append(taken, next)
 		}
@@ -267,13 +267,15 @@ func (c *cover) roughly() bool {
 func (c *cover) spare(taken []int) {
 	slices.Sort(taken)
 	slices.Reverse(taken)
-	slices.SortStableFunc(taken, func(a, b int) int { return c.p.atoms[c.atoms[b]].drivers - c.p.atoms[c.atoms[a]].drivers })
+	slices.SortStableFunc(taken, func(a, b int) int {
+		return c.p.evictionUnits[c.evictionUnits[b]].drivers - c.p.evictionUnits[c.evictionUnits[a]].drivers
+	})
 	n := len(c.lacks)
 	kept := taken[:0]
 	for _, i := range taken {
 		change(c.left, c.given[i*n:(i+1)*n], true)
 		if c.covered() {
-			c.p.undo(c.atoms[i])
+			c.p.undo(c.evictionUnits[i])
 			continue
 		}
 		change(c.left, c.given[i*n:(i+1)*n], false)
@@ -282,6 +284,6 @@ func (c *cover) spare(taken []int) {
 	slices.Sort(kept)
 	c.chosen = c.chosen[:0]
 	for _, i := range kept {
-		c.chosen = append(c.chosen, c.atoms[i])
+		c.chosen = append(c.chosen, c.evictionUnits[i])
 	}
 }

@@ -14,7 +14,7 @@ func (p *planner) solveElsewhere(h *hunt, o *option) {
 		if h.tries++; p.work <= 0 && h.tries > fewTries {
 			return
 		}
-		if !p.single(c, p.nodes[o.node].atoms) && !(c.prepare(p.nodes[o.node].atoms) && c.fewest()) {
+		if !p.single(c, p.nodes[o.node].evictionUnits) && !(c.prepare(p.nodes[o.node].evictionUnits) && c.fewest()) {
 			return
 		}
 		here = slices.Clone(c.chosen)
@@ -33,7 +33,7 @@ func (p *planner) solveElsewhere(h *hunt, o *option) {
 // once. nil: there are none.
 func (p *planner) under(h *hunt, here []int32) []int32 {
 	c := &p.cover
-	c.lacks = p.excess(h.order, c.lacks[:0])
+	c.lacks = p.excess(h.activeClaim, c.lacks[:0])
 	c.node = -1
 	if len(c.lacks) == 0 {
 		return []int32{}
@@ -57,10 +57,10 @@ func (p *planner) under(h *hunt, here []int32) []int32 {
 
 // insiders are those who give anything of what lacks, wherever they run.
 func (p *planner) insiders(h *hunt, lacks []lack) []int32 {
-	p.work -= len(p.atoms)
+	p.work -= len(p.evictionUnits)
 	var out []int32
-	for id := range p.atoms {
-		a := &p.atoms[id]
+	for id := range p.evictionUnits {
+		a := &p.evictionUnits[id]
 		if (a.drivers > 0 && !h.drivers) || !p.reaches(h, &p.pods[a.pods[0]]) {
 			continue
 		}
@@ -99,10 +99,10 @@ func (p *planner) fits(h *hunt, o *option) bool {
 	return true
 }
 
-func (p *planner) onNode(node int32, atoms []int32) []string {
+func (p *planner) onNode(node int32, evictionUnits []int32) []string {
 	var out []string
-	for _, id := range atoms {
-		for _, v := range p.atoms[id].pods {
+	for _, id := range evictionUnits {
+		for _, v := range p.evictionUnits[id].pods {
 			if p.pods[v].node == node {
 				out = append(out, p.pods[v].UID)
 			}
@@ -111,9 +111,9 @@ func (p *planner) onNode(node int32, atoms []int32) []string {
 	return out
 }
 
-// insist is for a node that has the room, but that the filters refuse: perhaps it is one of its pods that is in the way. If the filters
+// resolveConflict is for a node that has the room but that the filters refuse. One of its pods may be in the way. If the filters
 // agree with everybody gone who may go, those come back who are not needed.
-func (p *planner) insist(h *hunt, o *option) {
+func (p *planner) resolveConflict(h *hunt, o *option) {
 	o.state, o.checked = refused, p.stamp
 	lacks := p.lacks(h, o.node, nil)
 	var gone []int32
@@ -143,13 +143,13 @@ func (p *planner) insist(h *hunt, o *option) {
 // byPreference are those who might go from a node, drivers last.
 func (p *planner) byPreference(h *hunt, node int32) []int32 {
 	var out []int32
-	for _, id := range p.nodes[node].atoms {
-		if a := &p.atoms[id]; a.drivers == 0 || h.drivers {
+	for _, id := range p.nodes[node].evictionUnits {
+		if a := &p.evictionUnits[id]; a.drivers == 0 || h.drivers {
 			out = append(out, id)
 		}
 	}
 	slices.SortFunc(out, func(a, b int32) int {
-		if by := p.atoms[a].drivers - p.atoms[b].drivers; by != 0 {
+		if by := p.evictionUnits[a].drivers - p.evictionUnits[b].drivers; by != 0 {
 			return by
 		}
 		return p.prefer(h, a, b)
@@ -157,9 +157,9 @@ func (p *planner) byPreference(h *hunt, node int32) []int32 {
 	return out
 }
 
-func (p *planner) covers(h *hunt, node int32, atoms []int32, lacks []lack) bool {
+func (p *planner) covers(h *hunt, node int32, evictionUnits []int32, lacks []lack) bool {
 	for _, l := range lacks {
-		for _, id := range atoms {
+		for _, id := range evictionUnits {
 			l.amount -= p.gives(h, id, node, l)
 		}
 		if l.amount > 0 {

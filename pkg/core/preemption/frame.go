@@ -17,11 +17,11 @@ func (f *frame) open() bool {
 	if len(f.cover.lacks) == 0 {
 		return f.sit()
 	}
-	atoms := p.nodes[f.node].atoms
+	evictionUnits := p.nodes[f.node].evictionUnits
 	if f.cover.lacks[len(f.cover.lacks)-1].at != room {
-		atoms = make([]int32, len(p.atoms))
-		for id := range atoms {
-			atoms[id] = int32(id)
+		evictionUnits = make([]int32, len(p.evictionUnits))
+		for id := range evictionUnits {
+			evictionUnits[id] = int32(id)
 		}
 	}
 	if p.queues[0].bar != nil {
@@ -29,7 +29,7 @@ func (f *frame) open() bool {
 			f.touchable = append(f.touchable, p.queues[q].touchable)
 		}
 	}
-	return f.cover.prepare(atoms) && f.choose(0)
+	return f.cover.prepare(evictionUnits) && f.choose(0)
 }
 
 // choose adds victims, from one on in order of preference, until all is given and nobody of them could stay.
@@ -38,13 +38,13 @@ func (f *frame) choose(from int) bool {
 	if c.covered() {
 		return !f.idle() && f.sit()
 	}
-	for i := from; i < len(c.atoms) && s.steps > 0; i++ {
-		a := &s.p.atoms[c.atoms[i]]
+	for i := from; i < len(c.evictionUnits) && s.steps > 0; i++ {
+		a := &s.p.evictionUnits[c.evictionUnits[i]]
 		if len(a.pods) > s.pods || a.drivers > s.drivers || !c.helps(i) {
 			continue
 		}
 		s.steps--
-		if !s.p.may(f.h, c.atoms[i]) {
+		if !s.p.may(f.h, c.evictionUnits[i]) {
 			continue
 		}
 		f.give(i, true)
@@ -52,16 +52,16 @@ func (f *frame) choose(from int) bool {
 			return true
 		}
 		f.give(i, false)
-		s.p.undo(c.atoms[i])
+		s.p.undo(c.evictionUnits[i])
 	}
 	return false
 }
 
 func (f *frame) give(i int, goes bool) {
-	s, a := f.s, &f.s.p.atoms[f.cover.atoms[i]]
+	s, a := f.s, &f.s.p.evictionUnits[f.cover.evictionUnits[i]]
 	f.cover.give(i, goes)
 	if goes {
-		s.gone = append(s.gone, f.cover.atoms[i])
+		s.gone = append(s.gone, f.cover.evictionUnits[i])
 		s.pods -= len(a.pods)
 		s.drivers -= a.drivers
 		return
@@ -77,8 +77,8 @@ func (f *frame) idle() bool {
 	n := len(c.lacks)
 	for _, id := range c.chosen {
 		needed := false
-		for i := range c.atoms {
-			if c.atoms[i] != id {
+		for i := range c.evictionUnits {
+			if c.evictionUnits[i] != id {
 				continue
 			}
 			for j, v := range c.left {

@@ -9,13 +9,13 @@ import (
 // picture is the cluster as the plan has changed it so far: placed claimants are added, victims taken off. Amounts are dense, by index into
 // names, because a plan looks at every candidate of every node.
 type picture struct {
-	names  []resource.Name
-	total  []int64
-	queues []account
-	nodes  []spot // in order of names
-	pods   []pod  // all candidates, node by node, in order of UID
-	atoms  []atom
-	spent  []int // victims charged to each disruption budget
+	names         []resource.Name
+	total         []int64
+	queues        []account
+	nodes         []spot // in order of names
+	pods          []pod  // all candidates, node by node, in order of UID
+	evictionUnits []evictionUnit
+	spent         []int // victims charged to each disruption budget
 }
 
 // account is a queue in the picture.
@@ -36,26 +36,26 @@ type account struct {
 
 // spot is a node in the picture.
 type spot struct {
-	index  int // into World.Nodes
-	name   string
-	free   []int64
-	slots  int
-	atoms  []int32 // whoever can go from here
-	change int     // counts what was placed here or went from here
+	index         int // into World.Nodes
+	name          string
+	free          []int64
+	slots         int
+	evictionUnits []int32 // whoever can go from here
+	change        int     // counts what was placed here or went from here
 }
 
 // pod is a candidate in the picture.
 type pod struct {
 	*Candidate
-	node, atom int32
-	request    []int64
-	gone       bool
-	budgets    []int
-	asked      bool // budgets is known
+	node, evictionUnit int32
+	request            []int64
+	gone               bool
+	budgets            []int
+	asked              bool // budgets is known
 }
 
-// atom is what goes together or not at all: a candidate alone, or all candidates of a group.
-type atom struct {
+// evictionUnit is what is evicted together or not at all: a single candidate, or all candidates of a group.
+type evictionUnit struct {
 	pods      []int32
 	drivers   int
 	announced bool
@@ -73,30 +73,30 @@ func (p *picture) build(w *World) {
 
 // nameResources collects every resource that is counted, limited or asked for.
 func (p *picture) nameResources(w *World) {
-	p.meet(w.Total)
+	p.addNames(w.Total)
 	for i := range w.Queues {
 		q := &w.Queues[i]
-		p.meet(q.Usage)
-		p.meet(q.Entitlement)
-		p.meet(q.Max)
+		p.addNames(q.Usage)
+		p.addNames(q.Entitlement)
+		p.addNames(q.Max)
 	}
 	for i := range w.Claims {
-		p.meet(w.Claims[i].Target)
+		p.addNames(w.Claims[i].Target)
 		for _, u := range w.Claims[i].Units {
 			for j := range u.Pods {
-				p.meet(u.Pods[j].Request)
+				p.addNames(u.Pods[j].Request)
 			}
 		}
 	}
 	for i := range w.Nodes {
 		for j := range w.Nodes[i].Candidates {
-			p.meet(w.Nodes[i].Candidates[j].Request)
+			p.addNames(w.Nodes[i].Candidates[j].Request)
 		}
 	}
 	slices.Sort(p.names)
 }
 
-func (p *picture) meet(l resource.List) {
+func (p *picture) addNames(l resource.List) {
 	for i := range l.Len() {
 		if n := l.At(i).Name; !slices.Contains(p.names, n) {
 			p.names = append(p.names, n)
@@ -206,30 +206,30 @@ func (p *picture) buildNodes(w *World) {
 		amounts = amounts[n:]
 		return out
 	}
-	p.pods, p.atoms = make([]pod, 0, count), make([]atom, 0, count)
+	p.pods, p.evictionUnits = make([]pod, 0, count), make([]evictionUnit, 0, count)
 	groups := map[string]int32{}
 	members := make([]int32, count)
 	p.nodes = make([]spot, 0, len(w.Nodes))
 	for _, i := range inOrder(w.Nodes, byName) {
 		node := &w.Nodes[i]
 		s := spot{index: i, name: node.Name, free: p.denseInto(cut(), node.Free, 0), slots: node.Slots}
-		s.atoms = make([]int32, 0, len(node.Candidates))
+		s.evictionUnits = make([]int32, 0, len(node.Candidates))
 		for _, j := range inOrder(node.Candidates, byUID) {
 			c := &node.Candidates[j]
 			id := int32(len(p.pods))
 			group, known := groups[c.Gang]
 			if c.Gang == "" || !known {
-				group = int32(len(p.atoms))
+				group = int32(len(p.evictionUnits))
 				members[id] = id
-				p.atoms = append(p.atoms, atom{pods: members[id : id : id+1]})
+				p.evictionUnits = append(p.evictionUnits, evictionUnit{pods: members[id : id : id+1]})
 				if c.Gang != "" {
 					groups[c.Gang] = group
 				}
 			}
 			p.join(group, id, c)
-			p.pods = append(p.pods, pod{Candidate: c, node: int32(len(p.nodes)), atom: group, request: p.denseInto(cut(), c.Request, 0)})
-			if c.Gang == "" || !slices.Contains(s.atoms, group) {
-				s.atoms = append(s.atoms, group)
+			p.pods = append(p.pods, pod{Candidate: c, node: int32(len(p.nodes)), evictionUnit: group, request: p.denseInto(cut(), c.Request, 0)})
+			if c.Gang == "" || !slices.Contains(s.evictionUnits, group) {
+				s.evictionUnits = append(s.evictionUnits, group)
 			}
 		}
 		p.nodes = append(p.nodes, s)
@@ -237,7 +237,7 @@ func (p *picture) buildNodes(w *World) {
 }
 
 func (p *picture) join(group, id int32, c *Candidate) {
-	a := &p.atoms[group]
+	a := &p.evictionUnits[group]
 	a.pods = append(a.pods, id)
 	a.announced = a.announced || c.Announced
 	if c.Driver {

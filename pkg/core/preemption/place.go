@@ -16,7 +16,7 @@ type option struct {
 	drivers int
 	victims []int32
 	pods    int
-	first   merit // of the first of the victims
+	first   victimRank // of the first of the victims
 	// extra is how many more of the same claimant would fit without another victim.
 	extra int
 	// change and ranked say of which picture it was found; checked is the stamp of the picture about which the filters were asked.
@@ -32,22 +32,22 @@ const (
 	refused // by the filters, whoever goes
 )
 
-// demand is whom a market is for: claimants of a shape, who may go for them, and what lacks beside room.
+// demand says for which claimants nodeOptions are: their shape, which pods may be evicted for them, and what is short beside room.
 type demand struct {
-	shape   int
-	drivers bool
-	reach   int
-	excess  string
+	shape    int
+	drivers  bool
+	lcaBound int
+	excess   string
 }
 
-// market is what the nodes offer to one shape of claimants.
-type market struct {
+// nodeOptions are the options of all nodes for one shape of claimants.
+type nodeOptions struct {
 	options []option
 }
 
-// contest orders options, the best first: fewest drivers, fewest pods for those who fit thanks to them, the nominated node, the
+// optionHeap orders options, the best first: fewest drivers, fewest pods for those who fit thanks to them, the nominated node, the
 // preferred victims, the name of the node.
-type contest struct {
+type optionHeap struct {
 	p       *planner
 	h       *hunt
 	wanted  int
@@ -55,16 +55,16 @@ type contest struct {
 	entries []entry
 }
 
-// entry is an option in the heap of its contest.
+// entry is an option in the heap of its optionHeap.
 type entry struct {
 	*option
-	in *contest
+	in *optionHeap
 }
 
 func (e *entry) Before(o *entry) bool { return e.in.compare(e.option, o.option) < 0 }
 func (e *entry) Moved(int)            {}
 
-func (c *contest) compare(a, b *option) int {
+func (c *optionHeap) compare(a, b *option) int {
 	if by := cmp.Compare(a.drivers, b.drivers); by != 0 {
 		return by
 	}
@@ -95,7 +95,7 @@ func (c *contest) compare(a, b *option) int {
 }
 
 // next takes out the best. The first time it is looked for, since mostly it is all that is needed; only then the others are put in order.
-func (c *contest) next() *option {
+func (c *optionHeap) next() *option {
 	if c.asked++; c.asked == 2 {
 		heap.Init(c.entries)
 	}
@@ -120,7 +120,7 @@ func (c *contest) next() *option {
 // included.
 func (p *planner) find(h *hunt, wanted int) (seat, Unpaid) {
 	m := p.survey(h)
-	c := &contest{p: p, h: h, wanted: wanted, entries: make([]entry, 0, len(m.options))}
+	c := &optionHeap{p: p, h: h, wanted: wanted, entries: make([]entry, 0, len(m.options))}
 	for i := range m.options {
 		o := &m.options[i]
 		o.nominee = p.nodes[o.node].name == h.asker.Nominated
@@ -142,20 +142,21 @@ func (p *planner) find(h *hunt, wanted int) (seat, Unpaid) {
 			return s, ""
 		} else {
 			p.undo(o.victims...)
-			p.insist(h, o)
+			p.resolveConflict(h, o)
 		}
 		if o.state == found {
 			c.entries = heap.Push(c.entries, entry{o, c})
 		}
 	}
-	if p.forgive(m) {
+	if p.retryRefused(m) {
 		return p.find(h, wanted)
 	}
 	return seat{}, NoPlace
 }
 
-// forgive lets nodes be asked again that the filters refused before something else was placed: what is spread or kept apart may fit by now.
-func (p *planner) forgive(m *market) bool {
+// retryRefused allows nodes that the filters refused before another claimant was placed to be asked again. Rules of spreading and affinity may
+// allow them now.
+func (p *planner) retryRefused(m *nodeOptions) bool {
 	again := false
 	for i := range m.options {
 		if o := &m.options[i]; o.state == refused && o.checked != p.stamp {
@@ -167,11 +168,11 @@ func (p *planner) forgive(m *market) bool {
 
 // survey brings the offers of all nodes up to date. Those whose node did not change stand: during a claim its victims only become fewer. Which
 // of several victims of equal cost is preferred follows the surpluses as long as the plan has patience for it.
-func (p *planner) survey(h *hunt) *market {
-	which := demand{h.asker.shape, h.drivers, h.reach, spell(p.excess(h.order, nil))}
-	m, ok := p.markets[which]
+func (p *planner) survey(h *hunt) *nodeOptions {
+	which := demand{h.asker.shape, h.drivers, h.lcaBound, spell(p.excess(h.activeClaim, nil))}
+	m, ok := p.optionsOf[which]
 	if !ok {
-		m = &market{options: make([]option, len(p.nodes))}
+		m = &nodeOptions{options: make([]option, len(p.nodes))}
 		for i := range m.options {
 			m.options[i].node = int32(i)
 		}
@@ -187,15 +188,15 @@ func (p *planner) survey(h *hunt) *market {
 	return m
 }
 
-// keep remembers a market. Claimants come in few shapes.
-func (p *planner) keep(which demand, m *market) {
+// keep remembers the options of a demand. Claimants come in few shapes.
+func (p *planner) keep(which demand, m *nodeOptions) {
 	const most = 32
 	if len(p.recent) == most {
-		delete(p.markets, p.recent[0])
+		delete(p.optionsOf, p.recent[0])
 		p.recent = p.recent[1:]
 	}
 	p.recent = append(p.recent, which)
-	p.markets[which] = m
+	p.optionsOf[which] = m
 }
 
 func spell(lacks []lack) string {
@@ -223,12 +224,12 @@ func (p *planner) solve(h *hunt, o *option) {
 	c := &p.cover
 	c.p, c.h, c.node = p, h, o.node
 	c.lacks = p.lacks(h, o.node, c.lacks[:0])
-	atoms := p.nodes[o.node].atoms
-	p.work -= len(atoms) / 4
+	evictionUnits := p.nodes[o.node].evictionUnits
+	p.work -= len(evictionUnits) / 4
 	switch {
 	case len(c.lacks) == 0:
 		p.note(h, o, nil)
-	case p.single(c, atoms), c.prepare(atoms) && c.fewest():
+	case p.single(c, evictionUnits), c.prepare(evictionUnits) && c.fewest():
 		p.note(h, o, c.chosen)
 		p.undo(c.chosen...)
 	case c.lacks[len(c.lacks)-1].at != room:
@@ -242,12 +243,12 @@ func (p *planner) note(h *hunt, o *option, victims []int32) {
 	o.victims = append(o.victims[:0], victims...)
 	slices.SortFunc(o.victims, func(a, b int32) int { return p.prefer(h, a, b) })
 	if len(o.victims) > 0 {
-		o.first = p.merit(o.victims[0])
+		o.first = p.victimRank(o.victims[0])
 	}
 	o.drivers, o.pods = 0, 0
 	for _, id := range victims {
-		o.drivers += p.atoms[id].drivers
-		o.pods += len(p.atoms[id].pods)
+		o.drivers += p.evictionUnits[id].drivers
+		o.pods += len(p.evictionUnits[id].pods)
 	}
 	n := &p.nodes[o.node]
 	o.extra = max(n.slots, 1)
@@ -260,10 +261,10 @@ func (p *planner) note(h *hunt, o *option, victims []int32) {
 }
 
 // single looks for one pod that gives all, which is how most claims are paid.
-func (p *planner) single(c *cover, atoms []int32) bool {
+func (p *planner) single(c *cover, evictionUnits []int32) bool {
 	best := int32(-1)
-	for _, id := range atoms {
-		a := &p.atoms[id]
+	for _, id := range evictionUnits {
+		a := &p.evictionUnits[id]
 		if len(a.pods) > 1 || a.drivers > 0 || !p.reaches(c.h, &p.pods[a.pods[0]]) || best >= 0 && p.prefer(c.h, best, id) < 0 {
 			continue
 		}

@@ -84,7 +84,7 @@ const (
 
 // Make makes a plan. The same world and the same answers give the same plan.
 func Make(w World, f Feasibility) Plan {
-	p := &planner{w: &w, f: f, markets: map[demand]*market{}, placed: map[string]bool{}, broken: map[string]bool{}, shapes: map[shape]int{}}
+	p := &planner{w: &w, f: f, optionsOf: map[demand]*nodeOptions{}, placed: map[string]bool{}, broken: map[string]bool{}, shapes: map[shape]int{}}
 	claims := Order(w, w.Claims)
 	p.plan.Ideal = ideal(&w)
 	if name, used, idle := notBusy(&w); idle {
@@ -112,14 +112,14 @@ type planner struct {
 	plan  Plan
 	round round
 	cover cover
-	// markets are kept for the claim at hand; recent are their shapes, the oldest first.
-	markets map[demand]*market
-	recent  []demand
-	failed  []failure // of single pods, in the picture as it is
-	paid    []*order
-	placed  map[string]bool // claimants that have a place
-	broken  map[string]bool // groups that do not get what they need to start: their other pods are of no use
-	shapes  map[shape]int
+	// optionsOf are the options found for the current claim; recent are their demands, the oldest first.
+	optionsOf map[demand]*nodeOptions
+	recent    []demand
+	failed    []failure // of single pods, in the picture as it is
+	paid      []*activeClaim
+	placed    map[string]bool // claimants that have a place
+	broken    map[string]bool // groups that do not get what they need to start: their other pods are of no use
+	shapes    map[shape]int
 	// alone: nobody goes yet in this round beside the unit at hand.
 	alone bool
 	// stamp counts what the filters were told, ranked the orders of the queues by surplus.
@@ -142,7 +142,7 @@ const enough = 400_000
 // pay finds places for the units of a claim, in their order, and then looks for fewer victims.
 func (p *planner) pay(c *Claim) Payment {
 	o := p.begin(c)
-	clear(p.markets)
+	clear(p.optionsOf)
 	p.failed = p.failed[:0]
 	p.recent = p.recent[:0]
 	p.work = enough
@@ -212,7 +212,7 @@ func (p *planner) units(c *Claim) []unit {
 }
 
 // payUnit places the first of these units, charged already, as a whole, or says why not.
-func (p *planner) payUnit(o *order, units []unit) Unpaid {
+func (p *planner) payUnit(o *activeClaim, units []unit) Unpaid {
 	u := &units[0]
 	switch {
 	case !p.isOwed(o):
@@ -230,7 +230,7 @@ func (p *planner) payUnit(o *order, units []unit) Unpaid {
 	why := NoPlace
 	var seats []seat
 	for _, drivers := range []bool{false, true} {
-		h := &hunt{order: o, reach: p.reach(o), drivers: drivers}
+		h := &hunt{activeClaim: o, lcaBound: p.lcaBound(o), drivers: drivers}
 		if seats, why = p.seatAll(h, u, p.wanted(o, units)); why == "" {
 			break
 		}
@@ -261,7 +261,7 @@ func (p *planner) seatAll(h *hunt, u *unit, wanted int) ([]seat, Unpaid) {
 		h.asker = &u.pods[i]
 		h.looked, h.tries = false, 0
 		p.open()
-		if standing := p.rank(h.order, nil); !slices.Equal(standing, p.standing) {
+		if standing := p.rank(h.activeClaim, nil); !slices.Equal(standing, p.standing) {
 			p.standing = standing
 			p.ranked++
 		}
@@ -276,7 +276,7 @@ func (p *planner) seatAll(h *hunt, u *unit, wanted int) ([]seat, Unpaid) {
 }
 
 // wanted is how many claimants in a row, from the first of these units on, are alike and owed together.
-func (p *planner) wanted(o *order, units []unit) int {
+func (p *planner) wanted(o *activeClaim, units []unit) int {
 	n := 0
 	for i := range units {
 		u := &units[i]

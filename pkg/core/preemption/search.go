@@ -10,7 +10,7 @@ import (
 // claimant. It is exact as far as its steps last, which is for small states; a large one keeps what was found first.
 type search struct {
 	p     *planner
-	o     *order
+	o     *activeClaim
 	units []*unit
 	seats [][]seat
 	// pods and drivers are how many more may go.
@@ -23,7 +23,7 @@ type search struct {
 	gone        []int32
 }
 
-// The search ends after so many steps, or questions to the filters, and is not begun above so many atoms.
+// The search ends after so many steps, or questions to the filters, and is not begun above so many eviction units.
 const (
 	mostSteps = 20_000
 	mostAsks  = 1_000
@@ -33,9 +33,9 @@ const (
 
 // improve replaces the places of a claim by others that take fewer drivers, or as many and fewer pods, if it finds them. commits and before
 // are how the claim found the picture of the filters and the round.
-func (p *planner) improve(o *order, commits int, before bool) {
+func (p *planner) improve(o *activeClaim, commits int, before bool) {
 	drivers, pods := p.cost(o.placed)
-	if pods == 0 || len(p.atoms) > mostAtoms || len(p.nodes) > mostNodes {
+	if pods == 0 || len(p.evictionUnits) > mostAtoms || len(p.nodes) > mostNodes {
 		return
 	}
 	s := &search{p: p, o: o, wrong: map[string]bool{}, commits: commits, any: before, steps: mostSteps, asks: mostAsks}
@@ -58,8 +58,8 @@ func (p *planner) improve(o *order, commits int, before bool) {
 // cheaper tries every cost below the one that is known, the smallest first.
 func (s *search) cheaper(drivers, pods int) bool {
 	all := 0
-	for i := range s.p.atoms {
-		all += len(s.p.atoms[i].pods)
+	for i := range s.p.evictionUnits {
+		all += len(s.p.evictionUnits[i].pods)
 	}
 	for d := 0; d <= drivers; d++ {
 		most := all
@@ -107,13 +107,13 @@ func (s *search) tryNodes(i, j int) bool {
 	s.seen[key] = true
 	s.steps--
 	p := s.p
-	h := &hunt{order: s.o, asker: &s.units[i].pods[j], reach: p.reach(s.o), drivers: s.drivers > 0}
+	h := &hunt{activeClaim: s.o, asker: &s.units[i].pods[j], lcaBound: p.lcaBound(s.o), drivers: s.drivers > 0}
 	if j > 0 {
-		h.reach = s.reachOf(i, j)
+		h.lcaBound = s.lcaBoundOf(i, j)
 	}
 	p.open()
 	h.standing = p.rank(s.o, nil)
-	c := &contest{p: p, h: h, wanted: len(s.units) - i}
+	c := &optionHeap{p: p, h: h, wanted: len(s.units) - i}
 	var options []*option
 	for n := range p.nodes {
 		o := &option{node: int32(n), nominee: p.nodes[n].name == h.asker.Nominated}
@@ -132,12 +132,12 @@ func (s *search) tryNodes(i, j int) bool {
 	return false
 }
 
-// reachOf is the reach of a unit of which pods are placed already: as it was before the first.
-func (s *search) reachOf(i, j int) int {
+// lcaBoundOf is the lcaBound of a unit of which some pods are placed already, as it was before the first of them.
+func (s *search) lcaBoundOf(i, j int) int {
 	for k := range j {
 		s.p.undo(s.seats[i][k].victims...)
 	}
-	out := s.p.reach(s.o)
+	out := s.p.lcaBound(s.o)
 	for k := range j {
 		s.p.restoreTaken(s.seats[i][k].victims)
 	}
@@ -184,7 +184,7 @@ func (s *search) possible(i, j int) bool {
 			free += max(s.p.nodes[n].free[r], 0)
 		}
 		for v := range s.p.pods {
-			if !s.p.pods[v].gone && s.o.meet[s.p.pods[v].Queue] != never {
+			if !s.p.pods[v].gone && s.o.lowestCommonAncestor[s.p.pods[v].Queue] != never {
 				most = max(most, s.p.pods[v].request[r])
 			}
 		}

@@ -19,11 +19,11 @@ func (p *planner) spare() {
 	}
 }
 
-// roomWithout reports whether all places have room though an atom stays.
+// roomWithout reports whether all places have room though an eviction unit stays.
 func (p *planner) roomWithout(id int32) bool {
 	p.undo(id)
 	defer p.restoreTaken([]int32{id})
-	for _, v := range p.atoms[id].pods {
+	for _, v := range p.evictionUnits[id].pods {
 		n := p.pods[v].node
 		for _, o := range p.paid {
 			for _, u := range o.placed {
@@ -100,11 +100,11 @@ func (p *planner) replay() bool {
 }
 
 // replayClaim puts all of a claim in place even if it finds a rule broken.
-func (p *planner) replayClaim(o *order) bool {
+func (p *planner) replayClaim(o *activeClaim) bool {
 	lawful := true
 	for _, u := range o.placed {
 		p.chargeUnit(u.unit, true)
-		h := &hunt{order: o, reach: p.reach(o), drivers: true}
+		h := &hunt{activeClaim: o, lcaBound: p.lcaBound(o), drivers: true}
 		for i, s := range u.seats {
 			p.open()
 			for _, id := range s.victims {

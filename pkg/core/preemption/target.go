@@ -6,19 +6,19 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// order is a claim while it is being paid.
-type order struct {
+// activeClaim is a claim while it is being paid.
+type activeClaim struct {
 	*Claim
 	path []int // from the root to the claim's queue
-	// meet is, for each queue, the index on path at which its own path leaves it: where a victim of that queue and the claim meet. It is
+	// lowestCommonAncestor is, for each queue, the index on path of the last queue that its own path has in common with the claim's. It is
 	// never where nothing may be taken: inside the claim's queue, and where preemption is switched off.
-	meet []int
+	lowestCommonAncestor []int
 	// target and round are the claim's target, and what this round pays of it, as usages that are not to be passed.
 	target, round []int64
 	placed        []placed
 }
 
-// never is the meet of what is no victim.
+// never is the lowestCommonAncestor of queues from which nothing may be taken.
 const never = -1
 
 // placed is a unit that has its places.
@@ -30,7 +30,7 @@ type placed struct {
 // seat is a place with who goes for it.
 type seat struct {
 	node    int32
-	victims []int32 // atoms, the preferred first
+	victims []int32 // eviction units, the preferred first
 }
 
 // unit is a Unit with dense amounts.
@@ -47,26 +47,26 @@ type asker struct {
 }
 
 // begin makes a claim ready to be paid.
-func (p *planner) begin(c *Claim) *order {
-	o := &order{Claim: c}
+func (p *planner) begin(c *Claim) *activeClaim {
+	o := &activeClaim{Claim: c}
 	for q := c.Queue; q >= 0; q = p.queues[q].parent {
 		o.path = append(o.path, q)
 	}
 	slices.Reverse(o.path)
-	o.meet = make([]int, len(p.queues))
+	o.lowestCommonAncestor = make([]int, len(p.queues))
 	for q := range p.queues { // parents come before children
 		switch at := slices.Index(o.path, q); {
 		case q == c.Queue:
-			o.meet[q] = never
+			o.lowestCommonAncestor[q] = never
 		case at >= 0:
-			o.meet[q] = at
+			o.lowestCommonAncestor[q] = at
 		default:
-			o.meet[q] = o.meet[p.queues[q].parent]
+			o.lowestCommonAncestor[q] = o.lowestCommonAncestor[p.queues[q].parent]
 		}
 	}
 	for q := range p.queues {
 		if !p.queues[q].preemptible {
-			o.meet[q] = never
+			o.lowestCommonAncestor[q] = never
 		}
 	}
 	w := &p.w.Queues[c.Queue]
@@ -76,7 +76,7 @@ func (p *planner) begin(c *Claim) *order {
 }
 
 // owed is what the target is above the usage, of each resource.
-func (p *planner) owed(o *order) resource.List {
+func (p *planner) owed(o *activeClaim) resource.List {
 	var out []resource.Entry
 	for i, n := range p.names {
 		if v := resource.SatSub(o.Target.Get(n), p.queues[o.Queue].usage[i]); v > 0 {
@@ -107,11 +107,11 @@ func (p *planner) chargeUnit(u *unit, add bool) {
 
 // isOwed reports whether a unit, charged already, is owed as a whole. What is larger than what is owed waits: rounding up for everybody would
 // take from queues what nobody is short of.
-func (p *planner) isOwed(o *order) bool { return p.queues[o.Queue].within(o.target) }
+func (p *planner) isOwed(o *activeClaim) bool { return p.queues[o.Queue].within(o.target) }
 
-// reach is the smallest index on the claim's path at which victims may meet it. Beyond a queue that this unit, charged already, brings above
+// lcaBound is the smallest index on the claim's path that a victim may have as its lowestCommonAncestor. Beyond a queue that this unit, charged already, brings above
 // its own entitlement nothing may be taken: the queue as a whole is not short, its children settle it among themselves.
-func (p *planner) reach(o *order) int {
+func (p *planner) lcaBound(o *activeClaim) int {
 	m := len(o.path) - 2
 	for m > 0 && p.queues[o.path[m]].within(p.queues[o.path[m]].above) {
 		m--
@@ -121,7 +121,7 @@ func (p *planner) reach(o *order) int {
 
 // overLimit reports whether a max forbids the unit, charged already, whoever goes: one inside the claim's queue, where nothing is taken, or one
 // above it that was exceeded before: a lowered max stops nothing that runs, so nobody goes for its sake either.
-func (p *planner) overLimit(o *order, u *unit) bool {
+func (p *planner) overLimit(o *activeClaim, u *unit) bool {
 	p.chargeUnit(u, false)
 	before := slices.ContainsFunc(o.path[:len(o.path)-1], p.exceeds)
 	p.chargeUnit(u, true)

@@ -7,8 +7,8 @@ func (p *planner) cost(units []placed) (drivers, pods int) {
 	for _, u := range units {
 		for _, s := range u.seats {
 			for _, id := range s.victims {
-				drivers += p.atoms[id].drivers
-				pods += len(p.atoms[id].pods)
+				drivers += p.evictionUnits[id].drivers
+				pods += len(p.evictionUnits[id].pods)
 			}
 		}
 	}
@@ -39,10 +39,10 @@ func (p *planner) repeat(units []placed) {
 	}
 }
 
-// restoreTaken takes atoms again without asking the rules, which let them go before.
-func (p *planner) restoreTaken(atoms []int32) {
-	for _, id := range atoms {
-		for _, v := range p.atoms[id].pods {
+// restoreTaken takes eviction units again without asking the rules, which let them go before.
+func (p *planner) restoreTaken(evictionUnits []int32) {
+	for _, id := range evictionUnits {
+		for _, v := range p.evictionUnits[id].pods {
 			p.take(&p.pods[v], true)
 		}
 	}
@@ -59,10 +59,10 @@ func (p *planner) tell(units []placed, commits int) {
 	p.stamp++
 }
 
-func (p *planner) uids(atoms []int32) []string {
+func (p *planner) uids(evictionUnits []int32) []string {
 	var out []string
-	for _, id := range atoms {
-		for _, v := range p.atoms[id].pods {
+	for _, id := range evictionUnits {
+		for _, v := range p.evictionUnits[id].pods {
 			out = append(out, p.pods[v].UID)
 		}
 	}

@@ -9,10 +9,10 @@ import (
 
 // hunt is the search of room for one claimant: what it may take, and what for.
 type hunt struct {
-	*order
-	asker   *asker
-	reach   int
-	drivers bool // drivers may go too
+	*activeClaim
+	asker    *asker
+	lcaBound int
+	drivers  bool // drivers may go too
 	// standing is the rank of each queue below the claim's path, by surplus, the largest first.
 	standing []int
 	// elsewhere is who goes under a max where nobody has to go for room; looked says that it was looked for.
@@ -30,17 +30,17 @@ func (p *planner) open() {
 }
 
 // below is the queue under the claim's path from which a pod of this queue is taken.
-func (p *picture) below(o *order, q int) int {
-	for p.queues[q].depth > o.meet[q]+1 {
+func (p *picture) below(o *activeClaim, q int) int {
+	for p.queues[q].depth > o.lowestCommonAncestor[q]+1 {
 		q = p.queues[q].parent
 	}
 	return q
 }
 
-// may takes an atom if the rules let it go beside those that went already, and reports whether they did. Each queue from its leaf to the
+// may takes an eviction unit if the rules let it go beside those that went already, and reports whether they did. Each queue from its leaf to the
 // one below the claim's path must keep its entitlement, and so must those that kept it for an earlier claim.
 func (p *planner) may(h *hunt, id int32) bool {
-	a := &p.atoms[id]
+	a := &p.evictionUnits[id]
 	for i, v := range a.pods {
 		victim := &p.pods[v]
 		if !p.reaches(h, victim) || !p.budgeted(victim) {
@@ -48,7 +48,7 @@ func (p *planner) may(h *hunt, id int32) bool {
 			return false
 		}
 		p.take(victim, true)
-		if !p.keeps(h.order, victim.Queue) {
+		if !p.keeps(h.activeClaim, victim.Queue) {
 			p.restore(a.pods[:i+1])
 			return false
 		}
@@ -62,19 +62,19 @@ func (p *planner) restore(pods []int32) {
 	}
 }
 
-// undo brings the pods of atoms back.
-func (p *planner) undo(atoms ...int32) {
-	for _, id := range atoms {
-		p.restore(p.atoms[id].pods)
+// undo brings the pods of eviction units back.
+func (p *planner) undo(evictionUnits ...int32) {
+	for _, id := range evictionUnits {
+		p.restore(p.evictionUnits[id].pods)
 	}
 }
 
 // reaches is the part of may that does not depend on what else goes.
 func (p *planner) reaches(h *hunt, v *pod) bool {
-	if at := h.meet[v.Queue]; v.gone || at == never || at < h.reach || h.Spares(v.Candidate) {
+	if at := h.lowestCommonAncestor[v.Queue]; v.gone || at == never || at < h.lcaBound || h.Exempts(v.Candidate) {
 		return false
 	}
-	for q := v.Queue; p.queues[q].depth > h.meet[v.Queue]; q = p.queues[q].parent {
+	for q := v.Queue; p.queues[q].depth > h.lowestCommonAncestor[v.Queue]; q = p.queues[q].parent {
 		if !p.queues[q].touchable {
 			return false
 		}
@@ -82,11 +82,11 @@ func (p *planner) reaches(h *hunt, v *pod) bool {
 	return true
 }
 
-func (p *planner) keeps(o *order, leaf int) bool {
-	meet := o.meet[leaf]
+func (p *planner) keeps(o *activeClaim, leaf int) bool {
+	lca := o.lowestCommonAncestor[leaf]
 	for q := leaf; q >= 0; q = p.queues[q].parent {
 		a := &p.queues[q]
-		if (a.depth > meet || a.guarded) && !a.keepsEntitlement() {
+		if (a.depth > lca || a.guarded) && !a.keepsEntitlement() {
 			return false
 		}
 	}
@@ -114,10 +114,10 @@ func (p *picture) surplus(q int) Share {
 }
 
 // rank writes the standing of all queues. Those inside one are taken from it, so they stand as it does.
-func (p *planner) rank(o *order, standing []int) []int {
+func (p *planner) rank(o *activeClaim, standing []int) []int {
 	var rivals []int
 	for q := range p.queues {
-		if at := o.meet[q]; at != never && p.queues[q].depth == at+1 {
+		if at := o.lowestCommonAncestor[q]; at != never && p.queues[q].depth == at+1 {
 			rivals = append(rivals, q)
 		}
 	}
@@ -131,15 +131,15 @@ func (p *planner) rank(o *order, standing []int) []int {
 		standing[q] = i
 	}
 	for q := range p.queues {
-		if at := o.meet[q]; at != never && p.queues[q].depth > at+1 {
+		if at := o.lowestCommonAncestor[q]; at != never && p.queues[q].depth > at+1 {
 			standing[q] = standing[p.queues[q].parent]
 		}
 	}
 	return standing
 }
 
-// merit is what speaks for a victim before its name does.
-type merit struct {
+// victimRank is what ranks one victim before another. Names decide between equal ranks.
+type victimRank struct {
 	announced bool
 	queue     int
 	priority  int32
@@ -147,15 +147,15 @@ type merit struct {
 	bound     int64
 }
 
-func (p *picture) merit(id int32) merit {
-	a := &p.atoms[id]
+func (p *picture) victimRank(id int32) victimRank {
+	a := &p.evictionUnits[id]
 	v := &p.pods[a.pods[0]]
-	return merit{announced: a.announced, queue: v.Queue, priority: v.Priority, drivers: a.drivers, bound: v.Bound}
+	return victimRank{announced: a.announced, queue: v.Queue, priority: v.Priority, drivers: a.drivers, bound: v.Bound}
 }
 
 // compare: announced before, from the queue with the largest surplus, of lower priority, no driver, newest. One by one, since nothing is
 // compared more often.
-func (m *merit) compare(o *merit, standing []int) int {
+func (m *victimRank) compare(o *victimRank, standing []int) int {
 	if m.announced != o.announced {
 		if m.announced {
 			return -1
@@ -176,9 +176,9 @@ func (m *merit) compare(o *merit, standing []int) int {
 
 // prefer compares two victims of equal cost.
 func (p *picture) prefer(h *hunt, x, y int32) int {
-	a, b := p.merit(x), p.merit(y)
+	a, b := p.victimRank(x), p.victimRank(y)
 	if by := a.compare(&b, h.standing); by != 0 {
 		return by
 	}
-	return cmp.Compare(p.pods[p.atoms[x].pods[0]].UID, p.pods[p.atoms[y].pods[0]].UID)
+	return cmp.Compare(p.pods[p.evictionUnits[x].pods[0]].UID, p.pods[p.evictionUnits[y].pods[0]].UID)
 }

@@ -95,9 +95,9 @@ type Claim struct {
 	More bool
 }
 
-// Spares reports whether the claim leaves a pod alone since it had its turn: the pod in whose place it is was evicted when the queue was below
+// Exempts reports whether the claim must not take a pod: it replaces one that was evicted when the queue was below
 // already, and no share has changed since. One eviction for one state of the shares.
-func (c *Claim) Spares(v *Candidate) bool { return v.Replaces != 0 && c.Since <= v.Replaces }
+func (c *Claim) Exempts(v *Candidate) bool { return v.Replaces != 0 && c.Since <= v.Replaces }
 
 // Unit is what gets its places together or not at all: a single pod, or as many pods as a group needs to start.
 type Unit struct {

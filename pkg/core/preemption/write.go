@@ -1,13 +1,13 @@
 package preemption
 
 // guard marks the queues from which somebody went: they stay at their entitlement whatever later claims take.
-func (p *planner) guard(o *order) {
+func (p *planner) guard(o *activeClaim) {
 	for _, u := range o.placed {
 		for _, s := range u.seats {
 			for _, id := range s.victims {
-				for _, v := range p.atoms[id].pods {
+				for _, v := range p.evictionUnits[id].pods {
 					leaf := p.pods[v].Queue
-					for q := leaf; p.queues[q].depth > o.meet[leaf]; q = p.queues[q].parent {
+					for q := leaf; p.queues[q].depth > o.lowestCommonAncestor[leaf]; q = p.queues[q].parent {
 						p.queues[q].guarded = true
 					}
 				}
@@ -35,13 +35,13 @@ func (p *planner) write() {
 	}
 }
 
-func (p *planner) writeVictims(o *order, a *asker, id int32) {
-	for _, v := range p.atoms[id].pods {
+func (p *planner) writeVictims(o *activeClaim, a *asker, id int32) {
+	for _, v := range p.evictionUnits[id].pods {
 		victim := &p.pods[v]
 		above := p.below(o, victim.Queue)
 		surplus := p.surplus(above)
 		with := ""
-		if len(p.atoms[id].pods) > 1 {
+		if len(p.evictionUnits[id].pods) > 1 {
 			with = victim.Gang
 		}
 		p.plan.Victims = append(p.plan.Victims, Victim{
