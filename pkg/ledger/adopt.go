@@ -7,8 +7,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// Adopt makes a plan the plan: its claimants have their places kept, its victims are to be announced. It returns how many places it did not take
-// since the world has moved on. Where the root says observe only, nothing is to be carried out.
+// Adopt carries out a plan: its claimants are nominated, its victims are to be announced. It returns how many units it left out since the cluster has
+// changed meanwhile. With observeOnly it does nothing.
 func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (stale int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -39,8 +39,8 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 			}
 			for _, at := range places {
 				r := l.pods[UID(at.UID)]
-				l.endPlace(r)
-				l.givePlace(r, &place{node: l.nodes.byName[w.Nodes[at.Node].Name], claim: a, kind: payment.Kind})
+				l.endNomination(r)
+				l.giveNode(r, &nomination{node: l.nodes.byName[w.Nodes[at.Node].Name], claim: a, kind: payment.Kind})
 				l.wake(r)
 			}
 		}
@@ -51,8 +51,8 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 		l.choose(w, v, after[v.Node])
 	}
 	for _, r := range l.doubtful() {
-		if r.place.claim != nil { // nothing will make it good
-			l.endPlace(r)
+		if r.nomination.claim != nil { // nothing will free its room
+			l.endNomination(r)
 			p.pace.Rest = true
 		}
 	}
@@ -60,7 +60,7 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 	return stale
 }
 
-// wake has a parked claimant taken out of kube-scheduler's queue: its turn is when its place is free.
+// wake takes a parked claimant out of kube-scheduler's queue: it is released when its room is there.
 func (l *Ledger) wake(r *record) {
 	if r.state == Parked {
 		l.woken = append(l.woken, r.UID)
@@ -76,7 +76,7 @@ func placesOf(places []preemption.Place, u preemption.Unit) (of []preemption.Pla
 	return of
 }
 
-// standing reports whether what was planned for a unit still stands: its pods wait, the nodes and the victims are there.
+// standing reports whether the plan for a unit is still possible: its pods wait, its nodes and victims are there.
 func (l *Ledger) standing(w preemption.World, plan preemption.Plan, u preemption.Unit, places []preemption.Place) bool {
 	for _, at := range places {
 		r, e := l.pods[UID(at.UID)], l.nodes.byName[w.Nodes[at.Node].Name]
@@ -95,28 +95,28 @@ func (l *Ledger) standing(w preemption.World, plan preemption.Plan, u preemption
 	return true
 }
 
-// choose enters a victim, if the claimant for which it goes was given its place.
+// choose adds a victim, if its claimant was nominated.
 func (l *Ledger) choose(w preemption.World, v *preemption.Victim, after left) {
 	r, c := l.pods[UID(v.UID)], l.pods[UID(v.For)]
-	if r == nil || c == nil || c.place == nil || c.place.claim == nil || r.victim != nil || r.state != Bound || r.Terminating ||
+	if r == nil || c == nil || c.nomination == nil || c.nomination.claim == nil || r.victim != nil || r.state != Bound || r.Terminating ||
 		r.leaf == nil {
 		return
 	}
 	above := w.Queues[v.Above]
-	is := &victim{claimant: c, claim: c.place.claim, with: v.With, Victim: Victim{
+	is := &victim{claimant: c, claim: c.nomination.claim, with: v.With, Victim: Victim{
 		UID: r.UID, Namespace: r.Namespace, Name: r.Name, Node: r.Node, Queue: r.leaf.path,
-		ForQueue: c.place.claim.path, ForUID: c.UID, ForNamespace: c.Namespace, ForName: c.Name, Kind: c.place.kind,
+		ForQueue: c.nomination.claim.path, ForUID: c.UID, ForNamespace: c.Namespace, ForName: c.Name, Kind: c.nomination.kind,
 		Above: above.Path, Resource: v.Resource, Surplus: v.Surplus, Share: above.Entitlement.Get(v.Resource),
 	}}
-	is.Due = l.now + w.Settings.MaxWaitBeforeKill // once it is announced, from then on
+	is.Due = l.now + w.Settings.MaxWaitBeforeKill // counted again from the announcement
 	r.victim = is
 	delete(l.preempting.withdrawn, r.UID)
 	l.preempting.victims = append(l.preempting.victims, r)
 	l.preempting.counts.Chosen++
-	c.place.victims = append(c.place.victims, r)
+	c.nomination.victims = append(c.nomination.victims, r)
 	r.touch()
 	is.unlike = !l.neededIn(after, r)
-	if r.Announced != 0 { // by an earlier process: the wait runs since then
+	if r.Announced != 0 { // by an earlier process: the wait runs since that announcement
 		is.Phase, is.Due = Announced, r.Announced+w.Settings.MaxWaitBeforeKill
 	}
 	l.version++
@@ -128,7 +128,7 @@ type left struct {
 	slots int
 }
 
-// leftAfter returns what is left on each node from which somebody goes, by its index in the world.
+// leftAfter returns what is left on each node that loses a victim, by its index in the world.
 func (l *Ledger) leftAfter(w preemption.World, plan preemption.Plan) map[int]left {
 	after := map[int]left{}
 	for _, v := range plan.Victims {
@@ -148,7 +148,7 @@ func (l *Ledger) leftAfter(w preemption.World, plan preemption.Plan) map[int]lef
 	return after
 }
 
-// neededIn reports whether by arithmetic alone a victim has to go for the plan after which so much is left on its node. If not, a filter said so.
+// neededIn reports whether the claimants would lack room with the victim there. If not, a filter demanded its eviction.
 func (l *Ledger) neededIn(after left, r *record) bool {
 	return after.slots < 1 || l.nodes.capacityOf(r.spot).Overfull(after.free.Sub(r.Request), r.Request)
 }

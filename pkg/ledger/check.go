@@ -150,7 +150,7 @@ func (l *Ledger) checkRoom() (wrong []string) {
 	for _, uid := range sortedKeys(l.pods) {
 		r := l.pods[uid]
 		if e := r.spot; e != nil {
-			if l.nodes.byName[e.Name] != e || !r.state.charged() && (r.place == nil || r.place.node != e) {
+			if l.nodes.byName[e.Name] != e || !r.state.charged() && (r.nomination == nil || r.nomination.node != e) {
 				say("pod %s, %s, takes room on node %s, which is not there for it", r.Name, r.state, e.Name)
 			}
 			if added[e] == nil {

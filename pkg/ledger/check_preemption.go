@@ -9,14 +9,14 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// checkPreemption looks at places, victims and what is copied of nodes for plans.
+// checkPreemption checks nominations, victims and the copies of nodes.
 func (l *Ledger) checkPreemption() (wrong []string) {
-	wrong = append(l.checkPlaces(), l.checkVictims()...)
+	wrong = append(l.checkNominations(), l.checkVictims()...)
 	return append(wrong, l.checkCopies()...)
 }
 
-// checkPlaces: a pod that has a place waits or is being tried, and its room is taken there, once.
-func (l *Ledger) checkPlaces() (wrong []string) {
+// checkNominations: a nominated pod waits or is released, and its room is taken on its node, once.
+func (l *Ledger) checkNominations() (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	places := 0
 	for _, uid := range sortedKeys(l.pods) {
@@ -24,21 +24,21 @@ func (l *Ledger) checkPlaces() (wrong []string) {
 		if r.wantsNomination() && !slices.Contains(l.preempting.renominate, r) {
 			say("pod %s is nominated to %q, and nobody is to look at that", uid, r.Nominated)
 		}
-		if r.place == nil {
+		if r.nomination == nil {
 			if !r.state.charged() && r.spot != nil {
 				say("pod %s is %s, has no place, and takes room on %s", uid, r.state, r.spot.Name)
 			}
 			continue
 		}
 		places++
-		p := r.place
-		if !slices.Contains(l.preempting.placed, r) {
+		p := r.nomination
+		if !slices.Contains(l.preempting.nominated, r) {
 			say("pod %s has a place and is not listed so", uid)
 		}
 		if r.state != Waiting && r.state != Parked && r.state != Released {
 			say("pod %s is %s and has a place", uid, r.state)
 		}
-		if !r.state.charged() && r.spot != r.placeNode() {
+		if !r.state.charged() && r.spot != r.nominatedNode() {
 			say("pod %s has its place on %s, and its room is not taken there", uid, p.node.Name)
 		}
 		for i, v := range p.victims {
@@ -47,13 +47,13 @@ func (l *Ledger) checkPlaces() (wrong []string) {
 			}
 		}
 	}
-	if places != len(l.preempting.placed) {
-		say("%d pods have places, %d are listed", places, len(l.preempting.placed))
+	if places != len(l.preempting.nominated) {
+		say("%d pods have places, %d are listed", places, len(l.preempting.nominated))
 	}
 	return wrong
 }
 
-// checkVictims: a victim is bound, and goes for somebody who has a place and counts on it. One that is being evicted already may go for nobody.
+// checkVictims: a victim is bound, and its claimant is nominated and counts on it. A victim whose eviction was accepted may have no claimant.
 func (l *Ledger) checkVictims() (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	victims, drivers := 0, map[*account]*resource.Sum{}
@@ -75,7 +75,7 @@ func (l *Ledger) checkVictims() (wrong []string) {
 		if r.state != Bound {
 			say("pod %s is to go and is %s", uid, r.state)
 		}
-		if c := r.victim.claimant; r.victim.Phase != Evicting && (c.place == nil || !slices.Contains(c.place.victims, r)) {
+		if c := r.victim.claimant; r.victim.Phase != Evicting && (c.nomination == nil || !slices.Contains(c.nomination.victims, r)) {
 			say("pod %s is to go for %s, which does not count on it", uid, c.UID)
 		}
 	}
@@ -94,12 +94,12 @@ func (l *Ledger) checkVictims() (wrong []string) {
 	return wrong
 }
 
-// checkCopies: what is copied of a node for plans is what would be copied now.
+// checkCopies: the copy of a node is as it would be made now.
 func (l *Ledger) checkCopies() (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	staying := map[*node]int{}
 	for _, r := range l.pods { // sums: order does not matter
-		if r.spot != nil && (r.state == Bound || r.place != nil && !r.state.charged()) {
+		if r.spot != nil && (r.state == Bound || r.nomination != nil && !r.state.charged()) {
 			staying[r.spot]++
 		}
 	}

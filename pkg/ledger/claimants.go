@@ -7,8 +7,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// claims enters what starved queues are owed, and their next pods: in the order of the dispatch, as limits from the queue down let them run
-// together. Limits above it are left to the plan, since what goes below them counts.
+// claims adds the open claims to the world, with the next pods of their queues in the order of release, as far as limits from the queue down allow
+// them together. The plan checks the limits above, since the victims below them count.
 func (l *Ledger) claims(w *preemption.World, again []*record, all bool) {
 	for i, n := range l.queues.Nodes[1:] {
 		a := l.queues.accounts[n.Path]
@@ -32,7 +32,7 @@ func (l *Ledger) claims(w *preemption.World, again []*record, all bool) {
 	}
 	t := l.try()
 	defer t.end()
-	for _, r := range l.preempting.placed { // in the order in which they were given
+	for _, r := range l.preempting.nominated { // in the order in which they were given
 		if r.state == Waiting && r.leaf != nil && !slices.Contains(again, r) {
 			t.move(r, Released)
 		}
@@ -46,8 +46,8 @@ func (l *Ledger) claims(w *preemption.World, again []*record, all bool) {
 	}
 }
 
-// claimants charges the next pods of a queue as long as it stays within its target, and returns them. What is too large is passed over: something
-// smaller may be owed.
+// claimants charges the next pods of a queue as long as it stays within its target, and returns them. It passes over pods that are too large: a
+// smaller one may be owed.
 func (t *trial) claimants(a *account, target resource.List, most int) (units []preemption.Unit) {
 	l := t.ledger
 	l.ceiling = a
@@ -68,7 +68,7 @@ func (t *trial) claimants(a *account, target resource.List, most int) (units []p
 		if preemption.CompareDominant(rule, l.total, a.usage.List(), target) > 0 || l.haveTooManyDrivers(pods) {
 			t.charged = t.charged[:first]
 			t.takeBack(from)
-			r.passOver() // what is alike is too large too
+			r.passOver() // pods of its class are too large too
 			continue
 		}
 		n += len(pods)
@@ -78,8 +78,8 @@ func (t *trial) claimants(a *account, target resource.List, most int) (units []p
 		}
 		for _, r := range pods {
 			c := preemption.Claimant{UID: string(r.UID), Queue: r.leaf.ordinal - 1, Request: r.Request, Class: r.class.key}
-			if r.place != nil {
-				c.Nominated = r.place.node.Name
+			if r.nomination != nil {
+				c.Nominated = r.nomination.node.Name
 			}
 			u.Pods = append(u.Pods, c)
 		}
@@ -89,7 +89,7 @@ func (t *trial) claimants(a *account, target resource.List, most int) (units []p
 	return units
 }
 
-// haveTooManyDrivers: the walk does not ask what the queue that claims allows its own drivers.
+// haveTooManyDrivers checks the driver share, which the walk does not check for the queue that claims.
 func (l *Ledger) haveTooManyDrivers(charged []*record) bool {
 	for _, r := range charged {
 		if _, over := l.driverTooMany(r); over {
@@ -99,8 +99,7 @@ func (l *Ledger) haveTooManyDrivers(charged []*record) bool {
 	return false
 }
 
-// passOver leaves a pod out of the walk, and what is alike; with it all of a group that starts together, of whatever classes: else its pods would be
-// taken for single ones.
+// passOver leaves the pod's class out of the walk, and all classes of its group: otherwise pods of the group would be taken for single pods.
 func (r *record) passOver() {
 	r.class.mark = 0
 	if r.group.open() {

@@ -10,16 +10,16 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// copiedNode is what of a node is copied for plans. It is never written after it was made.
+// copiedNode is a node as plans see it. It does not change once it is made.
 type copiedNode struct {
 	preemption.Node
 	leaving []leavingPod
 	closed  bool   // to claimants
 	tree    uint64 // the tree whose indices it holds
-	until   int64  // when somebody who is leaving will count as stuck, 0: never
+	until   int64  // when a leaving pod will count as stuck, or an exempt pod may go again; 0: never
 }
 
-// coming is a claimant that is on its way to a node.
+// coming is a claimant that is nominated to a node.
 type coming struct {
 	preemption.Place
 	node string
@@ -31,7 +31,7 @@ type leavingPod struct {
 	request resource.List
 }
 
-// copyNode returns what a plan is to know of a node.
+// copyNode returns a node as plans see it.
 func (l *Ledger) copyNode(e *node, now int64) *copiedNode {
 	if c := e.copied; c != nil && c.tree == l.queues.builds && (c.until == 0 || now <= c.until) {
 		return c

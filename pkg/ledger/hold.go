@@ -178,7 +178,7 @@ func (l *Ledger) NodesOpenTo(uid UID) ([]string, bool) {
 	}
 	var open []string
 	for _, e := range l.nodes.all { // into a set: order does not matter
-		if e.heldFor == nil || r != nil && r.place != nil && r.place.node == e {
+		if e.heldFor == nil || r != nil && r.nomination != nil && r.nomination.node == e {
 			open = append(open, e.Name)
 		}
 	}

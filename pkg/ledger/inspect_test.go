@@ -85,7 +85,7 @@ func TestAViolationStopsPreemption(t *testing.T) {
 	w, _ := f.Preemption(f.now)
 	plan := preemption.Make(w, f.Feasibility(w))
 	f.Adopt(w, plan, f.now)
-	all := f.Errands(f.now).Announce
+	all := f.PendingActions(f.now).Announce
 	if len(all) != 66 {
 		t.Fatalf("%d pods are to be announced, want 66", len(all))
 	}
@@ -93,7 +93,7 @@ func TestAViolationStopsPreemption(t *testing.T) {
 		f.announce(v.UID)
 	}
 	f.now += 15 * sec
-	if n := len(f.Errands(f.now).Evict); n != 5 {
+	if n := len(f.PendingActions(f.now).Evict); n != 5 {
 		t.Fatalf("%d pods are to be evicted, want 5", n)
 	}
 
@@ -107,7 +107,7 @@ func TestAViolationStopsPreemption(t *testing.T) {
 	if found, stopped := f.round(LookCost); len(found) == 0 || !stopped {
 		t.Fatalf("found %v, stopped is %v", found, stopped)
 	}
-	if e := f.Errands(f.now); len(e.Announce)+len(e.Evict) > 0 {
+	if e := f.PendingActions(f.now); len(e.Announce)+len(e.Evict) > 0 {
 		t.Errorf("stopped, and %d are to be announced, %d to be evicted", len(e.Announce), len(e.Evict))
 	}
 	if f.Adopt(w, plan, f.now); f.PreemptionCounts().Chosen != 66 {
@@ -131,7 +131,7 @@ func TestAViolationStopsPreemption(t *testing.T) {
 	if found, stopped := f.round(1); len(found) > 0 || stopped {
 		t.Errorf("after a round without a violation: %v, stopped is %v", found, stopped)
 	}
-	if n := len(f.Errands(f.now).Evict); n != 5 {
+	if n := len(f.PendingActions(f.now).Evict); n != 5 {
 		t.Errorf("%d pods are to be evicted, want 5", n)
 	}
 	if f.Outranked("urgent") == nil {

@@ -62,7 +62,7 @@ func (l *Ledger) head(a *account, open book.Lanes) *record {
 		q := &a.podQueues[i]
 		c := q.class
 		if c.mark != l.mark || open&c.lane.Set() == 0 || (l.lanes.Shared() || c.driver) && l.stopsOnPath(a, c) ||
-			len(l.keptOff) > 0 && l.isKeptOff(a, c) {
+			len(l.blockedByMax) > 0 && l.isBlockedByMax(a, c) {
 			continue
 		}
 		if first == nil || q.Before(&first.PodQueue) {

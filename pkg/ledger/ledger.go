@@ -70,10 +70,10 @@ type Ledger struct {
 	waitingDrivers waitingDrivers
 	stale          *account // a leaf that promised what its limits do not allow any more
 
-	// Preemption: see starvation.go, places.go, victims.go, preemption.go.
-	preempting preempting
-	keptOff    []keptOff // of a walk
-	ceiling    *account  // of a trial of claimants: limits from this queue up are not asked
+	// Preemption: see starvation.go, nominations.go, victims.go, preemption.go.
+	preempting   preempting
+	blockedByMax []blockedByMax // of a walk
+	ceiling      *account       // of a trial of claimants: limits from this queue up are not asked
 
 	nodes nodeTable
 	total resource.List // what the queues share: that of the nodes, as of the last settle

@@ -141,7 +141,7 @@ func (l *Ledger) revise(r *record, p Pod) bool {
 	}
 	leaf, s, hold, spot := r.leaf, r.state, r.hold, r.spot
 	if !p.Request.Equal(r.Request) || p.Class != r.Class {
-		l.endPlace(r)
+		l.endNomination(r)
 	}
 	r.left = r.app
 	l.occupy(r, nil)

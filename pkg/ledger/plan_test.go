@@ -24,11 +24,11 @@ func TestScenarioAEndsWhereTheDocumentSays(t *testing.T) {
 		t.Fatalf("%d places are stale", stale)
 	}
 	f.sound()
-	for _, v := range f.Errands(f.now).Announce {
+	for _, v := range f.PendingActions(f.now).Announce {
 		f.announce(v.UID)
 	}
 	f.now += 15 * sec
-	for _, v := range f.Errands(f.now).Evict {
+	for _, v := range f.PendingActions(f.now).Evict {
 		f.Evicted(v.UID, f.now)
 		f.forget(v.UID)
 		f.pod(v.UID+"-again", "busy", at(f.now)) // its owner makes it anew

@@ -95,14 +95,14 @@ func (s State) inWindow() bool { return s == Released || s == Reserved }
 
 // record is a pod of ours and what it has put on the accounts. What a release touches comes first, together, as in account.
 type record struct {
-	class    *class
-	leaf     *account // where it is entered, nil while no queue takes it
-	app      *account
-	group    *group  // the pod group that it names
-	spot     *node   // where its room is taken: on a node that had some, then on its own
-	place    *place  // where room is kept for it while it waits: see places.go
-	victim   *victim // it is to go: see victims.go
-	listedOn *node   // see stay
+	class      *class
+	leaf       *account // where it is entered, nil while no queue takes it
+	app        *account
+	group      *group      // the pod group that it names
+	spot       *node       // where its room is taken: on a node that had some, then on its own
+	nomination *nomination // where room is kept for it while it waits: see nominations.go
+	victim     *victim     // it is to go: see victims.go
+	listedOn   *node       // see stay
 
 	ticket       uint64 // of the last release; never changes while kube-scheduler holds the pod
 	since        int64  // when it entered its state

@@ -9,16 +9,15 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// maxClaimants bounds the pods for which one round looks for places, and so how long it holds the lock: where there are more, the next round
-// follows at once.
+// maxClaimants bounds the claimants of one round, and so how long it holds the lock. If there are more, the next round follows at once.
 const maxClaimants = 512
 
-// Preemption returns what a plan is made from; false: there is no claim for which one is due.
+// Preemption returns what a plan is made from; false: no claim is open.
 func (l *Ledger) Preemption(now int64) (preemption.World, bool) {
 	return l.preemptionWorld(now, false)
 }
 
-// WhatPreemption is Preemption for those who ask what would be: as if the timeouts had passed of all queues that are below and have one.
+// WhatPreemption is Preemption as if all running clocks with a timeout had run out.
 func (l *Ledger) WhatPreemption(now int64) preemption.World {
 	w, _ := l.preemptionWorld(now, true)
 	return w
@@ -26,7 +25,7 @@ func (l *Ledger) WhatPreemption(now int64) preemption.World {
 
 func (l *Ledger) preemptionWorld(now int64, all bool) (preemption.World, bool) {
 	w, cached, coming, ok := l.copyForPreemption(now, all)
-	// Outside the lock: what is copied of a node is never written again.
+	// Outside the lock: the copy of a node is never changed.
 	usage := make([]resource.Sum, len(w.Queues))
 	for i := range w.Queues {
 		usage[i].Add(w.Queues[i].Usage)
@@ -88,7 +87,7 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 		return w, nil, nil, false
 	}
 	var placed []coming
-	for _, r := range p.placed {
+	for _, r := range p.nominated {
 		if r.leaf == nil || r.state.charged() || slices.Contains(again, r) {
 			continue
 		}
@@ -96,16 +95,16 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 			q := &w.Queues[a.ordinal-1]
 			q.Usage = q.Usage.Add(r.Request)
 		}
-		placed = append(placed, coming{preemption.Place{UID: string(r.UID), Queue: r.leaf.ordinal - 1}, r.place.node.Name})
+		placed = append(placed, coming{preemption.Place{UID: string(r.UID), Queue: r.leaf.ordinal - 1}, r.nomination.node.Name})
 	}
 	nodes := make([]*copiedNode, 0, len(l.nodes.all))
 	for _, e := range l.nodes.all {
 		c := l.copyNode(e, now)
-		if !e.Usable || e.heldFor != nil { // for no claimant; but who leaves it, its queue does not use any more
+		if !e.Usable || e.heldFor != nil { // no claimant may use it; but its leaving pods count as gone from their queues
 			nodes = append(nodes, &copiedNode{leaving: c.leaving, closed: true})
 			continue
 		}
-		for _, r := range again { // few: its room is free until it has a place that holds good
+		for _, r := range again { // few: their room counts as free until they are nominated again
 			if r.spot == e {
 				x := *c
 				x.Free, x.Slots = x.Free.Add(r.Request), x.Slots+1
@@ -159,14 +158,14 @@ func (l *Ledger) preemptionQueue(i int, n queue.Node, held heldBack) preemption.
 	return q
 }
 
-// doubtful are the claimants whose places nothing makes good: their node has no room for them, and nobody is leaving to make it. After a restart all
-// may be: what their victims are is to be found out again. They are looked for places anew, and the ones they have come first.
+// doubtful are the nominated pods whose node lacks room for them although no pod is leaving it. After a restart all may be, until a plan finds their
+// victims again. They are planned again, and prefer the node that they have.
 func (l *Ledger) doubtful() (rs []*record) {
-	for _, r := range l.preempting.placed {
-		if r.state.charged() || len(r.place.victims) > 0 {
+	for _, r := range l.preempting.nominated {
+		if r.state.charged() || len(r.nomination.victims) > 0 {
 			continue
 		}
-		e := r.place.node
+		e := r.nomination.node
 		copied := l.copyNode(e, l.now)
 		if copied.Slots < 0 || l.nodes.capacityOf(e).Overfull(copied.Free, r.Request) {
 			rs = append(rs, r)

@@ -331,7 +331,7 @@ func TestTheRoomOfAPlaceIsForItsClaimant(t *testing.T) {
 	if kept := f.KeptFrom("new-002"); !kept["node"] {
 		t.Error("other pods are not kept off the node")
 	}
-	e := f.Errands(f.now)
+	e := f.PendingActions(f.now)
 	f.wantPods(victims(e.Announce), "busy-089", "busy-088")
 	if v := e.Announce[0]; v.ForQueue != "root.sometimes-busy" || v.ForUID != "new-000" || v.Above != "root.busy" || v.Share != 25_000 || v.Surplus != 65_000 {
 		t.Errorf("victim: %+v", v)
@@ -341,11 +341,11 @@ func TestTheRoomOfAPlaceIsForItsClaimant(t *testing.T) {
 	}
 	f.announce("busy-089", "busy-088")
 	f.now += 15*sec - 1
-	f.wantPods(victims(f.Errands(f.now).Evict))
+	f.wantPods(victims(f.PendingActions(f.now).Evict))
 	f.now++
-	f.wantPods(victims(f.Errands(f.now).Evict), "busy-089", "busy-088")
+	f.wantPods(victims(f.PendingActions(f.now).Evict), "busy-089", "busy-088")
 	f.Evicted("busy-089", f.now)
-	f.wantPods(victims(f.Errands(f.now).Evict), "busy-088")
+	f.wantPods(victims(f.PendingActions(f.now).Evict), "busy-088")
 	f.Evicted("busy-088", f.now)
 	f.edit("busy-089", func(p *Pod) { p.Terminating, p.Deadline = true, f.now+30*sec })
 
@@ -367,7 +367,7 @@ func TestAnEvictionCountsAlthoughThePodIsGoneAlready(t *testing.T) {
 	f := planned(t, 2)
 	f.announce("busy-089", "busy-088")
 	f.now += 15 * sec
-	f.wantPods(victims(f.Errands(f.now).Evict), "busy-089", "busy-088")
+	f.wantPods(victims(f.PendingActions(f.now).Evict), "busy-089", "busy-088")
 	f.forget("busy-089") // the watch was faster than the answer
 	f.Evicted("busy-089", f.now)
 	f.Evicted("busy-088", f.now)
@@ -404,7 +404,7 @@ func TestAVictimThatIsNotNeededAnyMoreStays(t *testing.T) {
 			c.do(f)
 			f.now += 15 * sec
 			f.clocks()
-			e := f.Errands(f.now)
+			e := f.PendingActions(f.now)
 			f.sound()
 			f.wantPods(withdrawals(e.Withdraw), c.stay...)
 			for _, w := range e.Withdraw {
@@ -428,7 +428,7 @@ func TestAVictimIsNotNeededWhereAListedResourceComesFree(t *testing.T) {
 	f.forget("busy-000")
 	f.now += 15 * sec
 	f.clocks()
-	e := f.Errands(f.now)
+	e := f.PendingActions(f.now)
 	f.wantPods(victims(e.Evict))
 	f.wantPods(withdrawals(e.Withdraw), "busy-089")
 }
@@ -438,16 +438,16 @@ func TestABudgetThatRefusesForLongSparesTheVictim(t *testing.T) {
 	f.announce("busy-089")
 	for range 2 {
 		f.now += 31 * sec
-		f.wantPods(victims(f.Errands(f.now).Evict), "busy-089")
+		f.wantPods(victims(f.PendingActions(f.now).Evict), "busy-089")
 		f.EvictionFailed("busy-089", true, f.now)
-		f.wantPods(victims(f.Errands(f.now).Evict))
+		f.wantPods(victims(f.PendingActions(f.now).Evict))
 		if f.PreemptionCounts().Refused == 2 {
 			break
 		}
 		f.now -= 25 * sec
 	}
 	f.now += 31 * sec
-	w := f.Errands(f.now).Withdraw
+	w := f.PendingActions(f.now).Withdraw
 	f.wantPods(withdrawals(w), "busy-089")
 	if w[0].Why != preemption.BudgetRefuses {
 		t.Errorf("it stays since %q", w[0].Why)
@@ -522,7 +522,7 @@ func TestARestartGoesOnWithWhatWasAnnounced(t *testing.T) {
 		})
 	}
 	f.wantPods(f.choose())
-	if w := f.Errands(f.now).Withdraw; len(w) != 0 {
+	if w := f.PendingActions(f.now).Withdraw; len(w) != 0 {
 		t.Errorf("what was announced is withdrawn before anything was planned: %v", withdrawals(w))
 	}
 	if !f.clocks() {
@@ -548,7 +548,7 @@ func TestARestartGoesOnWithWhatWasAnnounced(t *testing.T) {
 	p.Victims = []preemption.Victim{{UID: "busy-000", For: "new-001", Above: 1}, {UID: "busy-002", For: "new-002", Above: 1}}
 	f.Adopt(w, p, f.now)
 	f.sound()
-	e := f.Errands(95*sec + 15*sec)
+	e := f.PendingActions(95*sec + 15*sec)
 	f.wantPods(victims(e.Evict), "busy-000") // the wait goes on
 	f.wantPods(victims(e.Announce), "busy-002")
 	f.wantPods(withdrawals(e.Withdraw))
@@ -576,11 +576,11 @@ func TestAnnouncementsOfAnEarlierProcessAreTakenBackWhereNobodyClaims(t *testing
 	f := newFixture(t, Options{})
 	f.declare("root.busy")
 	f.pod("shows", "busy", boundTo("node"), func(p *Pod) { p.Announced = f.now })
-	if got := f.Errands(f.now).Withdraw; len(got) > 0 {
+	if got := f.PendingActions(f.now).Withdraw; len(got) > 0 {
 		t.Errorf("before the first look: %+v", got)
 	}
 	f.clocks()
-	if got := f.Errands(f.now).Withdraw; len(got) != 1 || got[0].UID != "shows" || got[0].Why != preemption.NotPlanned {
+	if got := f.PendingActions(f.now).Withdraw; len(got) != 1 || got[0].UID != "shows" || got[0].Why != preemption.NotPlanned {
 		t.Errorf("after it: %+v", got)
 	}
 }

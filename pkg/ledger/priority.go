@@ -1,8 +1,8 @@
 package ledger
 
-// Outranked returns the pods that a pod may take the room of by its priority alone: those of its own leaf queue with a lower one that run, are not
-// leaving, and go for nobody else yet. nil: there are none. Groups of several pods stay out of it on both sides: they come and go whole or not at
-// all, and this is for one pod.
+// Outranked returns the pods that a pod may evict by its priority alone: running pods of its own leaf queue with a lower priority that are not
+// leaving and not victims. nil: there are none. Pods of groups of several take no part on either side: a group starts and ends whole, and this is
+// for one pod.
 func (l *Ledger) Outranked(uid UID) map[UID]bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -33,7 +33,7 @@ func (r *record) givesWayTo(o *record) bool {
 func (r *record) inCompany() bool { return r.group != nil && r.group.MinMember > 1 }
 
 // MadeRoom notes that the attempt of a pod, which is about to fail, evicted pods that it outranks and nominated it to their node; "": to none.
-// From the failure on the room is kept for it. Its status says so later: the victims may be gone by then, and others be after their room.
+// From the failure on the room is the pod's. Its status shows that only later, when the victims may be gone and other pods could take the room.
 func (l *Ledger) MadeRoom(uid UID, node string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -42,7 +42,7 @@ func (l *Ledger) MadeRoom(uid UID, node string) {
 	}
 }
 
-// keepMadeRoom is for a pod whose attempt has failed.
+// keepMadeRoom nominates a pod whose attempt has failed to the node where it made room.
 func (l *Ledger) keepMadeRoom(r *record) {
 	if r.madeRoom != "" {
 		r.Nominated = r.madeRoom
@@ -50,15 +50,15 @@ func (l *Ledger) keepMadeRoom(r *record) {
 	}
 }
 
-// madeRoomItself: kube-scheduler nominated the pod in an attempt of its own, and not a plan.
+// madeRoomItself: kube-scheduler nominated the pod in its own attempt, not a plan.
 func (r *record) madeRoomItself() bool {
-	return r.Nominated != "" && (r.place == nil || r.place.claim == nil)
+	return r.Nominated != "" && (r.nomination == nil || r.nomination.claim == nil)
 }
 
-// HasPlace reports whether a plan has given the pod a place.
+// HasPlace reports whether the pod is nominated by a plan.
 func (l *Ledger) HasPlace(uid UID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.pods[uid]
-	return r != nil && r.place != nil && r.place.claim != nil
+	return r != nil && r.nomination != nil && r.nomination.claim != nil
 }

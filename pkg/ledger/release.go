@@ -52,7 +52,7 @@ func (l *Ledger) Choose(now int64) (Release, bool) {
 		return r.released(), true
 	}
 	spot := r.class.fitNode
-	if p := r.placeNode(); p != nil && l.roomIsThere(r) {
+	if p := r.nominatedNode(); p != nil && l.roomIsThere(r) {
 		spot = p
 	}
 	c := l.charge(r, now)
@@ -90,7 +90,7 @@ func (l *Ledger) next(now int64) *record {
 	// Only the class whose turn it is looks for room: there may be thousands, and most of them come later.
 	open &= l.lanesOf(l.queues.root)
 	l.nodeHolds.Walk()
-	if r := l.nextPlaced(now); r != nil {
+	if r := l.nextNominated(now); r != nil {
 		return r
 	}
 	if r, wait := l.firstToRetry(now); r != nil || wait {
@@ -110,11 +110,11 @@ func (l *Ledger) next(now int64) *record {
 				l.freshen()
 				return first
 			}
-		} else if under := l.takesKept(r); under != nil {
-			l.keptOff = append(l.keptOff, keptOff{r.class, under})
+		} else if under := l.exceedsMaxWithNominated(r); under != nil {
+			l.blockedByMax = append(l.blockedByMax, blockedByMax{r.class, under})
 			r = l.walk(l.queues.root, open)
 			continue
-		} else if l.mayTry(r.class, now) && (r.place == nil || r.class.fitNode != nil) { // one whose room is being made is no probe
+		} else if l.mayTry(r.class, now) && (r.nomination == nil || r.class.fitNode != nil) { // one whose room is being made is no probe
 			break
 		}
 		r.class.mark = 0
@@ -133,7 +133,7 @@ func (l *Ledger) next(now int64) *record {
 
 // freshen ends a walk: it looks again at a leaf that promised a driver which its share does not allow any more.
 func (l *Ledger) freshen() {
-	l.keptOff = l.keptOff[:0]
+	l.blockedByMax = l.blockedByMax[:0]
 	if leaf := l.stale; leaf != nil {
 		l.stale = nil
 		l.refresh(leaf)
@@ -143,8 +143,8 @@ func (l *Ledger) freshen() {
 // walk goes down from a queue or application. What a lane promised may not be there, where classes share it; then the next
 // competitor has its turn.
 func (l *Ledger) walk(a *account, open book.Lanes) *record {
-	if len(l.keptOff) > 0 {
-		open = l.withoutKeptOff(a, open)
+	if len(l.blockedByMax) > 0 {
+		open = l.withoutBlockedByMax(a, open)
 	}
 	if a.isApplication() {
 		return l.head(a, open)
@@ -347,7 +347,7 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 	case r == nil || !r.state.inWindow():
 		return []UID{uid}
 	}
-	l.losePlace(r, now)
+	l.failNomination(r, now)
 	defer l.keepMadeRoom(r)
 	defer l.drain()
 	tried, c := r.state == Released, r.class

@@ -22,7 +22,7 @@ func (l *Ledger) releaseGroup(g *group, now int64) *record {
 		return nil
 	}
 	pods := g.next(need)
-	if _, over := l.limitOnGroup(g, pods); over || l.takesKept(pods...) != nil {
+	if _, over := l.limitOnGroup(g, pods); over || l.exceedsMaxWithNominated(pods...) != nil {
 		l.endWait(g)
 		return nil
 	}
@@ -70,7 +70,7 @@ func (g *group) next(n int) []*record {
 		}
 	}
 	slices.SortFunc(pods, func(a, b *record) int {
-		return cmp.Or(btoi(b.place != nil)-btoi(a.place != nil), compareInApp(a, b))
+		return cmp.Or(btoi(b.nomination != nil)-btoi(a.nomination != nil), compareInApp(a, b))
 	})
 	return pods[:min(n, len(pods))]
 }

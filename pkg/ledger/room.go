@@ -92,7 +92,7 @@ func (l *Ledger) occupy(r *record, e *node) {
 // and most of them touch no other pod.
 func (r *record) stay() {
 	e := r.spot
-	if r.state != Bound && (r.place == nil || r.state.charged()) {
+	if r.state != Bound && (r.nomination == nil || r.state.charged()) {
 		e = nil
 	}
 	old := r.listedOn
@@ -129,7 +129,7 @@ func (l *Ledger) Candidates(uid UID, n, small int) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.pods[uid]
-	if r != nil && r.state == Released && (r.group.open() || r.place != nil) && r.spot != nil && r.spot.known {
+	if r != nil && r.state == Released && (r.group.open() || r.nomination != nil) && r.spot != nil && r.spot.known {
 		return []string{r.spot.Name} // the places of a group were chosen together, and one that was made by preemption is for this pod
 	}
 	if r == nil || r.state != Released || len(l.nodes.all) <= small {

@@ -47,9 +47,9 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will foo
 	}
 	l.enrol(r, oldState)
 	if !r.state.charged() {
-		l.occupy(r, r.placeNode())
+		l.occupy(r, r.nominatedNode())
 	}
-	l.followPlaces(r)
+	l.followNominations(r)
 	if r.hold.Code == reason.BackOff != (r.inTimer != notIn) {
 		if r.inTimer == notIn {
 			l.timers = heap.Push(l.timers, timerEntry{r})
@@ -69,15 +69,15 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will foo
 	l.version++
 }
 
-// followPlaces keeps what preemption has to do with a pod: a claimant that has a node needs its place no more, nor is a pod to go that has gone.
-func (l *Ledger) followPlaces(r *record) {
+// followNominations keeps what preemption has to do with a pod: a claimant that has a node needs its place no more, nor is a pod to go that has gone.
+func (l *Ledger) followNominations(r *record) {
 	r.stay()
 	r.touch()
-	if r.place != nil && !l.trying && (r.state == Reserved || r.state == Bound || r.state == Gone) {
-		if c := r.place.claim; c != nil && c.starving != nil && r.state == Reserved {
+	if r.nomination != nil && !l.trying && (r.state == Reserved || r.state == Bound || r.state == Gone) {
+		if c := r.nomination.claim; c != nil && c.starving != nil && r.state == Reserved {
 			c.starving.pause = c.starving.pause.Fitted()
 		}
-		l.endPlace(r)
+		l.endNomination(r)
 	}
 	if !l.trying {
 		l.nominate(r) // while it was in kube-scheduler's hands nobody looked at that

@@ -35,8 +35,8 @@ func (s *starving) claiming() bool {
 // below reports whether a clock runs or a claim is open.
 func (s *starving) below() bool { return s != nil && s.clocks != [len(kinds)]preemption.Clock{} }
 
-// LookAtStarvation brings the clocks of starvation up to date and opens and closes claims. due: a round of preemption may have something to do. next
-// is when time alone makes that so; 0: never. It is to be called at least once a second: a queue that was not below in between was not seen.
+// LookAtStarvation brings the clocks up to date and opens and closes claims. due: a round of preemption is due. next is when one is due unless
+// something changes; 0: never. It must be called at least once a second: it does not see a queue that reached its share between two calls.
 func (l *Ledger) LookAtStarvation(now int64) (due bool, next int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +54,7 @@ func (l *Ledger) LookAtStarvation(now int64) (due bool, next int64) {
 	if p.lookedAt != l.version+1 {
 		l.lookAtClocks(now)
 	}
-	l.tendPlaces(now)
+	l.tendNominations(now)
 	interval := p.pace.Interval(preemption.SettingsOf(l.queues.root.spec.Preemption).Interval)
 	for _, n := range l.queues.Nodes[1:] {
 		a := l.queues.accounts[n.Path]
@@ -81,7 +81,7 @@ func (l *Ledger) LookAtStarvation(now int64) (due bool, next int64) {
 	return due, next
 }
 
-// timeout is the one of a kind of claim that is in force for the queue.
+// timeout is the timeout in force for a kind of claim.
 func (a *account) timeout(k preemption.Kind) queue.Timeout {
 	if k == preemption.BelowGuaranteed {
 		return a.preemption.GuaranteedTimeout
@@ -89,7 +89,7 @@ func (a *account) timeout(k preemption.Kind) queue.Timeout {
 	return a.preemption.FairShareTimeout
 }
 
-// lookAtClocks starts and stops the clock of every queue.
+// lookAtClocks brings the clocks of all queues up to date.
 func (l *Ledger) lookAtClocks(now int64) {
 	l.recheckDrivers()
 	held := l.heldBack()
@@ -101,12 +101,12 @@ func (l *Ledger) lookAtClocks(now int64) {
 			before = *a.starving
 		}
 		if a.pending == 0 && before == (starving{}) {
-			continue // it asks for nothing more, as most do
+			continue // nothing waits, as in most queues
 		}
 		if a.starving == nil {
 			a.starving = &starving{}
 		}
-		if tried == nil && (before != (starving{}) || !l.preempting.recalled) { // something runs that could end
+		if tried == nil && (before != (starving{}) || !l.preempting.recalled) { // a clock or claim could end
 			tried = l.beingTried()
 		}
 		l.lookAtClock(a, a.claimable(held), tried, now)
@@ -141,7 +141,7 @@ func (l *Ledger) lookAtClock(a *account, demand resource.List, tried onTrial, no
 	}
 }
 
-// onTrial is what the released pods of queues are charged with, of those that have any and of the queues above.
+// onTrial is what queues are charged with for released pods.
 type onTrial map[*account]resource.List
 
 func (l *Ledger) beingTried() onTrial {
@@ -162,7 +162,7 @@ func (l *Ledger) targetOf(a *account, k preemption.Kind, demand resource.List) r
 	return preemption.Target(l.shares.of(a), demand)
 }
 
-// heldBack is what drivers ask for that their share keeps from starting, of the queues in which there are any and of those above.
+// heldBack is what waiting drivers request beyond the driver share, by queue.
 type heldBack map[*account]resource.List
 
 func (l *Ledger) heldBack() heldBack {
@@ -180,7 +180,7 @@ func (l *Ledger) heldBack() heldBack {
 	return held
 }
 
-// claimable is what a queue could use were there room: its demand without the drivers that their share holds, within every max on the path.
+// claimable is what a queue could use if there were room: its demand without drivers beyond the driver share, within every max on the path.
 func (a *account) claimable(held heldBack) resource.List {
 	d := a.demand.List()
 	if h := held[a]; h.Len() > 0 {
@@ -194,8 +194,7 @@ func (a *account) claimable(held heldBack) resource.List {
 	return d.Max(a.usage.List())
 }
 
-// heldDrivers is what waiting drivers of a leaf ask for beyond what its share allows drivers. Where none runs, one may always start, so nothing is
-// held until it has.
+// heldDrivers is what waiting drivers of a leaf request beyond its driver share. If no driver runs, one may always start, so nothing is held back.
 func (l *Ledger) heldDrivers(leaf *account) resource.List {
 	waiting := leaf.driverDemand.List().Sub(leaf.drivers.List())
 	if waiting.IsZero() || !leaf.limitsDrivers() {
@@ -206,7 +205,7 @@ func (l *Ledger) heldDrivers(leaf *account) resource.List {
 		return resource.List{}
 	}
 	n := why.Resource
-	// One resource that is spent holds all of a driver: what of it is free says which part of them may start.
+	// A driver needs all of its resources, so the free part of the scarce one says which part of the drivers may start.
 	free := max(why.Limit-why.Used, 0)
 	entries := make([]resource.Entry, waiting.Len())
 	for i := range entries {
@@ -216,7 +215,7 @@ func (l *Ledger) heldDrivers(leaf *account) resource.List {
 	return resource.OfSorted(entries)
 }
 
-// starvation is what a snapshot shows.
+// starvation is a queue's Starvation in a snapshot.
 func (l *Ledger) starvation(a *account, demand resource.List) Starvation {
 	s := a.starving
 	if s == nil {

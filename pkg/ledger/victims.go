@@ -13,26 +13,26 @@ import (
 type VictimPhase uint8
 
 const (
-	// Chosen means that nobody was told yet.
+	// Chosen: the pod does not show it yet.
 	Chosen VictimPhase = iota
-	// Announced means that the pod shows it, and the wait runs.
+	// Announced: the pod shows it, and the wait before its eviction runs.
 	Announced
-	// Evicting means that the API server was asked, and has agreed.
+	// Evicting: the API server has accepted the eviction.
 	Evicting
 )
 
-// Victim is a pod that is to go so that another has room.
+// Victim is a pod to be evicted so that another has room.
 type Victim struct {
 	UID                   UID
 	Namespace, Name, Node string
 	Queue                 queue.Path // of its leaf
-	// ForQueue is the queue whose claim it is; ForUID and the others are the pod that needs the room.
+	// ForQueue is the queue that claims; ForUID, ForNamespace and ForName are the pod that needs the room.
 	ForQueue     queue.Path
 	ForUID       UID
 	ForNamespace string
 	ForName      string
 	Kind         preemption.Kind
-	// Above is the queue it is taken from. It had Surplus of Resource above its fair share, Share.
+	// Above is the queue from whose surplus the victim is taken. It had Surplus of Resource above its fair share, Share.
 	Above    queue.Path
 	Resource resource.Name
 	Surplus  int64
@@ -40,20 +40,20 @@ type Victim struct {
 
 	Phase    VictimPhase
 	Due      int64 // when it is to be evicted
-	Attempts int   // to evict it, that failed
+	Attempts int   // that failed
 }
 
-// victim is what a pod that is to go has beside its record.
+// victim is what the record of a victim has in addition.
 type victim struct {
 	Victim
-	claimant *record // that has the place for which it goes
+	claimant *record // the pod for whose nomination it is evicted
 	claim    *account
-	// unlike: the claimant would not fit beside it whatever room there is (a port, an affinity), so room alone does not spare it.
+	// unlike: the claimant would not fit beside it whatever room there is (a port, an affinity).
 	unlike  bool
-	with    string // the group that goes together
+	with    string // the group that is evicted with it, "" for none
 	retryAt int64
 	refused int64                 // since when disruption budgets forbid it, 0: they do not
-	why     preemption.Withdrawal // decided already, while its withdrawal is on its way
+	why     preemption.Withdrawal // decided, and about to be carried out
 }
 
 // withdrawn is why a pod that was a victim stays, and the queue for which it was to go.
@@ -67,23 +67,23 @@ const (
 	lastEvictBackOff int64 = 30e9
 )
 
-// reassign looks for another claimant on a victim's node that needs it, and withdraws it where there is none.
+// reassign gives a victim to another claimant on its node that needs the room, and withdraws it if there is none.
 func (l *Ledger) reassign(v *record, e *node) {
 	if v.victim == nil || v.victim.Phase == Evicting {
 		return
 	}
-	for _, o := range l.preempting.placed {
-		if o.place.node == e && o.place.claim != nil && l.needed(v) && v.leaf != nil && !v.leaf.isUnder(o.place.claim) {
+	for _, o := range l.preempting.nominated {
+		if o.nomination.node == e && o.nomination.claim != nil && l.needed(v) && v.leaf != nil && !v.leaf.isUnder(o.nomination.claim) {
 			v.victim.claimant, v.victim.unlike = o, false
 			v.victim.ForUID, v.victim.ForNamespace, v.victim.ForName = o.UID, o.Namespace, o.Name
-			o.place.victims = append(o.place.victims, v)
+			o.nomination.victims = append(o.nomination.victims, v)
 			return
 		}
 	}
 	l.withdraw(v, preemption.NoClaimant)
 }
 
-// needed reports whether the node of a victim has too little room for those with places on it while the victim stays.
+// needed reports whether the node of a victim lacks room for the pods nominated to it while the victim stays.
 func (l *Ledger) needed(v *record) bool {
 	e := v.spot
 	if e == nil {
@@ -98,30 +98,30 @@ func (l *Ledger) needed(v *record) bool {
 	return l.overfull(e, left, pods, v.Request)
 }
 
-// leavingAt: it is terminating, and not known to be stuck.
+// leavingAt: the pod is terminating, and not for so long that it counts as stuck.
 func (r *record) leavingAt(now int64) bool {
 	return r.state == Bound && r.Terminating && now <= r.Deadline+preemption.Overstay
 }
 
-// withdraw lets a victim stay, and with it the group that was to go with it.
+// withdraw lets a victim stay, and with it the group that was to be evicted with it.
 func (l *Ledger) withdraw(v *record, why preemption.Withdrawal) {
 	if v.victim == nil || v.victim.Phase == Evicting {
 		return
 	}
 	with := v.victim.with
 	why = cmp.Or(v.victim.why, why)
-	l.letStay(v, why)
+	l.withdrawOne(v, why)
 	if with == "" || v.group == nil {
 		return
 	}
 	for _, o := range v.group.pods {
 		if o.victim != nil && o.victim.with == with && o.victim.Phase != Evicting {
-			l.letStay(o, why)
+			l.withdrawOne(o, why)
 		}
 	}
 }
 
-func (l *Ledger) letStay(v *record, why preemption.Withdrawal) {
+func (l *Ledger) withdrawOne(v *record, why preemption.Withdrawal) {
 	if !v.Terminating {
 		if l.preempting.withdrawn == nil {
 			l.preempting.withdrawn = map[UID]withdrawn{}
@@ -132,13 +132,13 @@ func (l *Ledger) letStay(v *record, why preemption.Withdrawal) {
 	l.dropVictim(v)
 }
 
-// dropVictim takes a pod off the list of those that are to go.
+// dropVictim removes a pod from the victims.
 func (l *Ledger) dropVictim(v *record) {
 	if v.victim == nil {
 		return
 	}
-	if c := v.victim.claimant; c.place != nil {
-		c.place.victims = slices.DeleteFunc(c.place.victims, func(o *record) bool { return o == v })
+	if c := v.victim.claimant; c.nomination != nil {
+		c.nomination.victims = slices.DeleteFunc(c.nomination.victims, func(o *record) bool { return o == v })
 	}
 	v.victim = nil
 	l.preempting.victims = slices.DeleteFunc(l.preempting.victims, func(o *record) bool { return o == v })
@@ -146,7 +146,7 @@ func (l *Ledger) dropVictim(v *record) {
 	l.version++
 }
 
-// touch has what is copied of a pod's node copied anew.
+// touch invalidates the copy of the pod's node.
 func (r *record) touch() {
 	if r.spot != nil {
 		r.spot.changed()

@@ -300,7 +300,7 @@ func (w *World) errands(s statement) (string, error) {
 		}
 	}
 	var out strings.Builder
-	e := l.ledger.Errands(now)
+	e := l.ledger.PendingActions(now)
 	for _, n := range e.Nominate {
 		fmt.Fprintf(&out, "nominate %s: %q\n", n.Name, n.Node)
 		if do {

@@ -282,7 +282,7 @@ func (s *steady) round() (next int64, err error) {
 
 // errands carries out what the ledger asks for. Some evictions fail, in some worlds.
 func (s *steady) errands() (next int64, err error) {
-	e := s.l.Errands(s.now)
+	e := s.l.PendingActions(s.now)
 	for _, n := range e.Nominate {
 		s.pods[n.UID].Nominated = n.Node
 		s.tell(s.pods[n.UID])
@@ -309,7 +309,7 @@ func (s *steady) errands() (next int64, err error) {
 		s.tell(s.pods[v.UID])
 		s.l.Withdrawn(v.UID)
 	}
-	if e = s.l.Errands(s.now); len(e.Announce)+len(e.Withdraw)+len(e.Nominate) > 0 {
+	if e = s.l.PendingActions(s.now); len(e.Announce)+len(e.Withdraw)+len(e.Nominate) > 0 {
 		return 0, fmt.Errorf("what was done comes again: %+v", e)
 	}
 	return e.Next, nil

@@ -122,7 +122,7 @@ func (w *World) adopt(world preemption.World, plan preemption.Plan) {
 
 // errands carries out some of what is due; pending: there is more to do, or somebody has yet to come or to go.
 func (w *World) errands() (pending bool) {
-	e := w.Ledger.Errands(w.now)
+	e := w.Ledger.PendingActions(w.now)
 	for _, v := range e.Announce {
 		w.errand(func() { w.announce(v) })
 	}
@@ -220,7 +220,7 @@ func (w *World) withdrawVictim(v ledger.Withdrawal) {
 	}
 }
 
-func (w *World) nominate(n ledger.Nomination) {
+func (w *World) nominate(n ledger.NominationUpdate) {
 	p := w.pods[n.UID]
 	if p == nil || !p.exists || p.Node != "" {
 		return

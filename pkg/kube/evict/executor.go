@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// lookEvery is the time between two looks at the errands at most: of what time alone makes due, the ledger says when.
+	// lookEvery is the time between two looks at the pending actions at most: of what time alone makes due, the ledger says when.
 	lookEvery = time.Second
 	// writesPerSecond bounds all writes together. A hundred victims are announced, and evicted, within two seconds each.
 	writesPerSecond = 50
@@ -26,12 +26,12 @@ const (
 
 // Ledger is the part of a ledger that says what is to be done, and hears how it went.
 type Ledger interface {
-	Errands(now int64) ledger.Errands
+	PendingActions(now int64) ledger.PendingActions
 	Announced(uid ledger.UID, now int64)
 	Evicted(uid ledger.UID, now int64)
 	EvictionFailed(uid ledger.UID, refused bool, now int64)
 	Withdrawn(uid ledger.UID)
-	Nominated(n ledger.Nomination)
+	Nominated(n ledger.NominationUpdate)
 }
 
 // Options of an Executor; the zero value is fine.
@@ -44,7 +44,7 @@ type Options struct {
 	Clock clock.WithTicker
 }
 
-// Executor carries out the errands of a ledger.
+// Executor carries out the pending actions of a ledger.
 type Executor struct {
 	ledger   Ledger
 	client   kubernetes.Interface
@@ -60,7 +60,7 @@ type Executor struct {
 	complaints writing.Complaints
 }
 
-// key names an errand.
+// key names a pending action.
 type key struct {
 	task task
 	uid  ledger.UID
@@ -83,7 +83,7 @@ func New(l Ledger, client kubernetes.Interface, recorder events.EventRecorder, o
 // Kick asks for a look. It never blocks.
 func (e *Executor) Kick() { e.trigger.Kick() }
 
-// Run carries out errands until the context ends. It must be called once, by the process that leads.
+// Run carries out pending actions until the context ends. It must be called once, by the process that leads.
 func (e *Executor) Run(ctx context.Context) {
 	ctx = writing.Named(ctx, "evict")
 	e.trigger.Run(ctx, e.clock, 0, e.pass)
@@ -93,10 +93,10 @@ func (e *Executor) Run(ctx context.Context) {
 // no longer needed is not done: most of all no eviction.
 func (e *Executor) pass(ctx context.Context) (wait time.Duration) {
 	now := e.clock.Now()
-	errands := e.ledger.Errands(now.UnixNano())
-	var due []errand
+	actions := e.ledger.PendingActions(now.UnixNano())
+	var due []pendingAction
 	open, more := map[key]bool{}, false
-	for _, d := range inOrder(errands) {
+	for _, d := range inOrder(actions) {
 		open[d.key()] = true
 		if retry := e.failed[d.key()]; !retry.Due(now) {
 			continue
@@ -115,8 +115,10 @@ func (e *Executor) pass(ctx context.Context) (wait time.Duration) {
 		}
 	}
 	done := false
-	write := func(ctx context.Context, d errand) (*unstructured.Unstructured, error) { return nil, e.do(ctx, d) }
-	writing.Send(ctx, due, write, func(ctx context.Context, d errand, _ *unstructured.Unstructured, err error) {
+	write := func(ctx context.Context, d pendingAction) (*unstructured.Unstructured, error) {
+		return nil, e.do(ctx, d)
+	}
+	writing.Send(ctx, due, write, func(ctx context.Context, d pendingAction, _ *unstructured.Unstructured, err error) {
 		done = e.note(ctx, d, err) || done
 	})
 	if done {
@@ -126,14 +128,14 @@ func (e *Executor) pass(ctx context.Context) (wait time.Duration) {
 		return time.Second / 10
 	}
 	wait = lookEvery
-	if errands.Next != 0 {
-		wait = min(wait, max(time.Duration(errands.Next-e.clock.Now().UnixNano()), time.Millisecond))
+	if actions.Next != 0 {
+		wait = min(wait, max(time.Duration(actions.Next-e.clock.Now().UnixNano()), time.Millisecond))
 	}
 	return wait
 }
 
 // shown returns the pod as last seen; nil: there is none of that UID, or nobody looks.
-func (e *Executor) shown(d errand) *corev1.Pod {
+func (e *Executor) shown(d pendingAction) *corev1.Pod {
 	if e.pods == nil {
 		return nil
 	}

@@ -34,10 +34,10 @@ import (
 var start = time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
 
 // world is an executor whose ledger says what a test wants, and which writes down what is asked of server and ledger. What was not reported as
-// done stays among the errands.
+// done stays among the pending actions.
 type world struct {
 	*testing.T
-	errands ledger.Errands
+	actions ledger.PendingActions
 	told    []string // to the ledger
 	asked   []string // of the server
 	events  []string
@@ -52,12 +52,12 @@ type world struct {
 	context  context.Context
 }
 
-func (w *world) Errands(int64) ledger.Errands {
+func (w *world) PendingActions(int64) ledger.PendingActions {
 	select {
 	case w.looks <- struct{}{}:
 	default:
 	}
-	return w.errands
+	return w.actions
 }
 
 func (w *world) tell(format string, args ...any) {
@@ -71,8 +71,8 @@ func (w *world) Evicted(uid ledger.UID, now int64)   { w.tell("evicted %s %s", u
 func (w *world) EvictionFailed(uid ledger.UID, refused bool, now int64) {
 	w.tell("failed %s refused=%v %s", uid, refused, w.at(now))
 }
-func (w *world) Withdrawn(uid ledger.UID)      { w.tell("withdrawn %s", uid) }
-func (w *world) Nominated(n ledger.Nomination) { w.tell("nominated %s %s", n.UID, n.Node) }
+func (w *world) Withdrawn(uid ledger.UID)            { w.tell("withdrawn %s", uid) }
+func (w *world) Nominated(n ledger.NominationUpdate) { w.tell("nominated %s %s", n.UID, n.Node) }
 
 // Eventf implements events.EventRecorder.
 func (w *world) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
@@ -146,11 +146,11 @@ func (w *world) want(what string, got []string, want ...string) {
 	}
 }
 
-func TestErrandsAreCarriedOutAndReported(t *testing.T) {
+func TestPendingActionsAreCarriedOutAndReported(t *testing.T) {
 	w := newWorld(t)
-	w.errands = ledger.Errands{
+	w.actions = ledger.PendingActions{
 		Announce: []ledger.Victim{w.victim("p")}, Evict: []ledger.Victim{w.victim("q")}, Withdraw: []ledger.Withdrawal{w.withdrawal("r")},
-		Nominate: []ledger.Nomination{{UID: "uid-s", Namespace: "team", Name: "s", Node: "n"}, {UID: "uid-t", Namespace: "team", Name: "t"}},
+		Nominate: []ledger.NominationUpdate{{UID: "uid-s", Namespace: "team", Name: "s", Node: "n"}, {UID: "uid-t", Namespace: "team", Name: "t"}},
 	}
 	w.shows("s", nil)
 	w.shows("t", nil)
@@ -204,7 +204,7 @@ func TestHowAnEvictionFailed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.errands.Evict = []ledger.Victim{w.victim("p")}
+			w.actions.Evict = []ledger.Victim{w.victim("p")}
 			w.fail = func(string) error { return tc.err }
 			w.pass()
 			w.want("told", w.told, tc.told...)
@@ -230,7 +230,7 @@ func TestAnotherPodIsLeftAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.errands = ledger.Errands{Announce: []ledger.Victim{w.victim("p")}, Evict: []ledger.Victim{w.victim("q")}, Withdraw: []ledger.Withdrawal{w.withdrawal("r")}}
+			w.actions = ledger.PendingActions{Announce: []ledger.Victim{w.victim("p")}, Evict: []ledger.Victim{w.victim("q")}, Withdraw: []ledger.Withdrawal{w.withdrawal("r")}}
 			for _, p := range []string{"p", "q", "r"} {
 				w.shows(p, change)
 			}
@@ -246,7 +246,7 @@ func TestAnotherPodIsLeftAlone(t *testing.T) {
 func TestANominationThatComesTooLateIsNoFailure(t *testing.T) {
 	w := newWorld(t)
 	w.shows("s", nil)
-	w.errands.Nominate = []ledger.Nomination{{UID: "uid-s", Namespace: "team", Name: "s"}}
+	w.actions.Nominate = []ledger.NominationUpdate{{UID: "uid-s", Namespace: "team", Name: "s"}}
 	w.fail = func(string) error {
 		return apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "s", field.ErrorList{field.Forbidden(field.NewPath("status", "nominatedNodeName"), "bound")})
 	}
@@ -260,7 +260,7 @@ func TestANominationThatComesTooLateIsNoFailure(t *testing.T) {
 // The patch states the UID, and the server says that it cannot be changed.
 func TestAPatchForAPodThatWasMadeAnewIsNoFailure(t *testing.T) {
 	w := newWorld(t)
-	w.errands.Announce = []ledger.Victim{w.victim("p")}
+	w.actions.Announce = []ledger.Victim{w.victim("p")}
 	w.fail = func(string) error {
 		return apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "p", field.ErrorList{field.Invalid(field.NewPath("metadata", "uid"), "x", "immutable")})
 	}
@@ -276,7 +276,7 @@ func TestAnAnnouncementOfAnEarlierProcessIsTakenBack(t *testing.T) {
 	w := newWorld(t)
 	gone := w.withdrawal("p")
 	gone.ForQueue, gone.Why = "", preemption.NotPlanned
-	w.errands.Withdraw = []ledger.Withdrawal{gone}
+	w.actions.Withdraw = []ledger.Withdrawal{gone}
 	w.pass()
 	w.want("events", w.events, "team/p uid-p for : Normal PreemptionWithdrawn Preempting: "+
 		"it is not evicted: an earlier process of the scheduler announced it, and no plan takes it now")
@@ -284,7 +284,7 @@ func TestAnAnnouncementOfAnEarlierProcessIsTakenBack(t *testing.T) {
 
 func TestAConditionOfSomebodyElseIsNotTakenBack(t *testing.T) {
 	w := newWorld(t)
-	w.errands.Withdraw = []ledger.Withdrawal{w.withdrawal("p"), w.withdrawal("q")}
+	w.actions.Withdraw = []ledger.Withdrawal{w.withdrawal("p"), w.withdrawal("q")}
 	target := func(message string) func(*corev1.Pod) {
 		return func(p *corev1.Pod) {
 			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Message: message}}
@@ -301,7 +301,7 @@ func TestAConditionOfSomebodyElseIsNotTakenBack(t *testing.T) {
 
 func TestWhatFailsIsTriedLaterAndHoldsNobodyUp(t *testing.T) {
 	w := newWorld(t)
-	w.errands.Announce = []ledger.Victim{w.victim("p"), w.victim("q")}
+	w.actions.Announce = []ledger.Victim{w.victim("p"), w.victim("q")}
 	w.fail = func(pod string) error {
 		if pod == "p" {
 			return errors.New("connection refused")
@@ -310,7 +310,7 @@ func TestWhatFailsIsTriedLaterAndHoldsNobodyUp(t *testing.T) {
 	}
 	w.pass()
 	w.want("told", w.told, "announced uid-q 12:00:00")
-	w.errands.Announce = w.errands.Announce[:1]
+	w.actions.Announce = w.actions.Announce[:1]
 	w.asked = nil
 	var at []int
 	for second := range 16 { // tried at 0; then after 1, 2, 4 and 8 seconds each
@@ -336,9 +336,9 @@ func TestWhatFailsIsTriedLaterAndHoldsNobodyUp(t *testing.T) {
 func TestWritesHaveARate(t *testing.T) {
 	w := newWorld(t)
 	for i := range 60 {
-		w.errands.Announce = append(w.errands.Announce, w.victim(fmt.Sprintf("p%02d", i)))
+		w.actions.Announce = append(w.actions.Announce, w.victim(fmt.Sprintf("p%02d", i)))
 	}
-	w.errands.Evict = []ledger.Victim{w.victim("last")}
+	w.actions.Evict = []ledger.Victim{w.victim("last")}
 	if wait := w.pass(); len(w.asked) != 25 || wait != 100*time.Millisecond || w.told[0] != "evicted uid-last 12:00:00" {
 		t.Errorf("%d writes, then a pause of %v; told first: %q", len(w.asked), wait, w.told[0])
 	}
@@ -354,12 +354,12 @@ func TestTheNextLookIsWhenTheLedgerSays(t *testing.T) {
 	for _, tc := range []struct{ next, want time.Duration }{
 		{300 * time.Millisecond, 300 * time.Millisecond}, {time.Hour, time.Second}, {-time.Hour, time.Millisecond},
 	} {
-		w.errands.Next = w.clock.Now().Add(tc.next).UnixNano()
+		w.actions.Next = w.clock.Now().Add(tc.next).UnixNano()
 		if got := w.pass(); got != tc.want {
 			t.Errorf("due in %v: looks again after %v, want %v", tc.next, got, tc.want)
 		}
 	}
-	w.errands.Next = 0
+	w.actions.Next = 0
 	if got := w.pass(); got != time.Second {
 		t.Errorf("looks again after %v", got)
 	}
@@ -384,7 +384,7 @@ func TestRunLooksWhenKickedAndEndsWithItsContext(t *testing.T) {
 // Where the context has ended, what was not surely done is not reported: whoever leads next finds out.
 func TestNothingIsReportedAfterTheEnd(t *testing.T) {
 	w := newWorld(t)
-	w.errands.Evict = []ledger.Victim{w.victim("p")}
+	w.actions.Evict = []ledger.Victim{w.victim("p")}
 	ctx, cancel := context.WithCancel(w.context)
 	w.fail = func(string) error {
 		cancel()

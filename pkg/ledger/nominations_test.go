@@ -68,11 +68,11 @@ func TestTheNominationOfALostPlaceIsTakenBack(t *testing.T) {
 	f := gangs(t)
 	f.pod("placed", "b", asks(10, 4), nominated)
 	f.wantPods(f.choose(), "placed")
-	if got := f.Errands(f.now).Nominate; len(got) != 0 {
+	if got := f.PendingActions(f.now).Nominate; len(got) != 0 {
 		t.Errorf("while it is tried: %+v", got)
 	}
 	f.fail("placed", NoFit)
-	if got := f.Errands(f.now).Nominate; len(got) != 1 || got[0].UID != "placed" || got[0].Node != "" {
+	if got := f.PendingActions(f.now).Nominate; len(got) != 1 || got[0].UID != "placed" || got[0].Node != "" {
 		t.Errorf("after it failed: %+v", got)
 	}
 }
@@ -242,12 +242,12 @@ func TestAPlaceThatALimitForbidsIsGivenBack(t *testing.T) {
 	f.pod("leaves", "a", boundTo("node"), asks(5, 4), func(p *Pod) { p.Terminating, p.Deadline = true, f.now+30*sec })
 	f.pod("placed", "a", asks(10, 4), nominated)
 	f.clocks()
-	if got := f.Errands(f.now).Nominate; len(got) != 0 {
+	if got := f.PendingActions(f.now).Nominate; len(got) != 0 {
 		t.Errorf("while somebody leaves: %+v", got)
 	}
 	f.edit("leaves", func(p *Pod) { p.Terminating, p.Deadline = false, 0 })
 	f.clocks()
-	if got := f.Errands(f.now).Nominate; len(got) != 1 || got[0].Node != "" {
+	if got := f.PendingActions(f.now).Nominate; len(got) != 1 || got[0].Node != "" {
 		t.Errorf("when nobody does: %+v", got)
 	}
 }
@@ -255,14 +255,14 @@ func TestAPlaceThatALimitForbidsIsGivenBack(t *testing.T) {
 // A nomination that is written late may have been overtaken: the status then says what does not hold any more.
 func TestANominationThatWasOvertakenIsWrittenAnew(t *testing.T) {
 	f := planned(t, 1)
-	n := f.Errands(f.now).Nominate[0]
+	n := f.PendingActions(f.now).Nominate[0]
 	f.Nominated(n)
-	if got := f.Errands(f.now).Nominate; len(got) != 0 {
+	if got := f.PendingActions(f.now).Nominate; len(got) != 0 {
 		t.Errorf("it was written: %+v", got)
 	}
-	f.Nominated(Nomination{UID: n.UID})
+	f.Nominated(NominationUpdate{UID: n.UID})
 	f.sound()
-	if got := f.Errands(f.now).Nominate; len(got) != 1 || got[0] != n {
+	if got := f.PendingActions(f.now).Nominate; len(got) != 1 || got[0] != n {
 		t.Errorf("its status names no node: %+v, want %+v", got, n)
 	}
 }

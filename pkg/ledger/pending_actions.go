@@ -9,28 +9,28 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// Nomination is a node to be written into the status of a pod, or taken out of it where Node is "".
-type Nomination struct {
+// NominationUpdate is a node to be written into the status of a pod. Node "" removes the nomination.
+type NominationUpdate struct {
 	UID             UID
 	Namespace, Name string
 	Node            string
 }
 
-// Withdrawal is a pod that shows that it is to go, and stays after all.
+// Withdrawal is a pod whose eviction was announced and that stays after all.
 type Withdrawal struct {
 	UID             UID
 	Namespace, Name string
-	// ForQueue is the queue for which it was to go, "" where an earlier process announced it.
+	// ForQueue is the queue for which it was to be evicted, "" where an earlier process announced it.
 	ForQueue queue.Path
 	Why      preemption.Withdrawal
 }
 
-// Errands are what the cluster is to be told. What is not reported back as done comes again.
-type Errands struct {
-	Announce []Victim     // show that they are to go, and report Announced
+// PendingActions are the writes that the cluster needs now. What is not reported as done comes again.
+type PendingActions struct {
+	Announce []Victim     // announce the eviction on the pod, and report Announced
 	Evict    []Victim     // due, and still needed as of now; report Evicted or EvictionFailed
-	Withdraw []Withdrawal // show that they stay after all, and report Withdrawn
-	Nominate []Nomination
+	Withdraw []Withdrawal // take the announcement back, and report Withdrawn
+	Nominate []NominationUpdate
 	// Next is when there is more to do at the latest, unless something changes; 0: never.
 	Next int64
 }
@@ -38,7 +38,7 @@ type Errands struct {
 // PreemptionCounts are counters since the start.
 type PreemptionCounts struct {
 	// Claims that were opened; victims Chosen, Announced, Evicted, Withdrawn; evictions that Failed, and those of them that were Refused by a
-	// disruption budget; places on which a claimant did not fit after all, or that the world had overtaken (Stale).
+	// disruption budget; nominations on which a claimant did not fit after all, or that were out of date when adopted (Stale).
 	Claims, Chosen, Announced, Evicted, Failed, Refused, Withdrawn, Stale uint64
 	// Stopped: a violation stops preemption, see Inspect.
 	Stopped bool
@@ -53,17 +53,16 @@ func (l *Ledger) PreemptionCounts() PreemptionCounts {
 	return c
 }
 
-// Errands returns what is to be done by now. A victim that nobody needs any more, or whose queue would fall below its fair share by now, is not
-// evicted: what was planned is looked at again when it is due.
-func (l *Ledger) Errands(now int64) Errands {
+// PendingActions returns what is to be done by now. First it withdraws the victims that should not be evicted any more: see preemption.Withdraw.
+func (l *Ledger) PendingActions(now int64) PendingActions {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now = max(l.now, now)
 	l.settleAll()
-	l.tendPlaces(now)
-	l.recheckVictims()
-	l.tendPlaces(now) // whoever stays makes no room
-	var e Errands
+	l.tendNominations(now)
+	l.withdrawVictims()
+	l.tendNominations(now) // a victim that stays frees no room
+	var e PendingActions
 	soonest := func(at int64) {
 		if e.Next == 0 || at < e.Next {
 			e.Next = at
@@ -90,9 +89,9 @@ func (l *Ledger) Errands(now int64) Errands {
 	}
 	l.preempting.renominate = slices.DeleteFunc(l.preempting.renominate, func(r *record) bool { return l.pods[r.UID] != r || !r.wantsNomination() })
 	for _, r := range l.preempting.renominate {
-		n := Nomination{UID: r.UID, Namespace: r.Namespace, Name: r.Name}
-		if r.place != nil {
-			n.Node = r.place.node.Name
+		n := NominationUpdate{UID: r.UID, Namespace: r.Namespace, Name: r.Name}
+		if r.nomination != nil {
+			n.Node = r.nomination.node.Name
 		}
 		e.Nominate = append(e.Nominate, n)
 	}
@@ -107,7 +106,7 @@ func (l *Ledger) toWithdraw(r *record) Withdrawal {
 	return w
 }
 
-// knowsVictims: what an earlier process announced, and no plan of this one takes, is not going to go: a round was made, or nobody claims.
+// knowsVictims: announcements of an earlier process can be judged, since a round was made or no claim is open.
 func (l *Ledger) knowsVictims() bool {
 	if l.preempting.pace.LastRound != 0 || l.preempting.lookedAt == 0 {
 		return l.preempting.pace.LastRound != 0
@@ -115,8 +114,8 @@ func (l *Ledger) knowsVictims() bool {
 	return !slices.ContainsFunc(l.queues.Nodes, func(n queue.Node) bool { return l.queues.accounts[n.Path].starving.claiming() })
 }
 
-// recheckVictims withdraws the victims that the plan would not take any more.
-func (l *Ledger) recheckVictims() {
+// withdrawVictims withdraws the victims that should stay: see preemption.Withdraw.
+func (l *Ledger) withdrawVictims() {
 	var net netUsage
 	var in preemption.VictimInput
 	for _, v := range slices.Clone(l.preempting.victims) { // in the order in which they were chosen
@@ -131,20 +130,20 @@ func (l *Ledger) recheckVictims() {
 			continue
 		case preemption.BudgetRefuses:
 			v.exemptUntil = l.now + preemption.ExemptFor
-			l.endPlace(v.victim.claimant)
+			l.endNomination(v.victim.claimant)
 		case preemption.NotPreemptible, preemption.BelowShare:
-			l.endPlace(v.victim.claimant)
+			l.endNomination(v.victim.claimant)
 		}
 		l.withdraw(v, why)
-		net = nil // who stays, and who does not come, counts for the next one
+		net = nil // victims that stay and claimants that do not come count for the next one
 	}
 }
 
-// victimInput is what the core asks of a victim.
+// victimInput is what the core needs to know of a victim.
 func (l *Ledger) victimInput(in *preemption.VictimInput, r *record, net *netUsage) {
 	v := r.victim
 	*in = preemption.VictimInput{
-		Nominated: v.claimant.place != nil, Total: l.total, InQueue: r.leaf != nil, From: in.From[:0],
+		Nominated: v.claimant.nomination != nil, Total: l.total, InQueue: r.leaf != nil, From: in.From[:0],
 		Conflicts: v.unlike, InGroup: v.with != "", RefusedSince: v.refused,
 	}
 	if !in.Nominated {
@@ -158,7 +157,7 @@ func (l *Ledger) victimInput(in *preemption.VictimInput, r *record, net *netUsag
 	in.RoomWithout = !l.needed(r)
 }
 
-// netUsage remembers what queues will use when all victims are gone and all claimants are there: of hundreds of victims most come from few queues.
+// netUsage caches what queues will use when all victims are gone and all claimants are there. Hundreds of victims mostly come from few queues.
 type netUsage map[*account]resource.List
 
 func (l *Ledger) net(a *account, known *netUsage) resource.List {
@@ -172,7 +171,7 @@ func (l *Ledger) net(a *account, known *netUsage) resource.List {
 			sum.Sub(v.Request)
 		}
 	}
-	for _, r := range l.preempting.placed {
+	for _, r := range l.preempting.nominated {
 		if r.leaf != nil && r.leaf.isUnder(a) && !r.state.charged() {
 			sum.Add(r.Request)
 		}
@@ -184,7 +183,7 @@ func (l *Ledger) net(a *account, known *netUsage) resource.List {
 	return (*known)[a]
 }
 
-// Announced notes that a victim shows that it is to go. The wait begins.
+// Announced notes that the eviction of a victim is announced. The wait begins.
 func (l *Ledger) Announced(uid UID, now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -239,7 +238,7 @@ func (l *Ledger) EvictionFailed(uid UID, refused bool, now int64) {
 	}
 }
 
-// Withdrawn notes that a pod does not show any more that it is to go.
+// Withdrawn notes that the announcement on a pod was taken back.
 func (l *Ledger) Withdrawn(uid UID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -249,8 +248,8 @@ func (l *Ledger) Withdrawn(uid UID) {
 	}
 }
 
-// Nominated notes that a nomination was written. It may be one that has been overtaken: then another is to be.
-func (l *Ledger) Nominated(n Nomination) {
+// Nominated notes that a nomination was written. If it is out of date by now, another write follows.
+func (l *Ledger) Nominated(n NominationUpdate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r := l.pods[n.UID]; r != nil && r.Node == "" {

@@ -33,35 +33,35 @@ const (
 
 var taskNames = [...]string{evict: "evict", withdraw: "withdraw", announce: "announce", nominate: "nominate"}
 
-// errand is one write.
-type errand struct {
+// pendingAction is one write.
+type pendingAction struct {
 	task            task
 	uid             ledger.UID
 	namespace, name string
 	queue           queue.Path // for which the pod goes or was to go, "" for none
 	victim          ledger.Victim
 	withdrawal      ledger.Withdrawal
-	nomination      ledger.Nomination
+	nomination      ledger.NominationUpdate
 }
 
-func (d errand) key() key { return key{d.task, d.uid} }
+func (d pendingAction) key() key { return key{d.task, d.uid} }
 
 // inOrder has what others wait for first: room, then pods that need not fear any more.
-func inOrder(e ledger.Errands) (all []errand) {
-	of := func(task task, v ledger.Victim) errand {
-		return errand{task: task, uid: v.UID, namespace: v.Namespace, name: v.Name, queue: v.ForQueue, victim: v}
+func inOrder(e ledger.PendingActions) (all []pendingAction) {
+	of := func(task task, v ledger.Victim) pendingAction {
+		return pendingAction{task: task, uid: v.UID, namespace: v.Namespace, name: v.Name, queue: v.ForQueue, victim: v}
 	}
 	for _, v := range e.Evict {
 		all = append(all, of(evict, v))
 	}
 	for _, w := range e.Withdraw {
-		all = append(all, errand{task: withdraw, uid: w.UID, namespace: w.Namespace, name: w.Name, queue: w.ForQueue, withdrawal: w})
+		all = append(all, pendingAction{task: withdraw, uid: w.UID, namespace: w.Namespace, name: w.Name, queue: w.ForQueue, withdrawal: w})
 	}
 	for _, v := range e.Announce {
 		all = append(all, of(announce, v))
 	}
 	for _, n := range e.Nominate {
-		all = append(all, errand{task: nominate, uid: n.UID, namespace: n.Namespace, name: n.Name, nomination: n})
+		all = append(all, pendingAction{task: nominate, uid: n.UID, namespace: n.Namespace, name: n.Name, nomination: n})
 	}
 	return all
 }
@@ -69,7 +69,7 @@ func inOrder(e ledger.Errands) (all []errand) {
 // errGone: the pod is not there any more, or leaves already. There is nothing left to do, and the ledger hears of it from the watch.
 var errGone = errors.New("the pod is gone, or leaving")
 
-func (e *Executor) do(ctx context.Context, d errand) error {
+func (e *Executor) do(ctx context.Context, d pendingAction) error {
 	ctx, cancel := context.WithTimeout(ctx, writing.Timeout)
 	defer cancel()
 	pod := e.shown(d)
@@ -99,7 +99,7 @@ func (e *Executor) do(ctx context.Context, d errand) error {
 }
 
 // evict asks for the eviction of this very pod: one made anew under its name was promised nothing, and owes nothing.
-func (e *Executor) evict(ctx context.Context, d errand) error {
+func (e *Executor) evict(ctx context.Context, d pendingAction) error {
 	uid := types.UID(d.uid)
 	return e.client.PolicyV1().Evictions(d.namespace).Evict(ctx, &policyv1.Eviction{
 		ObjectMeta:    metav1.ObjectMeta{Namespace: d.namespace, Name: d.name},
@@ -130,7 +130,7 @@ type condition struct {
 	LastTransitionTime metav1.Time             `json:"lastTransitionTime"`
 }
 
-func (e *Executor) condition(d errand, is corev1.ConditionStatus, reason, message string) status {
+func (e *Executor) condition(d pendingAction, is corev1.ConditionStatus, reason, message string) status {
 	return status{Conditions: []condition{{
 		Type: corev1.DisruptionTarget, Status: is, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(e.clock.Now()),
 	}}}
@@ -145,7 +145,7 @@ func nominated(node string) status {
 }
 
 // patch states the UID, so that it fits one pod only, not its successor under the same name.
-func (e *Executor) patch(ctx context.Context, d errand, s status) error {
+func (e *Executor) patch(ctx context.Context, d pendingAction, s status) error {
 	data, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": d.uid}, "status": s})
 	if err != nil {
 		return err
@@ -162,8 +162,8 @@ func disruptedByOthers(pod *corev1.Pod) bool {
 	})
 }
 
-// note tells the ledger how an errand went; done: something changed.
-func (e *Executor) note(ctx context.Context, d errand, err error) (done bool) {
+// note tells the ledger how a pending action went; done: something changed.
+func (e *Executor) note(ctx context.Context, d pendingAction, err error) (done bool) {
 	now := e.clock.Now()
 	if err != nil {
 		if d.task == evict && !errors.Is(err, errGone) {
@@ -190,8 +190,8 @@ func (e *Executor) note(ctx context.Context, d errand, err error) (done bool) {
 	return true
 }
 
-// putOff has an errand wait, each time longer. For an eviction this is but a floor: nothing is tried twice within a second.
-func (e *Executor) putOff(d errand) {
+// putOff has a pending action wait, each time longer. For an eviction this is but a floor: nothing is tried twice within a second.
+func (e *Executor) putOff(d pendingAction) {
 	retry := e.failed[d.key()]
 	if d.task == evict {
 		retry = writing.Retry{}
@@ -200,7 +200,7 @@ func (e *Executor) putOff(d errand) {
 	e.failed[d.key()] = retry
 }
 
-func (e *Executor) complain(ctx context.Context, d errand, err error) {
+func (e *Executor) complain(ctx context.Context, d pendingAction, err error) {
 	if errors.Is(err, errGone) || refused(err) {
 		return // no failure: it is done, or a budget does what it is for
 	}
@@ -209,7 +209,7 @@ func (e *Executor) complain(ctx context.Context, d errand, err error) {
 }
 
 // record makes an event about the pod that names the queue for which it goes.
-func (e *Executor) record(d errand, reason, note string) {
+func (e *Executor) record(d pendingAction, reason, note string) {
 	pod := &corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: d.namespace, Name: d.name, UID: types.UID(d.uid)}
 	var related runtime.Object
 	if d.queue != "" {
