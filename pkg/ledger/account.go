@@ -145,7 +145,8 @@ func (a *account) rekey(total resource.List) {
 	} else {
 		s.Guaranteed, s.Ordinal = a.spec.Guaranteed, a.ordinal
 	}
-	a.inOrder.SetKey(a.parent.spec.Rule(), s, total)
+	rule := a.parent.spec.Rule()
+	a.inOrder.KeyUnder(rule.Policy).Set(rule, s, total)
 }
 
 // refresh brings keys, limits and order books of a and its ancestors up to date after a change of usage, demand, rank or waiting pods.

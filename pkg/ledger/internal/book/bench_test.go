@@ -22,3 +22,26 @@ func BenchmarkPodQueue(b *testing.B) {
 		q.Push(p, p.key())
 	}
 }
+
+// BenchmarkOrder: one operation charges the first of a hundred competitors, as a release does at each level.
+func BenchmarkOrder(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var o Order[*rival]
+	keys := make([]rival, 1000)
+	for i := range keys {
+		keys[i].name = "root.q"
+		keys[i].stand(int64(i))
+	}
+	for i := range 100 {
+		c := &rival{name: "root.q"}
+		c.Init(c)
+		c.key = keys[i].key
+		o.Offer(&c.Competitor, 1<<(i%4))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		e := o.First(^Lanes(0), nil)
+		e.key = keys[r.IntN(len(keys))].key
+		o.Offer(e.Competitor, e.own)
+	}
+}

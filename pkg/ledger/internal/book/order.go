@@ -1,13 +1,10 @@
 package book
 
 import (
+	"github.com/fairway-scheduler/fairway/pkg/core/heap"
 	"github.com/fairway-scheduler/fairway/pkg/core/ordering"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
-	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
-
-// notIn is the index of a competitor that is in no order.
-const notIn = -1
 
 // Competitor is what an order knows of one competitor, a T. It is embedded in the T; Init comes before everything else.
 type Competitor[T any] struct {
@@ -18,16 +15,17 @@ type Competitor[T any] struct {
 }
 
 // Init names the T that the competitor is part of.
-func (c *Competitor[T]) Init(owner T) { c.owner, c.index = owner, notIn }
+func (c *Competitor[T]) Init(owner T) { c.owner, c.index = owner, heap.Out }
 
-// SetKey notes how the competitor stands. The order must be repaired after it, by Offer or Rebuild.
-func (c *Competitor[T]) SetKey(rule queue.Rule, s ordering.Standing, total resource.List) {
-	c.policy = rule.Policy
-	c.key.Set(rule, s, total)
+// KeyUnder returns the key, for the caller to set to how the competitor stands under a policy; the order must be repaired after that, by
+// Offer or Rebuild. (A standing is large: handed in, it would be copied once more.)
+func (c *Competitor[T]) KeyUnder(policy queue.Policy) *ordering.Key {
+	c.policy = policy
+	return &c.key
 }
 
 // Competes reports whether it is in an order.
-func (c *Competitor[T]) Competes() bool { return c.index != notIn }
+func (c *Competitor[T]) Competes() bool { return c.index != heap.Out }
 
 // Compare says which of two competitors at one parent comes first, and by what.
 func (c *Competitor[T]) Compare(o *Competitor[T]) (int, ordering.Criterion) {
@@ -83,13 +81,13 @@ func (o Order[T]) OwnOf(c *Competitor[T]) Lanes {
 func (o *Order[T]) Offer(c *Competitor[T], own Lanes) {
 	i := int(c.index)
 	switch {
-	case own == 0 && i == notIn:
+	case own == 0 && i == heap.Out:
 	case own == 0:
 		o.remove(i)
-	case i == notIn:
+	case i == heap.Out:
 		*o = append(*o, Entry[T]{Competitor: c, rank: c.key.Rank(), own: own, below: own})
 		last := len(*o) - 1
-		o.mend(o.up(last), last)
+		o.mend(heap.Up(*o, last), last)
 	default:
 		(*o)[i].rank, (*o)[i].own = c.key.Rank(), own
 		o.repair(i)
@@ -98,7 +96,7 @@ func (o *Order[T]) Offer(c *Competitor[T], own Lanes) {
 
 func (o *Order[T]) remove(i int) {
 	s, last := *o, len(*o)-1
-	s[i].index = notIn
+	s[i].index = heap.Out
 	moved := s[last]
 	s[last] = Entry[T]{}
 	*o = s[:last]
@@ -107,18 +105,14 @@ func (o *Order[T]) remove(i int) {
 	}
 	if i < last {
 		s[i] = moved
-		s[i].index = int32(i)
 		o.repair(i)
 	}
 }
 
 // repair restores the order after the entry at i changed its rank or its lanes.
 func (o Order[T]) repair(i int) {
-	if end := o.down(i); end != i {
-		o.mend(i, end)
-		return
-	}
-	o.mend(o.up(i), i)
+	end := heap.Fix(o, i)
+	o.mend(min(i, end), max(i, end))
 }
 
 // mend renews below on the way from the lowest entry that changed up to the root. Entries changed between highest and lowest only, so
@@ -145,49 +139,14 @@ func (o Order[T]) Rebuild() {
 	for i := range o {
 		o[i].rank = o[i].key.Rank()
 	}
-	for i := len(o) - 1; i >= 0; i-- {
-		o.down(i)
-	}
+	heap.Init(o)
 	for i := len(o) - 1; i >= 0; i-- {
 		o.mend(i, i)
 	}
 }
 
-// up moves the entry at i towards the root to where it belongs, and returns its new index.
-func (o Order[T]) up(i int) int { return o.rise(o[i], i, 0) }
-
-// rise puts an entry where it belongs on the way from i up to top, and moves the entries that it passes down.
-func (o Order[T]) rise(e Entry[T], i, top int) int {
-	for i > top {
-		p := (i - 1) / 2
-		if !e.Before(&o[p]) {
-			break
-		}
-		o.put(i, o[p])
-		i = p
-	}
-	o.put(i, e)
-	return i
-}
-
-// down moves the entry at i away from the root to where it belongs, and returns its new index. It sinks to the bottom and rises from
-// there: a charge mostly makes the first competitor one of the last, and this way costs one comparison for each level, not two.
-func (o Order[T]) down(i int) int {
-	top, e := i, o[i]
-	for c := 2*i + 1; c < len(o); c = 2*i + 1 {
-		if c+1 < len(o) && o[c+1].Before(&o[c]) {
-			c++
-		}
-		o.put(i, o[c])
-		i = c
-	}
-	return o.rise(e, i, top)
-}
-
-func (o Order[T]) put(i int, e Entry[T]) {
-	o[i] = e
-	e.index = int32(i)
-}
+// Moved tells the competitor where it is.
+func (e *Entry[T]) Moved(to int) { e.index = int32(to) }
 
 // First returns the first entry after the given one (nil: of all) that has one of the open lanes, nil if there is none. Entries are
 // valid until the order changes.

@@ -21,7 +21,8 @@ type rival struct {
 func (r *rival) stand(cpu int64) {
 	var usage, demand resource.Sum
 	usage.Add(cores(cpu))
-	r.SetKey(queue.DefaultSpec().Rule(), ordering.Standing{Usage: &usage, Demand: &demand, Weight: 1000, Name: r.name}, cores(100))
+	rule, standing := queue.DefaultSpec().Rule(), ordering.Standing{Usage: &usage, Demand: &demand, Weight: 1000, Name: r.name}
+	r.KeyUnder(rule.Policy).Set(rule, standing, cores(100))
 }
 
 func cores(n int64) resource.List {
