@@ -150,7 +150,7 @@ func (l *Ledger) leftAfter(w preemption.World, plan preemption.Plan) map[int]lef
 
 // neededIn reports whether the claimants would lack room with the victim there. If not, a filter demanded its eviction.
 func (l *Ledger) neededIn(after left, r *record) bool {
-	return after.slots < 1 || l.nodes.capacityOf(r.spot).Overfull(after.free.Sub(r.Request), r.Request)
+	return after.slots < 1 || l.nodes.capacityOf(r.assumedOn).Overfull(after.free.Sub(r.Request), r.Request)
 }
 
 func (l *Ledger) requestOf(uid string) resource.List {

@@ -22,8 +22,8 @@ func (r *record) wants() bool {
 	return false
 }
 
-// keptOut reports whether a limit on applications holds the pod.
-func (r *record) keptOut() bool {
+// blockedByAppLimit reports whether a limit on applications holds the pod.
+func (r *record) blockedByAppLimit() bool {
 	return r.hold.Code == reason.MaxRunningApplications || r.hold.Code == reason.UserMaxRunningApplications
 }
 
@@ -33,15 +33,15 @@ func (l *Ledger) slot(r *record, leaf *account) (reason.Reason, bool) {
 	if app != nil && app.slot.Runs {
 		return reason.Reason{}, true
 	}
-	if from := l.comesFrom(r); from != nil && from != app && from.slot.Runs {
+	if from := l.previousApplication(r); from != nil && from != app && from.slot.Runs {
 		l.effects.admit = true // it may leave a slot behind, and there may be somebody older who waits for one
 		return reason.Reason{Code: reason.MaxRunningApplications, Queue: string(leaf.path)}, false
 	}
 	return l.slotFor(leaf, l.userOf(r, leaf))
 }
 
-// comesFrom is the application that the pod has belonged to until now.
-func (l *Ledger) comesFrom(r *record) *account {
+// previousApplication is the application that the pod has belonged to until now.
+func (l *Ledger) previousApplication(r *record) *account {
 	if r.app != nil {
 		return r.app
 	}
@@ -82,7 +82,7 @@ func (l *Ledger) accountOf(a *admission.Application) *account {
 func (l *Ledger) admitted(app *account) {
 	l.shares.noteActive(app.parent)
 	for _, r := range app.members { // each for itself: order does not matter
-		if r.keptOut() {
+		if r.blockedByAppLimit() {
 			l.effects.judgeLater(r.record)
 		}
 	}
@@ -120,7 +120,7 @@ func (l *Ledger) reexamine() {
 	for _, a := range l.slots.Waiting() {
 		why, _ := l.slots.Fits(a.Leaf, a.User, mode)
 		for _, e := range l.accountOf(a).members {
-			if e.keptOut() && !sameLimit(e.hold, why) {
+			if e.blockedByAppLimit() && !sameLimit(e.hold, why) {
 				l.effects.judgeLater(e.record)
 			}
 		}
@@ -129,7 +129,7 @@ func (l *Ledger) reexamine() {
 }
 
 // explain brings up to date what is said of applications that are kept out: another limit may keep them out than at first. It is left to
-// those who write it to pods, since a slot that moves may change it for all of them. What is read is worked out then: see holdNow.
+// those who write it to pods, since a slot that moves may change it for all of them. What is read is worked out then: see blockNow.
 func (l *Ledger) explain() {
 	if l.leading && l.explained != l.slots.Revision() {
 		l.reexamine()
@@ -137,9 +137,9 @@ func (l *Ledger) explain() {
 	}
 }
 
-// holdNow is what holds a pod: what it was told, unless another limit keeps its application out by now. Numbers that only move are not told again.
-func (l *Ledger) holdNow(r *record) reason.Reason {
-	if r.keptOut() && !l.queues.stale {
+// blockNow is what holds a pod: what it was told, unless another limit keeps its application out by now. Numbers that only move are not told again.
+func (l *Ledger) blockNow(r *record) reason.Reason {
+	if r.blockedByAppLimit() && !l.queues.stale {
 		if why, fits := l.slotFor(r.leaf, r.app.slot.User); !fits && !sameLimit(why, r.hold) {
 			return why
 		}

@@ -28,7 +28,7 @@ func crowd(t *testing.T, full ...int) *fixture {
 
 func TestCandidatesHaveRoomAndTakeTurns(t *testing.T) {
 	f := crowd(t, 2, 3, 7)
-	spot := f.pods["p"].spot.Name
+	spot := f.pods["p"].assumedOn.Name
 	seen := map[string]int{}
 	for range 6 {
 		names := f.Candidates("p", 3, 0)

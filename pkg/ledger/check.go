@@ -149,7 +149,7 @@ func (l *Ledger) checkRoom() (wrong []string) {
 	added, spots := map[*node]*resource.Sum{}, map[*node]int{}
 	for _, uid := range sortedKeys(l.pods) {
 		r := l.pods[uid]
-		if e := r.spot; e != nil {
+		if e := r.assumedOn; e != nil {
 			if l.nodes.byName[e.Name] != e || !r.state.charged() && (r.nomination == nil || r.nomination.node != e) {
 				say("pod %s, %s, takes room on node %s, which is not there for it", r.Name, r.state, e.Name)
 			}
@@ -167,8 +167,8 @@ func (l *Ledger) checkRoom() (wrong []string) {
 			used = &resource.Sum{}
 		}
 		used.AddSum(&e.foreign)
-		if !e.used.Equal(used) || e.spots != spots[e] {
-			say("node %s: %v taken by %d pods of ours, they add up to %v of %d", name, e.used.List(), e.spots, used.List(), spots[e])
+		if !e.used.Equal(used) || e.assumed != spots[e] {
+			say("node %s: %v taken by %d pods of ours, they add up to %v of %d", name, e.used.List(), e.assumed, used.List(), spots[e])
 		}
 		if e.known && (e.index >= len(l.nodes.all) || l.nodes.all[e.index] != e) {
 			say("node %s is not where the list of nodes has it", name)

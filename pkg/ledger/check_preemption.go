@@ -25,8 +25,8 @@ func (l *Ledger) checkNominations() (wrong []string) {
 			say("pod %s is nominated to %q, and nobody is to look at that", uid, r.Nominated)
 		}
 		if r.nomination == nil {
-			if !r.state.charged() && r.spot != nil {
-				say("pod %s is %s, has no place, and takes room on %s", uid, r.state, r.spot.Name)
+			if !r.state.charged() && r.assumedOn != nil {
+				say("pod %s is %s, has no place, and takes room on %s", uid, r.state, r.assumedOn.Name)
 			}
 			continue
 		}
@@ -38,7 +38,7 @@ func (l *Ledger) checkNominations() (wrong []string) {
 		if r.state != Waiting && r.state != Parked && r.state != Released {
 			say("pod %s is %s and has a place", uid, r.state)
 		}
-		if !r.state.charged() && r.spot != r.nominatedNode() {
+		if !r.state.charged() && r.assumedOn != r.nominatedNode() {
 			say("pod %s has its place on %s, and its room is not taken there", uid, p.node.Name)
 		}
 		for i, v := range p.victims {
@@ -99,14 +99,14 @@ func (l *Ledger) checkCopies() (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	staying := map[*node]int{}
 	for _, r := range l.pods { // sums: order does not matter
-		if r.spot != nil && (r.state == Bound || r.nomination != nil && !r.state.charged()) {
-			staying[r.spot]++
+		if r.assumedOn != nil && (r.state == Bound || r.nomination != nil && !r.state.charged()) {
+			staying[r.assumedOn]++
 		}
 	}
 	for _, name := range sortedKeys(l.nodes.byName) {
 		e := l.nodes.byName[name]
 		for i, r := range e.on {
-			if r.spot != e || r.listedOn != e || int(r.onNode) != i {
+			if r.assumedOn != e || r.listedOn != e || int(r.onNode) != i {
 				say("pod %s is listed on node %s, and its room is not taken there", r.UID, name)
 			}
 		}

@@ -39,7 +39,7 @@ func (l *Ledger) copyNode(e *node, now int64) *copiedNode {
 	c := &copiedNode{tree: l.queues.builds, Node: preemption.Node{Name: e.Name}}
 	var stay resource.Sum
 	stay.AddSum(&e.used)
-	pods := e.spots + e.foreignPods
+	pods := e.assumed + e.foreignPods
 	for _, r := range e.on {
 		leaving := r.leavingAt(now)
 		if leaving {
@@ -81,7 +81,7 @@ func (r *record) candidate() preemption.Candidate {
 		UID: string(r.UID), Queue: r.leaf.ordinal - 1, Request: r.Request, Priority: r.Priority, Driver: r.Role == application.Driver,
 		Bound: r.Bound, Announced: r.Announced != 0, Replaces: r.replacement.At,
 	}
-	if r.inCompany() {
+	if r.inGangOfSeveral() {
 		c.Gang = r.group.Key
 	}
 	return c

@@ -95,7 +95,7 @@ func (l *Ledger) judge(r *record) {
 	case Waiting:
 		l.wait(r, l.now)
 	case Parked:
-		l.judgeAnew(r)
+		l.rejudgeParked(r)
 	case Released, Reserved, Bound, Gone:
 	}
 }

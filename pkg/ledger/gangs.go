@@ -265,8 +265,8 @@ func (l *Ledger) breakUp(g *group) {
 	l.countGroup(g)
 }
 
-// holdOfGroup says what holds a pod whose group cannot start as it is.
-func (l *Ledger) holdOfGroup(r *record) reason.Reason {
+// groupBlocks says what holds a pod whose group cannot start as it is.
+func (l *Ledger) groupBlocks(r *record) reason.Reason {
 	g := r.group
 	switch {
 	case g == nil:

@@ -400,7 +400,7 @@ func TestMinResourcesOfAResourceThatNodesNeedNotListAreCountedWhereTheyDo(t *tes
 	devices := func(n int64) resource.List { return resource.Of(resource.Entry{Name: gpu, Value: n}) }
 	f := gangs(t)
 	f.ObserveNode(Node{Name: "node", Allocatable: amounts(100, 400).Add(devices(4)), Usable: true})
-	f.ObserveElsewhere(map[resource.Name]bool{gpu: true})
+	f.ObserveUnlisted(map[resource.Name]bool{gpu: true})
 	f.gang("g", "a", 2)
 	f.ObserveGang(Gang{Key: "ns/g", MinMember: 2, MinResources: devices(8)})
 	f.wantPods(f.choose())
@@ -511,7 +511,7 @@ func TestAGangOfSeveralSizesIsPlacedTogether(t *testing.T) {
 	f.pod("g1", "a", ofGang("g"), asks(25, 1), at(2), ofClass("w"))
 	f.pod("g2", "a", ofGang("g"), asks(5, 1), at(3), ofClass("s"))
 	f.wantPods(f.choose(), "driver", "g1", "g2")
-	if got := f.pods["g1"].spot.Name; got != "large" {
+	if got := f.pods["g1"].assumedOn.Name; got != "large" {
 		t.Errorf("the largest goes to %s", got)
 	}
 }

@@ -88,5 +88,5 @@ func (e *node) usedIf(empty bool) (used *resource.Sum, pods int) {
 	if empty {
 		return &e.foreign, e.foreignPods
 	}
-	return &e.used, e.spots + e.foreignPods
+	return &e.used, e.assumed + e.foreignPods
 }

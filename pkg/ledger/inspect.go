@@ -193,7 +193,7 @@ func (w *walk) follow(r *record, old, oldApp *account, was footprint, oldState S
 
 // checkUsed compares a node with the pods listed on it. One to which pods are on their way is left to a later round: these are not listed.
 func (e *node) checkUsed() []string {
-	if e.spots != len(e.on) {
+	if e.assumed != len(e.on) {
 		return nil
 	}
 	var used resource.Sum

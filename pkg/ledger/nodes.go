@@ -24,13 +24,13 @@ type node struct {
 	counted resource.List // its part of the cluster total
 
 	// used is what takes room: foreign pods, and pods of ours that are released, reserved or bound here.
-	used               resource.Sum
-	spots, foreignPods int
-	index              int       // in the ledger's list of nodes
-	on                 []*record // that run here, or that are to: in no order that means anything
-	heldFor            *group
-	copied             *copiedNode // see preemption.go; nil: it is to be copied anew
-	changes            uint64
+	used                 resource.Sum
+	assumed, foreignPods int
+	index                int       // in the ledger's list of nodes
+	on                   []*record // that run here, or that are to: in no order that means anything
+	heldFor              *group
+	copied               *copiedNode // see preemption.go; nil: it is to be copied anew
+	changes              uint64
 }
 
 // changed notes that what is there, or what becomes of it, is not what it was.
@@ -106,7 +106,7 @@ func (e *node) add(l *Ledger, request resource.List, sign int, foreign bool) {
 }
 
 func (e *node) dropIfEmpty(l *Ledger) {
-	if !e.known && e.pods == 0 && e.spots == 0 {
+	if !e.known && e.pods == 0 && e.assumed == 0 {
 		delete(l.nodes.byName, e.Name)
 	}
 }

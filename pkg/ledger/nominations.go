@@ -47,10 +47,10 @@ func (l *Ledger) giveNode(r *record, p *nomination) {
 	if r.group != nil {
 		r.group.wait.roomAt = 0 // what it lacked may be there now
 	}
-	r.stay()
+	r.listOnNode()
 	l.preempting.nominated = append(l.preempting.nominated, r)
 	if r.leaf != nil && !r.state.charged() {
-		l.occupy(r, p.node)
+		l.assume(r, p.node)
 	}
 	l.nominate(r)
 	l.version++
@@ -66,9 +66,9 @@ func (l *Ledger) endNomination(r *record) {
 	p.node.changed()
 	l.preempting.nominated = slices.DeleteFunc(l.preempting.nominated, func(o *record) bool { return o == r })
 	if !r.state.charged() {
-		l.occupy(r, nil)
+		l.assume(r, nil)
 	}
-	r.stay()
+	r.listOnNode()
 	for _, o := range l.parked { // each for itself: a probe may have been kept off the node
 		if o != r && l.nodes.fits(p.node, o.class) {
 			l.woken = append(l.woken, o.UID)
@@ -173,7 +173,7 @@ func (l *Ledger) roomIsThere(r *record) bool {
 // hasRoomFor is roomIsThere for a pod that starts together with others, which need their room on the node too.
 func (l *Ledger) hasRoomFor(r *record, together []*record) bool {
 	e := r.nomination.node
-	if r.spot != e {
+	if r.assumedOn != e {
 		return false
 	}
 	for _, v := range r.nomination.victims {
@@ -181,7 +181,7 @@ func (l *Ledger) hasRoomFor(r *record, together []*record) bool {
 			return false
 		}
 	}
-	others, pods := e.used.List(), e.spots+e.foreignPods
+	others, pods := e.used.List(), e.assumed+e.foreignPods
 	for _, o := range e.on {
 		if o != r && o.nomination != nil && !o.state.charged() && !slices.Contains(together, o) {
 			others, pods = others.Sub(o.Request), pods-1
@@ -342,8 +342,8 @@ func (r *record) wantsNomination() bool {
 	return r.nomination.node.Name != r.Nominated
 }
 
-// KeptFrom returns the nodes that have no room for a pod besides that of nominated pods; nil: none, as in most cases.
-func (l *Ledger) KeptFrom(uid UID) map[string]bool {
+// NodesNominatedToOthers returns the nodes that have no room for a pod besides that of nominated pods; nil: none, as in most cases.
+func (l *Ledger) NodesNominatedToOthers(uid UID) map[string]bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.pods[uid]
@@ -353,7 +353,7 @@ func (l *Ledger) KeptFrom(uid UID) map[string]bool {
 	var kept map[string]bool
 	for _, o := range l.preempting.nominated {
 		e := o.nomination.node
-		if o == r || o.spot != e || e == r.spot || kept[e.Name] || r.class == nil || l.nodes.fits(e, r.class) {
+		if o == r || o.assumedOn != e || e == r.assumedOn || kept[e.Name] || r.class == nil || l.nodes.fits(e, r.class) {
 			continue
 		}
 		if kept == nil {

@@ -276,12 +276,12 @@ func TestAPlaceThatLiesIdleIsGivenBack(t *testing.T) {
 	f.clocks()
 	f.now += 60*sec - 1
 	f.clocks()
-	if !f.HasPlace("new-000") {
+	if !f.HasNomination("new-000") {
 		t.Error("its place is given back too early")
 	}
 	f.now++
 	f.clocks()
-	if f.HasPlace("new-000") {
+	if f.HasNomination("new-000") {
 		t.Error("its room lies idle")
 	}
 }

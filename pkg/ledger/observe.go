@@ -51,7 +51,7 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 		r.clearLastFailed()
 		l.unask(r)
 	case r.state == Parked:
-		l.judgeAnew(r)
+		l.rejudgeParked(r)
 	case r.state == Gone || r.state == Waiting:
 		l.wait(r, now)
 	}
@@ -82,12 +82,12 @@ func (l *Ledger) readStatus(r *record, p Pod) {
 	}
 }
 
-// judgeAnew has a parked pod taken out of kube-scheduler's queue, since it or the tree changed. Meanwhile it counts where it would wait,
+// rejudgeParked has a parked pod taken out of kube-scheduler's queue, since it or the tree changed. Meanwhile it counts where it would wait,
 // so that its application keeps its slot, and nowhere if something holds it there.
-func (l *Ledger) judgeAnew(r *record) {
+func (l *Ledger) rejudgeParked(r *record) {
 	leaf := l.requests.byQueue[r.asked].leaf
 	if leaf != nil {
-		if hold := l.holdIn(r, leaf, l.now); hold.Code != "" && hold.Code != reason.BackOff {
+		if hold := l.blockIn(r, leaf, l.now); hold.Code != "" && hold.Code != reason.BackOff {
 			leaf = nil
 		}
 	}
@@ -139,12 +139,12 @@ func (l *Ledger) revise(r *record, p Pod) bool {
 	if r.Pod.equal(p) {
 		return false
 	}
-	leaf, s, hold, spot := r.leaf, r.state, r.hold, r.spot
+	leaf, s, hold, assumedOn := r.leaf, r.state, r.hold, r.assumedOn
 	if !p.Request.Equal(r.Request) || p.Class != r.Class {
 		l.endNomination(r)
 	}
 	r.left = r.app
-	l.occupy(r, nil)
+	l.assume(r, nil)
 	l.set(r, nil, s, hold) // off every account, with the old values
 	if r.Node != "" {
 		l.nodes.get(r.Node).add(l, r.Request, -1, false)
@@ -160,8 +160,8 @@ func (l *Ledger) revise(r *record, p Pod) bool {
 	if s.charged() { // the caller enters the others anew
 		l.set(r, leaf, s, hold)
 	}
-	if spot != nil {
-		l.occupy(r, l.nodes.get(spot.Name)) // by name: the old entry of an unknown node left with its last pod
+	if assumedOn != nil {
+		l.assume(r, l.nodes.get(assumedOn.Name)) // by name: the old entry of an unknown node left with its last pod
 	}
 	return true
 }
@@ -217,7 +217,7 @@ func (l *Ledger) bind(r *record, now int64) {
 	if r.state != Bound {
 		l.nodes.get(r.Node).add(l, r.Request, 1, false)
 	}
-	l.occupy(r, l.nodes.get(r.Node))
+	l.assume(r, l.nodes.get(r.Node))
 	wasProbe := r.state == Parked
 	leaf := r.leaf
 	if !r.state.charged() {
@@ -249,18 +249,18 @@ func (l *Ledger) wait(r *record, now int64) {
 		l.step(r, now, nil, Waiting, hold)
 		return
 	}
-	l.step(r, now, a.leaf, Waiting, l.holdIn(r, a.leaf, now))
+	l.step(r, now, a.leaf, Waiting, l.blockIn(r, a.leaf, now))
 }
 
-// holdIn returns what holds a pod in its leaf, nothing if it may be released.
-func (l *Ledger) holdIn(r *record, leaf *account, now int64) reason.Reason {
+// blockIn returns what holds a pod in its leaf, nothing if it may be released.
+func (l *Ledger) blockIn(r *record, leaf *account, now int64) reason.Reason {
 	if why, large := r.tooLarge(leaf); large {
 		return why
 	}
 	if r.Gate != "" {
 		return reason.Reason{Code: reason.SchedulingGate, Queue: string(r.asked), Other: r.Gate}
 	}
-	if why := l.holdOfGroup(r); why.Code != "" {
+	if why := l.groupBlocks(r); why.Code != "" {
 		return why
 	}
 	if why, ok := l.slot(r, leaf); !ok {
@@ -283,7 +283,7 @@ func (l *Ledger) invalidName(r *record) reason.Reason {
 
 // step is set with the time and the journal.
 func (l *Ledger) step(r *record, now int64, leaf *account, s State, hold reason.Reason) {
-	if r.state == s && r.leaf == leaf && (r.hold == hold || r.keptOut() && sameLimit(r.hold, hold)) {
+	if r.state == s && r.leaf == leaf && (r.hold == hold || r.blockedByAppLimit() && sameLimit(r.hold, hold)) {
 		return
 	}
 	if r.state != s {

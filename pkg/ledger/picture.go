@@ -62,7 +62,7 @@ func (l *Ledger) applicationState(a *account) ApplicationState {
 			s.WaitingSince = e.Created
 		}
 		if !a.slot.Runs && e.held() {
-			s.Hold = l.holdNow(e.record)
+			s.Hold = l.blockNow(e.record)
 		}
 	}
 	return s

@@ -99,10 +99,10 @@ type record struct {
 	leaf       *account // where it is entered, nil while no queue takes it
 	app        *account
 	group      *group      // the pod group that it names
-	spot       *node       // where its room is taken: on a node that had some, then on its own
+	assumedOn  *node       // where its room is taken: on a node that had some, then on its own
 	nomination *nomination // where room is kept for it while it waits: see nominations.go
 	victim     *victim     // it is to go: see victims.go
-	listedOn   *node       // see stay
+	listedOn   *node       // see listOnNode
 
 	ticket       uint64 // of the last release; never changes while kube-scheduler holds the pod
 	since        int64  // when it entered its state
@@ -186,7 +186,7 @@ func (r *record) footprint() footprint {
 		queued:  waits,
 		window:  r.state.inWindow(),
 		wants:   r.wants(),
-		kept:    r.keptOut(),
+		kept:    r.blockedByAppLimit(),
 		doubted: r.inDoubt(),
 	}
 }

@@ -105,7 +105,7 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 			continue
 		}
 		for _, r := range again { // few: their room counts as free until they are nominated again
-			if r.spot == e {
+			if r.assumedOn == e {
 				x := *c
 				x.Free, x.Slots = x.Free.Add(r.Request), x.Slots+1
 				c = &x

@@ -328,7 +328,7 @@ func TestAWorldIsWhatAPlanNeeds(t *testing.T) {
 
 func TestTheRoomOfAPlaceIsForItsClaimant(t *testing.T) {
 	f := planned(t, 2)
-	if kept := f.KeptFrom("new-002"); !kept["node"] {
+	if kept := f.NodesNominatedToOthers("new-002"); !kept["node"] {
 		t.Error("other pods are not kept off the node")
 	}
 	e := f.PendingActions(f.now)
@@ -422,7 +422,7 @@ func TestAVictimThatIsNotNeededAnyMoreStays(t *testing.T) {
 // A resource that the node lists counts there, although other nodes need not list it.
 func TestAVictimIsNotNeededWhereAListedResourceComesFree(t *testing.T) {
 	f := scenarioA(t)
-	f.ObserveElsewhere(map[resource.Name]bool{resource.CPU: true, resource.Memory: true})
+	f.ObserveUnlisted(map[resource.Name]bool{resource.CPU: true, resource.Memory: true})
 	f.plan(1)
 	f.announce("busy-089")
 	f.forget("busy-000")

@@ -7,7 +7,7 @@ func (l *Ledger) Outranked(uid UID) map[UID]bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.pods[uid]
-	if r == nil || r.leaf == nil || r.inCompany() || l.inspection.stopped {
+	if r == nil || r.leaf == nil || r.inGangOfSeveral() || l.inspection.stopped {
 		return nil
 	}
 	var all map[UID]bool
@@ -26,11 +26,11 @@ func (l *Ledger) Outranked(uid UID) map[UID]bool {
 }
 
 func (r *record) givesWayTo(o *record) bool {
-	return r.Priority < o.Priority && r.state == Bound && !r.Terminating && r.Announced == 0 && r.victim == nil && !r.inCompany()
+	return r.Priority < o.Priority && r.state == Bound && !r.Terminating && r.Announced == 0 && r.victim == nil && !r.inGangOfSeveral()
 }
 
-// inCompany: the pod is of a group of several.
-func (r *record) inCompany() bool { return r.group != nil && r.group.MinMember > 1 }
+// inGangOfSeveral: the pod is of a group of several.
+func (r *record) inGangOfSeveral() bool { return r.group != nil && r.group.MinMember > 1 }
 
 // MadeRoom notes that the attempt of a pod, which is about to fail, evicted pods that it outranks and nominated it to their node; "": to none.
 // From the failure on the room is the pod's. Its status shows that only later, when the victims may be gone and other pods could take the room.
@@ -50,13 +50,13 @@ func (l *Ledger) keepMadeRoom(r *record) {
 	}
 }
 
-// madeRoomItself: kube-scheduler nominated the pod in its own attempt, not a plan.
-func (r *record) madeRoomItself() bool {
+// preemptedItself: kube-scheduler nominated the pod in its own attempt, not a plan.
+func (r *record) preemptedItself() bool {
 	return r.Nominated != "" && (r.nomination == nil || r.nomination.claim == nil)
 }
 
-// HasPlace reports whether the pod is nominated by a plan.
-func (l *Ledger) HasPlace(uid UID) bool {
+// HasNomination reports whether the pod is nominated by a plan.
+func (l *Ledger) HasNomination(uid UID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.pods[uid]

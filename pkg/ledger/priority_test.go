@@ -90,7 +90,7 @@ func TestWhoMadeRoomByPriorityIsFollowedByItsClass(t *testing.T) {
 					f.edit(next.high, func(p *Pod) { p.Shown, p.Nominated = "other", "" }) // from before it was nominated
 				}
 				f.forget(next.low)
-				if kept := f.KeptFrom(other); !kept["node"] {
+				if kept := f.NodesNominatedToOthers(other); !kept["node"] {
 					t.Errorf("the room that %s made is free for %s", next.high, other)
 				}
 				f.forget(other)

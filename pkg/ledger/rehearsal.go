@@ -124,7 +124,7 @@ func (h *Rehearsal) Next(roomy, tell bool) (Charge, bool) {
 	r.alone = r.leaf.driverPods == 0
 	l.set(r, r.leaf, Released, reason.Reason{})
 	l.settleApplications()
-	l.occupy(r, place)
+	l.assume(r, place)
 	h.charged = append(h.charged, r)
 	if r.group != nil {
 		l.countGroup(r.group)

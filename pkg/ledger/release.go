@@ -51,12 +51,12 @@ func (l *Ledger) Choose(now int64) (Release, bool) {
 		l.drain()
 		return r.released(), true
 	}
-	spot := r.class.fitNode
+	assumedOn := r.class.fitNode
 	if p := r.nominatedNode(); p != nil && l.roomIsThere(r) {
-		spot = p
+		assumedOn = p
 	}
 	c := l.charge(r, now)
-	l.occupy(r, spot)
+	l.assume(r, assumedOn)
 	l.drain()
 	return c, true
 }
@@ -309,13 +309,13 @@ func (l *Ledger) Reserve(uid UID, node string, now int64) (reason.Reason, bool) 
 	if !ok {
 		return why, false
 	}
-	if r.madeRoomItself() {
+	if r.preemptedItself() {
 		r.class.ReserveByPriority()
 	} else {
 		r.class.Reserve(l.opts.Window)
 	}
 	l.step(r, now, r.leaf, Reserved, reason.Reason{})
-	l.occupy(r, l.nodes.get(node))
+	l.assume(r, l.nodes.get(node))
 	l.drain()
 	return reason.Reason{}, true
 }

@@ -37,7 +37,7 @@ func (l *Ledger) releaseGroup(g *group, now int64) *record {
 	}
 	for i, r := range pods {
 		c := l.charge(r, now)
-		l.occupy(r, places[i])
+		l.assume(r, places[i])
 		if i > 0 {
 			l.releaseNext = append(l.releaseNext, c)
 		}

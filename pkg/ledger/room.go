@@ -25,7 +25,7 @@ type room struct {
 }
 
 // full: the node takes no more pods.
-func (e *node) full() bool { return capacity.Slots(e.Pods, e.spots+e.foreignPods) <= 0 }
+func (e *node) full() bool { return capacity.Slots(e.Pods, e.assumed+e.foreignPods) <= 0 }
 
 // takes reports whether the pods of the class may use the node as far as the node itself decides.
 func (e *node) takes(c *class) bool {
@@ -35,9 +35,9 @@ func (e *node) takes(c *class) bool {
 	return e.Usable
 }
 
-// ObserveElsewhere takes in which resources pods may get on a node that does not list them, or that filters pass over: names, and
+// ObserveUnlisted takes in which resources pods may get on a node that does not list them, or that filters pass over: names, and
 // groups, which are all that stands before the slash of a name. The set is not edited afterwards.
-func (l *Ledger) ObserveElsewhere(names map[resource.Name]bool) {
+func (l *Ledger) ObserveUnlisted(names map[resource.Name]bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.nodes.unlisted = names
@@ -66,32 +66,32 @@ func (l *Ledger) gained(e *node) {
 	}
 }
 
-// occupy takes the pod's room on a node: of a released pod where there was room, then where kube-scheduler put it. nil gives it back.
-func (l *Ledger) occupy(r *record, e *node) {
-	old := r.spot
+// assume takes the pod's room on a node: of a released pod where there was room, then where kube-scheduler put it. nil gives it back.
+func (l *Ledger) assume(r *record, e *node) {
+	old := r.assumedOn
 	if old == e {
 		return
 	}
-	r.spot = e
+	r.assumedOn = e
 	if e != nil {
 		e.used.Add(r.Request)
-		e.spots++
+		e.assumed++
 		e.changed()
 	}
 	if old != nil {
 		old.used.Sub(r.Request)
-		old.spots--
+		old.assumed--
 		old.changed()
 		l.gained(old)
 		old.dropIfEmpty(l)
 	}
-	r.stay()
+	r.listOnNode()
 }
 
 // stay lists the pod on the node where it runs, or where room is kept for it. One that was just released is on none: releases come by the thousand,
 // and most of them touch no other pod.
-func (r *record) stay() {
-	e := r.spot
+func (r *record) listOnNode() {
+	e := r.assumedOn
 	if r.state != Bound && (r.nomination == nil || r.state.charged()) {
 		e = nil
 	}
@@ -129,19 +129,19 @@ func (l *Ledger) Candidates(uid UID, n, small int) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.pods[uid]
-	if r != nil && r.state == Released && (r.group.open() || r.nomination != nil) && r.spot != nil && r.spot.known {
-		return []string{r.spot.Name} // the places of a group were chosen together, and one that was made by preemption is for this pod
+	if r != nil && r.state == Released && (r.group.open() || r.nomination != nil) && r.assumedOn != nil && r.assumedOn.known {
+		return []string{r.assumedOn.Name} // the places of a group were chosen together, and one that was made by preemption is for this pod
 	}
 	if r == nil || r.state != Released || len(l.nodes.all) <= small {
 		return nil
 	}
 	names := make([]string, 0, n)
-	if r.spot != nil && r.spot.known {
-		names = append(names, r.spot.Name)
+	if r.assumedOn != nil && r.assumedOn.known {
+		names = append(names, r.assumedOn.Name)
 	}
 	for looked := 0; looked < min(maxLooked, len(l.nodes.all)) && len(names) < n; looked++ {
 		l.nodes.nextCandidate = (l.nodes.nextCandidate + 1) % len(l.nodes.all)
-		if e := l.nodes.all[l.nodes.nextCandidate]; e != r.spot && l.nodes.fits(e, r.class) {
+		if e := l.nodes.all[l.nodes.nextCandidate]; e != r.assumedOn && l.nodes.fits(e, r.class) {
 			names = append(names, e.Name)
 		}
 	}

@@ -149,7 +149,7 @@ func TestANodeWithoutTheDeviceIsNoRoom(t *testing.T) {
 		l.Fail(probe.UID, NoFit, 3)
 		l.Admitted(probe.UID)
 		l.TakeWoken(4)
-		l.ObserveElsewhere(map[resource.Name]bool{c.elsewhere: true})
+		l.ObserveUnlisted(map[resource.Name]bool{c.elsewhere: true})
 		if _, ok := l.Choose(5); ok != c.released {
 			t.Errorf("%s: released is %v", what, ok)
 		}

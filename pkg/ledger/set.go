@@ -45,9 +45,9 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will foo
 	if was.window != will.window {
 		l.inWindow += step(will.window)
 	}
-	l.enrol(r, oldState)
+	l.updateRosters(r, oldState)
 	if !r.state.charged() {
-		l.occupy(r, r.nominatedNode())
+		l.assume(r, r.nominatedNode())
 	}
 	l.followNominations(r)
 	if r.hold.Code == reason.BackOff != (r.inTimer != notIn) {
@@ -71,7 +71,7 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will foo
 
 // followNominations keeps what preemption has to do with a pod: a claimant that has a node needs its place no more, nor is a pod to go that has gone.
 func (l *Ledger) followNominations(r *record) {
-	r.stay()
+	r.listOnNode()
 	r.touch()
 	if r.nomination != nil && !l.trying && (r.state == Reserved || r.state == Bound || r.state == Gone) {
 		if c := r.nomination.claim; c != nil && c.starving != nil && r.state == Reserved {
@@ -87,8 +87,8 @@ func (l *Ledger) followNominations(r *record) {
 	}
 }
 
-// enrol keeps the lists of released and parked pods.
-func (l *Ledger) enrol(r *record, old State) {
+// updateRosters keeps the lists of released and parked pods.
+func (l *Ledger) updateRosters(r *record, old State) {
 	if old == r.state {
 		return
 	}

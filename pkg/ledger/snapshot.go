@@ -146,7 +146,7 @@ func (l *Ledger) PodState(uid UID) (PodState, bool) {
 }
 
 func (l *Ledger) podState(r *record) PodState {
-	s := PodState{Pod: r.Pod, State: r.state, Hold: l.holdNow(r), Since: r.since}
+	s := PodState{Pod: r.Pod, State: r.state, Hold: l.blockNow(r), Since: r.since}
 	if r.leaf != nil {
 		s.Leaf = r.leaf.path
 	}

@@ -38,7 +38,7 @@ func (l *Ledger) try() *trial {
 		if r.leaf == nil {
 			continue // something holds it by now, and it is about to be taken out of kube-scheduler's queue
 		}
-		if hold := l.holdIn(r, r.leaf, l.now); hold.Code == "" || hold.Code == reason.BackOff {
+		if hold := l.blockIn(r, r.leaf, l.now); hold.Code == "" || hold.Code == reason.BackOff {
 			t.move(r, Waiting)
 		}
 	}

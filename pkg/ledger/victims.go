@@ -13,11 +13,11 @@ import (
 type VictimPhase uint8
 
 const (
-	// Chosen: the pod does not show it yet.
+	// Chosen means that the pod does not show it yet.
 	Chosen VictimPhase = iota
-	// Announced: the pod shows it, and the wait before its eviction runs.
+	// Announced means that the pod shows it, and the wait before its eviction runs.
 	Announced
-	// Evicting: the API server has accepted the eviction.
+	// Evicting means that the API server has accepted the eviction.
 	Evicting
 )
 
@@ -85,11 +85,11 @@ func (l *Ledger) reassign(v *record, e *node) {
 
 // needed reports whether the node of a victim lacks room for the pods nominated to it while the victim stays.
 func (l *Ledger) needed(v *record) bool {
-	e := v.spot
+	e := v.assumedOn
 	if e == nil {
 		return false
 	}
-	left, pods := e.used.List(), e.spots+e.foreignPods
+	left, pods := e.used.List(), e.assumed+e.foreignPods
 	for _, o := range e.on {
 		if o != v && (o.victim != nil || o.leavingAt(l.now)) {
 			left, pods = left.Sub(o.Request), pods-1
@@ -148,8 +148,8 @@ func (l *Ledger) dropVictim(v *record) {
 
 // touch invalidates the copy of the pod's node.
 func (r *record) touch() {
-	if r.spot != nil {
-		r.spot.changed()
+	if r.assumedOn != nil {
+		r.assumedOn.changed()
 	}
 }
 

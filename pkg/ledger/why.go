@@ -10,7 +10,7 @@ const tellAfter int64 = 2e9
 
 // why is the dominant reason: a hold, then a hard limit, the nearest first, then room, then the turn.
 func (l *Ledger) why(r *record) reason.Reason {
-	if r.keptOut() && !l.queues.stale { // what it was told may be of older numbers
+	if r.blockedByAppLimit() && !l.queues.stale { // what it was told may be of older numbers
 		if why, fits := l.slotFor(r.leaf, r.app.slot.User); !fits {
 			return why
 		}
@@ -114,7 +114,7 @@ func (l *Ledger) WaitingPods() map[reason.Code]int {
 	held := map[reason.Code]int{}
 	for _, r := range l.requests.unbound { // each for itself: order does not matter
 		if r.state == Waiting && r.held() {
-			held[l.holdNow(r).Code]++
+			held[l.blockNow(r).Code]++
 		}
 	}
 	turn := map[*class]reason.Code{}

@@ -19,7 +19,7 @@ func (k heldNodes) Clone() fwk.StateData { return k }
 
 // noteHeld stores in the cycle which nodes are held from its pod, and reports whether there are any.
 func (p *Plugin) noteHeld(state fwk.CycleState, pod *v1.Pod) bool {
-	nodes := p.ledger.KeptFrom(ledger.UID(pod.UID))
+	nodes := p.ledger.NodesNominatedToOthers(ledger.UID(pod.UID))
 	state.Write(heldKey, heldNodes(nodes))
 	return len(nodes) > 0
 }

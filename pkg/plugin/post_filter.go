@@ -40,7 +40,7 @@ func newByPriority(ctx context.Context, h fwk.Handle) (*byPriority, error) {
 // lower priority. Between queues, planning decides.
 func (p *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
 	uid := ledger.UID(pod.UID)
-	if p.ledger.HasPlace(uid) {
+	if p.ledger.HasNomination(uid) {
 		return nil, fwk.NewStatus(fwk.Unschedulable) // its room is being made already, and its nomination stays
 	}
 	result, status := nominateNone, fwk.NewStatus(fwk.Unschedulable)

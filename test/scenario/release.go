@@ -105,7 +105,7 @@ func (to *releasing) fail(uid ledger.UID, f ledger.Failure) {
 func (l *live) firstFit(p *ledger.Pod) string {
 	names := append(l.ledger.Candidates(p.UID, 1, math.MaxInt), slices.Sorted(maps.Keys(l.nodes))...)
 	open, kept := l.ledger.NodesOpenTo(p.UID)
-	keptFrom := l.ledger.KeptFrom(p.UID)
+	keptFrom := l.ledger.NodesNominatedToOthers(p.UID)
 	for _, name := range names {
 		if (!kept || slices.Contains(open, name)) && !keptFrom[name] && l.fits(p, name) {
 			return name

@@ -214,7 +214,7 @@ func (s *steady) schedule() error {
 // fit is the node that the ledger names, or the first that has room and is not kept from the pod.
 func (s *steady) fit(m *member, waits map[ledger.UID]string) string {
 	open, some := s.l.NodesOpenTo(m.UID)
-	kept := s.l.KeptFrom(m.UID)
+	kept := s.l.NodesNominatedToOthers(m.UID)
 	for _, name := range append(s.l.Candidates(m.UID, 32, 1<<20), s.nodes...) {
 		left, pods := s.free(name)
 		for uid, on := range waits { // a sum: order does not matter

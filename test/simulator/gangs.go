@@ -23,7 +23,7 @@ func (w *World) place(p *pod) string {
 	if !w.opts.Groups && !w.opts.Preemption {
 		return w.firstFit(now)
 	}
-	kept := w.Ledger.KeptFrom(p.UID)
+	kept := w.Ledger.NodesNominatedToOthers(p.UID)
 	if w.opts.Calm || w.rng.IntN(8) > 0 { // not for a pod that prefers some nodes
 		for _, name := range w.Ledger.Candidates(p.UID, 32, 100) {
 			if r := w.kube.rooms[name]; r != nil && r.fits(now) && !kept[name] {

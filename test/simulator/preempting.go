@@ -111,7 +111,7 @@ func (w *World) adopt(world preemption.World, plan preemption.Plan) {
 	c.Victims += len(plan.Victims)
 	for _, p := range plan.Claims {
 		for _, at := range p.Places {
-			if uid := ledger.UID(at.UID); w.Ledger.HasPlace(uid) {
+			if uid := ledger.UID(at.UID); w.Ledger.HasNomination(uid) {
 				w.preempting.places[uid] = world.Nodes[at.Node].Name
 				c.Places++
 			}
@@ -286,7 +286,7 @@ func (w *World) kept() map[ledger.UID]string {
 			out[uid] = now.Nominated
 		}
 	}
-	maps.DeleteFunc(w.preempting.places, func(uid ledger.UID, _ string) bool { return !w.Ledger.HasPlace(uid) })
+	maps.DeleteFunc(w.preempting.places, func(uid ledger.UID, _ string) bool { return !w.Ledger.HasNomination(uid) })
 	for uid, node := range w.preempting.places { // each for itself: order does not matter
 		if w.pods[uid].charged == "" {
 			out[uid] = node

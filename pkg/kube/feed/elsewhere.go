@@ -9,7 +9,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// elsewhere is what pods get on nodes that do not list it (see ledger.ObserveElsewhere).
+// elsewhere is what pods get on nodes that do not list it (see ledger.ObserveUnlisted).
 type elsewhere struct {
 	mu      sync.Mutex
 	ignored []string                   // by configuration: resources and groups of them
@@ -60,5 +60,5 @@ func (f *Feed) tellElsewhere() {
 			all[name] = true
 		}
 	}
-	f.Ledger.ObserveElsewhere(all)
+	f.Ledger.ObserveUnlisted(all)
 }
