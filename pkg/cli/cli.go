@@ -57,8 +57,8 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 
 const rootLong = `Show the queues of Fairway, and why pods wait.
 
-Every command looks at the live cluster, or with -f at a file as "kubectl get ... -o yaml" writes it, and builds the
-picture anew with the scheduler's own rules; it needs no running scheduler. With --with FILE it shows what Queues in
+Every command looks at the live cluster, or with -f at a file as "kubectl get ... -o yaml" writes it, and works with
+the scheduler's own rules; it needs no running scheduler. With --with FILE it shows what Queues in
 that file would change, before anybody applies them.
 
 To use it as "kubectl fairway", put the program kubectl-fairway on the PATH. For completion in the shell see

@@ -453,7 +453,7 @@ func TestConditionsFollowTheLimitThatKeepsOut(t *testing.T) {
 	f.wantPods(told(), "z5 root")
 }
 
-// A ledger that is built anew sees the same objects in any order: first those run that have pods that run, then who came first.
+// A ledger that is built again sees the same objects in any order: first those run that have pods that run, then who came first.
 func TestRestartLetsTheSameApplicationsRun(t *testing.T) {
 	type step func(*fixture)
 	steps := []step{

@@ -11,7 +11,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 )
 
-// appTwin knows the rule of running applications and nothing else. It keeps lists, and after every event adds everything up anew: who has
+// appTwin knows the rule of running applications and nothing else. It keeps lists, and after every event adds everything up again: who has
 // no pod any more that wants to run has ended; who has a charged pod runs; then, in order of submission, who fits is let in.
 type appTwin struct {
 	leader

@@ -177,7 +177,7 @@ func TestHugeRequestsSaturateAndAreTakenBackExactly(t *testing.T) {
 		f.pod(uid, "a.c", memory)
 		f.pod(uid+"-limited", "a.b", memory, ofClass("l"))
 	}
-	f.declare("root.a.d") // a change of the tree sums all up anew
+	f.declare("root.a.d") // a change of the tree sums all up again
 	for _, uid := range []UID{"p", "q", "r"} {
 		f.bindAll(uid)
 	}

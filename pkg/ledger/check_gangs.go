@@ -45,7 +45,7 @@ func (l *Ledger) checkGroups() (wrong []string) {
 	return wrong
 }
 
-// checkGroup counts the pods of a group anew, and compares what is noted of it.
+// checkGroup counts the pods of a group again, and compares what is noted of it.
 func (l *Ledger) checkGroup(g *group) (wrong []string) {
 	say := func(format string, args ...any) {
 		wrong = append(wrong, "group "+g.Key+": "+fmt.Sprintf(format, args...))

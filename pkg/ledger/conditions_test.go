@@ -145,7 +145,7 @@ func TestConditionUpdatesAreTakenInPortions(t *testing.T) {
 	}
 	for _, want := range []int{2, 2, 1, 0} {
 		if got := len(f.TakeConditionUpdates(2)); got != want {
-			t.Errorf("%d tellings, want %d", got, want)
+			t.Errorf("%d condition updates, want %d", got, want)
 		}
 	}
 }

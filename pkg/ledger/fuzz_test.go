@@ -315,6 +315,6 @@ func (p *player) compare() {
 		twin.ObserveQueue(d)
 	}
 	if got, want := p.Fingerprint(), twin.Fingerprint(); got != want {
-		p.t.Errorf("got\n%s\nbuilt anew\n%s", got, want)
+		p.t.Errorf("got\n%s\nbuilt again\n%s", got, want)
 	}
 }

@@ -188,7 +188,7 @@ func (l *Ledger) reviewGroup(g *group) {
 	l.dropGroup(g)
 }
 
-// judgeGroup asks anew what holds the pods of a group.
+// judgeGroup asks again what holds the pods of a group.
 func (l *Ledger) judgeGroup(g *group) {
 	for _, r := range g.pods { // each for itself: order does not matter
 		switch r.state {

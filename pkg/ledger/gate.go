@@ -399,7 +399,7 @@ func (r *record) startsTooMany() (reason.Reason, bool) {
 	return a.behind(), true
 }
 
-// firstInLine are told anew whenever somebody else is ahead of them.
+// firstInLine are told again whenever somebody else is ahead of them.
 const firstInLine = 10
 
 // saysEnough reports whether what a pod at a gate was told is true, and as much as it needs to know. To tell all of a long line each time

@@ -23,7 +23,7 @@ func (l *Ledger) Leaving() (qs []Leaving, busy bool) {
 	return l.queues.leaving(), l.inWindow > 0
 }
 
-// leaving counts anew each time: it is rare that a Queue leaves, and nothing that flows has to keep counters for it.
+// leaving counts again each time: it is rare that a Queue leaves, and nothing that flows has to keep counters for it.
 func (t *queueTree) leaving() []Leaving {
 	var qs []Leaving
 	for p, d := range t.declared { // sorted below

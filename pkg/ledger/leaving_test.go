@@ -106,7 +106,7 @@ func TestAQueueThatCannotBeReadIsRetired(t *testing.T) {
 	f.ForgetQueue("root.never")
 	f.ForgetQueue("root.good")
 	f.wantLeaving()
-	f.ObserveBadQueue("root.never", "spec.weight: cannot be read") // made anew
+	f.ObserveBadQueue("root.never", "spec.weight: cannot be read") // made again
 	f.wantLeaving()
 	f.wantState("r", "Waiting - QueueNotReady")
 }

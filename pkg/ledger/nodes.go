@@ -29,7 +29,7 @@ type node struct {
 	index                int       // in the ledger's list of nodes
 	on                   []*record // that run here, or that are to: in no order that means anything
 	heldFor              *group
-	copied               *copiedNode // see preemption.go; nil: it is to be copied anew
+	copied               *copiedNode // see preemption.go; nil: it is to be copied again
 	changes              uint64
 }
 

@@ -157,7 +157,7 @@ func (l *Ledger) revise(r *record, p Pod) bool {
 	if s == Bound {
 		l.nodes.get(r.Node).add(l, r.Request, 1, false)
 	}
-	if s.charged() { // the caller enters the others anew
+	if s.charged() { // the caller enters the others again
 		l.set(r, leaf, s, hold)
 	}
 	if assumedOn != nil {

@@ -31,7 +31,7 @@ func TestScenarioAEndsWhereTheDocumentSays(t *testing.T) {
 	for _, v := range f.PendingActions(f.now).Evict {
 		f.Evicted(v.UID, f.now)
 		f.forget(v.UID)
-		f.pod(v.UID+"-again", "busy", at(f.now)) // its owner makes it anew
+		f.pod(v.UID+"-again", "busy", at(f.now)) // its owner makes it again
 	}
 	f.TakeWoken(f.now)
 	for next := f.choose(); len(next) > 0; next = f.choose() {

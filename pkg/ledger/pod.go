@@ -10,7 +10,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
-// UID identifies a pod; a pod deleted and created anew under its old name is another pod.
+// UID identifies a pod; a pod deleted and created again under its old name is another pod.
 type UID string
 
 // Pod is what the ledger needs to know of a pod, as its newest API object says it.

@@ -244,7 +244,7 @@ func (h *Rehearsal) lookAnew() {
 	}
 }
 
-// Readmit lets the applications that hold nothing compete for slots anew, as after a restart: a limit that was raised for a try has let
+// Readmit lets the applications that hold nothing compete for slots again, as after a restart: a limit that was raised for a try has let
 // some in, and lowering it again puts none out.
 func (h *Rehearsal) Readmit() {
 	l := h.ledger

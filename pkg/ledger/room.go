@@ -113,7 +113,7 @@ func (r *record) listOnNode() {
 	}
 }
 
-// unlist takes a node out. The last one takes its place, so every class looks anew.
+// unlist takes a node out. The last one takes its place, so every class looks again.
 func (l *Ledger) unlist(e *node) {
 	last := l.nodes.all[len(l.nodes.all)-1]
 	l.nodes.all[e.index], last.index = last, e.index

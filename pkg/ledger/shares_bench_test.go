@@ -8,7 +8,7 @@ import (
 )
 
 // BenchmarkActivityFlip: one operation makes one of ten siblings active, or inactive, and reads its share, in a tree of ten thousand
-// queues. Nothing but the ten is divided anew. The yardstick is in pkg/dispatch.
+// queues. Nothing but the ten is divided again. The yardstick is in pkg/dispatch.
 func BenchmarkActivityFlip(b *testing.B) {
 	l := New(Options{})
 	l.ObserveNode(Node{Name: "n", Allocatable: amounts(64_000, 256_000), Usable: true})

@@ -14,7 +14,7 @@ type Threshold struct {
 	Next     int64
 }
 
-// Watch begins to follow thresholds, anew.
+// Watch begins to follow thresholds, again.
 func (h *Rehearsal) Watch(ts ...*Threshold) {
 	h.watch = ts
 	for _, t := range ts {

@@ -98,13 +98,13 @@ func says(p *v1.Pod, what v1.PodCondition) bool {
 	})
 }
 
-// auditBooks: every Queue's status says what a ledger says that is made anew of the objects, and that is what the pods add up to.
+// auditBooks: every Queue's status says what a ledger says that is made again of the objects, and that is what the pods add up to.
 func (w *world) auditBooks() {
 	w.t.Helper()
 	w.until("the statuses say what the objects say", func() (bool, string) {
 		l, queues := w.rebuild()
 		if wrong := l.Check(); len(wrong) > 0 {
-			w.t.Fatalf("a ledger made anew: %s", strings.Join(wrong, "; "))
+			w.t.Fatalf("a ledger made again: %s", strings.Join(wrong, "; "))
 		}
 		seen := 0
 		for _, q := range l.Snapshot().Queues {

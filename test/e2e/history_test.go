@@ -135,7 +135,7 @@ type source struct {
 const again = 50 * time.Millisecond
 
 // follow lists once and then watches, each time from where the last watch ended. Only where the apiserver cannot go on from there, since
-// it was started anew, is there another list: what changed between is then seen as one change for each object.
+// it was started again, is there another list: what changed between is then seen as one change for each object.
 func (h *history) follow(ctx context.Context, s source) {
 	version, listed := "", false
 	for ctx.Err() == nil {

@@ -3,7 +3,7 @@
 //
 // In: the source tree, which TestMain builds the program from, the manifests, and pkg/localcluster. Out: verdicts on what anybody can
 // see: the watch history of pods and of the leader's lease, the requests that each replica sends, the objects that are left, and what a
-// ledger made anew of them says.
+// ledger made again of them says.
 //
 // It must not look into a running scheduler, nor wait for a time to pass where it can wait for something to be so.
 package e2e

@@ -32,7 +32,7 @@ const (
 
 // TestKillsWhileQueuesAreGivenTheirShare kills the scheduler with kill -9 at any moment of a preemption: before it is due, while victims are announced,
 // while they wait, while they are evicted, while they stop, and while the claimants come in. Whoever comes next evicts what is still owed: in
-// the end as many went as without any kill, each of them announced. (One may be announced again: the next process plans anew, and first it tries
+// the end as many went as without any kill, each of them announced. (One may be announced again: the next process plans again, and first it tries
 // a pod of each class.)
 func TestKillsWhileQueuesAreGivenTheirShare(t *testing.T) {
 	w := newWorld(t)

@@ -117,7 +117,7 @@ func (w *world) loosenCRD() {
 }
 
 // 200 edits a second (for a minute with -long, five seconds without), of weights, limits of every kind, policies, and queues that come and go, while pods flow: nothing crashes, nothing
-// is lost, no limit is broken, and what remains equals a ledger built anew.
+// is lost, no limit is broken, and what remains equals a ledger built again.
 func TestAStormOfEditsUnderLoadLosesNothing(t *testing.T) {
 	const perSecond, leaves = 200, 20
 	storm := time.Duration(scale(5, 60)) * time.Second
@@ -186,7 +186,7 @@ func TestAStormOfEditsUnderLoadLosesNothing(t *testing.T) {
 	before := fingerprint.Of(s.Ledger)
 	stop()
 	again, _ := w.scheduler(ledger.Options{})
-	w.until("a ledger built anew equals the old one", func() (bool, string) {
+	w.until("a ledger built again equals the old one", func() (bool, string) {
 		after := fingerprint.Of(again.Ledger)
 		return after == before, "before:\n" + before + "after:\n" + after
 	})

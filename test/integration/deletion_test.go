@@ -23,7 +23,7 @@ import (
 )
 
 // A leaf is deleted under its pods: it takes no more, what runs keeps its account through a restart of the scheduler, the Queue goes with
-// the last pod, and one made anew under its name is a queue like any other.
+// the last pod, and one replaced by a new one with the same name is a queue like any other.
 func TestADeletedQueueDrainsAndGoes(t *testing.T) {
 	w := newWorld(t, 2, "8", "8Gi")
 	w.queue("root.leaf max.cpu=4")
@@ -109,7 +109,7 @@ func TestDeletedParentsWaitForWhatIsBelow(t *testing.T) {
 	w.untilDeleting("root", "1 pod still runs and 1 child queue exists;")
 	w.must(w.client.Delete(w.ctx, w.pods()["d"], client.GracePeriodSeconds(0)))
 	w.untilGone("root.d")
-	w.until("root and root.default are made anew, and nothing else is left", func() (bool, string) {
+	w.until("root and root.default are made again, and nothing else is left", func() (bool, string) {
 		list := &v1alpha1.QueueList{}
 		w.must(w.client.List(w.ctx, list))
 		var names []string
@@ -269,7 +269,7 @@ func (w *world) untilGone(name string) {
 
 func (w *world) untilEqual(s *app.Scheduler, want string) {
 	w.t.Helper()
-	w.until("a ledger built anew equals the old one", func() (bool, string) {
+	w.until("a ledger built again equals the old one", func() (bool, string) {
 		is := fingerprint.Of(s.Ledger)
 		return is == want, "before:\n" + want + "after:\n" + is
 	})

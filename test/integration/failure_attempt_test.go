@@ -35,7 +35,7 @@ func TestEveryWayAnAttemptFails(t *testing.T) {
 		name := strings.ToLower(string(at))
 		f.scene("deleted-at-"+name, func(f *failing) { f.deletedInFlight(at) })
 		f.scene("finalized-at-"+name, func(f *failing) { f.finalizedInFlight(at) })
-		f.scene("made-anew-at-"+name, func(f *failing) { f.madeAnewInFlight(at) })
+		f.scene("made-again-at-"+name, func(f *failing) { f.madeAnewInFlight(at) })
 		f.scene("bound-elsewhere-at-"+name, func(f *failing) { f.boundElsewhereInFlight(at) })
 	}
 	f.scene("deleted-waiting-in-permit", func(f *failing) { f.deletedInPermit() })
@@ -238,7 +238,7 @@ func (f *failing) permitRefuses() {
 	f.allocatable("node-0", "9") // NodeResourcesFit, which we said had refused, is interested
 	again.wait()
 	if st, _ := f.s.Ledger.PodState(ledger.UID(p.UID)); st.Since < refused+int64(time.Second) {
-		f.t.Errorf("released anew %s after the refusal, before the first back-off of 1s is over", time.Duration(st.Since-refused))
+		f.t.Errorf("released again %s after the refusal, before the first back-off of 1s is over", time.Duration(st.Since-refused))
 	}
 	again.pass()
 	f.untilRuns(p, f.leaf())
@@ -275,19 +275,19 @@ func (f *failing) finalizedInFlight(at stage) {
 	}
 }
 
-// madeAnewInFlight: deleted, and created anew under the same name, before the attempt at the first one is over.
+// madeAnewInFlight: deleted, and created again under the same name, before the attempt at the first one is over.
 func (f *failing) madeAnewInFlight(at stage) {
 	stop := f.hold(at, "a")
 	p := f.pod("a")
 	stop.wait()
 	f.remove(p)
-	anew := f.pod("a")
+	again := f.pod("a")
 	f.untilState(p, "unknown")
-	f.until("the new pod is known", func() (bool, string) { return f.state(anew) != "unknown", "it is not" })
+	f.until("the new pod is known", func() (bool, string) { return f.state(again) != "unknown", "it is not" })
 	if st := stop.pass(); st.IsSuccess() {
 		f.t.Errorf("%s lets a deleted pod through", at)
 	}
-	f.untilRuns(anew, f.leaf())
+	f.untilRuns(again, f.leaf())
 }
 
 func (f *failing) boundElsewhereInFlight(at stage) {

@@ -20,7 +20,7 @@ import (
 )
 
 // settled waits until nothing is under way and looks at everything that a failure could leave behind: the ledger adds up and equals one
-// that is built anew from the API objects; nothing is in the window; the sweeper found nothing; kube-scheduler holds the parked pods
+// that is built again from the API objects; nothing is in the window; the sweeper found nothing; kube-scheduler holds the parked pods
 // and no others, runs no attempt, assumes no pod, and keeps room for none that is gone.
 func (f *failing) settled() {
 	f.t.Helper()

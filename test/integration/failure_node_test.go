@@ -87,16 +87,16 @@ func (f *failing) drained() {
 	for _, p := range pods {
 		f.must(f.kube.PolicyV1().Evictions("default").Evict(f.ctx, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: p.Name, Namespace: "default"}}))
 	}
-	anew := f.pod("anew", forNode("node-2")) // what a controller makes in the place of the evicted
+	again := f.pod("again", forNode("node-2")) // what a controller makes in the place of the evicted
 	for _, p := range pods {
 		f.untilState(p, "unknown")
 	}
-	f.untilUnschedulable(anew, f.leaf())
+	f.untilUnschedulable(again, f.leaf())
 	f.untilUsed(f.leaf(), "")
 	f.untilTotal("cpu=56 memory=224Gi")
 	f.settled()
 	f.cordon("node-2", false)
-	f.untilRuns(anew, f.leaf())
+	f.untilRuns(again, f.leaf())
 }
 
 // notReady: a node that nobody runs says that it is not Ready, as the node lifecycle controller says of one that is silent.
@@ -164,7 +164,7 @@ func (f *failing) removed() {
 	f.addBack("node-3")
 }
 
-// addBack makes a node of the world anew.
+// addBack makes a node of the world again.
 func (f *failing) addBack(name string) {
 	f.t.Helper()
 	like := &v1.Node{}

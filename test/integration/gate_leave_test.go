@@ -76,7 +76,7 @@ func (g *gated) clears(pods ...*v1.Pod) {
 	g.apps(map[string]string{})
 }
 
-// Time is up for one after the other of those that do not get on, and stays so for a scheduler that starts anew.
+// Time is up for one after the other of those that do not get on, and stays so for a scheduler that starts again.
 func TestStartingTimeoutLetsTheNextStart(t *testing.T) {
 	const timeout = 3 * time.Second
 	g := gateWorld(t, "startingTimeout=3s")

@@ -64,7 +64,7 @@ func TestADriverStormCompletes(t *testing.T) {
 }
 
 // With startingTimeout adaptive a queue learns from its starts: three times what 95 in 100 of them took, from 5 seconds to 5 minutes; a minute before
-// the first. A scheduler that starts anew knows it.
+// the first. A scheduler that starts again knows it.
 func TestStartingTimeoutIsLearnt(t *testing.T) {
 	const queue = "root.spark"
 	w := newWorld(t, 1, "12", "12Gi")

@@ -135,7 +135,7 @@ func TestPodGroupsSayHowFarTheyAre(t *testing.T) {
 	w.create(member("stays-3", "root.a", "stays"))
 	w.groupSays("stays", "Running 3 3 0 0")
 
-	// Without a pod a group starts anew, and one that came to its end keeps saying so.
+	// Without a pod a group starts again, and one that came to its end keeps saying so.
 	stop()
 	w.must(w.kube.CoreV1().Pods("default").DeleteCollection(w.ctx, metav1.DeleteOptions{}, metav1.ListOptions{}))
 	w.until("all pods are gone", func() (bool, string) {
@@ -170,7 +170,7 @@ func TestAPodInThePlaceOfOneThatFailedStartsAloneWhenAllHaveEnded(t *testing.T) 
 	fail("m2")
 	w.groupSays("g", "Failed 2 0 0 3")
 
-	// A scheduler that starts anew knows it from what the group says.
+	// A scheduler that starts again knows it from what the group says.
 	stop()
 	w.scheduler(ledger.Options{})
 	w.create(member("m3", "root.a", "g"))

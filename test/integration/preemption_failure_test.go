@@ -220,7 +220,7 @@ func (k *taking) evictionsFailForAWhile() {
 	}
 }
 
-// restartBeforeItIsDue: the clock that began before the restart runs on, and nobody waits for a timeout anew.
+// restartBeforeItIsDue: the clock that began before the restart runs on, and nobody waits for a timeout again.
 func (k *taking) restartBeforeItIsDue() {
 	const timeout = 4 * time.Second
 	k.halves(timeout.String())
@@ -277,7 +277,7 @@ func (k *taking) untilVictims(phase ledger.VictimPhase, n int) {
 	})
 }
 
-// restartWhenAnnounced: all who are to go say so. The new process makes the plan anew, and takes the same.
+// restartWhenAnnounced: all who are to go say so. The new process makes the plan again, and takes the same.
 func (k *taking) restartWhenAnnounced() {
 	allow := k.forbidEvictions("false", "example")
 	k.halves("1s")

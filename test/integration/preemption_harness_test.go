@@ -126,7 +126,7 @@ func (k *taking) clear() {
 	})
 }
 
-// books waits until nothing is under way and compares the ledger with one that is made anew.
+// books waits until nothing is under way and compares the ledger with one that is made again.
 func (k *taking) books() {
 	k.t.Helper()
 	(&failing{world: k.world, s: k.runs.s}).settled()
@@ -236,7 +236,7 @@ func evictedByAPI(p *v1.Pod) bool {
 	return slices.ContainsFunc(p.Status.Conditions, func(c v1.PodCondition) bool { return c.Type == v1.DisruptionTarget && c.Reason == byEvictionAPI })
 }
 
-// fates are those of the scene's pods that were announced or evicted, by UID: a pod made anew under a name is another one.
+// fates are those of the scene's pods that were announced or evicted, by UID: a pod made again under a name is another one.
 func (k *taking) fates() map[types.UID]*fate {
 	all := map[types.UID]*fate{}
 	last := map[types.UID]*v1.Pod{}

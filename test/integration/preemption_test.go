@@ -27,7 +27,7 @@ const (
 )
 
 // TestPreemptionGivesTheShareBackOnTime: the allocations become 200Gi/50 and 600Gi/150 in time, evicting what is owed and nothing else, and
-// what the owners of the evicted pods create anew neither comes back above the share nor is evicted again.
+// what the owners of the evicted pods create again neither comes back above the share nor is evicted again.
 func TestPreemptionGivesTheShareBackOnTime(t *testing.T) {
 	w := newWorldAlone(t, 10, "20", "80Gi")
 	w.queue("root preemption.interval=1s preemption.maxWaitBeforeKill=" + documentWait.String())

@@ -261,7 +261,7 @@ func (w *World) showBooks(statement) (string, error) {
 	return table(rows), nil
 }
 
-// restart [status=lost] starts the scheduler anew: it knows nothing but the objects, and
+// restart [status=lost] starts the scheduler again: it knows nothing but the objects, and
 // sees the last pod first. What no pod tells stands in the status of queues, unless that
 // is lost.
 func (w *World) restart(s statement) (string, error) {

@@ -57,7 +57,7 @@ func (w *World) look(quiet bool) {
 		w.auditPlans()
 		w.auditRest()
 		w.auditGroupsAtRest()
-		w.auditTellings()
+		w.auditConditions()
 	}
 }
 
@@ -160,7 +160,7 @@ func (w *World) auditRebuild() {
 		w.Alike++
 	}
 	if got := fingerprint.Of(w.Ledger); same && got != want {
-		w.fail("the ledger differs from one that is built anew:\n%s", difference(got, want))
+		w.fail("the ledger differs from one that is built again:\n%s", difference(got, want))
 	}
 }
 
@@ -287,8 +287,8 @@ func (w *World) admits(p *ledger.Pod, a *app) bool {
 	return true
 }
 
-// auditTellings: once all is written, every pod shows the sentence for what holds it, and only that. Nobody edits pods that are about to go.
-func (w *World) auditTellings() {
+// auditConditions: once all is written, every pod shows the sentence for what holds it, and only that. Nobody edits pods that are about to go.
+func (w *World) auditConditions() {
 	for ts := w.Ledger.TakeConditionUpdates(100); len(ts) > 0; ts = w.Ledger.TakeConditionUpdates(100) {
 		for _, t := range ts {
 			w.write(t)

@@ -138,7 +138,7 @@ func (w *World) restart() (running map[appKey]bool, same bool) {
 	return running, same
 }
 
-// auditRestart compares who runs in a ledger that was built anew with who must.
+// auditRestart compares who runs in a ledger that was built again with who must.
 func (w *World) auditRestart(twin *ledger.Ledger, running map[appKey]bool) {
 	for _, uid := range sorted(w.known.pods) {
 		s, ok := twin.PodState(uid)

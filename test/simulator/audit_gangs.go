@@ -334,7 +334,7 @@ func (w *World) groupWaits(p *ledger.Pod) bool {
 	})
 }
 
-// backingOff: a group waits to be tried again, which a ledger that is built anew does not know.
+// backingOff: a group waits to be tried again, which a ledger that is built again does not know.
 func (w *World) backingOff() bool {
 	for uid, now := range w.known.pods { // any will do: order does not matter
 		if state, _ := w.Ledger.PodState(uid); w.opts.Groups && now.Gang != "" && state.Hold.Code == reason.BackOff {

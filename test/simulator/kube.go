@@ -199,7 +199,7 @@ func (w *World) failed(p *pod, f ledger.Failure) {
 			return
 		}
 		if p.place == active {
-			return // released anew while the attempt ran
+			return // released again while the attempt ran
 		}
 		if f == ledger.NoFit {
 			w.show(p, "0/0 nodes are available.")

@@ -10,7 +10,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// The limits of a world by the simulator's own arithmetic: everything is added up anew from the pods each time.
+// The limits of a world by the simulator's own arithmetic: everything is added up again from the pods each time.
 
 // total is what the queues share: what usable nodes allow less foreign pods there, plus what our pods use on other nodes.
 func (w *World) total() (sum size) {
@@ -254,7 +254,7 @@ func (w *World) driverOver(leaf queue.Path, self *pod, s size) (i int, part, use
 	return -1, 0, 0
 }
 
-// fairShare divides the whole tree anew among the queues with an application that may run.
+// fairShare divides the whole tree again among the queues with an application that may run.
 func (w *World) fairShare(leaf queue.Path) size {
 	tree := w.tree()
 	active := make([]bool, len(tree.Nodes))

@@ -44,7 +44,7 @@ func TestAtEveryPrefixOfTheOrderSiblingsAreWithinAWindow(t *testing.T) {
 	})
 }
 
-// One pod is what a window + 1 comes to, because what was chosen while a hopeless pod was charged is chosen anew. A change that needs
+// One pod is what a window + 1 comes to, because what was chosen while a hopeless pod was charged is chosen again. A change that needs
 // more of the window has to say what for.
 func TestTheOrderIsExactToOnePod(t *testing.T) {
 	seeds(t, 500, func(seed uint64, _ Options) error {

@@ -88,7 +88,7 @@ func options(seed uint64) Options {
 }
 
 // Users, administrators, watches, nodes and binds do what they like; the ledger's books stay right, no limit is broken by a release,
-// nothing waits that could run, and a ledger built anew comes to the same picture (see audit.go).
+// nothing waits that could run, and a ledger built again comes to the same picture (see audit.go).
 func TestTheBooksStayRightWhateverHappens(t *testing.T) {
 	var steps, reserved, audits, quiet, alike, shown, unshown, passed, starting atomic.Int64
 	var preempted together

@@ -61,7 +61,7 @@ func (c *crowded) attempts() (n int) {
 	return n
 }
 
-// sound looks at the books once more: nothing is under way, the ledger adds up and equals one that is built anew, and the sweeper
+// sound looks at the books once more: nothing is under way, the ledger adds up and equals one that is built again, and the sweeper
 // finds nothing.
 func (c *crowded) sound() {
 	c.t.Helper()

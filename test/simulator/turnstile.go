@@ -199,7 +199,7 @@ func (g gate) Admit(uid ledger.UID) {
 		w.fail("pod %s was released, and is charged to %s already", uid, p.charged)
 	}
 	p.doubtful = false
-	w.lookAtStarts() // before: who lost all it held begins anew
+	w.lookAtStarts() // before: who lost all it held begins again
 	w.auditPassing(p, home(&now))
 	p.alone = true
 	w.charge(p, home(&now))

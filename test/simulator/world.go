@@ -57,7 +57,7 @@ type World struct {
 	// Attempts counts the scheduling cycles, by the class of their pods.
 	Attempts map[string]int
 	// Steps counts the events so far, Audits the looks at the books, Quiet those of them at a moment when nothing was under way, and
-	// Alike those of these in which a ledger built anew had to be the same in everything.
+	// Alike those of these in which a ledger built again had to be the same in everything.
 	Steps, Audits, Quiet, Alike int
 	// Shown counts the pods that were made to show Unschedulable since they wait for room, Unshown those that were made not to.
 	Shown, Unshown int

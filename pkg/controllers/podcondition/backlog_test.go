@@ -263,7 +263,7 @@ func TestPodsOfWhichOthersTakeCareAreNotWritten(t *testing.T) {
 				c.Fatal(err)
 			}
 		},
-		"made anew": func(c *crowded) {
+		"made again": func(c *crowded) {
 			p := c.get("p01")
 			p.UID = "another"
 			if err := c.indexer.Update(p); err != nil {
@@ -372,7 +372,7 @@ func TestSwitchedOffNothingIsShownAndTheWrongIsTakenAway(t *testing.T) {
 	c.wantShown()
 }
 
-// What pods show is read from the pods: whoever leads next writes nothing anew.
+// What pods show is read from the pods: whoever leads next writes nothing again.
 func TestTheNextLeaderWritesNothingAnew(t *testing.T) {
 	c := newCrowded(t, 4, Options{ShowUnschedulable: true})
 	c.wait(6)

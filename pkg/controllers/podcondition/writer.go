@@ -91,7 +91,7 @@ func (w *Writer) Run(ctx context.Context) {
 }
 
 // pass writes what the limiter lets pass: first why pods are held, since users wait for that, then what autoscalers must not go on seeing,
-// then what they should see. It takes tellings by the batch rather than as many as it may write: the ledger looks through all
+// then what they should see. It takes condition updates by the batch rather than as many as it may write: the ledger looks through all
 // it has to tell at each taking, and taking none to give back keeps it certain of what pods show.
 func (w *Writer) pass(ctx context.Context) {
 	now := w.loop.Clock.Now()
@@ -126,7 +126,7 @@ func (w *Writer) tell(ctx context.Context, t ledger.ConditionUpdate) {
 		delete(w.failed, t.UID) // an earlier failure is made good
 		w.record(t, c, state)
 	case apierrors.IsNotFound(err) || writing.IsForAnother(err):
-		// The pod is gone, or made anew under its name; the ledger will hear of it.
+		// The pod is gone, or replaced by a new one with the same name; the ledger will hear of it.
 	default:
 		w.failed[t.UID] = w.loop.Clock.Now().Add(retryAfter)
 		w.complain(ctx, err, t.Namespace, t.Name)

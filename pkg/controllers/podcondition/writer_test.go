@@ -291,7 +291,7 @@ func TestPodsThatAreGoneAreLeftAlone(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	for name, err := range map[string]error{
 		"deleted": apierrors.NewNotFound(pods, "p"),
-		"made anew": apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "p", field.ErrorList{
+		"made again": apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "p", field.ErrorList{
 			field.Invalid(field.NewPath("metadata", "uid"), "uid-p", "field is immutable"),
 		}),
 	} {

@@ -173,7 +173,7 @@ func (w *Writer) write(ctx context.Context, now time.Time) {
 	writing.Send(ctx, due[:w.loop.Admit(len(due), w.busy, now)], w.apply, w.note)
 }
 
-// apply states the version it was computed for: a group made anew under its name must not inherit that its predecessor was whole.
+// apply states the version it was computed for: a group replaced by a new one with the same name must not inherit that its predecessor was whole.
 func (w *Writer) apply(ctx context.Context, r *record) (*unstructured.Unstructured, error) {
 	body := &unstructured.Unstructured{Object: map[string]any{"status": fields(r.desired)}}
 	body.SetGroupVersionKind(podgroup.SchemeGroupVersion.WithKind(convert.PodGroupKind))

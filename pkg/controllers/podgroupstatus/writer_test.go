@@ -108,7 +108,7 @@ func (w *world) put(u *unstructured.Unstructured) {
 	w.served[u.GetNamespace()+"/"+u.GetName()] = u
 }
 
-// group makes a PodGroup, or makes it anew.
+// group makes a PodGroup, or makes it again.
 func (w *world) group(name string) {
 	u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"minMember": int64(3)}}}
 	u.SetNamespace("ns")
@@ -251,7 +251,7 @@ func TestNothingIsSaidOfAGroupUntilItIsKnownHowItsPodsWent(t *testing.T) {
 	}
 }
 
-// A group made anew under its name gets nothing that was computed of the first.
+// A group replaced by a new one with the same name gets nothing that was computed of the first.
 func TestAChangedGroupIsLookedAtAgainBeforeItIsWritten(t *testing.T) {
 	w := newWorld(t)
 	w.group("a")

@@ -22,7 +22,7 @@ type record struct {
 	name string
 
 	// What the API server holds, as far as we know: from the informer or from the answer to our last write, whichever is newer. A Queue
-	// deleted and made anew under its name shows here too, as a newer object with an empty status.
+	// deleted and replaced by a new one with the same name shows here too, as a newer object with an empty status.
 	uid     types.UID
 	version string
 	status  v1alpha1.QueueStatus
@@ -68,7 +68,7 @@ func (r *record) olderThan(stored *unstructured.Unstructured) bool {
 	return err != nil || order > 0
 }
 
-// statusOf reads the part of a status that is ours. One that cannot be read counts as empty and is written anew.
+// statusOf reads the part of a status that is ours. One that cannot be read counts as empty and is written again.
 func statusOf(stored *unstructured.Unstructured) v1alpha1.QueueStatus {
 	var status v1alpha1.QueueStatus
 	content, ok := stored.Object["status"].(map[string]any)

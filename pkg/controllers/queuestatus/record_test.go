@@ -109,7 +109,7 @@ func TestWhatARestartDependsOnHasAHeadStart(t *testing.T) {
 	}
 }
 
-// A clock that has a timeout goes before other changes, in both directions: one that is not stored begins anew after a restart, and one that
+// A clock that has a timeout goes before other changes, in both directions: one that is not stored begins again after a restart, and one that
 // is stored although it is over begins too early when the queue is below again.
 func TestClocksThatAreDueHaveAHeadStart(t *testing.T) {
 	clock := func(since int, due bool) v1alpha1.QueueStatus {
@@ -132,7 +132,7 @@ func TestClocksThatAreDueHaveAHeadStart(t *testing.T) {
 		"a claim opens":             {clock(1, true), claim, true},
 		"a claim closes":            {claim, clock(0, false), true},
 		"ends":                      {clock(1, true), clock(0, false), true},
-		"begins anew":               {clock(1, true), clock(2, true), true},
+		"begins again":              {clock(1, true), clock(2, true), true},
 		"is written":                {clock(1, true), clock(1, true), false},
 		"begins without a timeout":  {clock(0, false), clock(1, false), false},
 		"gets a timeout":            {clock(1, false), clock(1, true), false},

@@ -28,7 +28,7 @@ const writesPerSecond = 50
 // Options of a Writer; the zero value is fine.
 type Options struct {
 	// Queues is the store of an informer of Queues (unstructured), which is only read. With it the writer notices at once when a Queue
-	// was made anew under its name, or when somebody else changed a status. Without it, Run lists the Queues once, at its start.
+	// was replaced by a new one with the same name, or when somebody else changed a status. Without it, Run lists the Queues once, at its start.
 	Queues cache.Store
 	// Recorder hears of starvations that begin and end, if a timeout is in force for them; nil: nobody does. It must write events.k8s.io.
 	Recorder events.EventRecorder

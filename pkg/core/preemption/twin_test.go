@@ -8,7 +8,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// twin pays a claim by trying everything: for each pod of each unit every node and every set of victims, with every rule looked up anew from
+// twin pays a claim by trying everything: for each pod of each unit every node and every set of victims, with every rule looked up again from
 // its definition. It knows no bounds, no preference and no order but the smallest number of drivers, then of pods. It is for a handful of pods.
 type twin struct {
 	w       *preemption.World

@@ -89,7 +89,7 @@ func Gang(u *unstructured.Unstructured) (ledger.Gang, error) {
 	return g, nil
 }
 
-// PodGroupStatus reads the status of a pod group of scheduler-plugins. One that cannot be read counts as empty, and is written anew.
+// PodGroupStatus reads the status of a pod group of scheduler-plugins. One that cannot be read counts as empty, and is written again.
 func PodGroupStatus(u *unstructured.Unstructured) podgroupv1alpha1.PodGroupStatus {
 	status := podgroupv1alpha1.PodGroupStatus{}
 	content, ok := u.Object["status"].(map[string]any)

@@ -98,7 +98,7 @@ func (e *Executor) do(ctx context.Context, d pendingAction) error {
 	return err
 }
 
-// evict asks for the eviction of this very pod: one made anew under its name was promised nothing, and owes nothing.
+// evict asks for the eviction of this very pod: one replaced by a new one with the same name was promised nothing, and owes nothing.
 func (e *Executor) evict(ctx context.Context, d pendingAction) error {
 	uid := types.UID(d.uid)
 	return e.client.PolicyV1().Evictions(d.namespace).Evict(ctx, &policyv1.Eviction{

@@ -89,7 +89,7 @@ func (e *Executor) Run(ctx context.Context) {
 	e.trigger.Run(ctx, e.clock, 0, e.pass)
 }
 
-// pass does what is due, as much as the limiter lets pass, and returns when to look again. Errands are asked for anew at each pass, so that what is
+// pass does what is due, as much as the limiter lets pass, and returns when to look again. Errands are asked for again at each pass, so that what is
 // no longer needed is not done: most of all no eviction.
 func (e *Executor) pass(ctx context.Context) (wait time.Duration) {
 	now := e.clock.Now()

@@ -195,7 +195,7 @@ func TestHowAnEvictionFailed(t *testing.T) {
 		"refused by a budget": {refusedByBudget(), []string{"failed uid-p refused=true 12:00:00"}, false},
 		"too much to do":      {apierrors.NewTooManyRequests("busy", 1), []string{"failed uid-p refused=false 12:00:00"}, true},
 		"gone":                {apierrors.NewNotFound(pods, "p"), nil, false},
-		"made anew": {apierrors.NewConflict(pods, "p",
+		"made again": {apierrors.NewConflict(pods, "p",
 			errors.New("Precondition failed: UID in precondition: uid-p, UID in object meta: other")), nil, false},
 		"conflict":     {apierrors.NewConflict(pods, "p", errors.New("the object has been modified")), []string{"failed uid-p refused=false 12:00:00"}, true},
 		"two budgets":  {apierrors.NewInternalError(errors.New("more than one PodDisruptionBudget")), []string{"failed uid-p refused=false 12:00:00"}, true},
@@ -225,8 +225,8 @@ func TestHowAnEvictionFailed(t *testing.T) {
 
 func TestAnotherPodIsLeftAlone(t *testing.T) {
 	for name, change := range map[string]func(*corev1.Pod){
-		"leaving":   func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: start} },
-		"made anew": func(p *corev1.Pod) { p.UID = "other" },
+		"leaving":    func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: start} },
+		"made again": func(p *corev1.Pod) { p.UID = "other" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -20,7 +20,7 @@ import (
 type Classes struct {
 	// Single makes each pod its own class: extenders may read anything.
 	Single bool
-	// Relabel is called when more labels begin to matter, maxVisible + 1 times at most; every waiting pod must be observed anew.
+	// Relabel is called when more labels begin to matter, maxVisible + 1 times at most; every waiting pod must be observed again.
 	Relabel func()
 
 	// visible are the labels by which the required anti-affinity of some pod of the cluster decides where others may go.
@@ -28,7 +28,7 @@ type Classes struct {
 }
 
 // maxVisible bounds how many labels of others are told apart; beyond it, all count. Most clusters have a few, and nobody shall be able
-// to make every waiting pod be observed anew for each pod of his.
+// to make every waiting pod be observed again for each pod of his.
 const maxVisible = 64
 
 // labelKeys is a set of label keys that is never edited. What a selector says of a pod depends on no other key than its own, so

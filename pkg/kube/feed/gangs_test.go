@@ -31,22 +31,22 @@ func (h *heard) note(words ...any)         { *h = append(*h, fmt.Sprintln(words.
 
 func TestWhatTheLedgerHearsOfPodGroups(t *testing.T) {
 	four, five, broken := groupOf("a", "1", int64(4)), groupOf("a", "1", int64(5)), groupOf("a", "1", "x")
-	anew, anewBroken := groupOf("a", "2", int64(2)), groupOf("a", "2", "x")
+	again, anewBroken := groupOf("a", "2", int64(2)), groupOf("a", "2", "x")
 	const unreadable = "unreadable\n"
 	for what, tc := range map[string]struct {
 		do   func(cache.ResourceEventHandler)
 		want heard
 	}{
-		"one is made":                      {func(h cache.ResourceEventHandler) { h.OnAdd(four, true) }, heard{"observe ns/a 4\n"}},
-		"and changed":                      {func(h cache.ResourceEventHandler) { h.OnUpdate(four, five) }, heard{"observe ns/a 5\n"}},
-		"and deleted":                      {func(h cache.ResourceEventHandler) { h.OnDelete(five) }, heard{"forget ns/a\n"}},
-		"and deleted unseen":               {func(h cache.ResourceEventHandler) { h.OnDelete(cache.DeletedFinalStateUnknown{Obj: five}) }, heard{"forget ns/a\n"}},
-		"and cannot be read any more":      {func(h cache.ResourceEventHandler) { h.OnUpdate(four, broken) }, heard{unreadable}},
-		"one that never could be read":     {func(h cache.ResourceEventHandler) { h.OnAdd(broken, true) }, heard{unreadable}},
-		"and can now":                      {func(h cache.ResourceEventHandler) { h.OnUpdate(broken, four) }, heard{"observe ns/a 4\n"}},
-		"a deleted one that was unread":    {func(h cache.ResourceEventHandler) { h.OnDelete(broken) }, heard{"forget ns/a\n"}},
-		"made anew unseen":                 {func(h cache.ResourceEventHandler) { h.OnUpdate(four, anew) }, heard{"forget ns/a\n", "observe ns/a 2\n"}},
-		"made anew unseen, and unreadable": {func(h cache.ResourceEventHandler) { h.OnUpdate(four, anewBroken) }, heard{"forget ns/a\n", unreadable}},
+		"one is made":                       {func(h cache.ResourceEventHandler) { h.OnAdd(four, true) }, heard{"observe ns/a 4\n"}},
+		"and changed":                       {func(h cache.ResourceEventHandler) { h.OnUpdate(four, five) }, heard{"observe ns/a 5\n"}},
+		"and deleted":                       {func(h cache.ResourceEventHandler) { h.OnDelete(five) }, heard{"forget ns/a\n"}},
+		"and deleted unseen":                {func(h cache.ResourceEventHandler) { h.OnDelete(cache.DeletedFinalStateUnknown{Obj: five}) }, heard{"forget ns/a\n"}},
+		"and cannot be read any more":       {func(h cache.ResourceEventHandler) { h.OnUpdate(four, broken) }, heard{unreadable}},
+		"one that never could be read":      {func(h cache.ResourceEventHandler) { h.OnAdd(broken, true) }, heard{unreadable}},
+		"and can now":                       {func(h cache.ResourceEventHandler) { h.OnUpdate(broken, four) }, heard{"observe ns/a 4\n"}},
+		"a deleted one that was unread":     {func(h cache.ResourceEventHandler) { h.OnDelete(broken) }, heard{"forget ns/a\n"}},
+		"made again unseen":                 {func(h cache.ResourceEventHandler) { h.OnUpdate(four, again) }, heard{"forget ns/a\n", "observe ns/a 2\n"}},
+		"made again unseen, and unreadable": {func(h cache.ResourceEventHandler) { h.OnUpdate(four, anewBroken) }, heard{"forget ns/a\n", unreadable}},
 	} {
 		got, kicked := heard(nil), 0
 		tc.do(podGroups(&got, func() { kicked++ }, func(error) { got = append(got, unreadable) }))

@@ -11,7 +11,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 )
 
-// owners are those that say they have one pod. By UID: an owner that is deleted and made anew under its old name has other pods.
+// owners are those that say they have one pod. By UID: an owner that is deleted and made again under its old name has other pods.
 type owners struct {
 	mu     sync.RWMutex
 	onePod map[types.UID]struct{}
@@ -27,7 +27,7 @@ func (f *Feed) Owners() cache.ResourceEventHandler {
 	}, func(o metav1.Object) { f.owner(o.GetUID(), false) })
 }
 
-// owner notes what an owner says, and has its pods observed anew where that is not what it said before.
+// owner notes what an owner says, and has its pods observed again where that is not what it said before.
 func (f *Feed) owner(uid types.UID, onePod bool) {
 	o := &f.owners
 	o.mu.Lock()

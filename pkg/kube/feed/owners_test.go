@@ -41,7 +41,7 @@ func TestAPodIsSingleWhileItsOwnerSaysSo(t *testing.T) {
 		pod    func(*v1.Pod)
 		happen func(owners cache.ResourceEventHandler, pod func())
 		want   bool
-		anew   []types.UID // owners whose pods are to be observed anew
+		again  []types.UID // owners whose pods are to be observed again
 	}{
 		"no owner is known": {ofJob, func(_ cache.ResourceEventHandler, pod func()) { pod() }, false, nil},
 		"the owner first": {ofJob, func(h cache.ResourceEventHandler, pod func()) {
@@ -86,7 +86,7 @@ func TestAPodIsSingleWhileItsOwnerSaysSo(t *testing.T) {
 			pod()
 			h.OnDelete(cache.DeletedFinalStateUnknown{Key: "ns/j", Obj: convert.OwnerOf(jobOf("job", 1))})
 		}, false, []types.UID{"job", "job"}},
-		"the owner was made anew while nobody watched": {ofJob, func(h cache.ResourceEventHandler, pod func()) {
+		"the owner was made again while nobody watched": {ofJob, func(h cache.ResourceEventHandler, pod func()) {
 			h.OnAdd(jobOf("job", 1), true)
 			pod()
 			h.OnUpdate(jobOf("job", 1), jobOf("another", 1))
@@ -100,17 +100,17 @@ func TestAPodIsSingleWhileItsOwnerSaysSo(t *testing.T) {
 			f := openFeed()
 			l := f.Ledger
 			p := pod("p", c.pod, func(p *v1.Pod) { p.Spec.NodeName = node })
-			var anew []types.UID
+			var again []types.UID
 			observed := false
 			f.Resized = func(owner types.UID) {
-				anew = append(anew, owner)
+				again = append(again, owner)
 				if observed && owner == p.OwnerReferences[0].UID {
 					f.ObservePod(p)
 				}
 			}
 			c.happen(f.Owners(), func() { observed = true; f.ObservePod(p) })
-			if s, ok := l.PodState("p"); !ok || s.Single != c.want || !slices.Equal(anew, c.anew) {
-				t.Errorf("%s, node %q: single is %v; observed anew %q, want %q", what, node, s.Single, anew, c.anew)
+			if s, ok := l.PodState("p"); !ok || s.Single != c.want || !slices.Equal(again, c.again) {
+				t.Errorf("%s, node %q: single is %v; observed again %q, want %q", what, node, s.Single, again, c.again)
 			}
 			for _, wrong := range l.Check() {
 				t.Errorf("%s, node %q: %s", what, node, wrong)

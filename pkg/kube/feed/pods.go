@@ -29,7 +29,7 @@ type Feed struct {
 	Unreadable func(error)
 	// WantOwners, if set, is called once, when owners begin to matter (see Owners): with the first StateAware queue.
 	WantOwners func()
-	// Resized, if set, is called when an owner says of its pods what it did not say before: they must be observed anew.
+	// Resized, if set, is called when an owner says of its pods what it did not say before: they must be observed again.
 	Resized func(owner types.UID)
 
 	generations sync.Map // of Queues, by name

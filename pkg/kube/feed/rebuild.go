@@ -38,7 +38,7 @@ func Rebuild(s *objects.Set, schedulers []string, now time.Time, o ledger.Option
 	for _, o := range s.Owners {
 		owners.OnAdd(o, true)
 	}
-	// Which labels make a class is known before the first pod gets one: the scheduler observes its pods anew when it learns of more.
+	// Which labels make a class is known before the first pod gets one: the scheduler observes its pods again when it learns of more.
 	for _, p := range s.Pods {
 		if !ended(p) {
 			f.Classes.see(p)

@@ -177,7 +177,7 @@ func TestRebuildDoesNotDependOnTheOrder(t *testing.T) {
 	})
 }
 
-// The scheduler hears of objects of all kinds in any order, and observes its pods anew when it learns that another label matters.
+// The scheduler hears of objects of all kinds in any order, and observes its pods again when it learns that another label matters.
 func TestRebuildIsWhatTheSchedulerWouldHaveBeenFed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := randomSet(t)
@@ -186,8 +186,8 @@ func TestRebuildIsWhatTheSchedulerWouldHaveBeenFed(t *testing.T) {
 			Now: now.UnixNano, Kick: func() {}, Classes: &Classes{},
 		}
 		var heard []*v1.Pod
-		anew := false
-		f.Classes.Relabel = func() { anew = true }
+		again := false
+		f.Classes.Relabel = func() { again = true }
 		f.Resized = func(owner types.UID) {
 			for _, p := range heard {
 				if c := metav1.GetControllerOf(p); c != nil && c.UID == owner {
@@ -222,8 +222,8 @@ func TestRebuildIsWhatTheSchedulerWouldHaveBeenFed(t *testing.T) {
 		shuffle.Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] })
 		for _, happens := range events {
 			happens()
-			for anew {
-				anew = false
+			for again {
+				again = false
 				for _, p := range heard {
 					f.ObservePod(p)
 				}

@@ -294,7 +294,7 @@ type QueueStatus struct {
 	Pods PodCounts `json:"pods"`
 
 	// Of a queue with policy StateAware: what is starting, and what the scheduler
-	// has to know about earlier starts when it starts anew itself.
+	// has to know about earlier starts when it starts again itself.
 	//
 	// +optional
 	Starts *QueueStarts `json:"starts,omitempty"`
