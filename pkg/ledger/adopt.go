@@ -18,6 +18,7 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 		return 0
 	}
 	p := &l.preempting
+	p.adopted = true
 	defer func() { p.counts.Stale += uint64(stale) }()
 	if preemption.SettingsOf(l.queues.root.spec.Preemption).ObserveOnly {
 		p.plannedFor = l.version + 1

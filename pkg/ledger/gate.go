@@ -292,7 +292,7 @@ func (l *Ledger) hasStarted(a *account) {
 	l.refresh(a)
 }
 
-// leaveLine takes the application notIn of the line at its gate.
+// leaveLine takes the application out of the line at its gate.
 func (a *account) leaveLine() {
 	if a.inLine {
 		i, _ := slices.BinarySearchFunc(a.parent.accepted, a, startingOrder)

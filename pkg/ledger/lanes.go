@@ -44,8 +44,8 @@ func (l *Ledger) stops(a *account, c *class) bool {
 	return a.limitsDrivers() && limit.ExceedsDriverShare(l.driversOf(a), c.request)
 }
 
-// without takes the lane of a class that has had its turn in this walk out, once none of the others in it has one: else each step would go to
-// everybody who waits in it, for nothing.
+// without removes the lane of a class from open if no other class in that lane may still be released in this walk. Else each step of the walk
+// would go to every application that waits in the lane.
 func (l *Ledger) without(open book.Lanes, c *class) book.Lanes {
 	for _, o := range l.lanes.Classes(c.lane) {
 		if o.mark == l.mark {

@@ -32,6 +32,7 @@ type preempting struct {
 	recalled   bool   // what statuses remember has been taken into account
 	plannedFor uint64 // the version, plus one, at the last round
 	pace       preemption.Pace
+	adopted    bool // this process has adopted a plan, or would have but for observeOnly
 	nominated  []*record
 	victims    []*record         // in the order in which they were chosen
 	showing    []*record         // pods whose objects show an announcement

@@ -106,10 +106,14 @@ func (l *Ledger) toWithdraw(r *record) Withdrawal {
 	return w
 }
 
-// knowsVictims: announcements of an earlier process can be judged, since a round was made or no claim is open.
+// knowsVictims: announcements of an earlier process can be judged, since a plan of this one was adopted or no claim is open. A round that is under
+// way is not enough: its plan may take the very pods that were announced.
 func (l *Ledger) knowsVictims() bool {
-	if l.preempting.pace.LastRound != 0 || l.preempting.lookedAt == 0 {
-		return l.preempting.pace.LastRound != 0
+	switch {
+	case l.preempting.adopted:
+		return true
+	case l.preempting.lookedAt == 0:
+		return false
 	}
 	return !slices.ContainsFunc(l.queues.Nodes, func(n queue.Node) bool { return l.queues.accounts[n.Path].starving.claiming() })
 }

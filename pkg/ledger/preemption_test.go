@@ -584,3 +584,23 @@ func TestAnnouncementsOfAnEarlierProcessAreTakenBackWhereNobodyClaims(t *testing
 		t.Errorf("after it: %+v", got)
 	}
 }
+
+// A process that begins to lead while pods show announcements leaves them alone until a plan of its own is adopted: the plan may take the same pods,
+// and nobody is announced twice.
+func TestAnnouncementsOfAnEarlierProcessStayWhileAPlanIsMade(t *testing.T) {
+	f := scenarioA(t)
+	f.edit("busy-089", func(p *Pod) { p.Announced = f.now })
+	f.now += 60 * sec
+	f.clocks()
+	w, ok := f.Preemption(f.now)
+	if !ok {
+		t.Fatal("no claim is due")
+	}
+	if got := f.PendingActions(f.now).Withdraw; len(got) > 0 {
+		t.Errorf("withdrawn while the plan is made: %+v", got)
+	}
+	f.Adopt(w, preemption.Plan{}, f.now)
+	if got := f.PendingActions(f.now).Withdraw; len(got) != 1 || got[0].UID != "busy-089" {
+		t.Errorf("a plan without the pod was adopted, and withdrawn is %+v", got)
+	}
+}

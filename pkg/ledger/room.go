@@ -88,7 +88,7 @@ func (l *Ledger) assume(r *record, e *node) {
 	r.listOnNode()
 }
 
-// stay lists the pod on the node where it runs, or where room is kept for it. One that was just released is on none: releases come by the thousand,
+// listOnNode lists a pod on the node where it runs or is nominated to. One that was just released is on none: releases come by the thousand,
 // and most of them touch no other pod.
 func (r *record) listOnNode() {
 	e := r.assumedOn
