@@ -62,6 +62,15 @@ func TestWithoutDriverShareDriversTakeEveryPlace(t *testing.T) {
 	w.queue("root.spark maxDriverShare=1")
 	o := w.submit(applications, "root.spark")
 	s, _ := w.scheduler(ledger.Options{Journal: 1_000_000})
+	w.until("the queues are there that the scheduler creates", func() (bool, string) { // until then the ledger moves on
+		there := 0
+		for _, q := range s.Ledger.Snapshot().Queues {
+			if q.Declared && (q.Path == "root" || q.Path == "root.default") {
+				there++
+			}
+		}
+		return there == 2, "they are not"
+	})
 	o.untilDeadlock(s)
 	o.kill("app-000")
 	o.untilDeadlock(s)
