@@ -343,7 +343,8 @@ func (r *record) wantsNomination() bool {
 	return r.nomination.node.Name != r.Nominated
 }
 
-// NodesNominatedToOthers returns the nodes that have no room for a pod besides that of nominated pods; nil: none, as in most cases.
+// NodesNominatedToOthers returns the nodes whose free room is too small for a pod without the room of pods nominated there; nil: none, as in most
+// cases.
 func (l *Ledger) NodesNominatedToOthers(uid UID) map[string]bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -134,7 +134,7 @@ func (l *Ledger) forget(uid UID) {
 }
 
 // revise replaces what is known of the pod; false: nothing that counts changed. Charges follow the request; the queue a charge
-// lies on does not follow the label. The caller enters it again and clears left.
+// lies on does not follow the label. ObservePod enters a pod that is not charged again, and clears left once it has.
 func (l *Ledger) revise(r *record, p Pod) bool {
 	if r.Pod.equal(p) {
 		return false

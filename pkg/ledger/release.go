@@ -215,8 +215,9 @@ func (l *Ledger) Releases() uint64 {
 	return l.ticket
 }
 
-// Admitted tells PreEnqueue whether the pod may be in kube-scheduler's queue. Being asked about a parked pod means that an event
-// may have made room for its class: it is noted for TakeWoken, so that the order decides who gets that room, not the probe.
+// Admitted tells PreEnqueue whether the pod may be in kube-scheduler's queue. kube-scheduler asks about a parked pod when one of its queueing hints
+// says that an event (a pod that ended, a node that changed) may have made room for it. That is noted for TakeWoken, which opens the class for one
+// pod: the order decides which pod gets the room, not the probe.
 func (l *Ledger) Admitted(uid UID) (admitted, woken bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,7 +11,8 @@ import (
 
 const heldKey fwk.StateKey = Name + "/heldNodes"
 
-// heldNodes names the nodes whose free room is held for other pods than that of the cycle.
+// heldNodes names the nodes whose free room belongs to other pods, which preemption has nominated there. Nodes held for a pod group are left out of
+// the cycle before it begins: see Ledger.NodesOpenTo.
 type heldNodes map[string]bool
 
 // Clone implements fwk.StateData. The map is never written.

@@ -26,7 +26,7 @@ type Look struct {
 // Next returns the progress after a look. measured is true if this look ends the start, which took so many
 // nanoseconds from the first bound pod to the last. YuniKorn StateAware: an application leaves Starting with
 // its second allocation; here it leaves with the first pod that is no driver (see Pods.Progresses), or when its
-// driver has ended.
+// driver has ended. The third way, its queue's startingTimeout, is up to the caller: see LearntTimeout.
 func (p Progress) Next(l Look) (next Progress, took int64, measured bool) {
 	switch {
 	case l.Pods.Holding == 0:
