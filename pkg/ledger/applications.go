@@ -137,7 +137,8 @@ func (l *Ledger) explain() {
 	}
 }
 
-// blockNow is what holds a pod: what it was told, unless another limit keeps its application out by now. Numbers that only move are not told again.
+// blockNow is what blocks a pod: the reason that its condition shows, unless another limit on applications applies by now. If only its numbers moved,
+// the reason stays.
 func (l *Ledger) blockNow(r *record) reason.Reason {
 	if r.blockedByAppLimit() && !l.queues.stale {
 		if why, fits := l.slotFor(r.leaf, r.app.slot.User); !fits && !sameLimit(why, r.hold) {

@@ -4,7 +4,7 @@ import "slices"
 
 // Lead ends the time in which the ledger only takes in what is there: from now on it decides. Applications without charged pods compete for the slots
 // that those with some leave, in order of submission, and what the statuses of Queues remember is taken over. So a restart does not depend on the
-// order in which pods and Queues are seen. It is called once everything is there, and changes nothing after the first time.
+// order in which pods and Queues are seen. It is called once everything is there; later calls only settle.
 //
 // Until then the ledger is a standby: it observes, answers every read, and releases nothing.
 func (l *Ledger) Lead(now int64) {

@@ -69,7 +69,7 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will foo
 	l.version++
 }
 
-// followNominations keeps what preemption has to do with a pod: a claimant that has a node needs its place no more, nor is a pod to go that has gone.
+// followNominations ends the nomination of a pod that got a node or is gone, and takes a pod that runs no more off the list of victims.
 func (l *Ledger) followNominations(r *record) {
 	r.listOnNode()
 	r.touch()
