@@ -15,7 +15,7 @@ func (r *record) wants() bool {
 	if r.state == Gone {
 		return false
 	}
-	switch r.hold.Code {
+	switch r.blockedBy.Code {
 	case "", reason.BackOff, reason.MaxRunningApplications, reason.UserMaxRunningApplications:
 		return true
 	}
@@ -24,7 +24,7 @@ func (r *record) wants() bool {
 
 // blockedByAppLimit reports whether a limit on applications holds the pod.
 func (r *record) blockedByAppLimit() bool {
-	return r.hold.Code == reason.MaxRunningApplications || r.hold.Code == reason.UserMaxRunningApplications
+	return r.blockedBy.Code == reason.MaxRunningApplications || r.blockedBy.Code == reason.UserMaxRunningApplications
 }
 
 // slot says whether the pod's application may run in the leaf, or which limit keeps it out.
@@ -120,7 +120,7 @@ func (l *Ledger) reexamine() {
 	for _, a := range l.slots.Waiting() {
 		why, _ := l.slots.Fits(a.Leaf, a.User, mode)
 		for _, e := range l.accountOf(a).members {
-			if e.blockedByAppLimit() && !sameLimit(e.hold, why) {
+			if e.blockedByAppLimit() && !sameLimit(e.blockedBy, why) {
 				l.effects.judgeLater(e.record)
 			}
 		}
@@ -141,11 +141,11 @@ func (l *Ledger) explain() {
 // the reason stays.
 func (l *Ledger) blockNow(r *record) reason.Reason {
 	if r.blockedByAppLimit() && !l.queues.stale {
-		if why, fits := l.slotFor(r.leaf, r.app.slot.User); !fits && !sameLimit(why, r.hold) {
+		if why, fits := l.slotFor(r.leaf, r.app.slot.User); !fits && !sameLimit(why, r.blockedBy) {
 			return why
 		}
 	}
-	return r.hold
+	return r.blockedBy
 }
 
 // suspend keeps out an application that was let in before all was seen.

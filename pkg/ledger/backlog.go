@@ -44,7 +44,7 @@ func (l *Ledger) Backlog(n int, after, now int64) (show, unshow []Backlogged) {
 	together, more := l.together(n)
 	for _, r := range together {
 		r.inTogether = l.looks
-		if r.held() || !l.waitsForRoom(r.class, now) {
+		if r.blocked() || !l.waitsForRoom(r.class, now) {
 			continue // to be tried within seconds
 		}
 		if r.lack == 0 || r.lack+1 != l.looks {
@@ -99,7 +99,7 @@ func (l *Ledger) mustNotShow(r *record, more bool) bool {
 		return true
 	case r.inTogether == l.looks:
 		return false
-	case r.held() && r.hold.Code != reason.BackOff || !more:
+	case r.blocked() && r.blockedBy.Code != reason.BackOff || !more:
 		return true
 	}
 	_, limited := l.limitOn(r.app, r.class)

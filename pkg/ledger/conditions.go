@@ -90,10 +90,10 @@ func (l *Ledger) RetryConditionUpdate(uid UID) {
 
 // toShow is what the pod's condition should say. A sentence that another process wrote may be about a limit that this one has not looked at.
 func (l *Ledger) toShow(r *record) reason.Reason {
-	if shownAtOnce(r.hold) {
-		return r.hold
+	if shownAtOnce(r.blockedBy) {
+		return r.blockedBy
 	}
-	if r.inherited && r.limitShown == nil && r.state == Waiting && !r.held() && r.leaf != nil {
+	if r.inherited && r.limitShown == nil && r.state == Waiting && !r.blocked() && r.leaf != nil {
 		if why, limited := l.limitOn(r.app, r.class); limited {
 			r.limitShown = &why
 		}

@@ -138,7 +138,7 @@ func (r *record) tally(s State, sign int, now int64) {
 // may have sent another. Until its back-off is over, and by then the watch has told, it counts as holding something, or a second
 // application would pass the gate meanwhile. After more failures it does not: an application that cannot be bound must not hold the gate.
 func (r *record) inDoubt() bool {
-	return r.doubtful && r.state == Waiting && r.hold.Code == reason.BackOff
+	return r.doubtful && r.state == Waiting && r.blockedBy.Code == reason.BackOff
 }
 
 func (a *account) doubt(n int) {

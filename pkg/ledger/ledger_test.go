@@ -176,8 +176,8 @@ func (f *fixture) wantState(uid UID, want string) {
 		if s.Leaf == "" {
 			got = s.State.String() + " -"
 		}
-		if s.Hold.Code != "" {
-			got += " " + string(s.Hold.Code)
+		if s.BlockedBy.Code != "" {
+			got += " " + string(s.BlockedBy.Code)
 		}
 	}
 	if got != want {

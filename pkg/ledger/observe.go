@@ -83,11 +83,11 @@ func (l *Ledger) readStatus(r *record, p Pod) {
 }
 
 // rejudgeParked has a parked pod taken out of kube-scheduler's queue, since it or the tree changed. Meanwhile it counts where it would wait,
-// so that its application keeps its slot, and nowhere if something holds it there.
+// so that its application keeps its slot, and nowhere if a rule blocks it there.
 func (l *Ledger) rejudgeParked(r *record) {
 	leaf := l.requests.byQueue[r.asked].leaf
 	if leaf != nil {
-		if hold := l.blockIn(r, leaf, l.now); hold.Code != "" && hold.Code != reason.BackOff {
+		if why := l.blockIn(r, leaf, l.now); why.Code != "" && why.Code != reason.BackOff {
 			leaf = nil
 		}
 	}
@@ -139,13 +139,13 @@ func (l *Ledger) revise(r *record, p Pod) bool {
 	if r.Pod.equal(p) {
 		return false
 	}
-	leaf, s, hold, assumedOn := r.leaf, r.state, r.hold, r.assumedOn
+	leaf, s, blockedBy, assumedOn := r.leaf, r.state, r.blockedBy, r.assumedOn
 	if !p.Request.Equal(r.Request) || p.Class != r.Class {
 		l.endNomination(r)
 	}
 	r.left = r.app
 	l.assume(r, nil)
-	l.set(r, nil, s, hold) // off every account, with the old values
+	l.set(r, nil, s, blockedBy) // off every account, with the old values
 	if r.Node != "" {
 		l.nodes.get(r.Node).add(l, r.Request, -1, false)
 	}
@@ -158,7 +158,7 @@ func (l *Ledger) revise(r *record, p Pod) bool {
 		l.nodes.get(r.Node).add(l, r.Request, 1, false)
 	}
 	if s.charged() { // the caller enters the others again
-		l.set(r, leaf, s, hold)
+		l.set(r, leaf, s, blockedBy)
 	}
 	if assumedOn != nil {
 		l.assume(r, l.nodes.get(assumedOn.Name)) // by name: the old entry of an unknown node left with its last pod
@@ -238,15 +238,15 @@ func (l *Ledger) bind(r *record, now int64) {
 	l.setClass(r, nil)
 }
 
-// wait enters an unbound pod where it asks to be, with the reason that holds it there, if one does.
+// wait enters an unbound pod where it asks to be, with the rule that blocks it there, if one does.
 func (l *Ledger) wait(r *record, now int64) {
 	a := l.requests.byQueue[r.asked]
-	hold := a.hold
+	blockedBy := a.blockedBy
 	if r.asked == "" {
-		hold = l.invalidName(r)
+		blockedBy = l.invalidName(r)
 	}
-	if hold.Code != "" {
-		l.step(r, now, nil, Waiting, hold)
+	if blockedBy.Code != "" {
+		l.step(r, now, nil, Waiting, blockedBy)
 		return
 	}
 	l.step(r, now, a.leaf, Waiting, l.blockIn(r, a.leaf, now))
@@ -282,14 +282,14 @@ func (l *Ledger) invalidName(r *record) reason.Reason {
 }
 
 // step is set with the time and the journal.
-func (l *Ledger) step(r *record, now int64, leaf *account, s State, hold reason.Reason) {
-	if r.state == s && r.leaf == leaf && (r.hold == hold || r.blockedByAppLimit() && sameLimit(r.hold, hold)) {
+func (l *Ledger) step(r *record, now int64, leaf *account, s State, blockedBy reason.Reason) {
+	if r.state == s && r.leaf == leaf && (r.blockedBy == blockedBy || r.blockedByAppLimit() && sameLimit(r.blockedBy, blockedBy)) {
 		return
 	}
 	if r.state != s {
 		r.since = now
 		l.journal.add(r, s, leaf)
 	}
-	l.set(r, leaf, s, hold)
+	l.set(r, leaf, s, blockedBy)
 	l.effects.reviewLater(r.group)
 }

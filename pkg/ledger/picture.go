@@ -61,7 +61,7 @@ func (l *Ledger) applicationState(a *account) ApplicationState {
 		if s.WaitingSince == 0 || e.Created < s.WaitingSince {
 			s.WaitingSince = e.Created
 		}
-		if !a.slot.Runs && e.held() {
+		if !a.slot.Runs && e.blocked() {
 			s.Hold = l.blockNow(e.record)
 		}
 	}

@@ -70,7 +70,7 @@ type Pod struct {
 type State uint8
 
 const (
-	// Waiting pods are outside kube-scheduler, held by a reason or in an order book.
+	// Waiting pods are outside kube-scheduler, blocked or in an order book.
 	Waiting State = iota
 	// Released pods are charged and in kube-scheduler's hands, not yet reserved.
 	Released
@@ -123,7 +123,7 @@ type record struct {
 
 	Pod
 
-	hold reason.Reason // why a Waiting pod takes no part; zero: it is in its pod queue
+	blockedBy reason.Reason // why a Waiting pod takes no part; zero: it is in its pod queue
 
 	left      *account   // while it is revised: the application that it has belonged to until now
 	inGroup   int        // place among the pods of its group
@@ -153,8 +153,8 @@ func (r *record) shownLimit() reason.Reason {
 	return *r.limitShown
 }
 
-// held reports whether a waiting pod is kept out of the order books.
-func (r *record) held() bool { return r.hold.Code != "" }
+// blocked reports whether a rule keeps a waiting pod out of the order books.
+func (r *record) blocked() bool { return r.blockedBy.Code != "" }
 
 // roster is a set of records, in no order that means anything. A record is in one at most.
 type roster []*record
@@ -179,7 +179,7 @@ type footprint struct {
 }
 
 func (r *record) footprint() footprint {
-	waits := r.state == Waiting && !r.held()
+	waits := r.state == Waiting && !r.blocked()
 	return footprint{
 		charged: r.state.charged(),
 		demands: waits || r.state == Parked || r.state.charged(),

@@ -99,7 +99,7 @@ func (l *Ledger) noteRetryFirst(r *record) {
 // firstToRetry returns a pod that goes before all others. wait: none does yet, and nobody is released, since one will in a moment.
 func (l *Ledger) firstToRetry(now int64) (next *record, wait bool) {
 	l.retryFirst = slices.DeleteFunc(l.retryFirst, func(r *record) bool {
-		return l.pods[r.UID] != r || r.state != Waiting || !r.InQueue() && r.hold.Code != reason.BackOff || r.attempts != 1
+		return l.pods[r.UID] != r || r.state != Waiting || !r.InQueue() && r.blockedBy.Code != reason.BackOff || r.attempts != 1
 	})
 	for _, r := range l.retryFirst { // few, in the order in which they failed
 		switch {

@@ -19,10 +19,10 @@ type requests struct {
 
 // queueRequest gathers the unbound pods that ask for one queue, with what the tree last answered.
 type queueRequest struct {
-	pods   []askEntry // a heap: the oldest first
-	leaf   *account
-	hold   reason.Reason
-	maxPod resource.List // of the leaf
+	pods      []askEntry // a heap: the oldest first
+	leaf      *account
+	blockedBy reason.Reason
+	maxPod    resource.List // of the leaf
 }
 
 type askEntry struct{ *record }
@@ -31,13 +31,13 @@ func (e *askEntry) Before(o *askEntry) bool { return e.record.older(o.record) }
 func (e *askEntry) Moved(to int)            { e.inRequest = to }
 
 // answer takes in what the tree says to all pods that ask for the queue, and reports whether that is something new.
-func (q *queueRequest) answer(leaf *account, hold reason.Reason) (changed bool) {
+func (q *queueRequest) answer(leaf *account, blockedBy reason.Reason) (changed bool) {
 	var maxPod resource.List
 	if leaf != nil {
 		maxPod = leaf.maxPod
 	}
-	changed = leaf != q.leaf || hold != q.hold || !queue.SameLimits(maxPod, q.maxPod)
-	q.leaf, q.hold, q.maxPod = leaf, hold, maxPod
+	changed = leaf != q.leaf || blockedBy != q.blockedBy || !queue.SameLimits(maxPod, q.maxPod)
+	q.leaf, q.blockedBy, q.maxPod = leaf, blockedBy, maxPod
 	return changed
 }
 

@@ -8,18 +8,18 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
-// set is the only way a pod changes state, hold or queue. It takes back what the old state put on the accounts and puts on what
+// set is the only way a pod changes state, reason or queue. It takes back what the old state put on the accounts and puts on what
 // the new one asks for, so that no charge is lost or doubled whatever the order of events. leaf nil enters the pod nowhere. What follows for its
 // application is left to drain.
-func (l *Ledger) set(r *record, leaf *account, s State, hold reason.Reason) {
+func (l *Ledger) set(r *record, leaf *account, s State, blockedBy reason.Reason) {
 	was, old, oldApp, oldState := r.footprint(), r.leaf, r.app, r.state
 	if r.leaf != leaf {
 		l.undo(r, was, footprint{})
 		l.leave(r)
 	}
 	r.state = s
-	if r.hold.Code != "" || hold.Code != "" { // mostly neither is: a release writes no memory that it need not
-		r.hold = hold
+	if r.blockedBy.Code != "" || blockedBy.Code != "" { // mostly neither is: a release writes no memory that it need not
+		r.blockedBy = blockedBy
 	}
 	will := r.footprint()
 	if r.leaf != leaf {
@@ -50,17 +50,17 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will foo
 		l.assume(r, r.nominatedNode())
 	}
 	l.followNominations(r)
-	if r.hold.Code == reason.BackOff != (r.inTimer != notIn) {
+	if r.blockedBy.Code == reason.BackOff != (r.inTimer != notIn) {
 		if r.inTimer == notIn {
 			l.timers = heap.Push(l.timers, timerEntry{r})
 		} else {
 			l.timers = heap.Remove(l.timers, r.inTimer)
 		}
 	}
-	if r.limitShown != nil && r.limitShown.Code != r.hold.Code && (r.state != Waiting || r.held()) {
+	if r.limitShown != nil && r.limitShown.Code != r.blockedBy.Code && (r.state != Waiting || r.blocked()) {
 		r.limitShown = nil
 	}
-	if !l.trying && (r.lastCondition != "" || r.hold.Code != "") {
+	if !l.trying && (r.lastCondition != "" || r.blockedBy.Code != "") {
 		l.conditions.due(r)
 	}
 	if was.charged && !l.trying && old != nil && old.direct == 0 && (old.forced || l.queues.guarded[old.path]) {

@@ -128,10 +128,10 @@ func overLimit(p queue.Path, used, limit resource.List) reason.Reason {
 // PodState is where one pod of ours is.
 type PodState struct {
 	Pod
-	State State
-	Leaf  queue.Path // "" while no queue takes it
-	Hold  reason.Reason
-	Since int64
+	State     State
+	Leaf      queue.Path // "" while no queue takes it
+	BlockedBy reason.Reason
+	Since     int64
 }
 
 // PodState returns the state of a pod of ours; false: the ledger knows none of that UID.
@@ -146,7 +146,7 @@ func (l *Ledger) PodState(uid UID) (PodState, bool) {
 }
 
 func (l *Ledger) podState(r *record) PodState {
-	s := PodState{Pod: r.Pod, State: r.state, Hold: l.blockNow(r), Since: r.since}
+	s := PodState{Pod: r.Pod, State: r.state, BlockedBy: l.blockNow(r), Since: r.since}
 	if r.leaf != nil {
 		s.Leaf = r.leaf.path
 	}

@@ -66,7 +66,7 @@ func (h *Rehearsal) Before(uid UID) int {
 	}
 	n := 0
 	for _, o := range r.app.members {
-		if o.class == r.class && o.state == Waiting && (!o.held() || o.blockedByAppLimit()) && compareInApp(o.record, r) < 0 {
+		if o.class == r.class && o.state == Waiting && (!o.blocked() || o.blockedByAppLimit()) && compareInApp(o.record, r) < 0 {
 			n++
 		}
 	}

@@ -23,9 +23,9 @@ type trial struct {
 // before is how a pod was before it was moved.
 type before struct {
 	*record
-	state   State
-	hold    reason.Reason
-	limited *reason.Reason
+	state     State
+	blockedBy reason.Reason
+	limited   *reason.Reason
 }
 
 // try begins a trial. It must be ended before the lock is given up. Parked pods and those that back off take their turns with the others: what
@@ -36,9 +36,9 @@ func (l *Ledger) try() *trial {
 	t := l.newTrial()
 	for _, r := range slices.Clone(l.parked) { // each for itself: order does not matter
 		if r.leaf == nil {
-			continue // something holds it by now, and it is about to be taken out of kube-scheduler's queue
+			continue // a rule blocks it by now, and it is about to be taken out of kube-scheduler's queue
 		}
-		if hold := l.blockIn(r, r.leaf, l.now); hold.Code == "" || hold.Code == reason.BackOff {
+		if why := l.blockIn(r, r.leaf, l.now); why.Code == "" || why.Code == reason.BackOff {
 			t.move(r, Waiting)
 		}
 	}
@@ -62,7 +62,7 @@ func (l *Ledger) newTrial() *trial {
 }
 
 func (t *trial) move(r *record, s State) {
-	t.before = append(t.before, before{r, r.state, r.hold, r.limitShown})
+	t.before = append(t.before, before{r, r.state, r.blockedBy, r.limitShown})
 	t.ledger.set(r, r.leaf, s, reason.Reason{})
 	t.ledger.settleApplications()
 }
@@ -139,7 +139,7 @@ func (t *trial) end() {
 func (t *trial) takeBack(from int) {
 	moved := t.before[from:]
 	for _, b := range slices.Backward(moved) {
-		t.ledger.set(b.record, b.leaf, b.state, b.hold)
+		t.ledger.set(b.record, b.leaf, b.state, b.blockedBy)
 		t.ledger.settleApplications()
 		b.record.limitShown = b.limited
 	}

@@ -32,7 +32,7 @@ func (l *Ledger) Unplaced() []Unplaced {
 		if asked == "" {
 			asked = queue.Path(r.Queue)
 		}
-		counts[key{asked, r.hold}]++
+		counts[key{asked, r.blockedBy}]++
 	}
 	all := make([]Unplaced, 0, len(counts))
 	for k, n := range counts { // sorted below

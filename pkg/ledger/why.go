@@ -15,11 +15,11 @@ func (l *Ledger) why(r *record) reason.Reason {
 			return why
 		}
 	}
-	if r.hold.Code == reason.GangIncomplete {
-		return r.group.incomplete(r.hold.Queue, r.group.Live)
+	if r.blockedBy.Code == reason.GangIncomplete {
+		return r.group.incomplete(r.blockedBy.Queue, r.group.Live)
 	}
-	if r.held() {
-		return r.hold
+	if r.blocked() {
+		return r.blockedBy
 	}
 	if why, limited := l.limitOn(r.app, r.class); limited {
 		return why
@@ -70,12 +70,12 @@ func (l *Ledger) Survey(n int, now int64) {
 	for range min(n, len(l.requests.unbound)) {
 		l.surveyed = (l.surveyed + 1) % len(l.requests.unbound)
 		r := l.requests.unbound[l.surveyed]
-		if r.state == Waiting && r.hold.Code == reason.GangIncomplete && now-r.since >= tellAfter && r.shownLimit().Code != r.hold.Code {
+		if r.state == Waiting && r.blockedBy.Code == reason.GangIncomplete && now-r.since >= tellAfter && r.shownLimit().Code != r.blockedBy.Code {
 			why := l.why(r) // not before: the others are being created, mostly
 			l.conditions.limit(r, &why)
 			continue
 		}
-		if r.state != Waiting || r.held() || r.leaf == nil || now-r.since < tellAfter {
+		if r.state != Waiting || r.blocked() || r.leaf == nil || now-r.since < tellAfter {
 			continue
 		}
 		if why, limited := l.limitOn(r.app, r.class); limited && !sameLimit(why, r.shownLimit()) && !saysEnough(r.shownLimit(), why, now) {
@@ -113,7 +113,7 @@ func (l *Ledger) WaitingPods() map[reason.Code]int {
 	defer l.mu.Unlock()
 	held := map[reason.Code]int{}
 	for _, r := range l.requests.unbound { // each for itself: order does not matter
-		if r.state == Waiting && r.held() {
+		if r.state == Waiting && r.blocked() {
 			held[l.blockNow(r).Code]++
 		}
 	}

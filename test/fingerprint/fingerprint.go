@@ -35,7 +35,7 @@ func Of(l *ledger.Ledger) string {
 		if state == ledger.Parked { // a ledger built again has not tried it yet
 			state = ledger.Waiting
 		}
-		fmt.Fprintf(&text, "pod %s %s %s %s\n", p.UID, state, p.Leaf, p.Hold.Code)
+		fmt.Fprintf(&text, "pod %s %s %s %s\n", p.UID, state, p.Leaf, p.BlockedBy.Code)
 	}
 	return text.String()
 }

@@ -212,8 +212,8 @@ func (f *failing) state(p *v1.Pod) string {
 	if s.Leaf != "" {
 		words[1] = string(s.Leaf)
 	}
-	if s.Hold.Code != "" {
-		words = append(words, string(s.Hold.Code))
+	if s.BlockedBy.Code != "" {
+		words = append(words, string(s.BlockedBy.Code))
 	}
 	return strings.Join(words, " ")
 }

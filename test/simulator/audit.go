@@ -241,7 +241,7 @@ func (w *World) auditRest() {
 		k := appKey{home(&now), now.Application}
 		if node := w.freeFit(now); node != "" && !w.groupWaits(&now) && w.admits(&now, apps[k]) && !w.takesKept(&now, 1) && !w.gateHolds(k, tree) {
 			state, _ := w.Ledger.PodState(uid)
-			w.fail("pod %s waits (%s %v) although it fits on %s and within every limit", uid, state.State, state.Hold.Code, node)
+			w.fail("pod %s waits (%s %v) although it fits on %s and within every limit", uid, state.State, state.BlockedBy.Code, node)
 		}
 	}
 }
@@ -300,10 +300,10 @@ func (w *World) auditConditions() {
 			continue
 		}
 		want := ""
-		switch state.Hold.Code {
+		switch state.BlockedBy.Code {
 		case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.QueueDeleted,
 			reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.PodGroupNotFound:
-			want = state.Hold.Text()
+			want = state.BlockedBy.Text()
 		}
 		if got := w.shown[uid]; got != want {
 			w.fail("pod %s shows %q, should show %q", uid, got, want)

@@ -11,7 +11,7 @@ import (
 )
 
 func keptOut(s ledger.PodState) bool {
-	return s.Hold.Code == reason.MaxRunningApplications || s.Hold.Code == reason.UserMaxRunningApplications
+	return s.BlockedBy.Code == reason.MaxRunningApplications || s.BlockedBy.Code == reason.UserMaxRunningApplications
 }
 
 // excess is by how much more applications than allowed may run since the last look that found none too many: where limits were edited,
@@ -146,8 +146,8 @@ func (w *World) auditRestart(twin *ledger.Ledger, running map[appKey]bool) {
 			continue
 		}
 		k := appKey{s.Leaf, s.Application}
-		if wants := s.Hold.Code == "" || keptOut(s); wants && keptOut(s) == running[k] {
-			w.fail("after a restart pod %s of application %s in queue %s: %s %s, may run: %v", uid, k.name, k.queue, s.State, s.Hold.Code, running[k])
+		if wants := s.BlockedBy.Code == "" || keptOut(s); wants && keptOut(s) == running[k] {
+			w.fail("after a restart pod %s of application %s in queue %s: %s %s, may run: %v", uid, k.name, k.queue, s.State, s.BlockedBy.Code, running[k])
 		}
 	}
 }

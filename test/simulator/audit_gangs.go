@@ -208,7 +208,7 @@ func (w *World) auditGroupsAtRest() {
 		}
 		if c.live >= d.MinMember && c.bound < d.MinMember && w.groupFits(c, d, tree, apps) {
 			state, _ := w.Ledger.PodState(c.ready[0])
-			w.fail("group %s waits (%s %s) although %d pods fit and are within every limit", key, state.State, state.Hold.Code, d.MinMember-c.bound)
+			w.fail("group %s waits (%s %s) although %d pods fit and are within every limit", key, state.State, state.BlockedBy.Code, d.MinMember-c.bound)
 		}
 	}
 }
@@ -226,7 +226,7 @@ func (w *World) groupFits(c *crew, d ledger.Gang, tree queue.Tree, apps map[appK
 		now := w.known.pods[uid]
 		state, _ := w.Ledger.PodState(uid)
 		if now.Gate != "" || conflicts(now) || !now.Request.Equal(first.Request) || now.Class != first.Class || home(&now) != k.queue || now.Application != k.name ||
-			now.Role != first.Role || now.Role == application.Driver || state.Hold.Code == reason.BackOff {
+			now.Role != first.Role || now.Role == application.Driver || state.BlockedBy.Code == reason.BackOff {
 			return false
 		}
 	}
@@ -337,7 +337,7 @@ func (w *World) groupWaits(p *ledger.Pod) bool {
 // backingOff: a group waits to be tried again, which a ledger that is built again does not know.
 func (w *World) backingOff() bool {
 	for uid, now := range w.known.pods { // any will do: order does not matter
-		if state, _ := w.Ledger.PodState(uid); w.opts.Groups && now.Gang != "" && state.Hold.Code == reason.BackOff {
+		if state, _ := w.Ledger.PodState(uid); w.opts.Groups && now.Gang != "" && state.BlockedBy.Code == reason.BackOff {
 			return true
 		}
 	}

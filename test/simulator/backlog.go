@@ -90,7 +90,7 @@ func (w *World) auditBacklog(show, unshow []ledger.Backlogged, all bool) {
 			}
 		}
 		if shows && state.State == ledger.Waiting && isHeld(state) {
-			w.fail("pod %s goes on to show Unschedulable, although %s holds it", uid, state.Hold.Code)
+			w.fail("pod %s goes on to show Unschedulable, although %s holds it", uid, state.BlockedBy.Code)
 		}
 	}
 	w.auditShown(show, shown, all)
@@ -105,7 +105,7 @@ func (w *World) auditBacklog(show, unshow []ledger.Backlogged, all bool) {
 }
 
 func isHeld(s ledger.PodState) bool {
-	return s.Leaf == "" || s.Hold.Code != "" && s.Hold.Code != reason.BackOff
+	return s.Leaf == "" || s.BlockedBy.Code != "" && s.BlockedBy.Code != reason.BackOff
 }
 
 // auditShown takes what is charged and what shows it already.
@@ -114,9 +114,9 @@ func (w *World) auditShown(show []ledger.Backlogged, used sums, all bool) {
 	for _, b := range show {
 		now := w.known.pods[b.UID]
 		state, _ := w.Ledger.PodState(b.UID)
-		if state.State != ledger.Waiting && state.State != ledger.Parked || state.Hold.Code != "" || now.Gate != "" || now.Unschedulable != "" ||
+		if state.State != ledger.Waiting && state.State != ledger.Parked || state.BlockedBy.Code != "" || now.Gate != "" || now.Unschedulable != "" ||
 			w.tooLarge(home(&now), sizeOf(now.Request), total) {
-			w.fail("pod %s is to show Unschedulable: %s %s, shows %q", b.UID, state.State, state.Hold.Code, now.Unschedulable)
+			w.fail("pod %s is to show Unschedulable: %s %s, shows %q", b.UID, state.State, state.BlockedBy.Code, now.Unschedulable)
 		}
 		used.add(home(&now), &now)
 	}
@@ -133,7 +133,7 @@ func (w *World) auditShown(show []ledger.Backlogged, used sums, all bool) {
 // mayRunWithAll: nothing holds the pod, and its limits have place for all that wait. Of drivers that is not known here.
 func (w *World) mayRunWithAll(p *ledger.Pod, waiting sums) bool {
 	state, _ := w.Ledger.PodState(p.UID)
-	if state.Hold.Code != "" || state.Leaf == "" || w.opts.Limits || w.atGate(p) || w.groupWaits(p) {
+	if state.BlockedBy.Code != "" || state.Leaf == "" || w.opts.Limits || w.atGate(p) || w.groupWaits(p) {
 		return false
 	}
 	for q := home(p); q != ""; q = q.Parent() {

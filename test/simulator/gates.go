@@ -132,7 +132,7 @@ func (w *World) whatPodsTell(tree queue.Tree) map[appKey]*tells {
 // inDoubt: the pod's binding failed and may have arrived, which counts until its back-off is over. Only after its first failure, and whether
 // this was the first is the ledger's word.
 func (w *World) inDoubt(k appKey, uid ledger.UID) bool {
-	if s, _ := w.Ledger.PodState(uid); s.State != ledger.Waiting || s.Hold.Code != reason.BackOff {
+	if s, _ := w.Ledger.PodState(uid); s.State != ledger.Waiting || s.BlockedBy.Code != reason.BackOff {
 		return false
 	}
 	return slices.ContainsFunc(w.Ledger.Applications(), func(a ledger.ApplicationState) bool {

@@ -78,7 +78,7 @@ func (w *Writer) due(c change, now time.Time) *corev1.Pod {
 		return nil
 	}
 	s, known := w.ledger.PodState(c.UID)
-	if !known || s.State != ledger.Waiting && s.State != ledger.Parked || c.show && s.Hold.Code != "" {
+	if !known || s.State != ledger.Waiting && s.State != ledger.Parked || c.show && s.BlockedBy.Code != "" {
 		return nil
 	}
 	return pod

@@ -180,7 +180,7 @@ func related(r reason.Reason) runtime.Object {
 
 // acceptedNote is what the event says when a pod is let go: what it does now.
 func acceptedNote(s ledger.PodState) string {
-	if s.State != ledger.Waiting || s.Leaf == "" || s.Hold.Code != "" {
+	if s.State != ledger.Waiting || s.Leaf == "" || s.BlockedBy.Code != "" {
 		return ReasonAccepted
 	}
 	return reason.Reason{Code: reason.WaitingTurn, Queue: string(s.Leaf)}.Text()
