@@ -61,7 +61,7 @@ func (l *Ledger) classOf(p *Pod) *class {
 	if c == nil {
 		c = &class{key: key, request: p.Request, eligible: p.Eligible, driver: driver, Breaker: breaker.New()}
 		if p.Gang != "" {
-			c.group = l.groupOf(p.Gang)
+			c.group = l.groups.get(p.Gang)
 		}
 		l.classes[key] = c
 		c.lane = l.lanes.Add(c)

@@ -54,9 +54,8 @@ type Ledger struct {
 	// The gates: see gate.go.
 	starts starts
 
-	// Pod groups: see gangs.go and hold.go.
-	gangs         map[string]*group
-	partial       []*group           // that have some of their nodes, and not all
+	// Pod groups: see groups.go, group_release.go and node_holds.go.
+	groups        groupTable
 	startingGroup *group             // that was released, and is not whole yet
 	releaseNext   []Release          // charged with the first of their group, and to be released next
 	retryFirst    []*record          // whose group has begun without them
@@ -114,7 +113,7 @@ func New(o Options) *Ledger {
 		pods:     map[UID]*record{},
 		classes:  map[string]*class{},
 		nodes:    newNodeTable(),
-		gangs:    map[string]*group{},
+		groups:   groupTable{byKey: map[string]*group{}},
 		journal:  journal{size: o.Journal},
 	}
 	l.settle()

@@ -22,7 +22,7 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 	if r == nil {
 		r = &record{Pod: p, state: Gone, since: now, inApp: notIn, inTimer: notIn, inRequest: notIn, inShowing: notIn, lastCondition: p.Shown, inherited: p.Shown != ""}
 		l.pods[p.UID] = r
-		l.join(r)
+		l.groups.join(r, l.leading)
 		l.ask(r)
 		l.shows(r)
 		l.preempting.memory.arrives(r)
@@ -129,7 +129,7 @@ func (l *Ledger) forget(uid UID) {
 	delete(l.pods, uid)
 	delete(l.requests.orphans, uid)
 	g := r.group
-	l.quit(r)
+	r.quit()
 	l.effects.reviewLater(g)
 }
 
@@ -150,9 +150,9 @@ func (l *Ledger) revise(r *record, p Pod) bool {
 		l.nodes.get(r.Node).add(l, r.Request, -1, false)
 	}
 	l.unask(r)
-	l.quit(r)
+	r.quit()
 	r.Pod = p
-	l.join(r)
+	l.groups.join(r, l.leading)
 	l.ask(r)
 	if s == Bound {
 		l.nodes.get(r.Node).add(l, r.Request, 1, false)
@@ -260,7 +260,7 @@ func (l *Ledger) blockIn(r *record, leaf *account, now int64) reason.Reason {
 	if r.Gate != "" {
 		return reason.Reason{Code: reason.SchedulingGate, Queue: string(r.asked), Other: r.Gate}
 	}
-	if why := l.groupBlocks(r); why.Code != "" {
+	if why := r.group.blocks(r, l.now); why.Code != "" {
 		return why
 	}
 	if why, ok := l.slot(r, leaf); !ok {

@@ -127,7 +127,7 @@ func (h *Rehearsal) Next(roomy, tell bool) (Charge, bool) {
 	l.assume(r, place)
 	h.charged = append(h.charged, r)
 	if r.group != nil {
-		l.countGroup(r.group)
+		r.group.count()
 	}
 	return c, true
 }
@@ -147,7 +147,7 @@ func (h *Rehearsal) nextOfGroup() (*record, *node) {
 // mayReleaseGroup reports whether all pods that the pod's group needs may be charged, and keeps them for the next charges.
 func (h *Rehearsal) mayReleaseGroup(r *record) bool {
 	l, g := h.ledger, r.group
-	l.countGroup(g)
+	g.count()
 	pods := g.next(g.Need())
 	if len(pods) < g.Need() || len(pods) == 0 {
 		return len(pods) == g.Need()
@@ -214,7 +214,7 @@ func (h *Rehearsal) Back(n int) {
 		l.set(r, r.leaf, Waiting, reason.Reason{})
 		l.settleApplications()
 		if r.group != nil {
-			l.countGroup(r.group)
+			r.group.count()
 		}
 	}
 	h.group, h.places = nil, nil

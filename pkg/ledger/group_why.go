@@ -39,7 +39,7 @@ func (l *Ledger) stopOfGroup(g *group, queue string) (reason.Reason, bool) {
 	if !g.open() || g.Taken > 0 {
 		return reason.Reason{}, false
 	}
-	l.countGroup(g)
+	g.count()
 	need := g.Need()
 	if g.Ready < need {
 		return g.incomplete(queue, g.Ready+g.Bound), true
@@ -52,7 +52,7 @@ func (l *Ledger) packNow(g *group) (pods []*record, placed int, lacks resource.N
 	if !g.open() || g.Taken > 0 || l.opts.Extenders {
 		return nil, 0, "", true
 	}
-	l.countGroup(g)
+	g.count()
 	if g.Ready < g.Need() || g.Need() == 0 {
 		return nil, 0, "", true
 	}

@@ -23,8 +23,8 @@ func (l *Ledger) checkGroups() (wrong []string) {
 		}
 	}
 	starting := 0
-	for _, key := range sortedKeys(l.gangs) {
-		g := l.gangs[key]
+	for _, key := range sortedKeys(l.groups.byKey) {
+		g := l.groups.byKey[key]
 		if members[g] != len(g.pods) {
 			say("group %s lists %d pods, has %d", key, len(g.pods), members[g])
 		}
@@ -51,7 +51,7 @@ func (l *Ledger) checkGroup(g *group) (wrong []string) {
 		wrong = append(wrong, "group "+g.Key+": "+fmt.Sprintf(format, args...))
 	}
 	was, reserved := g.Members, g.reserved
-	l.countGroup(g)
+	g.count()
 	was.Ready = g.Ready // counted when somebody asks
 	if was != g.Members || reserved != g.reserved {
 		say("it has %+v, counted %+v", g.Members, was)
@@ -65,7 +65,7 @@ func (l *Ledger) checkGroup(g *group) (wrong []string) {
 	if g.Together() && g.Taken > 0 && l.startingGroup != g && !g.Broken() {
 		say("it is on its way, and not noted so")
 	}
-	if partial := g.declared && g.Partial() && g.complete; partial != slices.Contains(l.partial, g) {
+	if partial := g.declared && g.Partial() && g.complete; partial != slices.Contains(l.groups.partial, g) {
 		say("partial should be %v", partial)
 	}
 	return wrong

@@ -10,7 +10,7 @@ import (
 // releaseGroup charges all pods that a group needs to start, and takes their room on nodes. It returns the first of them; the others are released
 // next. nil: the group cannot start now.
 func (l *Ledger) releaseGroup(g *group, now int64) *record {
-	l.countGroup(g)
+	g.count()
 	need := g.Need()
 	if g.tried == l.mark || !g.MayStart() || g.retryAt > now {
 		return nil
@@ -80,7 +80,7 @@ func (l *Ledger) completePartial(now int64) *record {
 	if l.startingGroup != nil {
 		return nil
 	}
-	for _, g := range l.partial { // few, in the order in which they came to that
+	for _, g := range l.groups.partial { // few, in the order in which they came to that
 		if r := l.releaseGroup(g, now); r != nil {
 			return r
 		}

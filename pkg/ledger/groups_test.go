@@ -253,7 +253,7 @@ func TestAGangThatFailsBacksOffMoreEachTime(t *testing.T) {
 	f.wantPods(f.choose(), "g0", "g1")
 	f.reserve("g0", "g1")
 	f.wantPermit("g1", "bind[g0]")
-	if got := f.gangs["ns/g"].attempts; got != 0 {
+	if got := f.groups.byKey["ns/g"].attempts; got != 0 {
 		t.Errorf("%d failed attempts are remembered", got)
 	}
 }

@@ -1,0 +1,78 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+)
+
+// Permit keeps the pods of a group back until the last one is reserved. Where one of them fails, all go back.
+
+// failTogether refunds a pod whose group is not whole: all of it goes back.
+func (l *Ledger) failTogether(r *record, now int64) (withdraw []UID) {
+	r.group.pause(now)
+	l.wait(r, now)
+	l.drain()
+	withdraw = append(l.withdrawn, r.UID)
+	l.withdrawn = nil
+	return withdraw
+}
+
+// rejectAgain is when a pod that should be rejected is rejected again: between Permit and the place where it waits it cannot be found.
+const rejectAgain int64 = 100e6
+
+// Rejected returns the reserved pods whose attempts are to be rejected, since their group cannot be whole. Each is returned until its attempt
+// has failed.
+func (l *Ledger) Rejected() []UID {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rejected = slices.DeleteFunc(l.rejected, func(uid UID) bool {
+		r := l.pods[uid]
+		return r == nil || r.state != Reserved || r.group == nil || r.group.Members.Whole
+	})
+	slices.Sort(l.rejected)
+	l.rejected = slices.Compact(l.rejected)
+	return slices.Clone(l.rejected)
+}
+
+// Permission is what Permit says to a reserved pod.
+type Permission struct {
+	// Wait: at most so long, in nanoseconds, for the others of its group; 0: it may be bound.
+	Wait int64
+	// Allow are the others of its group, which may wait and may be bound now.
+	Allow []UID
+}
+
+// Permit says whether a reserved pod may be bound.
+func (l *Ledger) Permit(uid UID, now int64) (Permission, reason.Reason, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = now
+	r := l.pods[uid]
+	why, ok := l.recheck(r)
+	if !ok || r.group == nil {
+		return Permission{}, why, ok
+	}
+	g := r.group
+	switch {
+	case !g.complete || g.Broken():
+		return Permission{}, reason.Reason{Code: reason.WaitingTurn, Queue: string(r.leaf.path)}, false
+	case !g.Together():
+		return Permission{}, reason.Reason{}, true
+	}
+	if g.reserved+g.Bound < g.Minimum {
+		return Permission{Wait: g.timeout()}, reason.Reason{}, true
+	}
+	l.makeWhole(g)
+	l.effects.reviewLater(g)
+	l.drain()
+	var p Permission
+	for _, o := range g.pods {
+		// Somebody else may have bound one that waits: its attempt must end too.
+		if o != r && (o.state == Reserved || o.state == Bound && o.ticket != 0) {
+			p.Allow = append(p.Allow, o.UID)
+		}
+	}
+	slices.Sort(p.Allow)
+	return p, reason.Reason{}, true
+}

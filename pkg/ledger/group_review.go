@@ -1,0 +1,75 @@
+package ledger
+
+// reviewGroup counts a group's pods again after one of them moved or its declaration changed, and does what follows.
+func (l *Ledger) reviewGroup(g *group) {
+	told := g.redeclared
+	g.redeclared = false
+	g.count()
+	if len(g.pods) == 0 {
+		g.Members.Whole, g.attempts, g.retryAt, g.since = told && g.Gang.Whole, 0, 0, 0
+	}
+	if g.declared && g.Together() && g.Bound >= g.Minimum {
+		l.makeWhole(g)
+	}
+	if complete := g.declared && g.Complete() || g.Members.Whole; complete != g.complete || told {
+		g.complete = complete
+		l.judgeGroup(g)
+	}
+	if g.Taken > 0 && (g.Broken() || !g.complete) {
+		l.breakUp(g)
+	}
+	l.noteStarting(g)
+	l.groups.notePartial(g)
+	if !g.Together() || !g.complete || g.Need() == 0 {
+		l.endWait(g)
+	}
+	l.groups.dropUnused(g)
+}
+
+// judgeGroup asks again what holds the pods of a group.
+func (l *Ledger) judgeGroup(g *group) {
+	for _, r := range g.pods { // each for itself: order does not matter
+		switch r.state {
+		case Waiting, Parked:
+			l.effects.judgeLater(r)
+		case Bound:
+			r.touch() // a plan is to know with whom it goes
+		case Released, Reserved, Gone:
+		}
+	}
+}
+
+// noteStarting keeps which group is being released.
+func (l *Ledger) noteStarting(g *group) {
+	switch on := g.Taken > 0 && g.Together(); {
+	case on:
+		l.startingGroup = g
+	case l.startingGroup == g:
+		l.startingGroup = nil
+	}
+}
+
+func (l *Ledger) makeWhole(g *group) {
+	g.Members.Whole, g.attempts, g.retryAt = true, 0, 0
+	l.endWait(g)
+	l.version++
+}
+
+// breakUp sends all pods of the group back that are on their way: those that were not tried yet at once, the others when their attempts
+// have been rejected.
+func (l *Ledger) breakUp(g *group) {
+	g.pause(l.now)
+	for _, r := range g.pods { // each for itself: order does not matter
+		switch r.state {
+		case Released:
+			l.wait(r, l.now)
+			l.withdrawn = append(l.withdrawn, r.UID)
+		case Reserved:
+			l.rejected = append(l.rejected, r.UID)
+		case Waiting:
+			l.effects.judgeLater(r)
+		case Parked, Bound, Gone:
+		}
+	}
+	g.count()
+}

@@ -1,0 +1,250 @@
+package ledger
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/backoff"
+	"github.com/fairway-scheduler/fairway/pkg/core/gang"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// DefaultGangTimeout is how long places are kept for the pods of a group while the others get theirs, where the group does not say.
+// scheduler-plugins Coscheduling: permitWaitingTimeSeconds.
+const DefaultGangTimeout int64 = 60e9
+
+// lastGangBackOff bounds the back-off of a group, which grows as that of a pod does. Its attempts cost more.
+const lastGangBackOff int64 = 60e9
+
+// Gang is a pod group as declared: pods that start together or not at all.
+type Gang struct {
+	// Key names the group over the cluster, and is what Pod.Gang says: "<namespace>/<name>".
+	Key string
+	// MinMember is the number of pods with which the group starts. Up to 1, its pods are pods like any others.
+	MinMember int
+	// MinResources is what those ask for together at least, where that is stated.
+	MinResources resource.List
+	// Timeout is how long the places of a part are kept while the others get theirs, in nanoseconds; 0 for the default.
+	Timeout int64
+	// Whole: as many pods as it takes had their places once. From then on its pods are pods like any others, until none is left.
+	Whole bool
+	// Succeeded is how many of its pods have succeeded, and still exist. The others start without them: a restart came between, if the group was
+	// not whole by then.
+	Succeeded int
+}
+
+// GangState is what a declared pod group has and waits for. Pods that ended are in no count.
+type GangState struct {
+	Gang
+	Pods     int   // that exist and are not being deleted
+	Reserved int   // of those with a place, those that are not bound
+	Bound    int   // of those with a place, those that are bound
+	Since    int64 // when places were first taken for it, unix nanoseconds; 0: not yet
+}
+
+// group is a pod group and its pods.
+type group struct {
+	Gang
+	gang.Members // counted when one of the pods moves
+	declared     bool
+	redeclared   bool // its declaration has changed since its last review
+	unreviewed   bool // see effects
+	pods         []*record
+	reserved     int    // of those taken
+	complete     bool   // declared, and enough pods exist, or did
+	tried        uint64 // the last walk in which it was
+
+	since    int64
+	attempts int // failed in a row
+	retryAt  int64
+	partial  bool // in the ledger's list of those
+	wait     groupWait
+}
+
+// open: its pods start together or not at all.
+func (g *group) open() bool { return g != nil && g.Together() }
+
+func (g *group) timeout() int64 { return cmp.Or(g.Timeout, DefaultGangTimeout) }
+
+// count counts its pods again.
+func (g *group) count() {
+	g.Members = gang.Members{Minimum: g.MinMember - g.Succeeded, Whole: g.Members.Whole}
+	g.reserved = 0
+	for _, r := range g.pods { // sums: order does not matter
+		if r.state == Gone || r.Terminating {
+			continue
+		}
+		g.Live++
+		switch r.state {
+		case Released, Reserved:
+			g.Taken++
+			g.reserved += btoi(r.state == Reserved)
+		case Bound:
+			g.Bound++
+		case Waiting:
+			g.Ready += btoi(r.InQueue())
+		case Parked, Gone:
+		}
+	}
+}
+
+// blocks says what stops a pod of the group, as long as the group cannot start as it is. A group that backs off makes its pods do so.
+func (g *group) blocks(r *record, now int64) reason.Reason {
+	switch {
+	case g == nil:
+	case !g.declared:
+		return reason.Reason{Code: reason.PodGroupNotFound, Queue: string(r.asked), Other: g.Key}
+	case g.Together() && !g.complete:
+		return g.incomplete(string(r.asked), g.Live)
+	case g.Together() && g.retryAt > now:
+		r.retryAt = max(r.retryAt, g.retryAt)
+	}
+	return reason.Reason{}
+}
+
+func (g *group) incomplete(queue string, there int) reason.Reason {
+	return reason.Reason{Code: reason.GangIncomplete, Queue: queue, Other: g.Key, Numbers: reason.Members{
+		Needed: int64(g.MinMember), Exist: int64(there + g.Succeeded),
+	}}
+}
+
+// pause lets the group back off, once for each time that it is tried.
+func (g *group) pause(now int64) {
+	if g.retryAt <= now {
+		g.attempts++
+		g.retryAt = now + backoff.After(g.attempts, lastGangBackOff)
+	}
+}
+
+// groupTable owns the pod groups: what is declared of them, and which pods are in which.
+//
+// It hears what is declared (declare, undeclare), and which pods name a group (join, quit). A group is counted again after each move of one of its pods
+// (group.count). The table says which groups have only a part of their nodes. Which group is being released, and for which one nodes are held, is not
+// here: see group_release.go and node_holds.go.
+type groupTable struct {
+	byKey   map[string]*group
+	partial []*group // that have some of their nodes and not all, in the order in which they came to that
+}
+
+// get finds a group, or makes one that is not declared yet.
+func (t *groupTable) get(key string) *group {
+	g := t.byKey[key]
+	if g == nil {
+		g = &group{Gang: Gang{Key: key}}
+		t.byKey[key] = g
+	}
+	return g
+}
+
+// declare takes in a group as declared; nil: nothing has changed. Whether it is whole is only believed before the ledger leads, or while it has no pods.
+func (t *groupTable) declare(d Gang, leading bool) *group {
+	g := t.get(d.Key)
+	whole := g.Members.Whole || d.Whole && !leading
+	if len(g.pods) == 0 {
+		whole = d.Whole // pods of it may have ended, which nobody else says: what takes their place must not wait for them
+	}
+	if g.declared && g.MinMember == d.MinMember && g.Timeout == d.Timeout && g.MinResources.Equal(d.MinResources) && g.Succeeded == d.Succeeded &&
+		g.Members.Whole == whole && g.Gang.Whole == d.Whole {
+		return nil
+	}
+	g.Gang, g.declared, g.redeclared = d, true, true
+	g.Members.Whole = whole
+	g.wait.roomAt = 0 // it may need less now
+	return g
+}
+
+// undeclare notes that a group is not declared any more; nil: it was not.
+func (t *groupTable) undeclare(key string) *group {
+	g := t.byKey[key]
+	if g == nil || !g.declared {
+		return nil
+	}
+	g.declared, g.Gang, g.redeclared = false, Gang{Key: key}, true
+	return g
+}
+
+// join makes the pod a member of the group that it names. The caller has the groups reviewed.
+func (t *groupTable) join(r *record, leading bool) {
+	if r.Gang == "" {
+		return
+	}
+	g := t.get(r.Gang)
+	r.group, r.inGroup = g, len(g.pods)
+	g.pods = append(g.pods, r)
+	g.wait.roomAt = 0
+	if g.Gang.Whole && !leading {
+		g.Members.Whole = true
+	}
+}
+
+// quit takes the pod out of its group.
+func (r *record) quit() {
+	g := r.group
+	if g == nil {
+		return
+	}
+	last := g.pods[len(g.pods)-1]
+	g.pods[r.inGroup], last.inGroup = last, r.inGroup
+	g.pods[len(g.pods)-1] = nil
+	g.pods = g.pods[:len(g.pods)-1]
+	r.group = nil
+	g.wait.roomAt = 0
+}
+
+// notePartial keeps the list of groups that have only a part of their nodes.
+func (t *groupTable) notePartial(g *group) {
+	partial := g.declared && g.Partial() && g.complete
+	if partial == g.partial {
+		return
+	}
+	if g.partial = partial; partial {
+		t.partial = append(t.partial, g)
+	} else {
+		t.partial = slices.DeleteFunc(t.partial, func(o *group) bool { return o == g })
+	}
+}
+
+// dropUnused forgets a group that neither a declaration nor a pod names.
+func (t *groupTable) dropUnused(g *group) {
+	if len(g.pods) == 0 && !g.declared {
+		delete(t.byKey, g.Key)
+	}
+}
+
+// ObserveGang takes in a pod group as declared.
+func (l *Ledger) ObserveGang(d Gang) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if g := l.groups.declare(d, l.leading); g != nil {
+		l.effects.reviewLater(g)
+		l.version++
+		l.drain()
+	}
+}
+
+// ForgetGang takes out a pod group that is not declared any more.
+func (l *Ledger) ForgetGang(key string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if g := l.groups.undeclare(key); g != nil {
+		l.effects.reviewLater(g)
+		l.version++
+		l.drain()
+	}
+}
+
+// Gangs returns the declared pod groups in the order of their keys.
+func (l *Ledger) Gangs() []GangState {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make([]GangState, 0, len(l.groups.byKey))
+	for _, key := range sortedKeys(l.groups.byKey) {
+		if g := l.groups.byKey[key]; g.declared {
+			s := GangState{Gang: g.Gang, Pods: g.Live, Reserved: g.reserved, Bound: g.Bound, Since: g.since}
+			s.Whole = g.Members.Whole
+			all = append(all, s)
+		}
+	}
+	return all
+}
