@@ -41,7 +41,7 @@ func (d *Dispatcher) Round(now int64) (next int64) {
 		for _, uid := range d.Ledger.TakeWoken(now) {
 			g.Withdraw(uid)
 		}
-		for _, uid := range d.Ledger.Rejected() {
+		for _, uid := range d.Ledger.ToReject() {
 			d.Reject(uid)
 		}
 		for {

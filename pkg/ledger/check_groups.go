@@ -62,7 +62,7 @@ func (l *Ledger) checkGroup(g *group) (wrong []string) {
 	if complete := g.declared && g.Complete() || g.Members.Whole; complete != g.complete {
 		say("complete is %v, should be %v", g.complete, complete)
 	}
-	if g.Together() && g.Taken > 0 && l.startingGroup != g && !g.Broken() {
+	if g.Together() && g.Taken > 0 && l.groupRelease.starting != g && !g.Broken() {
 		say("it is on its way, and not noted so")
 	}
 	if partial := g.declared && g.Partial() && g.complete; partial != slices.Contains(l.groups.partial, g) {

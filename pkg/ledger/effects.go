@@ -28,6 +28,19 @@ func (e *effects) judgeLater(r *record) {
 	}
 }
 
+// judgeGroupLater asks for the pods of a group to be judged again, since its declaration changed, or enough of them exist or do not.
+func (e *effects) judgeGroupLater(g *group) {
+	for _, r := range g.pods { // each for itself: order does not matter
+		switch r.state {
+		case Waiting, Parked:
+			e.judgeLater(r)
+		case Bound:
+			r.touch() // a plan is to know with whom it goes
+		case Released, Reserved, Gone:
+		}
+	}
+}
+
 // reviewLater asks for a group to be reviewed.
 func (e *effects) reviewLater(g *group) {
 	if g != nil && !g.unreviewed {

@@ -136,7 +136,7 @@ func (p *player) play(op, a, b byte) {
 			p.say([]any{permission, why, ok})
 		}
 	case 20:
-		p.say(p.Rejected())
+		p.say(p.ToReject())
 	case 17:
 		p.look(int(a), int64(b%4)*sec)
 	}

@@ -13,26 +13,18 @@ func (l *Ledger) failTogether(r *record, now int64) (withdraw []UID) {
 	r.group.pause(now)
 	l.wait(r, now)
 	l.drain()
-	withdraw = append(l.withdrawn, r.UID)
-	l.withdrawn = nil
-	return withdraw
+	return append(l.groupRelease.takeRecalled(), r.UID)
 }
 
 // rejectAgain is when a pod that should be rejected is rejected again: between Permit and the place where it waits it cannot be found.
 const rejectAgain int64 = 100e6
 
-// Rejected returns the reserved pods whose attempts are to be rejected, since their group cannot be whole. Each is returned until its attempt
+// ToReject returns the reserved pods whose attempts are to be rejected, since their group cannot be whole. Each is returned until its attempt
 // has failed.
-func (l *Ledger) Rejected() []UID {
+func (l *Ledger) ToReject() []UID {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.rejected = slices.DeleteFunc(l.rejected, func(uid UID) bool {
-		r := l.pods[uid]
-		return r == nil || r.state != Reserved || r.group == nil || r.group.Members.Whole
-	})
-	slices.Sort(l.rejected)
-	l.rejected = slices.Compact(l.rejected)
-	return slices.Clone(l.rejected)
+	return slices.Clone(l.groupRelease.stillToReject(l.pods))
 }
 
 // Permission is what Permit says to a reserved pod.

@@ -7,6 +7,78 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
+// groupRelease owns the release of a pod group as one.
+//
+// No two groups can block each other, for two reasons. A group gets the charges and the room of all pods without which it does not start in one step,
+// or nothing (releaseGroup). And one group is released at a time: the next one has its turn when all pods of this one are reserved, or all of them have
+// gone back. So no group has a part of what it needs while another one has the rest.
+//
+// It hears when the pods of a group moved (note), when a group broke (recall, reject), and when a pod could not be bound after its group began (failed).
+// It says which group is starting, which pods are released next, and which are to be taken back from kube-scheduler.
+type groupRelease struct {
+	starting   *group    // that was released, and is not whole yet
+	next       []Release // charged with the first of their group, and to be released next
+	retryFirst []*record // to be tried before all other pods, since their group has begun without them
+	recalled   []UID     // released pods of a group that broke, to be taken out of kube-scheduler's queue
+	toReject   []UID     // reserved pods of a group that broke, to be rejected where they wait for the others
+}
+
+// note keeps which group is starting.
+func (s *groupRelease) note(g *group) {
+	switch on := g.Taken > 0 && g.Together(); {
+	case on:
+		s.starting = g
+	case s.starting == g:
+		s.starting = nil
+	}
+}
+
+// takeNext returns the next pod that was charged with the first of its group; false: there is none. Pods that have gone back meanwhile are left out.
+func (s *groupRelease) takeNext(pods map[UID]*record) (Release, bool) {
+	for len(s.next) > 0 {
+		c := s.next[0]
+		s.next = s.next[1:]
+		if r := pods[c.UID]; r != nil && r.state == Released && r.ticket == c.Ticket {
+			return c, true
+		}
+	}
+	return Release{}, false
+}
+
+// takeRecalled returns the pods that are to be taken out of kube-scheduler's queue, once.
+func (s *groupRelease) takeRecalled() []UID {
+	uids := s.recalled
+	s.recalled = nil
+	return uids
+}
+
+// failed notes a pod that could not be bound. If its group has begun, no other pod is released until it is tried again, or the group would stay
+// without it. Only once: what fails again may always fail, and waits for its turn.
+func (s *groupRelease) failed(r *record) {
+	if r.group != nil && r.group.MinMember > 1 && r.group.Members.Whole && r.attempts == 0 {
+		s.retryFirst = append(s.retryFirst, r)
+	}
+}
+
+// stillToRetry returns the pods that are to be tried before all others, in the order in which they failed.
+func (s *groupRelease) stillToRetry(pods map[UID]*record) []*record {
+	s.retryFirst = slices.DeleteFunc(s.retryFirst, func(r *record) bool {
+		return pods[r.UID] != r || r.state != Waiting || !r.InQueue() && r.blockedBy.Code != reason.BackOff || r.attempts != 1
+	})
+	return s.retryFirst
+}
+
+// stillToReject returns the reserved pods whose attempts are to be rejected, each until its attempt has failed.
+func (s *groupRelease) stillToReject(pods map[UID]*record) []UID {
+	s.toReject = slices.DeleteFunc(s.toReject, func(uid UID) bool {
+		r := pods[uid]
+		return r == nil || r.state != Reserved || r.group == nil || r.group.Members.Whole
+	})
+	slices.Sort(s.toReject)
+	s.toReject = slices.Compact(s.toReject)
+	return s.toReject
+}
+
 // releaseGroup charges all pods that a group needs to start, and takes their room on nodes. It returns the first of them; the others are released
 // next. nil: the group cannot start now.
 func (l *Ledger) releaseGroup(g *group, now int64) *record {
@@ -39,7 +111,7 @@ func (l *Ledger) releaseGroup(g *group, now int64) *record {
 		c := l.charge(r, now)
 		l.assume(r, places[i])
 		if i > 0 {
-			l.releaseNext = append(l.releaseNext, c)
+			l.groupRelease.next = append(l.groupRelease.next, c)
 		}
 	}
 	if g.since == 0 {
@@ -77,7 +149,7 @@ func (g *group) next(n int) []*record {
 
 // completePartial releases the missing pods of a group of which some run: before any other pod, since the group may be of no use without them.
 func (l *Ledger) completePartial(now int64) *record {
-	if l.startingGroup != nil {
+	if l.groupRelease.starting != nil {
 		return nil
 	}
 	for _, g := range l.groups.partial { // few, in the order in which they came to that
@@ -88,20 +160,9 @@ func (l *Ledger) completePartial(now int64) *record {
 	return nil
 }
 
-// noteRetryFirst notes a pod of a group that has started whose binding failed. Nobody else is released until it is tried again, or the group would stay
-// without it. Only once: what fails again may always fail, and waits for its turn.
-func (l *Ledger) noteRetryFirst(r *record) {
-	if r.group != nil && r.group.MinMember > 1 && r.group.Members.Whole && r.attempts == 0 {
-		l.retryFirst = append(l.retryFirst, r)
-	}
-}
-
-// firstToRetry returns a pod that goes before all others. wait: none does yet, and nobody is released, since one will in a moment.
+// firstToRetry returns a pod that goes before all others. wait: none does yet, and no pod is released, since one will go in a moment.
 func (l *Ledger) firstToRetry(now int64) (next *record, wait bool) {
-	l.retryFirst = slices.DeleteFunc(l.retryFirst, func(r *record) bool {
-		return l.pods[r.UID] != r || r.state != Waiting || !r.InQueue() && r.blockedBy.Code != reason.BackOff || r.attempts != 1
-	})
-	for _, r := range l.retryFirst { // few, in the order in which they failed
+	for _, r := range l.groupRelease.stillToRetry(l.pods) { // few
 		switch {
 		case !r.InQueue():
 			wait = true

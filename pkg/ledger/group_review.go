@@ -13,12 +13,12 @@ func (l *Ledger) reviewGroup(g *group) {
 	}
 	if complete := g.declared && g.Complete() || g.Members.Whole; complete != g.complete || told {
 		g.complete = complete
-		l.judgeGroup(g)
+		l.effects.judgeGroupLater(g)
 	}
 	if g.Taken > 0 && (g.Broken() || !g.complete) {
 		l.breakUp(g)
 	}
-	l.noteStarting(g)
+	l.groupRelease.note(g)
 	l.groups.notePartial(g)
 	if !g.Together() || !g.complete || g.Need() == 0 {
 		l.endWait(g)
@@ -26,29 +26,7 @@ func (l *Ledger) reviewGroup(g *group) {
 	l.groups.dropUnused(g)
 }
 
-// judgeGroup asks again what holds the pods of a group.
-func (l *Ledger) judgeGroup(g *group) {
-	for _, r := range g.pods { // each for itself: order does not matter
-		switch r.state {
-		case Waiting, Parked:
-			l.effects.judgeLater(r)
-		case Bound:
-			r.touch() // a plan is to know with whom it goes
-		case Released, Reserved, Gone:
-		}
-	}
-}
-
-// noteStarting keeps which group is being released.
-func (l *Ledger) noteStarting(g *group) {
-	switch on := g.Taken > 0 && g.Together(); {
-	case on:
-		l.startingGroup = g
-	case l.startingGroup == g:
-		l.startingGroup = nil
-	}
-}
-
+// makeWhole: from now on its pods are pods like any others.
 func (l *Ledger) makeWhole(g *group) {
 	g.Members.Whole, g.attempts, g.retryAt = true, 0, 0
 	l.endWait(g)
@@ -63,9 +41,9 @@ func (l *Ledger) breakUp(g *group) {
 		switch r.state {
 		case Released:
 			l.wait(r, l.now)
-			l.withdrawn = append(l.withdrawn, r.UID)
+			l.groupRelease.recalled = append(l.groupRelease.recalled, r.UID)
 		case Reserved:
-			l.rejected = append(l.rejected, r.UID)
+			l.groupRelease.toReject = append(l.groupRelease.toReject, r.UID)
 		case Waiting:
 			l.effects.judgeLater(r)
 		case Parked, Bound, Gone:

@@ -226,12 +226,12 @@ func TestAGangGoesBackWhole(t *testing.T) {
 			slices.Sort(withdrawn)
 			slices.Sort(c.withdrawn)
 			f.wantPods(withdrawn, c.withdrawn...)
-			f.wantPods(f.Rejected(), "g0")
+			f.wantPods(f.ToReject(), "g0")
 			if got := f.permit("g0"); got != "refused" {
 				t.Errorf("Permit says %s to a pod that should be rejected", got)
 			}
 			f.fail("g0", Refused)
-			f.wantPods(f.Rejected())
+			f.wantPods(f.ToReject())
 			f.wantUsage("root.a", "")
 			f.wantPods(f.choose())
 		})

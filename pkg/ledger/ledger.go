@@ -55,14 +55,10 @@ type Ledger struct {
 	starts starts
 
 	// Pod groups: see groups.go, group_release.go and node_holds.go.
-	groups        groupTable
-	startingGroup *group             // that was released, and is not whole yet
-	releaseNext   []Release          // charged with the first of their group, and to be released next
-	retryFirst    []*record          // whose group has begun without them
-	withdrawn     []UID              // to be taken out of kube-scheduler's queue
-	rejected      []UID              // to be rejected where they wait for their group
-	nodeHolds     gang.Holds[*group] // for which group nodes are held
-	waitsBehind   queueBehind        // what waits meanwhile
+	groups       groupTable
+	groupRelease groupRelease
+	nodeHolds    gang.Holds[*group] // for which group nodes are held
+	waitsBehind  queueBehind        // what waits meanwhile
 
 	// Shares: see shares.go.
 	shares         shares

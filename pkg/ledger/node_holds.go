@@ -46,7 +46,7 @@ func (l *Ledger) waitForRoom(g *group, now int64) {
 
 // holdForNext holds nodes for the first group that has its turn and can make use of them.
 func (l *Ledger) holdForNext(now int64) {
-	for l.startingGroup == nil {
+	for l.groupRelease.starting == nil {
 		g, _, ok := l.nodeHolds.Turn()
 		switch {
 		case !ok:

@@ -206,7 +206,7 @@ func (l *Ledger) nextNominated(now int64) *record {
 		if !r.group.open() {
 			return r
 		}
-		if l.startingGroup == nil {
+		if l.groupRelease.starting == nil {
 			if first := l.releaseGroup(r.group, now); first != nil {
 				return first
 			}

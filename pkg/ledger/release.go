@@ -33,12 +33,8 @@ func (l *Ledger) Choose(now int64) (Release, bool) {
 	}
 	l.settleAll()
 	l.expire(now)
-	for len(l.releaseNext) > 0 { // also beyond the window: a part of a group is of no use
-		c := l.releaseNext[0]
-		l.releaseNext = l.releaseNext[1:]
-		if r := l.pods[c.UID]; r != nil && r.state == Released && r.ticket == c.Ticket {
-			return c, true
-		}
+	if c, ok := l.groupRelease.takeNext(l.pods); ok { // also beyond the window: a part of a group is of no use
+		return c, true
 	}
 	if l.inWindow >= l.opts.Window {
 		return Release{}, false
@@ -102,7 +98,7 @@ func (l *Ledger) next(now int64) *record {
 	r := l.walk(l.queues.root, open)
 	for r != nil {
 		if r.class.group.open() {
-			if l.startingGroup != nil && l.startingGroup != r.group {
+			if starting := l.groupRelease.starting; starting != nil && starting != r.group {
 				r = nil // its turn is next, and comes when the other group has its places
 				break
 			}
@@ -183,7 +179,7 @@ func (l *Ledger) NextRetry(now int64) (int64, bool) {
 		}
 	}
 	soonest(l.nodeHolds.NextChange())
-	if len(l.rejected) > 0 {
+	if len(l.groupRelease.toReject) > 0 {
 		soonest(now + rejectAgain)
 	}
 	if len(l.starts.timers) > 0 {
@@ -239,11 +235,11 @@ func (l *Ledger) TakeWoken(now int64) []UID {
 	defer l.mu.Unlock()
 	l.now = now
 	l.settle() // a new tree may move parked pods, and that wakes them
-	if len(l.woken)+len(l.withdrawn) == 0 {
+	woken, out := l.woken, l.groupRelease.takeRecalled()
+	if len(woken)+len(out) == 0 {
 		return nil
 	}
-	woken, out := l.woken, l.withdrawn
-	l.woken, l.withdrawn = nil, nil
+	l.woken = nil
 	for _, uid := range woken {
 		switch r := l.pods[uid]; {
 		case r == nil:
@@ -373,7 +369,7 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 		return []UID{uid}
 	}
 	if !tried {
-		l.noteRetryFirst(r)
+		l.groupRelease.failed(r)
 	}
 	r.pause(now)
 	l.wait(r, now)

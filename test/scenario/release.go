@@ -64,7 +64,7 @@ func (to *releasing) place(r ledger.Release) error {
 	node := to.firstFit(p)
 	if node == "" {
 		to.fail(r.UID, ledger.NoFit)
-		for _, uid := range to.ledger.Rejected() {
+		for _, uid := range to.ledger.ToReject() {
 			to.fail(uid, ledger.Refused)
 		}
 		return nil

@@ -182,7 +182,7 @@ func (s *steady) schedule() error {
 		node := s.fit(m, waits)
 		if node == "" {
 			s.l.Fail(r.UID, ledger.NoFit, s.now)
-			for _, uid := range s.l.Rejected() {
+			for _, uid := range s.l.ToReject() {
 				delete(waits, uid)
 				s.l.Fail(uid, ledger.Refused, s.now)
 			}
