@@ -17,16 +17,13 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 	if l.inspection.stopped {
 		return 0
 	}
-	p := &l.preempting
-	p.adopted = true
-	defer func() { p.counts.Stale += uint64(stale) }()
+	l.rounds.adopted = true
+	defer func() { l.evictions.counts.Stale += uint64(stale) }()
 	if preemption.SettingsOf(l.queues.root.spec.Preemption).ObserveOnly {
-		p.plannedFor = l.version + 1
+		l.rounds.plannedAsOf = l.version + 1
 		return 0
 	}
-	nominated := slices.ContainsFunc(plan.Claims, func(p preemption.Payment) bool { return len(p.Places) > 0 })
-	spent := slices.ContainsFunc(plan.Claims, func(p preemption.Payment) bool { return p.Unpaid == preemption.RoundSpent })
-	p.pace = p.pace.Made(nominated, spent)
+	l.rounds.planned(plan)
 	for _, payment := range plan.Claims {
 		a := l.queues.accounts[w.Queues[payment.Claim.Queue].Path]
 		for _, u := range payment.Units {
@@ -51,13 +48,13 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 		v := &plan.Victims[i]
 		l.choose(w, v, after[v.Node])
 	}
-	for _, r := range l.doubtful() {
+	for _, r := range l.nominations.withoutRoom(&l.nodes, &l.queues, l.now) {
 		if r.nomination.claim != nil { // nothing will free its room
 			l.endNomination(r)
-			p.pace.Rest = true
+			l.rounds.pace.Rest = true
 		}
 	}
-	p.plannedFor = l.version + 1
+	l.rounds.plannedAsOf = l.version + 1
 	return stale
 }
 
@@ -110,12 +107,7 @@ func (l *Ledger) choose(w preemption.World, v *preemption.Victim, after left) {
 		Above: above.Path, Resource: v.Resource, Surplus: v.Surplus, Share: above.Entitlement.Get(v.Resource),
 	}}
 	is.Due = l.now + w.Settings.MaxWaitBeforeKill // counted again from the announcement
-	r.victim = is
-	delete(l.preempting.withdrawn, r.UID)
-	l.preempting.victims = append(l.preempting.victims, r)
-	l.preempting.counts.Chosen++
-	c.nomination.victims = append(c.nomination.victims, r)
-	r.touch()
+	l.evictions.add(r, is)
 	is.unlike = !l.neededIn(after, r)
 	if r.Announced != 0 { // by an earlier process: the wait runs since that announcement
 		is.Phase, is.Due = Announced, r.Announced+w.Settings.MaxWaitBeforeKill

@@ -21,7 +21,7 @@ func (l *Ledger) checkNominations() (wrong []string) {
 	places := 0
 	for _, uid := range sortedKeys(l.pods) {
 		r := l.pods[uid]
-		if r.wantsNomination() && !slices.Contains(l.preempting.renominate, r) {
+		if r.wantsNomination() && !slices.Contains(l.nominations.outdated, r) {
 			say("pod %s is nominated to %q, and nobody is to look at that", uid, r.Nominated)
 		}
 		if r.nomination == nil {
@@ -32,7 +32,7 @@ func (l *Ledger) checkNominations() (wrong []string) {
 		}
 		places++
 		p := r.nomination
-		if !slices.Contains(l.preempting.nominated, r) {
+		if !slices.Contains(l.nominations.pods, r) {
 			say("pod %s has a place and is not listed so", uid)
 		}
 		if r.state != Waiting && r.state != Parked && r.state != Released {
@@ -47,8 +47,8 @@ func (l *Ledger) checkNominations() (wrong []string) {
 			}
 		}
 	}
-	if places != len(l.preempting.nominated) {
-		say("%d pods have places, %d are listed", places, len(l.preempting.nominated))
+	if places != len(l.nominations.pods) {
+		say("%d pods have places, %d are listed", places, len(l.nominations.pods))
 	}
 	return wrong
 }
@@ -69,7 +69,7 @@ func (l *Ledger) checkVictims() (wrong []string) {
 			continue
 		}
 		victims++
-		if !slices.Contains(l.preempting.victims, r) {
+		if !slices.Contains(l.evictions.victims, r) {
 			say("pod %s is to go and is not listed so", uid)
 		}
 		if r.state != Bound {
@@ -79,8 +79,8 @@ func (l *Ledger) checkVictims() (wrong []string) {
 			say("pod %s is to go for %s, which does not count on it", uid, c.UID)
 		}
 	}
-	if victims != len(l.preempting.victims) {
-		say("%d pods are to go, %d are listed", victims, len(l.preempting.victims))
+	if victims != len(l.evictions.victims) {
+		say("%d pods are to go, %d are listed", victims, len(l.evictions.victims))
 	}
 	for _, n := range l.queues.Nodes {
 		a, sum := l.queues.accounts[n.Path], resource.Sum{}
@@ -118,7 +118,7 @@ func (l *Ledger) checkCopies() (wrong []string) {
 			continue
 		}
 		e.copied = nil
-		fresh := l.copyNode(e, l.now)
+		fresh := e.copyForPlan(&l.queues, l.now)
 		e.copied = kept
 		if !sameCopy(kept, fresh) {
 			say("node %s was copied as %+v, and is %+v", name, *kept, *fresh)

@@ -23,7 +23,7 @@ func (l *Ledger) claims(w *preemption.World, again []*record, all bool) {
 			if since == 0 {
 				continue
 			}
-			w.Claims = append(w.Claims, preemption.Claim{Queue: i + 1, Kind: k, Since: since, Target: l.targetOf(a, k, w.Queues[i+1].Demand)})
+			w.Claims = append(w.Claims, preemption.Claim{Queue: i + 1, Kind: k, Since: since, Target: l.shares.targetOf(a, k, w.Queues[i+1].Demand)})
 		}
 	}
 	w.Claims = preemption.Order(*w, w.Claims)
@@ -32,17 +32,17 @@ func (l *Ledger) claims(w *preemption.World, again []*record, all bool) {
 	}
 	t := l.try()
 	defer t.end()
-	for _, r := range l.preempting.nominated { // in the order in which they were given
+	for _, r := range l.nominations.pods { // in the order in which they were given
 		if r.state == Waiting && r.leaf != nil && !slices.Contains(again, r) {
 			t.move(r, Released)
 		}
 	}
-	l.preempting.pace.Rest = false
+	l.rounds.pace.Rest = false
 	for i := range w.Claims {
 		c := &w.Claims[i]
 		c.Units = t.claimants(l.queues.accounts[w.Queues[c.Queue].Path], c.Target, maxClaimants-len(t.charged))
 		c.More = len(t.charged) >= maxClaimants
-		l.preempting.pace.Rest = l.preempting.pace.Rest || c.More
+		l.rounds.pace.Rest = l.rounds.pace.Rest || c.More
 	}
 }
 

@@ -31,12 +31,12 @@ type leavingPod struct {
 	request resource.List
 }
 
-// copyNode returns a node as plans see it.
-func (l *Ledger) copyNode(e *node, now int64) *copiedNode {
-	if c := e.copied; c != nil && c.tree == l.queues.builds && (c.until == 0 || now <= c.until) {
+// copyForPlan returns a node as plans see it. Nothing is copied again that has not changed.
+func (e *node) copyForPlan(tree *queueTree, now int64) *copiedNode {
+	if c := e.copied; c != nil && c.tree == tree.builds && (c.until == 0 || now <= c.until) {
 		return c
 	}
-	c := &copiedNode{tree: l.queues.builds, Node: preemption.Node{Name: e.Name}}
+	c := &copiedNode{tree: tree.builds, Node: preemption.Node{Name: e.Name}}
 	var stay resource.Sum
 	stay.AddSum(&e.used)
 	pods := e.assumed + e.foreignPods
@@ -54,7 +54,7 @@ func (l *Ledger) copyNode(e *node, now int64) *copiedNode {
 				gone.queue = r.leaf.ordinal - 1
 			}
 			c.leaving = append(c.leaving, gone)
-		case r.mayGo(l.queues.root, now):
+		case r.mayGo(tree.root, now):
 			c.Candidates = append(c.Candidates, r.candidate())
 		case r.state == Bound && r.exemptUntil > now:
 			c.holdsUntil(r.exemptUntil)

@@ -16,14 +16,6 @@ func (r *record) likeness() preemption.Likeness {
 	return preemption.Likeness{Namespace: r.Namespace, Queue: r.Queue, Application: r.Application, Role: r.Role, Priority: r.Priority}
 }
 
-// leaves notes a pod that leaves.
-func (l *Ledger) leaves(r *record) {
-	delete(l.preempting.withdrawn, r.UID)
-	if r.victim != nil {
-		l.preempting.memory.Leaves(r.likeness(), r.Request, l.now)
-	}
-}
-
 // arrives notes a new pod. It may replace a victim.
 func (m *evictionMemory) arrives(r *record) {
 	if r.replacement = m.Arrives(r.likeness(), r.Request); r.replacement != (preemption.Replacement{}) {

@@ -94,7 +94,7 @@ func TestAVictimIsReplacedOnce(t *testing.T) {
 	if f.spared("three") {
 		t.Error("a share has changed since the victim left")
 	}
-	if left := f.preempting.memory.Unreplaced() + len(f.preempting.memory.replacements); left != 0 {
+	if left := f.evictions.memory.Unreplaced() + len(f.evictions.memory.replacements); left != 0 {
 		t.Errorf("%d are remembered for nothing", left)
 	}
 }

@@ -94,7 +94,7 @@ func (l *Ledger) releaseGroup(g *group, now int64) *record {
 		return nil
 	}
 	pods := g.next(need)
-	if _, over := l.limitOnGroup(g, pods); over || l.exceedsMaxWithNominated(pods...) != nil {
+	if _, over := l.limitOnGroup(g, pods); over || l.nominations.exceedMax(pods...) != nil {
 		l.endWait(g)
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 
 // placesFor returns the nodes to which a group's pods would go; nil: not all of them have room.
 func (l *Ledger) placesFor(g *group, pods []*record) []*node {
-	if nodes, given := l.nominatedNodes(pods); given {
+	if nodes, given := l.nodes.nominatedNodes(pods); given {
 		return nodes
 	}
 	if l.opts.Extenders { // nodes may have room that only an extender knows of

@@ -65,8 +65,10 @@ type Ledger struct {
 	waitingDrivers waitingDrivers
 	stale          *account // a leaf that promised what its limits do not allow any more
 
-	// Preemption: see starvation.go, nominations.go, victims.go, preemption.go.
-	preempting   preempting
+	// Preemption. Clocks and claims are in the accounts: see starvation.go.
+	rounds       rounds
+	nominations  nominations
+	evictions    evictions
 	blockedByMax []blockedByMax // of a walk
 	ceiling      *account       // of a trial of claimants: limits from this queue up are not asked
 

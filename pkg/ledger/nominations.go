@@ -3,7 +3,6 @@ package ledger
 import (
 	"slices"
 
-	"github.com/fairway-scheduler/fairway/pkg/core/capacity"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
@@ -26,34 +25,115 @@ type nomination struct {
 	victims []*record
 }
 
-// preempting is the state of preemption. Clocks and claims are in the accounts.
-type preempting struct {
-	lookedAt   uint64 // the version, plus one, at the last look at the clocks
-	recalled   bool   // what statuses remember has been taken into account
-	plannedFor uint64 // the version, plus one, at the last round
-	pace       preemption.Pace
-	adopted    bool // this process has adopted a plan, or would have but for observeOnly
-	nominated  []*record
-	victims    []*record         // in the order in which they were chosen
-	showing    []*record         // pods whose objects show an announcement
-	renominate []*record         // pods whose status may name the wrong node
-	withdrawn  map[UID]withdrawn // why former victims stay
-	counts     PreemptionCounts
-	memory     evictionMemory
+// nominations owns the list of nominated pods. It hears of nominations that are given and ended (add, remove), and of statuses that are observed or
+// written (checkStatus). It says whether a max has room beside them, and which statuses are to be written.
+type nominations struct {
+	pods []*record // in the order in which they were nominated
+	// outdated are pods whose status may name the wrong node.
+	outdated []*record
+}
+
+func (n *nominations) add(r *record, p *nomination) {
+	r.nomination = p
+	n.pods = append(n.pods, r)
+}
+
+func (n *nominations) remove(r *record) {
+	r.nomination = nil
+	n.pods = slices.DeleteFunc(n.pods, func(o *record) bool { return o == r })
+}
+
+// checkStatus lists a pod whose status does not name its nominated node.
+func (n *nominations) checkStatus(r *record) {
+	if r.wantsNomination() && !slices.Contains(n.outdated, r) {
+		n.outdated = append(n.outdated, r)
+	}
+}
+
+// updates are the statuses to be written.
+func (n *nominations) updates(pods map[UID]*record) (us []NominationUpdate) {
+	n.outdated = slices.DeleteFunc(n.outdated, func(r *record) bool { return pods[r.UID] != r || !r.wantsNomination() })
+	for _, r := range n.outdated {
+		u := NominationUpdate{UID: r.UID, Namespace: r.Namespace, Name: r.Name}
+		if r.nomination != nil {
+			u.Node = r.nomination.node.Name
+		}
+		us = append(us, u)
+	}
+	return us
+}
+
+// exceedMax returns a queue whose max these pods would exceed together with the pods that are nominated, nil if there is none. What victims
+// free under a max is for the claimants: otherwise a replacement of the first victim could take it before the last victim is gone.
+func (n *nominations) exceedMax(pods ...*record) *account {
+	var asked []*account // mostly few: claimants share the queues above them
+	for _, o := range n.pods {
+		if o.leaf == nil || o.state.charged() || slices.Contains(pods, o) {
+			continue
+		}
+		for a := o.leaf; a != nil; a = a.parent {
+			if a.spec.Max.Len() == 0 || slices.Contains(asked, a) {
+				continue
+			}
+			if n.exceedMaxOf(a, pods) {
+				return a
+			}
+			asked = append(asked, a)
+		}
+	}
+	return nil
+}
+
+// exceedMaxOf: with these pods and all nominated ones, the queue would use more than its max of a resource that one of these pods requests.
+func (n *nominations) exceedMaxOf(a *account, pods []*record) bool {
+	var all, asked resource.Sum
+	for _, r := range pods {
+		if r.leaf.isUnder(a) {
+			asked.Add(r.Request)
+		}
+	}
+	all.AddSum(&a.usage)
+	all.AddSum(&asked)
+	for _, o := range n.pods {
+		if o.leaf != nil && o.leaf.isUnder(a) && !o.state.charged() && !slices.Contains(pods, o) {
+			all.Add(o.Request)
+		}
+	}
+	for i := range a.spec.Max.Len() {
+		if m := a.spec.Max.At(i); asked.Get(m.Name) > 0 && all.Get(m.Name) > m.Value {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutRoom are the nominated pods whose node lacks room for them although no pod is leaving it. After a restart all may be, until a plan finds
+// their victims again. They are planned again, and prefer the node that they have.
+func (n *nominations) withoutRoom(nodes *nodeTable, tree *queueTree, now int64) (rs []*record) {
+	for _, r := range n.pods {
+		if r.state.charged() || len(r.nomination.victims) > 0 {
+			continue
+		}
+		e := r.nomination.node
+		copied := e.copyForPlan(tree, now)
+		if copied.Slots < 0 || nodes.capacityOf(e).Overfull(copied.Free, r.Request) {
+			rs = append(rs, r)
+		}
+	}
+	return rs
 }
 
 // giveNode nominates a waiting pod: it takes the pod's room on the node.
 func (l *Ledger) giveNode(r *record, p *nomination) {
-	r.nomination = p
+	l.nominations.add(r, p)
 	if r.group != nil {
 		r.group.wait.roomAt = 0 // what it lacked may be there now
 	}
 	r.listOnNode()
-	l.preempting.nominated = append(l.preempting.nominated, r)
 	if r.leaf != nil && !r.state.charged() {
 		l.assume(r, p.node)
 	}
-	l.nominate(r)
+	l.nominations.checkStatus(r)
 	l.version++
 }
 
@@ -63,9 +143,8 @@ func (l *Ledger) endNomination(r *record) {
 	if p == nil {
 		return
 	}
-	r.nomination = nil
+	l.nominations.remove(r)
 	p.node.changed()
-	l.preempting.nominated = slices.DeleteFunc(l.preempting.nominated, func(o *record) bool { return o == r })
 	if !r.state.charged() {
 		l.assume(r, nil)
 	}
@@ -75,7 +154,7 @@ func (l *Ledger) endNomination(r *record) {
 			l.woken = append(l.woken, o.UID)
 		}
 	}
-	l.nominate(r)
+	l.nominations.checkStatus(r)
 	for _, v := range p.victims {
 		l.reassign(v, p.node)
 	}
@@ -89,7 +168,7 @@ func (l *Ledger) failNomination(r *record, now int64) {
 	}
 	if c := r.nomination.claim; c != nil && c.starving != nil {
 		c.starving.pause = c.starving.pause.Failed(now)
-		l.preempting.counts.Stale++
+		l.evictions.counts.Stale++
 	}
 	l.endNomination(r)
 }
@@ -99,11 +178,11 @@ func (l *Ledger) tendNominations(now int64) {
 	known, some := false, false // whether any pod is leaving; computed at most once, since it looks at all nodes
 	leaving := func() bool {
 		if !known {
-			known, some = true, l.someLeave(now)
+			known, some = true, l.evictions.anyPodLeaves(l.nodes.all, now)
 		}
 		return some
 	}
-	for _, r := range slices.Clone(l.preempting.nominated) { // in the order in which they were given
+	for _, r := range slices.Clone(l.nominations.pods) { // in the order in which they were given
 		in := l.nominationInput(r, now)
 		in.Idle = r.state == Waiting && in.RoomThere && !leaving()
 		in.Blocked = in.Idle && r.InQueue() && l.stopsNow(r)
@@ -117,19 +196,6 @@ func (l *Ledger) tendNominations(now int64) {
 	}
 }
 
-// someLeave reports whether any pod is leaving, and so may free the room that a nomination still lacks.
-func (l *Ledger) someLeave(now int64) bool {
-	if len(l.preempting.victims) > 0 {
-		return true
-	}
-	for _, e := range l.nodes.all { // any: order does not matter
-		if slices.ContainsFunc(e.on, func(r *record) bool { return r.leavingAt(now) }) {
-			return true
-		}
-	}
-	return false
-}
-
 // nominationInput is what the core needs to know of a nomination, except Idle and Blocked.
 func (l *Ledger) nominationInput(r *record, now int64) preemption.NominationInput {
 	p := r.nomination
@@ -141,8 +207,8 @@ func (l *Ledger) nominationInput(r *record, now int64) preemption.NominationInpu
 		return in
 	}
 	in.NodeUsable = p.node.known && p.node.takes(r.class)
-	in.GroupIncomplete = r.group.open() && l.nominatedOf(r.group) < r.group.Need()
-	in.RoomThere = l.roomIsThere(r)
+	in.GroupIncomplete = r.group.open() && r.group.nominated() < r.group.Need()
+	in.RoomThere = l.nodes.roomIsThere(r)
 	switch c := p.claim; {
 	case c == nil:
 	case l.queues.accounts[c.path] == c && c.starving != nil && c.starving.clocks[p.kind].Claimed != 0 && r.leaf.isUnder(c):
@@ -154,53 +220,10 @@ func (l *Ledger) nominationInput(r *record, now int64) preemption.NominationInpu
 	return in
 }
 
-// nominatedOf is how many waiting pods of a group are nominated.
-func (l *Ledger) nominatedOf(g *group) (n int) {
-	for _, r := range g.pods { // a count: order does not matter
-		n += btoi(r.nomination != nil && !r.state.charged())
-	}
-	return n
-}
-
-// roomIsThere reports whether the node has room for the pod by now, without regard to other pods that are nominated to it.
-func (l *Ledger) roomIsThere(r *record) bool {
-	p := r.nomination
-	if p.lookedAt != p.node.changes+1 {
-		p.lookedAt, p.roomy = p.node.changes+1, l.hasRoomFor(r, nil)
-	}
-	return p.roomy
-}
-
-// hasRoomFor is roomIsThere for a pod that starts together with others, which need their room on the node too.
-func (l *Ledger) hasRoomFor(r *record, together []*record) bool {
-	e := r.nomination.node
-	if r.assumedOn != e {
-		return false
-	}
-	for _, v := range r.nomination.victims {
-		if v.victim.unlike {
-			return false
-		}
-	}
-	others, pods := e.used.List(), e.assumed+e.foreignPods
-	for _, o := range e.on {
-		if o != r && o.nomination != nil && !o.state.charged() && !slices.Contains(together, o) {
-			others, pods = others.Sub(o.Request), pods-1
-		}
-	}
-	return !l.overfull(e, others, pods, r.Request)
-}
-
-// overfull reports whether a node holds too much with these amounts and so many pods on it: too many pods, or more than it has of something that the
-// request names.
-func (l *Ledger) overfull(e *node, used resource.List, pods int, request resource.List) bool {
-	return capacity.Slots(e.Pods, pods) < 0 || l.nodes.capacityOf(e).Overfull(e.Allocatable.Sub(used), request)
-}
-
 // nextNominated returns a pod whose nominated node has room for it. It is released before all others, since the room was made for it.
 func (l *Ledger) nextNominated(now int64) *record {
-	for _, r := range l.preempting.nominated { // in the order in which they were given
-		if r.state != Waiting || !r.InQueue() || !l.roomIsThere(r) || l.stopsNow(r) {
+	for _, r := range l.nominations.pods { // in the order in which they were given
+		if r.state != Waiting || !r.InQueue() || !l.nodes.roomIsThere(r) || l.stopsNow(r) {
 			continue
 		}
 		if !r.group.open() {
@@ -210,44 +233,6 @@ func (l *Ledger) nextNominated(now int64) *record {
 			if first := l.releaseGroup(r.group, now); first != nil {
 				return first
 			}
-		}
-	}
-	return nil
-}
-
-// nominatedNodes returns the nodes of pods that are all nominated and have room there; given: at least one is nominated.
-func (l *Ledger) nominatedNodes(pods []*record) (nodes []*node, given bool) {
-	for _, r := range pods {
-		given = given || r.nomination != nil
-	}
-	if !given {
-		return nil, false
-	}
-	for _, r := range pods {
-		if r.nomination == nil || !l.hasRoomFor(r, pods) {
-			return nil, true
-		}
-		nodes = append(nodes, r.nomination.node)
-	}
-	return nodes, true
-}
-
-// exceedsMaxWithNominated returns a queue whose max these pods would exceed together with the pods that are nominated, nil if there is none. What
-// victims free under a max is for the claimants: otherwise a replacement of the first victim could take it before the last victim is gone.
-func (l *Ledger) exceedsMaxWithNominated(pods ...*record) *account {
-	var asked []*account // mostly few: claimants share the queues above them
-	for _, o := range l.preempting.nominated {
-		if o.leaf == nil || o.state.charged() || slices.Contains(pods, o) {
-			continue
-		}
-		for a := o.leaf; a != nil; a = a.parent {
-			if a.spec.Max.Len() == 0 || slices.Contains(asked, a) {
-				continue
-			}
-			if l.exceedsWithNominated(a, pods) {
-				return a
-			}
-			asked = append(asked, a)
 		}
 	}
 	return nil
@@ -275,30 +260,6 @@ func (l *Ledger) isBlockedByMax(app *account, c *class) bool {
 	return slices.ContainsFunc(l.blockedByMax, func(k blockedByMax) bool { return k.class == c && app.isUnder(k.under) })
 }
 
-// exceedsWithNominated: with these pods and all nominated ones, the queue would use more than its max of a resource that one of these pods
-// requests.
-func (l *Ledger) exceedsWithNominated(a *account, pods []*record) bool {
-	var all, asked resource.Sum
-	for _, r := range pods {
-		if r.leaf.isUnder(a) {
-			asked.Add(r.Request)
-		}
-	}
-	all.AddSum(&a.usage)
-	all.AddSum(&asked)
-	for _, o := range l.preempting.nominated {
-		if o.leaf != nil && o.leaf.isUnder(a) && !o.state.charged() && !slices.Contains(pods, o) {
-			all.Add(o.Request)
-		}
-	}
-	for i := range a.spec.Max.Len() {
-		if m := a.spec.Max.At(i); asked.Get(m.Name) > 0 && all.Get(m.Name) > m.Value {
-			return true
-		}
-	}
-	return false
-}
-
 // nominatedNode is the node whose room is taken for the pod while it waits.
 func (r *record) nominatedNode() *node {
 	if r.nomination == nil || r.leaf == nil {
@@ -313,7 +274,7 @@ func (l *Ledger) followNomination(r *record) {
 	case r.Node != "" || r.Terminating:
 		l.endNomination(r)
 	case r.nomination != nil && r.nomination.claim != nil:
-		l.nominate(r)
+		l.nominations.checkStatus(r)
 	case r.Nominated == "":
 		l.endNomination(r)
 	case r.nomination == nil || r.nomination.node.Name != r.Nominated:
@@ -322,14 +283,7 @@ func (l *Ledger) followNomination(r *record) {
 			l.giveNode(r, &nomination{node: e, Nomination: preemption.NewNomination(l.now)})
 		}
 	}
-	l.nominate(r)
-}
-
-// nominate lists a pod whose status does not name its nominated node.
-func (l *Ledger) nominate(r *record) {
-	if r.wantsNomination() && !slices.Contains(l.preempting.renominate, r) {
-		l.preempting.renominate = append(l.preempting.renominate, r)
-	}
+	l.nominations.checkStatus(r)
 }
 
 // wantsNomination: the status names the wrong node. While a pod is released, its status is up to kube-scheduler.
@@ -341,27 +295,4 @@ func (r *record) wantsNomination() bool {
 		return r.Nominated != ""
 	}
 	return r.nomination.node.Name != r.Nominated
-}
-
-// NodesNominatedToOthers returns the nodes whose free room is too small for a pod without the room of pods nominated there; nil: none, as in most
-// cases.
-func (l *Ledger) NodesNominatedToOthers(uid UID) map[string]bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	r := l.pods[uid]
-	if r == nil || len(l.preempting.nominated) == 0 {
-		return nil
-	}
-	var kept map[string]bool
-	for _, o := range l.preempting.nominated {
-		e := o.nomination.node
-		if o == r || o.assumedOn != e || e == r.assumedOn || kept[e.Name] || r.class == nil || l.nodes.fits(e, r.class) {
-			continue
-		}
-		if kept == nil {
-			kept = map[string]bool{}
-		}
-		kept[e.Name] = true
-	}
-	return kept
 }

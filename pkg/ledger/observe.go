@@ -1,8 +1,6 @@
 package ledger
 
 import (
-	"slices"
-
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
@@ -24,11 +22,11 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 		l.pods[p.UID] = r
 		l.groups.join(r, l.leading)
 		l.ask(r)
-		l.shows(r)
-		l.preempting.memory.arrives(r)
+		l.evictions.readAnnouncement(r)
+		l.evictions.memory.arrives(r)
 	} else {
 		if p.Terminating && !r.Terminating {
-			l.leaves(r)
+			l.evictions.podLeaves(r, l.now)
 		}
 		before := r.group
 		l.readStatus(r, p)
@@ -74,7 +72,7 @@ func (l *Ledger) readStatus(r *record, p Pod) {
 	}
 	if r.Announced != p.Announced {
 		r.Announced = p.Announced
-		l.shows(r)
+		l.evictions.readAnnouncement(r)
 	}
 	if r.Unschedulable != p.Unschedulable {
 		r.Unschedulable = p.Unschedulable
@@ -115,7 +113,7 @@ func (l *Ledger) forget(uid UID) {
 		return
 	}
 	if !r.Terminating {
-		l.leaves(r)
+		l.evictions.podLeaves(r, l.now)
 	}
 	if r.state == Bound {
 		l.nodes.get(r.Node).add(l, r.Request, -1, false)
@@ -170,14 +168,6 @@ func (p Pod) equal(o Pod) bool {
 	return p.Request.Equal(o.Request) && p.Queue == o.Queue && p.Placed == o.Placed && p.Application == o.Application && p.Role == o.Role && p.User == o.User &&
 		p.Class == o.Class && p.Priority == o.Priority && p.Node == o.Node && p.Terminating == o.Terminating && p.Gate == o.Gate &&
 		p.Created == o.Created && p.Foreign == o.Foreign && p.Single == o.Single && p.Gang == o.Gang && p.Bound == o.Bound && p.Deadline == o.Deadline
-}
-
-// shows notes a pod that shows that it is to go.
-func (l *Ledger) shows(r *record) {
-	r.touch()
-	if r.Announced != 0 && !slices.Contains(l.preempting.showing, r) {
-		l.preempting.showing = append(l.preempting.showing, r)
-	}
 }
 
 // ask registers the pod under the queue it asks for, and joins its class, while it is unbound.

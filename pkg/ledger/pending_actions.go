@@ -48,7 +48,7 @@ type PreemptionCounts struct {
 func (l *Ledger) PreemptionCounts() PreemptionCounts {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := l.preempting.counts
+	c := l.evictions.counts
 	c.Stopped = l.inspection.stopped
 	return c
 }
@@ -68,7 +68,7 @@ func (l *Ledger) PendingActions(now int64) PendingActions {
 			e.Next = at
 		}
 	}
-	for _, v := range l.preempting.victims {
+	for _, v := range l.evictions.victims {
 		switch at := max(v.victim.Due, v.victim.retryAt); {
 		case l.inspection.stopped: // nobody is announced or evicted
 		case v.victim.Phase == Chosen:
@@ -79,50 +79,18 @@ func (l *Ledger) PendingActions(now int64) PendingActions {
 			soonest(at)
 		}
 	}
-	if l.knowsVictims() {
-		l.preempting.showing = slices.DeleteFunc(l.preempting.showing, func(r *record) bool { return l.pods[r.UID] != r || r.Announced == 0 || r.state != Bound })
-		for _, r := range l.preempting.showing {
-			if r.victim == nil && !r.Terminating {
-				e.Withdraw = append(e.Withdraw, l.toWithdraw(r))
-			}
-		}
+	if l.rounds.judgesAnnouncements(&l.queues) {
+		e.Withdraw = l.evictions.toTakeBack(l.pods)
 	}
-	l.preempting.renominate = slices.DeleteFunc(l.preempting.renominate, func(r *record) bool { return l.pods[r.UID] != r || !r.wantsNomination() })
-	for _, r := range l.preempting.renominate {
-		n := NominationUpdate{UID: r.UID, Namespace: r.Namespace, Name: r.Name}
-		if r.nomination != nil {
-			n.Node = r.nomination.node.Name
-		}
-		e.Nominate = append(e.Nominate, n)
-	}
+	e.Nominate = l.nominations.updates(l.pods)
 	return e
-}
-
-func (l *Ledger) toWithdraw(r *record) Withdrawal {
-	w := Withdrawal{UID: r.UID, Namespace: r.Namespace, Name: r.Name, Why: preemption.NotPlanned}
-	if is, known := l.preempting.withdrawn[r.UID]; known {
-		w.ForQueue, w.Why = is.forQueue, is.why
-	}
-	return w
-}
-
-// knowsVictims: announcements of an earlier process can be judged, since a plan of this one was adopted or no claim is open. A round that is under
-// way is not enough: its plan may take the very pods that were announced.
-func (l *Ledger) knowsVictims() bool {
-	switch {
-	case l.preempting.adopted:
-		return true
-	case l.preempting.lookedAt == 0:
-		return false
-	}
-	return !slices.ContainsFunc(l.queues.Nodes, func(n queue.Node) bool { return l.queues.accounts[n.Path].starving.claiming() })
 }
 
 // withdrawVictims withdraws the victims that should stay: see preemption.Withdraw.
 func (l *Ledger) withdrawVictims() {
-	var net netUsage
+	net := netUsage{evictions: &l.evictions, nominations: &l.nominations}
 	var in preemption.VictimInput
-	for _, v := range slices.Clone(l.preempting.victims) { // in the order in which they were chosen
+	for _, v := range slices.Clone(l.evictions.victims) { // in the order in which they were chosen
 		if v.victim == nil || v.victim.Phase == Evicting {
 			continue
 		}
@@ -138,8 +106,10 @@ func (l *Ledger) withdrawVictims() {
 		case preemption.NotPreemptible, preemption.BelowShare:
 			l.endNomination(v.victim.claimant)
 		}
-		l.withdraw(v, why)
-		net = nil // victims that stay and claimants that do not come count for the next one
+		if l.evictions.withdraw(v, why) {
+			l.version++
+		}
+		net.known = nil // victims that stay and claimants that do not come count for the next one
 	}
 }
 
@@ -155,36 +125,41 @@ func (l *Ledger) victimInput(in *preemption.VictimInput, r *record, net *netUsag
 	}
 	for a := r.leaf; a != nil && a.parent != nil && !v.claim.isUnder(a); a = a.parent {
 		in.From = append(in.From, preemption.QueueAfter{
-			Rule: a.parent.spec.Rule(), Preemptible: !a.preemption.NotPreemptible, Usage: l.net(a, net), FairShare: l.shares.of(a),
+			Rule: a.parent.spec.Rule(), Preemptible: !a.preemption.NotPreemptible, Usage: net.of(a), FairShare: l.shares.of(a),
 		})
 	}
-	in.RoomWithout = !l.needed(r)
+	in.RoomWithout = !l.nodes.needsRoomOf(r, l.now)
 }
 
-// netUsage caches what queues will use when all victims are gone and all claimants are there. Hundreds of victims mostly come from few queues.
-type netUsage map[*account]resource.List
+// netUsage is what queues will use when all victims are gone and all claimants are there. It keeps what it has added up: hundreds of victims mostly
+// come from few queues.
+type netUsage struct {
+	evictions   *evictions
+	nominations *nominations
+	known       map[*account]resource.List
+}
 
-func (l *Ledger) net(a *account, known *netUsage) resource.List {
-	if is, ok := (*known)[a]; ok {
+func (n *netUsage) of(a *account) resource.List {
+	if is, ok := n.known[a]; ok {
 		return is
 	}
 	var sum resource.Sum
 	sum.AddSum(&a.usage)
-	for _, v := range l.preempting.victims {
+	for _, v := range n.evictions.victims {
 		if v.leaf != nil && v.leaf.isUnder(a) && v.state.charged() {
 			sum.Sub(v.Request)
 		}
 	}
-	for _, r := range l.preempting.nominated {
+	for _, r := range n.nominations.pods {
 		if r.leaf != nil && r.leaf.isUnder(a) && !r.state.charged() {
 			sum.Add(r.Request)
 		}
 	}
-	if *known == nil {
-		*known = netUsage{}
+	if n.known == nil {
+		n.known = map[*account]resource.List{}
 	}
-	(*known)[a] = sum.List()
-	return (*known)[a]
+	n.known[a] = sum.List()
+	return n.known[a]
 }
 
 // Announced notes that the eviction of a victim is announced. The wait begins.
@@ -194,7 +169,7 @@ func (l *Ledger) Announced(uid UID, now int64) {
 	if v := l.victimOf(uid); v != nil && v.Phase == Chosen {
 		v.Phase = Announced
 		v.Due = now + preemption.SettingsOf(l.queues.root.spec.Preemption).MaxWaitBeforeKill
-		l.preempting.counts.Announced++
+		l.evictions.counts.Announced++
 		l.version++
 	}
 }
@@ -214,7 +189,7 @@ func (l *Ledger) Evicted(uid UID, now int64) {
 	if v != nil && v.Phase == Evicting {
 		return
 	}
-	l.preempting.counts.Evicted++
+	l.evictions.counts.Evicted++
 	if v != nil {
 		v.Phase = Evicting
 		l.version++
@@ -231,9 +206,9 @@ func (l *Ledger) EvictionFailed(uid UID, refused bool, now int64) {
 	}
 	v.Attempts++
 	v.retryAt = now + backoff.After(v.Attempts, lastEvictBackOff)
-	l.preempting.counts.Failed++
+	l.evictions.counts.Failed++
 	if refused {
-		l.preempting.counts.Refused++
+		l.evictions.counts.Refused++
 		if v.refused == 0 {
 			v.refused = now
 		}
@@ -247,8 +222,7 @@ func (l *Ledger) Withdrawn(uid UID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r := l.pods[uid]; r != nil {
-		delete(l.preempting.withdrawn, uid)
-		l.preempting.showing = slices.DeleteFunc(l.preempting.showing, func(o *record) bool { return o == r })
+		l.evictions.takenBack(r)
 	}
 }
 
@@ -258,6 +232,6 @@ func (l *Ledger) Nominated(n NominationUpdate) {
 	defer l.mu.Unlock()
 	if r := l.pods[n.UID]; r != nil && r.Node == "" {
 		r.Nominated, r.madeRoom = n.Node, ""
-		l.nominate(r)
+		l.nominations.checkStatus(r)
 	}
 }

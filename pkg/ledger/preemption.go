@@ -70,7 +70,6 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 	} else if l.inspection.stopped {
 		return preemption.World{}, nil, nil, false
 	}
-	p := &l.preempting
 	w := preemption.World{Total: l.total, Used: l.queues.root.usage.List(), Settings: preemption.SettingsOf(l.queues.root.spec.Preemption)}
 	l.recheckDrivers()
 	held := l.heldBack()
@@ -79,15 +78,15 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 		w.Queues = append(w.Queues, l.preemptionQueue(i, n, held))
 	}
 	if !all {
-		l.preempting.memory.lookAtShares(w.Queues, l.pods)
+		l.evictions.memory.lookAtShares(w.Queues, l.pods)
 	}
-	again := l.doubtful()
+	again := l.nominations.withoutRoom(&l.nodes, &l.queues, l.now)
 	l.claims(&w, again, all)
 	if len(w.Claims) == 0 {
 		return w, nil, nil, false
 	}
 	var placed []coming
-	for _, r := range p.nominated {
+	for _, r := range l.nominations.pods {
 		if r.leaf == nil || r.state.charged() || slices.Contains(again, r) {
 			continue
 		}
@@ -99,7 +98,7 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 	}
 	nodes := make([]*copiedNode, 0, len(l.nodes.all))
 	for _, e := range l.nodes.all {
-		c := l.copyNode(e, now)
+		c := e.copyForPlan(&l.queues, now)
 		if !e.Usable || e.heldFor != nil { // no claimant may use it; but its leaving pods count as gone from their queues
 			nodes = append(nodes, &copiedNode{leaving: c.leaving, closed: true})
 			continue
@@ -111,21 +110,21 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 				c = &x
 			}
 		}
-		nodes = append(nodes, l.withUnlisted(e, c, w.Claims))
+		nodes = append(nodes, l.nodes.withUnlisted(e, c, w.Claims))
 	}
 	if !all {
-		p.pace.LastRound, p.plannedFor = now, l.version+1
+		l.rounds.begins(l.version, now)
 	}
 	return w, nodes, placed, true
 }
 
 // withUnlisted adds to a node what claimants ask for and the node does not limit.
-func (l *Ledger) withUnlisted(e *node, c *copiedNode, claims []preemption.Claim) *copiedNode {
-	if len(l.nodes.unlisted) == 0 {
+func (t *nodeTable) withUnlisted(e *node, c *copiedNode, claims []preemption.Claim) *copiedNode {
+	if len(t.unlisted) == 0 {
 		return c
 	}
 	var more resource.List
-	has := l.nodes.capacityOf(e)
+	has := t.capacityOf(e)
 	for _, claim := range claims {
 		for _, u := range claim.Units {
 			for i := range u.Pods {
@@ -156,20 +155,4 @@ func (l *Ledger) preemptionQueue(i int, n queue.Node, held heldBack) preemption.
 		q.Rule = a.parent.spec.Rule()
 	}
 	return q
-}
-
-// doubtful are the nominated pods whose node lacks room for them although no pod is leaving it. After a restart all may be, until a plan finds their
-// victims again. They are planned again, and prefer the node that they have.
-func (l *Ledger) doubtful() (rs []*record) {
-	for _, r := range l.preempting.nominated {
-		if r.state.charged() || len(r.nomination.victims) > 0 {
-			continue
-		}
-		e := r.nomination.node
-		copied := l.copyNode(e, l.now)
-		if copied.Slots < 0 || l.nodes.capacityOf(e).Overfull(copied.Free, r.Request) {
-			rs = append(rs, r)
-		}
-	}
-	return rs
 }

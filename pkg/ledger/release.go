@@ -48,7 +48,7 @@ func (l *Ledger) Choose(now int64) (Release, bool) {
 		return r.released(), true
 	}
 	assumedOn := r.class.fitNode
-	if p := r.nominatedNode(); p != nil && l.roomIsThere(r) {
+	if p := r.nominatedNode(); p != nil && l.nodes.roomIsThere(r) {
 		assumedOn = p
 	}
 	c := l.charge(r, now)
@@ -106,7 +106,7 @@ func (l *Ledger) next(now int64) *record {
 				l.freshen()
 				return first
 			}
-		} else if under := l.exceedsMaxWithNominated(r); under != nil {
+		} else if under := l.nominations.exceedMax(r); under != nil {
 			l.blockedByMax = append(l.blockedByMax, blockedByMax{r.class, under})
 			r = l.walk(l.queues.root, open)
 			continue

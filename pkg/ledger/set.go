@@ -80,10 +80,10 @@ func (l *Ledger) followNominations(r *record) {
 		l.endNomination(r)
 	}
 	if !l.trying {
-		l.nominate(r) // while it was in kube-scheduler's hands nobody looked at that
+		l.nominations.checkStatus(r) // while it was in kube-scheduler's hands nobody looked at that
 	}
-	if r.victim != nil && !l.trying && r.state != Bound {
-		l.dropVictim(r)
+	if r.victim != nil && !l.trying && r.state != Bound && l.evictions.remove(r) {
+		l.version++
 	}
 }
 

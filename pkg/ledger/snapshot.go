@@ -106,7 +106,7 @@ func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]strin
 			if held == nil {
 				held = l.heldBack()
 			}
-			q.Starvation = l.starvation(a, a.claimable(held))
+			q.Starvation = l.shares.starvation(a, a.claimable(held))
 		}
 		if !q.Allocated.Fits(q.Allocated.CapBy(n.Spec.Max)) {
 			q.Problems = append(q.Problems, overLimit(n.Path, q.Allocated, n.Spec.Max))

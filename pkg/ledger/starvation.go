@@ -45,17 +45,16 @@ func (l *Ledger) LookAtStarvation(now int64) (due bool, next int64) {
 		return false, 0
 	}
 	l.settleAll()
-	p := &l.preempting
+	p, settings := &l.rounds, preemption.SettingsOf(l.queues.root.spec.Preemption)
 	soonest := func(at int64) {
 		if at != 0 && (next == 0 || at < next) {
 			next = at
 		}
 	}
-	if p.lookedAt != l.version+1 {
+	if p.clocksAsOf != l.version+1 {
 		l.lookAtClocks(now)
 	}
 	l.tendNominations(now)
-	interval := p.pace.Interval(preemption.SettingsOf(l.queues.root.spec.Preemption).Interval)
 	for _, n := range l.queues.Nodes[1:] {
 		a := l.queues.accounts[n.Path]
 		s := a.starving
@@ -65,19 +64,19 @@ func (l *Ledger) LookAtStarvation(now int64) (due bool, next int64) {
 		for _, k := range kinds {
 			var opened bool
 			if s.clocks[k], opened = s.clocks[k].Tick(a.timeout(k), now); opened {
-				p.counts.Claims++
-				p.plannedFor, p.pace.Vain = 0, 0
+				l.evictions.counts.Claims++
+				p.claimOpens()
 				l.version++
 			}
 			soonest(s.clocks[k].Due(a.timeout(k)))
 		}
 		if s.claiming() {
-			is, at := p.pace.Next(interval, s.pause.Until, p.plannedFor != l.version+1, now)
+			is, at := p.due(settings, s.pause, l.version, now)
 			due = due || is
 			soonest(at)
 		}
 	}
-	p.lookedAt = l.version + 1
+	p.clocksAsOf = l.version + 1
 	return due, next
 }
 
@@ -106,27 +105,27 @@ func (l *Ledger) lookAtClocks(now int64) {
 		if a.starving == nil {
 			a.starving = &starving{}
 		}
-		if tried == nil && (before != (starving{}) || !l.preempting.recalled) { // a clock or claim could end
-			tried = l.beingTried()
+		if tried == nil && (before != (starving{}) || !l.rounds.clocksRestored) { // a clock or claim could end
+			tried = l.released.charges()
 		}
 		l.lookAtClock(a, a.claimable(held), tried, now)
 		if *a.starving != before {
 			l.version++
 		}
 	}
-	l.preempting.recalled = true
+	l.rounds.clocksRestored = true
 }
 
 // lookAtClock brings the clocks of a queue up to date.
 func (l *Ledger) lookAtClock(a *account, demand resource.List, tried onTrial, now int64) {
 	var memory queue.Memory
-	if !l.preempting.recalled {
+	if !l.rounds.clocksRestored {
 		memory = l.queues.declared[a.path].Memory
 	}
 	in := preemption.ClockInput{Rule: a.parent.spec.Rule(), Total: l.total, Waiting: a.pending > 0, Usage: a.usage.List()}
 	in.Settled = in.Usage.Sub(tried[a])
 	for _, k := range kinds {
-		in.Timeout, in.Target = a.timeout(k), l.targetOf(a, k, demand)
+		in.Timeout, in.Target = a.timeout(k), l.shares.targetOf(a, k, demand)
 		switch k {
 		case preemption.BelowGuaranteed:
 			in.Bound, in.Remembered = in.Target, preemption.ClockMemory{Since: memory.BelowGuaranteedSince}
@@ -144,9 +143,9 @@ func (l *Ledger) lookAtClock(a *account, demand resource.List, tried onTrial, no
 // onTrial is what queues are charged with for released pods.
 type onTrial map[*account]resource.List
 
-func (l *Ledger) beingTried() onTrial {
+func (s roster) charges() onTrial {
 	tried := onTrial{}
-	for _, r := range l.released { // sums: order does not matter
+	for _, r := range s { // sums: order does not matter
 		for a := r.leaf; a != nil; a = a.parent {
 			tried[a] = tried[a].Add(r.Request)
 		}
@@ -155,11 +154,11 @@ func (l *Ledger) beingTried() onTrial {
 }
 
 // targetOf is the usage up to which a claim of the queue goes.
-func (l *Ledger) targetOf(a *account, k preemption.Kind, demand resource.List) resource.List {
+func (s *shares) targetOf(a *account, k preemption.Kind, demand resource.List) resource.List {
 	if k == preemption.BelowGuaranteed {
 		return preemption.Target(a.spec.Guaranteed, demand)
 	}
-	return preemption.Target(l.shares.of(a), demand)
+	return preemption.Target(s.of(a), demand)
 }
 
 // heldBack is what waiting drivers request beyond the driver share, by queue.
@@ -216,7 +215,7 @@ func (l *Ledger) heldDrivers(leaf *account) resource.List {
 }
 
 // starvation is a queue's Starvation in a snapshot.
-func (l *Ledger) starvation(a *account, demand resource.List) Starvation {
+func (h *shares) starvation(a *account, demand resource.List) Starvation {
 	s := a.starving
 	if s == nil {
 		return Starvation{}
@@ -229,7 +228,7 @@ func (l *Ledger) starvation(a *account, demand resource.List) Starvation {
 	}
 	for _, k := range kinds {
 		if s.clocks[k].Claimed != 0 {
-			is.Owed = is.Owed.Max(l.targetOf(a, k, demand).Sub(a.usage.List()).Max(resource.List{}))
+			is.Owed = is.Owed.Max(h.targetOf(a, k, demand).Sub(a.usage.List()).Max(resource.List{}))
 		}
 	}
 	return is

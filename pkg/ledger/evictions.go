@@ -1,0 +1,218 @@
+package ledger
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// VictimPhase is how far the eviction of a victim has come.
+type VictimPhase uint8
+
+const (
+	// Chosen means that the pod does not show it yet.
+	Chosen VictimPhase = iota
+	// Announced means that the pod shows it, and the wait before its eviction runs.
+	Announced
+	// Evicting means that the API server has accepted the eviction.
+	Evicting
+)
+
+// Victim is a pod to be evicted so that another has room.
+type Victim struct {
+	UID                   UID
+	Namespace, Name, Node string
+	Queue                 queue.Path // of its leaf
+	// ForQueue is the queue that claims; ForUID, ForNamespace and ForName are the pod that needs the room.
+	ForQueue     queue.Path
+	ForUID       UID
+	ForNamespace string
+	ForName      string
+	Kind         preemption.Kind
+	// Above is the queue from whose surplus the victim is taken. It had Surplus of Resource above its fair share, Share.
+	Above    queue.Path
+	Resource resource.Name
+	Surplus  int64
+	Share    int64
+
+	Phase    VictimPhase
+	Due      int64 // when it is to be evicted
+	Attempts int   // that failed
+}
+
+// victim is what the record of a victim has in addition.
+type victim struct {
+	Victim
+	claimant *record // the pod for whose nomination it is evicted
+	claim    *account
+	// unlike: the claimant would not fit beside it whatever room there is (a port, an affinity).
+	unlike  bool
+	with    string // the group that is evicted with it, "" for none
+	retryAt int64
+	refused int64                 // since when disruption budgets forbid it, 0: they do not
+	why     preemption.Withdrawal // decided, and about to be carried out
+}
+
+// lastEvictBackOff bounds the pause between attempts to evict a victim.
+const lastEvictBackOff int64 = 30e9
+
+// evictions owns the victims of adopted plans, from the choice to the last trace of them. It hears of plans that are adopted (add), of what the
+// cluster says about announcements, of evictions that succeed or fail, and of pods that leave. It says what is to be announced, evicted and taken
+// back, and which new pods replace victims.
+type evictions struct {
+	victims   []*record // in the order in which they were chosen
+	announced []*record // pods whose objects show an announcement
+	// withdrawals are of the pods that were victims and stay, until their announcement is taken back.
+	withdrawals map[UID]Withdrawal
+	memory      evictionMemory
+	counts      PreemptionCounts
+}
+
+// add makes a pod a victim of its claimant.
+func (e *evictions) add(r *record, v *victim) {
+	r.victim = v
+	delete(e.withdrawals, r.UID)
+	e.victims = append(e.victims, r)
+	e.counts.Chosen++
+	v.claimant.nomination.victims = append(v.claimant.nomination.victims, r)
+	r.touch()
+}
+
+// remove takes a pod off the victims; false: it was none.
+func (e *evictions) remove(v *record) bool {
+	if v.victim == nil {
+		return false
+	}
+	if c := v.victim.claimant; c.nomination != nil {
+		c.nomination.victims = slices.DeleteFunc(c.nomination.victims, func(o *record) bool { return o == v })
+	}
+	v.victim = nil
+	e.victims = slices.DeleteFunc(e.victims, func(o *record) bool { return o == v })
+	v.touch()
+	return true
+}
+
+// withdraw lets a victim stay, and with it the group that was to be evicted with it; false: it was no victim, or its eviction was accepted.
+func (e *evictions) withdraw(v *record, why preemption.Withdrawal) bool {
+	if v.victim == nil || v.victim.Phase == Evicting {
+		return false
+	}
+	with := v.victim.with
+	why = cmp.Or(v.victim.why, why)
+	e.withdrawOne(v, why)
+	if with == "" || v.group == nil {
+		return true
+	}
+	for _, o := range v.group.pods {
+		if o.victim != nil && o.victim.with == with && o.victim.Phase != Evicting {
+			e.withdrawOne(o, why)
+		}
+	}
+	return true
+}
+
+func (e *evictions) withdrawOne(v *record, why preemption.Withdrawal) {
+	if !v.Terminating {
+		if e.withdrawals == nil {
+			e.withdrawals = map[UID]Withdrawal{}
+		}
+		e.withdrawals[v.UID] = Withdrawal{UID: v.UID, Namespace: v.Namespace, Name: v.Name, ForQueue: v.victim.ForQueue, Why: why}
+	}
+	e.counts.Withdrawn++
+	e.remove(v)
+}
+
+// readAnnouncement takes in whether the object of a pod shows an announcement.
+func (e *evictions) readAnnouncement(r *record) {
+	r.touch()
+	if r.Announced != 0 && !slices.Contains(e.announced, r) {
+		e.announced = append(e.announced, r)
+	}
+}
+
+// toTakeBack are the announcements that pods show although they are no victims.
+func (e *evictions) toTakeBack(pods map[UID]*record) (ws []Withdrawal) {
+	e.announced = slices.DeleteFunc(e.announced, func(r *record) bool { return pods[r.UID] != r || r.Announced == 0 || r.state != Bound })
+	for _, r := range e.announced {
+		if r.victim != nil || r.Terminating {
+			continue
+		}
+		w, known := e.withdrawals[r.UID]
+		if !known {
+			w = Withdrawal{UID: r.UID, Namespace: r.Namespace, Name: r.Name, Why: preemption.NotPlanned}
+		}
+		ws = append(ws, w)
+	}
+	return ws
+}
+
+// takenBack notes that the announcement on a pod was taken back.
+func (e *evictions) takenBack(r *record) {
+	delete(e.withdrawals, r.UID)
+	e.announced = slices.DeleteFunc(e.announced, func(o *record) bool { return o == r })
+}
+
+// podLeaves notes a pod that begins to terminate, or is gone.
+func (e *evictions) podLeaves(r *record, now int64) {
+	delete(e.withdrawals, r.UID)
+	if r.victim != nil {
+		e.memory.Leaves(r.likeness(), r.Request, now)
+	}
+}
+
+// anyPodLeaves reports whether any pod is leaving, and so may free the room that a nomination still lacks.
+func (e *evictions) anyPodLeaves(nodes []*node, now int64) bool {
+	if len(e.victims) > 0 {
+		return true
+	}
+	for _, n := range nodes { // any: order does not matter
+		if slices.ContainsFunc(n.on, func(r *record) bool { return r.leavingAt(now) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// reassign gives a victim to another claimant on its node that needs the room, and withdraws it if there is none.
+func (l *Ledger) reassign(v *record, e *node) {
+	if v.victim == nil || v.victim.Phase == Evicting {
+		return
+	}
+	for _, o := range l.nominations.pods {
+		if o.nomination.node == e && o.nomination.claim != nil && l.nodes.needsRoomOf(v, l.now) && v.leaf != nil && !v.leaf.isUnder(o.nomination.claim) {
+			v.victim.claimant, v.victim.unlike = o, false
+			v.victim.ForUID, v.victim.ForNamespace, v.victim.ForName = o.UID, o.Namespace, o.Name
+			o.nomination.victims = append(o.nomination.victims, v)
+			return
+		}
+	}
+	if l.evictions.withdraw(v, preemption.NoClaimant) {
+		l.version++
+	}
+}
+
+// leavingAt: the pod is terminating, and not for so long that it counts as stuck.
+func (r *record) leavingAt(now int64) bool {
+	return r.state == Bound && r.Terminating && now <= r.Deadline+preemption.Overstay
+}
+
+// touch invalidates the copy of the pod's node.
+func (r *record) touch() {
+	if r.assumedOn != nil {
+		r.assumedOn.changed()
+	}
+}
+
+// Victims returns the victims of the plans that are being carried out, in the order in which they were chosen.
+func (l *Ledger) Victims() []Victim {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	vs := make([]Victim, 0, len(l.evictions.victims))
+	for _, v := range l.evictions.victims {
+		vs = append(vs, v.victim.Victim)
+	}
+	return vs
+}

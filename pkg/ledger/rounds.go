@@ -1,0 +1,54 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+)
+
+// rounds owns when rounds of preemption are made. It hears of looks at the clocks, of claims that open, of rounds that begin and of plans that are
+// adopted. It says whether a round is due, and whether this process knows its victims. Clocks and claims are in the accounts: see starving.
+//
+// A round has four steps: LookAtStarvation says that it is due, Preemption copies what a plan is made from, preemption.Make makes the plan without
+// the lock, and Adopt carries it out.
+type rounds struct {
+	pace        preemption.Pace
+	clocksAsOf  uint64 // the version, plus one, at the last look at the clocks; 0: there was none
+	plannedAsOf uint64 // the version, plus one, at the last round; 0: none was made since a claim opened
+	adopted     bool   // this process has adopted a plan, or would have but for observeOnly
+	// clocksRestored: the clocks have taken over what the statuses of Queues say.
+	clocksRestored bool
+}
+
+// claimOpens makes a round due as soon as the interval allows.
+func (r *rounds) claimOpens() { r.plannedAsOf, r.pace.Vain = 0, 0 }
+
+// due says whether a round is due for a queue whose claim is open, and when it will be.
+func (r *rounds) due(s preemption.Settings, pause preemption.Pause, version uint64, now int64) (due bool, next int64) {
+	return r.pace.Next(r.pace.Interval(s.Interval), pause.Until, r.plannedAsOf != version+1, now)
+}
+
+// begins notes a round that begins.
+func (r *rounds) begins(version uint64, now int64) {
+	r.pace.LastRound, r.plannedAsOf = now, version+1
+}
+
+// planned notes what a plan has found.
+func (r *rounds) planned(plan preemption.Plan) {
+	nominated := slices.ContainsFunc(plan.Claims, func(p preemption.Payment) bool { return len(p.Places) > 0 })
+	spent := slices.ContainsFunc(plan.Claims, func(p preemption.Payment) bool { return p.Unpaid == preemption.RoundSpent })
+	r.pace = r.pace.Made(nominated, spent)
+}
+
+// judgesAnnouncements: it can be said whether the announcements of an earlier process still hold, since a plan of this one was adopted or no claim
+// is open. A round that is under way is not enough: its plan may take the very pods that were announced.
+func (r *rounds) judgesAnnouncements(t *queueTree) bool {
+	switch {
+	case r.adopted:
+		return true
+	case r.clocksAsOf == 0:
+		return false
+	}
+	return !slices.ContainsFunc(t.Nodes, func(n queue.Node) bool { return t.accounts[n.Path].starving.claiming() })
+}
