@@ -137,7 +137,7 @@ func TestBrokenPromisesOfPreemptionAreErrors(t *testing.T) {
 		c.toy(toy)
 		last, said = playOut(t, &preemptStory{limit: time.Minute}, toy)
 		if last.err != nil || last.done || strings.Count(said, c.want) != 1 {
-			t.Errorf("%s: for whoever watches it ends with %+v and says\n%s", name, last, said)
+			t.Errorf("%s: it ends with %+v and says\n%s", name, last, said)
 		}
 	}
 	s, toy := &preemptStory{once: true, limit: 5 * time.Second}, newPreemptToy()

@@ -132,14 +132,14 @@ func importLaws() []law {
 
 func checkImports(tr *tree) []string {
 	var violations []string
-	homeless := map[string]bool{}
+	unplaced := map[string]bool{}
 	for _, f := range tr.files {
 		home, ok := floorOf(f.dir)
 		if !ok {
-			if !homeless[f.dir] {
+			if !unplaced[f.dir] {
 				violations = append(violations, fmt.Sprintf("%s: on no floor; give the package a place in test/arch and docs/architecture.md", f.dir))
 			}
-			homeless[f.dir] = true
+			unplaced[f.dir] = true
 			continue
 		}
 		for _, spec := range f.syntax.Imports {

@@ -148,8 +148,8 @@ type turn struct {
 }
 
 // order plans the runs: all contestants in each round, in turns, so that what changes on the machine during a quarter of an hour meets
-// them all. Every second round runs backwards. A machine that becomes slower and slower (a growing etcd, heat) would otherwise put whoever
-// comes later in the list at a disadvantage in every round alike, and no number of rounds would show it.
+// them all. Every second round runs backwards. A machine that becomes slower and slower (a growing etcd, heat) would otherwise be
+// a disadvantage in every round for those that come later in the list, and no number of rounds would show it.
 func order(s settings) []turn {
 	var turns []turn
 	for round := 1; round <= s.Rounds; round++ {

@@ -15,7 +15,7 @@ import (
 // onlyBound selects pods with a node: the apiserver sends nothing of a pod until it is bound, and then says that it was added.
 const onlyBound = "spec.nodeName!="
 
-// binds watches pods become bound. It asks for metadata only, since whoever measures is on the same two cores.
+// binds watches pods become bound. It asks for metadata only, since the measurement runs on the same two cores.
 type binds struct {
 	want    int64
 	seen    atomic.Int64

@@ -43,7 +43,7 @@ func TestThePodGroupIsThatOfSchedulerPlugins(t *testing.T) {
 	}
 }
 
-// Whoever has the definition from somebody else installs the rest as docs/gangs.md says, and uninstalls it without taking all PodGroups along.
+// A cluster that has the definition already can install the rest as docs/gangs.md says. Uninstalling that rest leaves the PodGroups in place.
 func TestTheDefinitionOfPodGroupCanBeLeftOut(t *testing.T) {
 	ctx := needCluster(t)
 	names := func(dir string) map[string]bool {

@@ -31,9 +31,9 @@ const (
 )
 
 // TestKillsWhileQueuesAreGivenTheirShare kills the scheduler with kill -9 at any moment of a preemption: before it is due, while victims are announced,
-// while they wait, while they are evicted, while they stop, and while the claimants come in. Whoever comes next evicts what is still owed: in
-// the end as many went as without any kill, each of them announced. (One may be announced again: the next process plans again, and first it tries
-// a pod of each class.)
+// while they wait, while they are evicted, while they stop, and while the claimants start. The next process evicts what is still owed: in the end
+// as many pods went as without any kill, each of them announced. (A pod may be announced twice: the next process plans again, after it has tried
+// one pod of each class.)
 func TestKillsWhileQueuesAreGivenTheirShare(t *testing.T) {
 	w := newWorld(t)
 	root := &v1alpha1.Queue{}
@@ -60,8 +60,8 @@ func TestKillsWhileQueuesAreGivenTheirShare(t *testing.T) {
 			p := w.taken(round)
 			return p.in == owed && p.gone == p.evicted && w.history.held(hog).cpu == 1000*(hogs-owed), p.String()
 		})
-		if p := w.taken(round); p.evicted != owed || p.untold > 0 {
-			t.Errorf("round %d, in which %d pods were owed: %s, %d of them unannounced", round, owed, p, p.untold)
+		if p := w.taken(round); p.evicted != owed || p.unannounced > 0 {
+			t.Errorf("round %d, in which %d pods were owed: %s, %d of them unannounced", round, owed, p, p.unannounced)
 		}
 		w.endRound()
 	}
@@ -109,7 +109,7 @@ func (w *world) starved() *v1alpha1.Queue {
 }
 
 // taken is how far a round has come.
-type taken struct{ told, evicted, gone, in, toldAgain, untold int }
+type taken struct{ told, evicted, gone, in, toldAgain, unannounced int }
 
 func (p taken) progress() int { return p.told + p.evicted + p.gone + p.in }
 
@@ -125,7 +125,7 @@ func (w *world) taken(round int) (p taken) {
 		}
 		p.told += btoi(s.told > 0)
 		p.toldAgain += btoi(s.told > 1)
-		p.untold += btoi(s.evicted && s.told == 0)
+		p.unannounced += btoi(s.evicted && s.told == 0)
 		p.evicted += btoi(s.evicted)
 		p.gone += btoi(s.evicted && s.ended)
 		p.in += btoi("root."+queue == starved && s.binds > 0)

@@ -35,7 +35,7 @@ func TestEveryWayAnAttemptFails(t *testing.T) {
 		name := strings.ToLower(string(at))
 		f.scene("deleted-at-"+name, func(f *failing) { f.deletedInFlight(at) })
 		f.scene("finalized-at-"+name, func(f *failing) { f.finalizedInFlight(at) })
-		f.scene("made-again-at-"+name, func(f *failing) { f.madeAnewInFlight(at) })
+		f.scene("made-again-at-"+name, func(f *failing) { f.madeAgainInFlight(at) })
 		f.scene("bound-elsewhere-at-"+name, func(f *failing) { f.boundElsewhereInFlight(at) })
 	}
 	f.scene("deleted-waiting-in-permit", func(f *failing) { f.deletedInPermit() })
@@ -275,8 +275,8 @@ func (f *failing) finalizedInFlight(at stage) {
 	}
 }
 
-// madeAnewInFlight: deleted, and created again under the same name, before the attempt at the first one is over.
-func (f *failing) madeAnewInFlight(at stage) {
+// madeAgainInFlight: deleted, and created again under the same name, before the attempt at the first one is over.
+func (f *failing) madeAgainInFlight(at stage) {
 	stop := f.hold(at, "a")
 	p := f.pod("a")
 	stop.wait()

@@ -6,9 +6,9 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 )
 
-// What pods do that somebody else gave a node.
+// Pods to which another scheduler gave a node.
 
-// boundElsewhereBehindMax: whoever binds the pod may break the limit; it counts all the same.
+// boundElsewhereBehindMax: another scheduler may bind a pod that a limit blocks. The pod counts all the same.
 func (f *failing) boundElsewhereBehindMax() {
 	f.limit(f.leaf(), "0")
 	p := f.pod("a")
@@ -32,7 +32,7 @@ func (f *failing) boundElsewhereWithoutQueue() {
 	f.untilUsed(ghost, "no such queue")
 }
 
-// boundElsewhereGated: the apiserver refuses to bind a gated pod, so whoever binds it lifts the gates just before.
+// boundElsewhereGated: the API server refuses to bind a gated pod, so the other scheduler takes the gates off just before.
 func (f *failing) boundElsewhereGated() {
 	f.limit(f.leaf(), "0")
 	p := f.pod("a", withGates("example.com/one"))

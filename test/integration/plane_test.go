@@ -186,7 +186,7 @@ func (p *plane) clean() error {
 	}
 }
 
-// delete deletes an object at once, whoever waits for its end.
+// delete deletes an object at once, whatever finalizers and grace periods it has.
 func (p *plane) delete(ctx context.Context, o object) error {
 	at := p.objects.Resource(o.GroupVersionResource).Namespace(o.Namespace)
 	err := at.Delete(ctx, o.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)})

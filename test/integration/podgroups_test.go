@@ -126,7 +126,7 @@ func TestPodGroupsSayHowFarTheyAre(t *testing.T) {
 		t.Errorf("a group that no pod names says %s", out)
 	}
 
-	// What it says survives a restart, and whoever takes over goes on from it.
+	// Its status survives a restart, and the next leader goes on from it.
 	stop()
 	s, stop := w.scheduler(ledger.Options{})
 	w.untilGang(s, "default/stays", func(g ledger.GangState) bool { return g.Whole && g.Bound == 3 })

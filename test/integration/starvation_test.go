@@ -11,7 +11,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// The clock of a starved queue is in its status, an event says when preemption is due, and whoever leads next goes on with the same clock.
+// The clock of a starved queue is in its status, an event says when preemption is due, and the next leader goes on with the same clock.
 func TestAStarvedQueueSaysSinceWhenOverARestart(t *testing.T) {
 	w := newWorld(t, 1, "8", "32Gi")
 	w.must(w.client.Create(w.ctx, &v1alpha1.Queue{

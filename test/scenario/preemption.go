@@ -278,9 +278,9 @@ func (f *feasible) Budgets(uid string) (of []int) {
 
 func (f *feasible) Allowed(b int) int { return f.budgets[b].allowed }
 
-// errands [do] [grace=30s] [fail=NAME] [refuse=NAME] prints what the cluster is to be told by now; do: it is told, and pods that are evicted begin to
-// terminate, for their grace. The API server fails for one that is named, or refuses it for the sake of a budget.
-func (w *World) errands(s statement) (string, error) {
+// actions [do] [grace=30s] [fail=NAME] [refuse=NAME] prints the pending actions that are due. With "do" they are carried out: evicted pods terminate
+// after their grace period. The eviction of the pod named by "fail" ends in an error; a disruption budget refuses the one named by "refuse".
+func (w *World) actions(s statement) (string, error) {
 	l, now := w.inLive(), w.now*second
 	do, grace, fail, refuse := len(s.words) > 0, 30*second, map[string]bool{}, map[string]bool{}
 	for _, o := range s.options {
@@ -296,7 +296,7 @@ func (w *World) errands(s statement) (string, error) {
 		case "refuse":
 			refuse[o.value()] = true
 		default:
-			return "", fmt.Errorf("errands takes no %s", o.Key)
+			return "", fmt.Errorf("actions takes no %s", o.Key)
 		}
 	}
 	var out strings.Builder

@@ -91,7 +91,7 @@ var statements = map[string]func(*World, statement) (string, error){
 	"starvation":      (*World).showStarvation,
 	"preempt":         (*World).preempt,
 	"what-preemption": (*World).whatPreemption,
-	"errands":         (*World).errands,
+	"actions":         (*World).actions,
 	"budget":          (*World).setBudget,
 
 	"release":      (*World).release,

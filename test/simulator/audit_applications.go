@@ -10,7 +10,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-func keptOut(s ledger.PodState) bool {
+func blockedByAppLimit(s ledger.PodState) bool {
 	return s.BlockedBy.Code == reason.MaxRunningApplications || s.BlockedBy.Code == reason.UserMaxRunningApplications
 }
 
@@ -79,7 +79,8 @@ func (w *World) chargedBeside(p *pod) bool {
 	return false
 }
 
-// auditApplications: who is kept out does not fit, and who is not counts. In any order of events, nobody waits for a slot that is free.
+// auditApplications: an application that a limit blocks does not fit below it, and all others count. No application waits for a free slot,
+// whatever the order of events.
 func (w *World) auditApplications() {
 	if !w.opts.Limits {
 		return
@@ -101,7 +102,7 @@ func (w *World) auditApplications() {
 	}
 	for _, a := range apps {
 		if a.wants && !a.holds && w.fits(c, a) && w.quiet() {
-			w.fail("application %s in queue %s is kept out, and no limit does so", a.name, a.queue)
+			w.fail("application %s in queue %s is blocked, and no limit blocks it", a.name, a.queue)
 		}
 	}
 }
@@ -146,7 +147,7 @@ func (w *World) auditRestart(twin *ledger.Ledger, running map[appKey]bool) {
 			continue
 		}
 		k := appKey{s.Leaf, s.Application}
-		if wants := s.BlockedBy.Code == "" || keptOut(s); wants && keptOut(s) == running[k] {
+		if wants := s.BlockedBy.Code == "" || blockedByAppLimit(s); wants && blockedByAppLimit(s) == running[k] {
 			w.fail("after a restart pod %s of application %s in queue %s: %s %s, may run: %v", uid, k.name, k.queue, s.State, s.BlockedBy.Code, running[k])
 		}
 	}

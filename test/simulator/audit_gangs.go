@@ -9,8 +9,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// longestKeep is how long nodes are kept for a group at most.
-const longestKeep = 300 * second
+// longestHold is how long nodes are held for a group at most.
+const longestHold = 300 * second
 
 // crew are the pods of a group, as the watches know them. Who is being deleted is none of it.
 type crew struct {
@@ -140,44 +140,44 @@ func (w *World) auditGroups() {
 	rehearsal := w.Ledger.Rehearse()
 	for _, uid := range sorted(w.known.pods) {
 		why := rehearsal.Stopped(uid)
-		if why.Code == reason.BehindGang && (reason.As[reason.Turn](why).Until > w.now+longestKeep || why.Other != w.keeper) {
-			w.fail("pod %s waits for group %s until %d; nodes are kept for %q", uid, why.Other, reason.As[reason.Turn](why).Until, w.keeper)
+		if why.Code == reason.BehindGang && (reason.As[reason.Turn](why).Until > w.now+longestHold || why.Other != w.heldFor) {
+			w.fail("pod %s waits for group %s until %d; nodes are held for %q", uid, why.Other, reason.As[reason.Turn](why).Until, w.heldFor)
 		}
 	}
 }
 
-// auditKept notes for which group nodes are kept, and since when. It looks after every step: another group's turn may follow at once.
-func (w *World) auditKept() {
+// auditHold notes for which group nodes are held, and since when. It looks after every step: another group's turn may follow at once.
+func (w *World) auditHold() {
 	if !w.opts.Groups {
 		return
 	}
 	open, some := w.Ledger.NodesOpenTo("nobody")
-	keeper := ""
+	group := ""
 	if some {
-		if keeper = w.keeper; !w.keeps(keeper) {
+		if group = w.heldFor; !w.holdsNodes(group) {
 			groups := sorted(w.crews())
-			keeper = groups[slices.IndexFunc(groups, w.keeps)]
+			group = groups[slices.IndexFunc(groups, w.holdsNodes)]
 		}
-		if n, most := len(w.known.nodes)-len(open), w.known.groups[keeper].MinMember; n > most {
-			w.fail("%d nodes are kept for group %s of %d", n, keeper, most)
-		}
-	}
-	if keeper != w.keeper {
-		w.keeper, w.keptSince = keeper, w.now
-		if keeper != "" {
-			w.Kept++
+		if n, most := len(w.known.nodes)-len(open), w.known.groups[group].MinMember; n > most {
+			w.fail("%d nodes are held for group %s of %d", n, group, most)
 		}
 	}
-	if keeper != "" {
-		w.LongestKept = max(w.LongestKept, w.now-w.keptSince)
-		if w.now-w.keptSince > longestKeep+second {
-			w.fail("nodes are kept for group %s since %d", keeper, w.keptSince)
+	if group != w.heldFor {
+		w.heldFor, w.heldSince = group, w.now
+		if group != "" {
+			w.Holds++
+		}
+	}
+	if group != "" {
+		w.LongestHold = max(w.LongestHold, w.now-w.heldSince)
+		if w.now-w.heldSince > longestHold+second {
+			w.fail("nodes are held for group %s since %d", group, w.heldSince)
 		}
 	}
 }
 
-// keeps reports whether nodes are kept for the group: then its pods may use them.
-func (w *World) keeps(key string) bool {
+// holdsNodes reports whether nodes are held for the group: its pods may use them.
+func (w *World) holdsNodes(key string) bool {
 	for uid, now := range w.known.pods { // any will do: order does not matter
 		if now.Gang == key && key != "" && !now.Foreign {
 			_, some := w.Ledger.NodesOpenTo(uid)
@@ -237,7 +237,7 @@ func (w *World) groupFits(c *crew, d ledger.Gang, tree queue.Tree, apps map[appK
 	if w.Ledger.Rehearse().Stopped(first.UID).Code == reason.BehindGang {
 		return false // for how long is looked at elsewhere
 	}
-	return w.admitsMany(&first, need) && !w.takesKept(&first, need) && w.holdMany(&first, need, d)
+	return w.admitsMany(&first, need) && !w.exceedsMax(&first, need) && w.holdMany(&first, need, d)
 }
 
 // admitsMany: so many more pods of the size break no limit on the path.
@@ -327,8 +327,8 @@ func (w *World) groupWaits(p *ledger.Pod) bool {
 	if s, _ := w.Ledger.PodState(p.UID); s.State == ledger.Waiting {
 		return w.Ledger.Rehearse().Stopped(p.UID).Code == reason.BehindGang
 	}
-	keeper := w.crews()[w.keeper] // of a probe, the ledger does not say why
-	return keeper != nil && slices.ContainsFunc(keeper.ready, func(uid ledger.UID) bool {
+	group := w.crews()[w.heldFor] // of a probe, the ledger does not say why
+	return group != nil && slices.ContainsFunc(group.ready, func(uid ledger.UID) bool {
 		now := w.known.pods[uid]
 		return home(&now) == home(p)
 	})

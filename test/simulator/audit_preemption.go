@@ -9,8 +9,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// freeFit is a node that has room for a waiting pod beside all that is kept there for others: "" if there is none. Room that was made for the pod
-// itself is there when the pods that run leave it, whoever else has a place on the node.
+// freeFit returns a node that has room for a waiting pod besides what is nominated to others, or "". Room that was made for the pod itself
+// counts, whatever else is nominated to the node, as far as the running pods leave it.
 func (w *World) freeFit(now ledger.Pod) string {
 	kept := w.kept()
 	if w.openFit(now, func(name string) bool { return w.kube.rooms[name].fits(now) }) == "" {
@@ -44,8 +44,9 @@ func (r *room) keep(w *World, name string, kept map[ledger.UID]string, others fu
 	}
 }
 
-// takesKept: with n pods of this size and all for whom room is kept, some queue above both would use more than its max of what the pods ask for.
-func (w *World) takesKept(p *ledger.Pod, n int) bool {
+// exceedsMax reports whether n pods of this size and all nominated pods together would exceed the max of a queue above both, in a resource that
+// the pods ask for.
+func (w *World) exceedsMax(p *ledger.Pod, n int) bool {
 	kept := w.kept()
 	if len(kept) == 0 {
 		return false

@@ -251,7 +251,7 @@ func (b *books) takesFromOutside(plan preemption.Plan, q queue.Path) bool {
 	})
 }
 
-// auditRest: in the end nobody waits for what could be paid, and whoever had others evicted has its place.
+// auditRest: in the end no claim waits that could be paid, and every pod for which others were evicted has its node.
 func (s *steady) auditRest() error {
 	var wrong []string
 	for _, q := range s.l.Snapshot().Queues {

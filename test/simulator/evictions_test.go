@@ -254,7 +254,7 @@ func (s *steady) round() (next int64, err error) {
 	if !due {
 		return next, nil
 	}
-	if _, err := s.errands(); err != nil { // nominations show who has a place
+	if _, err := s.actions(); err != nil { // nominations show who has a place
 		return 0, err
 	}
 	w, ok := s.l.Preemption(s.now)
@@ -280,8 +280,8 @@ func (s *steady) round() (next int64, err error) {
 	return next, nil
 }
 
-// errands carries out what the ledger asks for. Some evictions fail, in some worlds.
-func (s *steady) errands() (next int64, err error) {
+// actions carries out the pending actions. Some evictions fail, in some worlds.
+func (s *steady) actions() (next int64, err error) {
 	e := s.l.PendingActions(s.now)
 	for _, n := range e.Nominate {
 		s.pods[n.UID].Nominated = n.Node
@@ -376,13 +376,13 @@ func (s *steady) run(checked bool) error {
 			return err
 		}
 		s.watch()
-		for range 3 { // a plan gives errands, which change what is planned next
+		for range 3 { // a plan gives actions, which change what is planned next
 			at, err := s.round()
 			if err != nil {
 				return err
 			}
 			soonest(at)
-			if at, err = s.errands(); err != nil {
+			if at, err = s.actions(); err != nil {
 				return err
 			}
 			soonest(at)

@@ -35,7 +35,7 @@ type crowd struct {
 	done    int
 	singles int
 	wrong   []string
-	keeping int64 // since when nodes are kept
+	keeping int64 // since when nodes are held
 	kept    int64 // for how long in all
 }
 
@@ -124,9 +124,9 @@ func (c *crowd) ends(p *pod) {
 
 // look: whenever nothing is under way, all pods of a group have had a node or none has.
 func (c *crowd) look() {
-	if c.w.keeper == "" && c.keeping != 0 {
+	if c.w.heldFor == "" && c.keeping != 0 {
 		c.kept, c.keeping = c.kept+c.w.now-c.keeping, 0
-	} else if c.w.keeper != "" && c.keeping == 0 {
+	} else if c.w.heldFor != "" && c.keeping == 0 {
 		c.keeping = c.w.now
 	}
 	if !c.w.quiet() {
@@ -169,8 +169,8 @@ func TestACrowdOfGangsCompletesBesideAStreamOfPods(t *testing.T) {
 					longest, slowest = waited, i
 				}
 			}
-			t.Logf("%d groups of %d pods done after %d s, beside %d single pods; one waited for %d s, the longest (of %d pods) for %d s; nodes were kept %d times, for %d s in all, %d s at most",
-				c.done, sumOf(c.sizes), c.w.now/second, c.singles, sum/crowdGroups/second, c.sizes[slowest], longest/second, c.w.Kept, c.kept/second, c.w.LongestKept/second)
+			t.Logf("%d groups of %d pods done after %d s, beside %d single pods; one waited for %d s, the longest (of %d pods) for %d s; nodes were held %d times, for %d s in all, %d s at most",
+				c.done, sumOf(c.sizes), c.w.now/second, c.singles, sum/crowdGroups/second, c.sizes[slowest], longest/second, c.w.Holds, c.kept/second, c.w.LongestHold/second)
 			if c.done < crowdGroups {
 				t.Errorf("%d of %d groups are done after %d s: the others have %v", c.done, crowdGroups, c.w.now/second, c.waiting())
 			}

@@ -16,7 +16,7 @@ func gangOptions(seed uint64) Options {
 }
 
 // The worlds are small: 10,000 of them (-runs=10000) take about a quarter of an hour on two cores. Pod groups come and go, are edited and deleted, lose pods midway and fail for reasons that the ledger does not know: none is ever bound
-// in part, none holds anything at rest, none waits that could start, no two hold what the other needs, and nodes are kept in bounds.
+// in part, none holds anything at rest, none waits that could start, no two hold what the other needs, and no node is held for too long.
 func TestGangsNeverDeadlock(t *testing.T) {
 	var steps, whole, waited, rejections, kept, longest atomic.Int64
 	var preempted together
@@ -31,13 +31,13 @@ func TestGangsNeverDeadlock(t *testing.T) {
 		whole.Add(int64(w.Whole))
 		waited.Add(int64(w.Waited))
 		rejections.Add(int64(w.Rejections))
-		kept.Add(int64(w.Kept))
-		for old := longest.Load(); w.LongestKept > old && !longest.CompareAndSwap(old, w.LongestKept); old = longest.Load() {
+		kept.Add(int64(w.Holds))
+		for old := longest.Load(); w.LongestHold > old && !longest.CompareAndSwap(old, w.LongestHold); old = longest.Load() {
 		}
 		return err
 	})
 	t.Cleanup(func() {
-		t.Logf("%d steps: %d groups started; %d pods waited for theirs at Permit, %d of them went back; nodes were kept %d times, for %d s at most",
+		t.Logf("%d steps: %d groups started; %d pods waited for theirs at Permit, %d of them went back; nodes were held %d times, for %d s at most",
 			steps.Load(), whole.Load(), waited.Load(), rejections.Load(), kept.Load(), longest.Load()/second)
 		preempted.report(t)
 	})

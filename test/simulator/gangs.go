@@ -11,13 +11,13 @@ import (
 
 // Pod groups: what users do with them, and kube-scheduler's Permit, where the pods of a group wait for each other.
 
-// waits is an attempt that Permit keeps back.
+// waits is an attempt that waits at Permit.
 type waits struct {
 	node string
 	over func(f ledger.Failure) // ends it
 }
 
-// place is the node on which a cycle puts a pod: one that the ledger names, else any that is not kept for others.
+// place is the node on which a cycle puts a pod: one that the ledger names, else any that is not held for others.
 func (w *World) place(p *pod) string {
 	now := w.known.pods[p.UID]
 	if !w.opts.Groups && !w.opts.Preemption {
@@ -34,7 +34,7 @@ func (w *World) place(p *pod) string {
 	return w.openFit(now, func(name string) bool { return !kept[name] && w.kube.rooms[name].fits(now) })
 }
 
-// openFit is the first node that holds a pod and is not kept for a group.
+// openFit is the first node that has room for a pod and is not held for a group.
 func (w *World) openFit(now ledger.Pod, holds func(node string) bool) string {
 	open, some := w.Ledger.NodesOpenTo(now.UID)
 	for _, name := range sorted(w.kube.rooms) {
@@ -77,7 +77,7 @@ func (w *World) giveUp(p *pod, f ledger.Failure) {
 	w.failed(p, f)
 }
 
-// waitAtPermit keeps the attempt back. Whoever would reject it in the moment before it is known to wait does not find it.
+// waitAtPermit makes the attempt wait. A rejection that comes just before the attempt is known to wait does not find it.
 func (w *World) waitAtPermit(p *pod, node string, atMost int64) {
 	w.Waited++
 	wait := &waits{node: node}
@@ -295,7 +295,7 @@ func (w *World) groupUser() {
 	w.groupChanged(key)
 }
 
-// pace is how long a user waits: in some worlds with groups so long that nodes are kept for one meanwhile.
+// pace is how long a user waits: in some worlds with groups long enough for nodes to be held for one.
 func (w *World) pace() int64 {
 	if w.opts.Groups && w.seed%3 == 0 {
 		return w.rng.Int64N(5 * second)

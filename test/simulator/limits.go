@@ -111,7 +111,7 @@ type app struct {
 	appKey
 	charged bool // some pod is released, reserved or bound
 	wants   bool // or waits for nothing but limits, room and its turn
-	holds   bool // charged, or the ledger says of a waiting pod that no limit on applications keeps it out
+	holds   bool // a pod is charged, or no limit on applications blocks it
 	mixed   bool // its pods are of several users
 	oldest  ledger.Pod
 }
@@ -143,7 +143,7 @@ func (w *World) apps() map[appKey]*app {
 		if p.charged != "" || now.Gate == "" && !w.tooLarge(at, sizeOf(now.Request), total) && !w.groupHolds(&now) {
 			a.wants = true
 			state, _ := w.Ledger.PodState(uid)
-			a.holds = a.holds || p.charged != "" || state.Leaf == at && !keptOut(state)
+			a.holds = a.holds || p.charged != "" || state.Leaf == at && !blockedByAppLimit(state)
 		}
 	}
 	return out

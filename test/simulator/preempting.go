@@ -10,8 +10,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// Planning and carrying out, with everything that goes wrong between a plan and the room it promises: plans are taken when the world has moved on,
-// errands are late, are done twice or not at all, and the answer to a write says less than became of it.
+// Plans are made and carried out here, with everything that can go wrong in between: the world has changed before a plan is adopted, pending actions
+// are late, done twice or not at all, and a write that was answered with an error happened all the same.
 
 // preempting is what a world knows of its preemption.
 type preempting struct {
@@ -58,7 +58,7 @@ func (w *World) preempter() {
 		w.restartAnyTime()
 	}
 	w.plan()
-	pending := w.errands()
+	pending := w.pendingActions()
 	if w.closing {
 		if pending || w.bindsOrRuns() {
 			w.at(second/2+w.rng.Int64N(3*second), w.preempter)
@@ -120,27 +120,27 @@ func (w *World) adopt(world preemption.World, plan preemption.Plan) {
 	w.changed()
 }
 
-// errands carries out some of what is due; pending: there is more to do, or somebody has yet to come or to go.
-func (w *World) errands() (pending bool) {
+// pendingActions carries out some of what is due. It reports whether there is more to do, or a pod is still expected to come or to go.
+func (w *World) pendingActions() (pending bool) {
 	e := w.Ledger.PendingActions(w.now)
 	for _, v := range e.Announce {
-		w.errand(func() { w.announce(v) })
+		w.carryOut(func() { w.announce(v) })
 	}
 	for _, v := range e.Evict {
-		w.errand(func() { w.evict(v) })
+		w.carryOut(func() { w.evict(v) })
 	}
 	for _, v := range e.Withdraw {
-		w.errand(func() { w.withdrawVictim(v) })
+		w.carryOut(func() { w.withdrawVictim(v) })
 	}
 	for _, n := range e.Nominate {
-		w.errand(func() { w.nominate(n) })
+		w.carryOut(func() { w.nominate(n) })
 	}
 	w.changed()
 	return len(e.Announce)+len(e.Evict)+len(e.Withdraw)+len(e.Nominate)+len(w.Ledger.Victims())+len(w.kept()) > 0
 }
 
-// errand has something done: now, later, twice or not at all.
-func (w *World) errand(do func()) {
+// carryOut does an action now, later, twice or not at all.
+func (w *World) carryOut(do func()) {
 	n := w.rng.IntN(12)
 	if n == 0 {
 		return
@@ -267,7 +267,7 @@ func (w *World) restartAnyTime() {
 	}
 	w.excess[users] += anything
 	w.learnt = map[queue.Path][]int64{}
-	w.keeper, w.unsettled = "", true
+	w.heldFor, w.unsettled = "", true
 	w.forgetTree()
 	for _, p := range w.pods {
 		p.doubtful = false

@@ -64,9 +64,9 @@ type World struct {
 	// Passed counts the applications that passed a gate, Starting those that were starting, in all audits together.
 	Passed, Starting int
 	// Whole counts the pod groups that got all their places, Waited the pods that waited for them at Permit, Rejections those of them that
-	// went back, Late those that were allowed when they had just been. Kept is how often nodes were kept for a group, and LongestKept for how long at most.
-	Whole, Waited, Rejections, Late, Kept int
-	LongestKept                           int64
+	// went back, Late those that were allowed when they had just been. Holds is how often nodes were held for a group, and LongestHold the longest time.
+	Whole, Waited, Rejections, Late, Holds int
+	LongestHold                            int64
 
 	opts       Options
 	bindTakes  int64 // at most
@@ -112,8 +112,8 @@ type World struct {
 	begins    bool // the scheduler takes in what is there
 
 	// See audit_gangs.go.
-	keeper    string // the group for which nodes are kept
-	keptSince int64
+	heldFor   string // the group for which nodes are held
+	heldSince int64
 	looking   bool // at the books
 	lastCrews map[string]*crew
 	lastWhole map[string]bool
@@ -239,7 +239,7 @@ func (w *World) Step() bool {
 	w.Steps++
 	e.run()
 	w.popNext()
-	w.auditKept()
+	w.auditHold()
 	w.audit()
 	return true
 }

@@ -372,8 +372,8 @@ func TestSwitchedOffNothingIsShownAndTheWrongIsTakenAway(t *testing.T) {
 	c.wantShown()
 }
 
-// What pods show is read from the pods: whoever leads next writes nothing again.
-func TestTheNextLeaderWritesNothingAnew(t *testing.T) {
+// What pods show is read from the pods, so the next leader writes nothing again.
+func TestTheNextLeaderWritesNothingAgain(t *testing.T) {
 	c := newCrowded(t, 4, Options{ShowUnschedulable: true})
 	c.wait(6)
 	c.probe()

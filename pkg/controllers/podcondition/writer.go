@@ -190,7 +190,7 @@ func (w *Writer) complain(ctx context.Context, err error, namespace, name string
 	w.loop.Complain(ctx, err, "The condition of a pod cannot be written; it is tried again", "pod", klog.KRef(namespace, name))
 }
 
-// giveBack leaves the ledger with everything that was not written, for whoever leads next.
+// giveBack leaves everything that was not written with the ledger, for the next leader.
 func (w *Writer) giveBack() {
 	for _, t := range w.pending {
 		w.ledger.RetryConditionUpdate(t.UID)

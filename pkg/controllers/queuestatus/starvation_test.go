@@ -201,8 +201,8 @@ func TestAStarvationWithoutATimeoutIsNotTold(t *testing.T) {
 	}
 }
 
-// The process that leads next goes on with the clock, and tells the end. What began within a minute it tells again, since whoever led may not have
-// lived to do so; what is older it does not.
+// The next leader goes on with the clock and records the end of starvation. It repeats the event of a start that is less than a minute old, since the
+// previous leader may have died before it wrote it. It does not repeat an older one.
 func TestAClockAndWhatWasToldOutliveTheProcess(t *testing.T) {
 	c := newContest(t)
 	c.run("p", "busy")

@@ -568,7 +568,7 @@ func TestAQueueThatVanishesIsNoFailure(t *testing.T) {
 }
 
 // A Queue deleted and made again, as by kubectl replace --force, has no status and no past.
-func TestAQueueMadeAnewGetsAStatusOfItsOwn(t *testing.T) {
+func TestAQueueMadeAgainGetsAStatusOfItsOwn(t *testing.T) {
 	t.Run("as the informer shows it", func(t *testing.T) {
 		w := newWorld(t)
 		w.declare("root.a")

@@ -151,8 +151,8 @@ func rayCluster(pod *corev1.Pod) string {
 }
 
 // jobOf returns the batch Job of a pod, by label, or by owner where the Job selects its pods itself (spec.manualSelector) and they are not
-// labelled. The label comes first: it stays when a pod is orphaned. The old label job-name is not asked: whoever writes it also owns the
-// pod or writes the new one, and anybody else may use the word.
+// labelled. The label comes first: it stays when a pod is orphaned. The old label job-name is not read: the Job controller
+// also owns the pod or writes the new label, and anybody else may use the old name.
 func jobOf(pod *corev1.Pod) string {
 	if name := pod.Labels["batch.kubernetes.io/job-name"]; name != "" {
 		return name

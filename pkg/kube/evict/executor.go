@@ -89,8 +89,8 @@ func (e *Executor) Run(ctx context.Context) {
 	e.trigger.Run(ctx, e.clock, 0, e.pass)
 }
 
-// pass does what is due, as much as the limiter lets pass, and returns when to look again. Errands are asked for again at each pass, so that what is
-// no longer needed is not done: most of all no eviction.
+// pass carries out what is due, as much as the limiter allows, and returns when to look again. It asks for the pending actions each time, so that
+// none is carried out that is no longer needed: most of all no eviction.
 func (e *Executor) pass(ctx context.Context) (wait time.Duration) {
 	now := e.clock.Now()
 	actions := e.ledger.PendingActions(now.UnixNano())

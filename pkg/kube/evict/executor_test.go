@@ -258,7 +258,7 @@ func TestANominationThatComesTooLateIsNoFailure(t *testing.T) {
 }
 
 // The patch states the UID, and the server says that it cannot be changed.
-func TestAPatchForAPodThatWasMadeAnewIsNoFailure(t *testing.T) {
+func TestAPatchForAPodThatWasMadeAgainIsNoFailure(t *testing.T) {
 	w := newWorld(t)
 	w.actions.Announce = []ledger.Victim{w.victim("p")}
 	w.fail = func(string) error {
@@ -381,7 +381,7 @@ func TestRunLooksWhenKickedAndEndsWithItsContext(t *testing.T) {
 	<-ended
 }
 
-// Where the context has ended, what was not surely done is not reported: whoever leads next finds out.
+// Once the context has ended, an action whose result is not known is not reported: the next leader finds out.
 func TestNothingIsReportedAfterTheEnd(t *testing.T) {
 	w := newWorld(t)
 	w.actions.Evict = []ledger.Victim{w.victim("p")}

@@ -139,7 +139,7 @@ func TestLabelsCountOnceAntiAffinityOfAnyPodNamesThem(t *testing.T) {
 	}
 }
 
-// Whoever makes pods with ever new labels cannot make all waiting pods be observed again for each of them.
+// A user who creates pods with ever new labels does not cause all waiting pods to be observed again for each of them.
 func TestManyLabelsThatAntiAffinityNamesAreAsGoodAsAll(t *testing.T) {
 	relabelled := 0
 	c := &Classes{Relabel: func() { relabelled++ }}

@@ -31,7 +31,7 @@ func (h *heard) note(words ...any)         { *h = append(*h, fmt.Sprintln(words.
 
 func TestWhatTheLedgerHearsOfPodGroups(t *testing.T) {
 	four, five, broken := groupOf("a", "1", int64(4)), groupOf("a", "1", int64(5)), groupOf("a", "1", "x")
-	again, anewBroken := groupOf("a", "2", int64(2)), groupOf("a", "2", "x")
+	again, againBroken := groupOf("a", "2", int64(2)), groupOf("a", "2", "x")
 	const unreadable = "unreadable\n"
 	for what, tc := range map[string]struct {
 		do   func(cache.ResourceEventHandler)
@@ -46,7 +46,7 @@ func TestWhatTheLedgerHearsOfPodGroups(t *testing.T) {
 		"and can now":                       {func(h cache.ResourceEventHandler) { h.OnUpdate(broken, four) }, heard{"observe ns/a 4\n"}},
 		"a deleted one that was unread":     {func(h cache.ResourceEventHandler) { h.OnDelete(broken) }, heard{"forget ns/a\n"}},
 		"made again unseen":                 {func(h cache.ResourceEventHandler) { h.OnUpdate(four, again) }, heard{"forget ns/a\n", "observe ns/a 2\n"}},
-		"made again unseen, and unreadable": {func(h cache.ResourceEventHandler) { h.OnUpdate(four, anewBroken) }, heard{"forget ns/a\n", unreadable}},
+		"made again unseen, and unreadable": {func(h cache.ResourceEventHandler) { h.OnUpdate(four, againBroken) }, heard{"forget ns/a\n", unreadable}},
 	} {
 		got, kicked := heard(nil), 0
 		tc.do(podGroups(&got, func() { kicked++ }, func(error) { got = append(got, unreadable) }))

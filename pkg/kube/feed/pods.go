@@ -122,7 +122,7 @@ func shown(pod *v1.Pod) string {
 	return ""
 }
 
-// unschedulable is what the pod shows to whoever adds nodes: cluster-autoscaler and Karpenter look for this type, status and reason.
+// unschedulable returns what the pod shows to cluster autoscalers. They look for this type, status and reason.
 func unschedulable(pod *v1.Pod) string {
 	for i := range pod.Status.Conditions {
 		c := &pod.Status.Conditions[i]

@@ -17,7 +17,7 @@ func openFeed() *Feed {
 	}
 }
 
-// What a pod shows to whoever adds nodes is read from it: type, status and reason, while it has no node and is not about to go.
+// What a pod shows to cluster autoscalers is read from it (type, status and reason) while it has no node and is not being deleted.
 func TestAPodComesWithWhatItShowsToAutoscalers(t *testing.T) {
 	f := openFeed()
 	l := f.Ledger
@@ -49,7 +49,7 @@ func TestAPodComesWithWhatItShowsToAutoscalers(t *testing.T) {
 	}
 }
 
-// When a pod got its node is read from it: whoever leads next, and a picture made of a dump, count from the same moment.
+// The time at which a pod got its node is read from the pod, so the next leader and a picture made from a dump count from the same moment.
 func TestAPodComesWithWhenItWasBound(t *testing.T) {
 	f := openFeed()
 	l := f.Ledger

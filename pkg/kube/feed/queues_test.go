@@ -51,7 +51,7 @@ func TestDeletionIsHeardOfWhetherAQueueCanBeReadOrNot(t *testing.T) {
 	}
 }
 
-func TestAQueueMadeAnewWhileTheWatchWasBrokenStartsAnew(t *testing.T) {
+func TestAQueueMadeAgainWhileTheWatchWasBrokenStartsAfresh(t *testing.T) {
 	f := &Feed{Ledger: ledger.New(ledger.Options{}), Kick: func() {}}
 	h := f.Queues()
 	old := deleted(queueOf("root.a", "1", "2"))

@@ -1,7 +1,7 @@
 // Package optional follows a kind of object that a cluster may lack: a custom resource that nobody installed, or one behind a feature gate.
 //
-// In: a client, a kind, and who wants to hear of its objects. Out: what an informer gives, from the moment the kind is served. A plain
-// informer of a kind that is not served never syncs, and whoever waits for it never starts. The package writes nothing.
+// In: a client, a kind, and handlers for its objects. Out: what an informer gives, from the moment the kind is served. A plain informer
+// of a kind that is not served never syncs, and a program that waits for it never starts. The package writes nothing.
 package optional
 
 import (

@@ -7,8 +7,8 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// NewLimiter lets pass so many writes a second. Its burst is what one interval may write: whoever comes once per interval gets the full
-// rate, and a backlog after a quiet hour starts no louder than it goes on.
+// NewLimiter allows so many writes a second. Its burst is what one interval may write: a caller that comes once per interval gets the full
+// rate, and a backlog after a quiet hour is not written faster at first than later.
 func NewLimiter(perSecond int, interval time.Duration, c clock.PassiveClock) flowcontrol.PassiveRateLimiter {
 	burst := max(1, int(time.Duration(perSecond)*interval/time.Second))
 	return flowcontrol.NewTokenBucketPassiveRateLimiterWithClock(float32(perSecond), burst, c)
