@@ -152,7 +152,7 @@ func (a *account) rekey(total resource.List) {
 // refresh brings keys, limits and order books of a and its ancestors up to date after a change of usage, demand, rank or waiting pods.
 func (l *Ledger) refresh(a *account) {
 	for ; a.parent != nil; a = a.parent {
-		a.rekey(l.total)
+		a.rekey(l.shares.total)
 		a.book().Offer(&a.inOrder, l.lanesOf(a))
 	}
 }

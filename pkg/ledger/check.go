@@ -43,7 +43,7 @@ func (l *Ledger) Check() (wrong []string) {
 	if window != l.inWindow {
 		say("window holds %d pods, counted %d", window, l.inWindow)
 	}
-	for _, c := range l.classes {
+	for _, c := range l.classes.byKey {
 		if inFlight[c] != c.InFlight() || c.Parked() != (c.probe != nil) {
 			say("class %q: %d in flight, counted %d; parked is %v, its probe is %v", c.key, inFlight[c], c.InFlight(), c.Parked(), c.probe != nil)
 		}
@@ -127,7 +127,7 @@ func (l *Ledger) checkLanes() (wrong []string) {
 	}
 	look := func(a *account) {
 		has := a.book().OwnOf(&a.inOrder)
-		if want[a]&^has != 0 || !l.lanes.Shared() && want[a]&^l.driverLanes != has&^l.driverLanes {
+		if want[a]&^has != 0 || !l.classes.lanes.Shared() && want[a]&^l.classes.driverLanes != has&^l.classes.driverLanes {
 			wrong = append(wrong, fmt.Sprintf("%s %s: the order book knows of lanes %b, its pods are in %b", a.path, a.slot.Name, has, want[a]))
 		}
 	}
@@ -173,7 +173,7 @@ func (l *Ledger) checkRoom() (wrong []string) {
 		if e.known && (e.index >= len(l.nodes.all) || l.nodes.all[e.index] != e) {
 			say("node %s is not where the list of nodes has it", name)
 		}
-		for _, c := range l.classes {
+		for _, c := range l.classes.byKey {
 			if e.known && e.index < c.room.next && l.nodes.fits(e, c) && !slices.Contains(c.room.candidates, e) {
 				say("class %q has lost sight of node %s, which has room", c.key, name)
 			}

@@ -53,7 +53,7 @@ func (t *trial) claimants(a *account, target resource.List, most int) (units []p
 	l.ceiling = a
 	defer func() { l.ceiling = nil }()
 	l.mark++
-	for _, c := range l.queuedClasses { // each for itself: order does not matter
+	for _, c := range l.classes.queued { // each for itself: order does not matter
 		c.mark = l.mark
 		t.open |= c.lane.Set()
 	}
@@ -65,7 +65,7 @@ func (t *trial) claimants(a *account, target resource.List, most int) (units []p
 			break
 		}
 		pods := t.charged[first:]
-		if preemption.CompareDominant(rule, l.total, a.usage.List(), target) > 0 || l.haveTooManyDrivers(pods) {
+		if preemption.CompareDominant(rule, l.shares.total, a.usage.List(), target) > 0 || l.haveTooManyDrivers(pods) {
 			t.charged = t.charged[:first]
 			t.takeBack(from)
 			r.passOver() // pods of its class are too large too

@@ -43,37 +43,45 @@ func (c *class) reopen() {
 	c.Reopen()
 }
 
-// classOf finds or makes the class of a pod. The adapter puts the request into the class key; should two pods of different size
+// classTable owns the classes: which there are, which lane each one has, and which have pods in pod queues.
+//
+// It hears which class a pod belongs to (of, move), and which pods enter and leave pod queues (enqueued, dequeued). A class exists while a pod belongs
+// to it. What becomes of the attempts of a class is kept by the class itself.
+type classTable struct {
+	byKey       map[string]*class
+	lanes       book.LaneTable[*class]
+	driverLanes book.Lanes // those that a class of drivers has, or once had
+	queued      []*class   // that have pods in pod queues, in no order that means anything
+}
+
+// of finds or makes the class of a pod. The adapter puts the request into the class key; should two pods of different size
 // carry the same key all the same, they are kept apart here, because a book's limit check speaks for all its pods.
-func (l *Ledger) classOf(p *Pod) *class {
-	key, driver := p.Class, p.Role == application.Driver
-	if p.Gang != "" { // its pods are released together, so nobody else's attempt speaks for them
-		key += "\x00" + p.Gang
+func (t *classTable) of(r *record) *class {
+	key, driver := r.Class, r.Role == application.Driver
+	if r.group != nil { // its pods are released together, so nobody else's attempt speaks for them
+		key += "\x00" + r.group.Key
 	}
-	if p.Priority > 0 { // it may take the room of pods of its own leaf, so an attempt for another leaf does not speak for it
-		key += "\x00" + p.Queue
+	if r.Priority > 0 { // it may take the room of pods of its own leaf, so an attempt for another leaf does not speak for it
+		key += "\x00" + r.Queue
 	}
-	c := l.classes[key]
-	if c != nil && (c.driver != driver || !c.request.Equal(p.Request)) {
-		key += "\x00" + p.Role.String() + p.Request.String()
-		c = l.classes[key]
+	c := t.byKey[key]
+	if c != nil && (c.driver != driver || !c.request.Equal(r.Request)) {
+		key += "\x00" + r.Role.String() + r.Request.String()
+		c = t.byKey[key]
 	}
 	if c == nil {
-		c = &class{key: key, request: p.Request, eligible: p.Eligible, driver: driver, Breaker: breaker.New()}
-		if p.Gang != "" {
-			c.group = l.groups.get(p.Gang)
-		}
-		l.classes[key] = c
-		c.lane = l.lanes.Add(c)
+		c = &class{key: key, request: r.Request, eligible: r.Eligible, group: r.group, driver: driver, Breaker: breaker.New()}
+		t.byKey[key] = c
+		c.lane = t.lanes.Add(c)
 		if driver {
-			l.driverLanes |= c.lane.Set()
+			t.driverLanes |= c.lane.Set()
 		}
 	}
 	return c
 }
 
-// setClass moves the pod to another class, nil for none. The pod is in no order book when this is called.
-func (l *Ledger) setClass(r *record, c *class) {
+// move moves a pod to another class, nil for none. The pod is in no pod queue when this is called.
+func (t *classTable) move(r *record, c *class) {
 	if old := r.class; old != nil && old != c {
 		if c != nil {
 			r.clearLastFailed()
@@ -85,8 +93,8 @@ func (l *Ledger) setClass(r *record, c *class) {
 			old.Leave()
 		}
 		if old.pods--; old.pods == 0 {
-			delete(l.classes, old.key)
-			l.lanes.Remove(old, old.lane)
+			delete(t.byKey, old.key)
+			t.lanes.Remove(old, old.lane)
 		}
 	}
 	if c != nil && c != r.class {
@@ -98,17 +106,41 @@ func (l *Ledger) setClass(r *record, c *class) {
 	r.class = c
 }
 
-// wakeBehind reopens the class whose probe was bound, deleted or changed.
-func (l *Ledger) wakeBehind(r *record) {
-	if r.class != nil && r.class.probe == r {
-		r.class.reopen()
+// enqueued counts a pod of the class that entered a pod queue.
+func (t *classTable) enqueued(c *class) {
+	if c.queued++; c.queued == 1 {
+		c.inQueued = len(t.queued)
+		t.queued = append(t.queued, c)
 	}
 }
 
-// retryClasses ends the back-off of all classes: a node came or changed, which is what most errors lacked.
-func (l *Ledger) retryClasses() {
-	for _, c := range l.classes { // each for itself: order does not matter
+// dequeued counts a pod of the class no more: it left its pod queue.
+func (t *classTable) dequeued(c *class) {
+	if c.queued--; c.queued == 0 {
+		last := t.queued[len(t.queued)-1]
+		t.queued[c.inQueued], last.inQueued = last, c.inQueued
+		t.queued = t.queued[:len(t.queued)-1]
+	}
+}
+
+// endBackOffs ends the back-off of all classes: a node came or changed, which is what most errors lacked.
+func (t *classTable) endBackOffs() {
+	for _, c := range t.byKey { // each for itself: order does not matter
 		c.EndBackOff()
+	}
+}
+
+// forgetRoom lets all classes look for room at all nodes again.
+func (t *classTable) forgetRoom() {
+	for _, c := range t.byKey { // each for itself: order does not matter
+		c.room = room{}
+	}
+}
+
+// wakeBehind reopens the class whose probe was bound, deleted or changed.
+func (r *record) wakeBehind() {
+	if r.class != nil && r.class.probe == r {
+		r.class.reopen()
 	}
 }
 

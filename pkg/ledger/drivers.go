@@ -17,7 +17,7 @@ func (a *account) limitsDrivers() bool { return a.driverPods > 0 && a.driverShar
 func (l *Ledger) driversOf(leaf *account) limit.Drivers {
 	return limit.Drivers{
 		Queue: string(leaf.path),
-		Share: leaf.driverShare(), FairShare: l.shares.of(leaf), Most: l.total.CapBy(leaf.spec.Max), Usage: &leaf.drivers, Idle: leaf.driverPods == 0,
+		Share: leaf.driverShare(), FairShare: l.shares.of(leaf), Most: l.shares.total.CapBy(leaf.spec.Max), Usage: &leaf.drivers, Idle: leaf.driverPods == 0,
 	}
 }
 

@@ -203,7 +203,7 @@ func (f *fixture) wantShares() {
 			active[i] = active[i] || app.slot.Runs
 		}
 	}
-	for i, want := range fairshare.Shares(f.queues.Tree, f.total, active) {
+	for i, want := range fairshare.Shares(f.queues.Tree, f.shares.total, active) {
 		if got := f.shares.of(f.queues.accounts[f.queues.Nodes[i].Path]); !got.Equal(want) {
 			f.t.Errorf("%s has a share of %s, want %s", f.queues.Nodes[i].Path, got, want)
 		}

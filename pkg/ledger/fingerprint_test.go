@@ -14,7 +14,7 @@ func (l *Ledger) Fingerprint() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var text strings.Builder
-	fmt.Fprintf(&text, "total %v\n", l.total)
+	fmt.Fprintf(&text, "total %v\n", l.shares.total)
 	for _, n := range l.queues.Nodes {
 		a := l.queues.accounts[n.Path]
 		fmt.Fprintf(&text, "queue %s accepting %v usage %v demand %v pods %d/%d applications accepted %d starting %d\n", n.Path, a.accepting,

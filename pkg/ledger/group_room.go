@@ -76,7 +76,7 @@ func (l *Ledger) classesOf(pods []*record) (classes []*class, of, need []int) {
 func (l *Ledger) part(c *class) (most int64) {
 	for i := range c.request.Len() {
 		e := c.request.At(i)
-		if total := l.total.Get(e.Name); total > 0 {
+		if total := l.shares.total.Get(e.Name); total > 0 {
 			most = max(most, resource.Part(1_000_000, e.Value, total))
 		}
 	}

@@ -101,7 +101,7 @@ func (l *Ledger) dominantOf(pods []*record) (most resource.Name) {
 	}
 	for i := range sum.Len() {
 		e := sum.At(i)
-		if most == "" || resource.CompareProducts3(uint64(e.Value), uint64(max(l.total.Get(most), 0)), 1, uint64(sum.Get(most)), uint64(max(l.total.Get(e.Name), 0)), 1) > 0 {
+		if most == "" || resource.CompareProducts3(uint64(e.Value), uint64(max(l.shares.total.Get(most), 0)), 1, uint64(sum.Get(most)), uint64(max(l.shares.total.Get(e.Name), 0)), 1) > 0 {
 			most = e.Name
 		}
 	}

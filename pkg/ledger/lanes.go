@@ -7,18 +7,18 @@ import (
 
 // barred returns those of the lanes in which a limit of the account admits no further pod of any class.
 func (l *Ledger) barred(a *account, among book.Lanes) (barred book.Lanes) {
-	limitsDrivers := len(a.kids) == 0 && among&l.driverLanes != 0
+	limitsDrivers := len(a.kids) == 0 && among&l.classes.driverLanes != 0
 	if a.spec.Max.Len() == 0 && !limitsDrivers {
 		return 0
 	}
 	for rest := among; rest != 0; {
 		lane := rest.First()
 		rest &^= lane.Set()
-		if l.stopsAll(a, l.lanes.Classes(lane)) {
+		if l.stopsAll(a, l.classes.lanes.Classes(lane)) {
 			barred |= lane.Set()
 		}
 	}
-	if limitsDrivers && barred&l.driverLanes != 0 {
+	if limitsDrivers && barred&l.classes.driverLanes != 0 {
 		l.waitingDrivers.add(a)
 	}
 	return barred
@@ -47,7 +47,7 @@ func (l *Ledger) stops(a *account, c *class) bool {
 // without removes the lane of a class from open if no other class in that lane may still be released in this walk. Else each step of the walk
 // would go to every application that waits in the lane.
 func (l *Ledger) without(open book.Lanes, c *class) book.Lanes {
-	for _, o := range l.lanes.Classes(c.lane) {
+	for _, o := range l.classes.lanes.Classes(c.lane) {
 		if o.mark == l.mark {
 			return open
 		}
@@ -61,7 +61,7 @@ func (l *Ledger) head(a *account, open book.Lanes) *record {
 	for i := range a.podQueues {
 		q := &a.podQueues[i]
 		c := q.class
-		if c.mark != l.mark || open&c.lane.Set() == 0 || (l.lanes.Shared() || c.driver) && l.stopsOnPath(a, c) ||
+		if c.mark != l.mark || open&c.lane.Set() == 0 || (l.classes.lanes.Shared() || c.driver) && l.stopsOnPath(a, c) ||
 			len(l.blockedByMax) > 0 && l.isBlockedByMax(a, c) {
 			continue
 		}

@@ -38,12 +38,8 @@ type Ledger struct {
 	pods     map[UID]*record
 	released roster // in state Released: at most a window
 	parked   roster // in state Parked
-	classes  map[string]*class
-	lanes    book.LaneTable[*class]
-	// driverLanes are those that a class of drivers has, or once had.
-	driverLanes   book.Lanes
-	queuedClasses []*class // that have pods in pod queues, in no order that means anything
-	free          book.FreeList[*record]
+	classes  classTable
+	free     book.FreeList[*record]
 
 	// Applications: see applications.go.
 	leading   bool   // see Lead
@@ -73,7 +69,6 @@ type Ledger struct {
 	ceiling      *account       // of a trial of claimants: limits from this queue up are not asked
 
 	nodes nodeTable
-	total resource.List // what the queues share: that of the nodes, as of the last settle
 
 	// Dispatch.
 	now        int64 // the latest time heard of, for steps that no caller times
@@ -109,7 +104,7 @@ func New(o Options) *Ledger {
 		mu:       lock{clock: o.Clock},
 		opts:     o,
 		pods:     map[UID]*record{},
-		classes:  map[string]*class{},
+		classes:  classTable{byKey: map[string]*class{}},
 		nodes:    newNodeTable(),
 		groups:   groupTable{byKey: map[string]*group{}},
 		journal:  journal{size: o.Journal},
@@ -131,8 +126,8 @@ func (l *Ledger) settle() {
 	rekey := l.queues.stale
 	if l.nodes.totalMoved {
 		l.nodes.totalMoved = false
-		if total := l.nodes.total.List(); !total.Equal(l.total) {
-			l.total = total
+		if total := l.nodes.total.List(); !total.Equal(l.shares.total) {
+			l.shares.total = total
 			l.queues.stale = l.queues.stale || l.queues.percent > 0
 			rekey = true
 		}
@@ -149,7 +144,7 @@ func (l *Ledger) settle() {
 
 // rekeyAll recomputes every demand, key, limit and order book after a change of the tree, of a spec or of the cluster total.
 func (l *Ledger) rekeyAll() {
-	l.shares.forget(&l.queues, l.total)
+	l.shares.forget(&l.queues)
 	l.resetGates()
 	for i := len(l.queues.Nodes) - 1; i >= 0; i-- { // children before parents
 		a := l.queues.accounts[l.queues.Nodes[i].Path]
@@ -158,14 +153,14 @@ func (l *Ledger) rekeyAll() {
 			if app.counted {
 				a.demand.AddSum(&app.demand)
 			}
-			app.rekey(l.total)
+			app.rekey(l.shares.total)
 		}
 		for _, c := range l.queues.Nodes[i].Children {
 			l.queues.accounts[l.queues.Nodes[c].Path].passDemand(&a.demand)
 		}
 	}
 	for i := range l.queues.Nodes {
-		l.queues.accounts[l.queues.Nodes[i].Path].rekey(l.total)
+		l.queues.accounts[l.queues.Nodes[i].Path].rekey(l.shares.total)
 	}
 	for i := len(l.queues.Nodes) - 1; i >= 0; i-- {
 		a := l.queues.accounts[l.queues.Nodes[i].Path]

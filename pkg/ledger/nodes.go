@@ -54,7 +54,7 @@ func (l *Ledger) ObserveNode(n Node) {
 	e.changed()
 	e.recount(l)
 	l.gained(e)
-	l.retryClasses()
+	l.classes.endBackOffs()
 }
 
 // ForgetNode takes a node away; pods that are still bound to it count until they are gone.

@@ -247,7 +247,7 @@ type blockedByMax struct {
 // withoutBlockedByMax removes the lanes that hold only blocked classes below a queue, so that the walk does not visit every pod there.
 func (l *Ledger) withoutBlockedByMax(a *account, open book.Lanes) book.Lanes {
 	for _, k := range l.blockedByMax {
-		alone := !slices.ContainsFunc(l.lanes.Classes(k.class.lane), func(c *class) bool { return c != k.class && c.mark == l.mark })
+		alone := !slices.ContainsFunc(l.classes.lanes.Classes(k.class.lane), func(c *class) bool { return c != k.class && c.mark == l.mark })
 		if k.under == a && alone {
 			open &^= k.class.lane.Set()
 		}

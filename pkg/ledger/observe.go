@@ -45,7 +45,7 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 			l.woken = append(l.woken, r.UID) // a finalizer may hold it for long, and kube-scheduler would keep it meanwhile
 		}
 		l.step(r, now, nil, Gone, reason.Reason{})
-		l.wakeBehind(r)
+		r.wakeBehind()
 		r.clearLastFailed()
 		l.unask(r)
 	case r.state == Parked:
@@ -121,9 +121,9 @@ func (l *Ledger) forget(uid UID) {
 		r.clearLastFailed()
 	}
 	l.step(r, l.now, nil, Gone, reason.Reason{})
-	l.wakeBehind(r)
+	r.wakeBehind()
 	l.unask(r)
-	l.setClass(r, nil)
+	l.classes.move(r, nil)
 	delete(l.pods, uid)
 	delete(l.requests.orphans, uid)
 	g := r.group
@@ -183,7 +183,7 @@ func (l *Ledger) ask(r *record) {
 	if r.Node != "" {
 		return // bind takes it out of its class, once it has left the order book
 	}
-	l.setClass(r, l.classOf(&r.Pod))
+	l.classes.move(r, l.classes.of(r))
 	r.Request = r.class.request // equal, and one copy for all of the class
 	q, first := l.requests.add(r)
 	if first {
@@ -223,9 +223,9 @@ func (l *Ledger) bind(r *record, now int64) {
 	}
 	l.step(r, now, leaf, Bound, reason.Reason{})
 	if wasProbe {
-		l.wakeBehind(r)
+		r.wakeBehind()
 	}
-	l.setClass(r, nil)
+	l.classes.move(r, nil)
 }
 
 // wait enters an unbound pod where it asks to be, with the rule that blocks it there, if one does.

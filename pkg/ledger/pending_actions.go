@@ -117,7 +117,7 @@ func (l *Ledger) withdrawVictims() {
 func (l *Ledger) victimInput(in *preemption.VictimInput, r *record, net *netUsage) {
 	v := r.victim
 	*in = preemption.VictimInput{
-		Nominated: v.claimant.nomination != nil, Total: l.total, InQueue: r.leaf != nil, From: in.From[:0],
+		Nominated: v.claimant.nomination != nil, Total: l.shares.total, InQueue: r.leaf != nil, From: in.From[:0],
 		Conflicts: v.unlike, InGroup: v.with != "", RefusedSince: v.refused,
 	}
 	if !in.Nominated {

@@ -37,10 +37,7 @@ func (l *Ledger) enqueue(r *record) {
 		q = &a.podQueues[len(a.podQueues)-1]
 	}
 	q.Push(r, r.key())
-	if c.queued++; c.queued == 1 {
-		c.inQueued = len(l.queuedClasses)
-		l.queuedClasses = append(l.queuedClasses, c)
-	}
+	l.classes.enqueued(c)
 }
 
 // dequeue takes a pod out of its pod queue. The caller refreshes the application.
@@ -55,11 +52,7 @@ func (l *Ledger) dequeue(r *record) {
 			a.lanes |= a.podQueues[i].class.lane.Set()
 		}
 	}
-	if c.queued--; c.queued == 0 {
-		last := l.queuedClasses[len(l.queuedClasses)-1]
-		l.queuedClasses[c.inQueued], last.inQueued = last, c.inQueued
-		l.queuedClasses = l.queuedClasses[:len(l.queuedClasses)-1]
-	}
+	l.classes.dequeued(c)
 }
 
 // podQueueOf returns the application's pod queue of the class, nil if there is none.

@@ -70,7 +70,7 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 	} else if l.inspection.stopped {
 		return preemption.World{}, nil, nil, false
 	}
-	w := preemption.World{Total: l.total, Used: l.queues.root.usage.List(), Settings: preemption.SettingsOf(l.queues.root.spec.Preemption)}
+	w := preemption.World{Total: l.shares.total, Used: l.queues.root.usage.List(), Settings: preemption.SettingsOf(l.queues.root.spec.Preemption)}
 	l.recheckDrivers()
 	held := l.heldBack()
 	w.Queues = make([]preemption.Queue, 0, len(l.queues.Nodes))

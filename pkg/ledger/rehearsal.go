@@ -64,7 +64,7 @@ func (l *Ledger) Rehearse() *Rehearsal {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	h := &Rehearsal{ledger: l, parked: map[*class]bool{}}
-	for _, c := range l.classes { // each for itself: order does not matter
+	for _, c := range l.classes.byKey { // each for itself: order does not matter
 		h.parked[c] = c.says() != "" && l.nodes.roomFor(c) != nil
 	}
 	return h
@@ -83,7 +83,7 @@ func (h *Rehearsal) Size() int {
 }
 
 // Total is what the queues share.
-func (h *Rehearsal) Total() resource.List { return h.ledger.total }
+func (h *Rehearsal) Total() resource.List { return h.ledger.shares.total }
 
 // Next charges the pod that would be released next; false: nothing would. roomy: as if every node had room for anything. tell: with
 // the decisions, which cost more than the charge.
@@ -170,7 +170,7 @@ func (h *Rehearsal) look(roomy bool) {
 	l := h.ledger
 	l.mark++
 	h.fresh, h.roomy, h.open = true, roomy, 0
-	for _, c := range l.queuedClasses { // each for itself: order does not matter
+	for _, c := range l.classes.queued { // each for itself: order does not matter
 		if roomy || !h.parked[c] {
 			c.mark = l.mark
 			h.open |= c.lane.Set()
@@ -228,8 +228,8 @@ func (h *Rehearsal) Keep(on bool) {
 	defer l.mu.Unlock()
 	h.kept = nil
 	if on {
-		h.kept = make(map[*class]room, len(l.classes))
-		for _, c := range l.classes { // each for itself: order does not matter
+		h.kept = make(map[*class]room, len(l.classes.byKey))
+		for _, c := range l.classes.byKey { // each for itself: order does not matter
 			h.kept[c] = c.room
 		}
 	}
@@ -239,7 +239,7 @@ func (h *Rehearsal) Keep(on bool) {
 // nodes: one after the other, in the order in which they were observed.
 func (h *Rehearsal) lookAnew() {
 	h.fresh = false
-	for _, c := range h.ledger.classes { // each for itself: order does not matter
+	for _, c := range h.ledger.classes.byKey { // each for itself: order does not matter
 		c.room = h.kept[c]
 	}
 }

@@ -77,7 +77,7 @@ func (l *Ledger) next(now int64) *record {
 	l.recheckDrivers()
 	l.mark++
 	var open book.Lanes
-	for _, c := range l.queuedClasses { // each for itself: order does not matter
+	for _, c := range l.classes.queued { // each for itself: order does not matter
 		if c.MayRelease(now) && l.mayHaveRoom(c, now) {
 			c.mark = l.mark
 			open |= c.lane.Set()
@@ -150,7 +150,7 @@ func (l *Ledger) walk(a *account, open book.Lanes) *record {
 			return r
 		}
 	}
-	if len(a.kids) == 0 && open&l.driverLanes != 0 {
+	if len(a.kids) == 0 && open&l.classes.driverLanes != 0 {
 		l.stale = a
 	}
 	return nil
@@ -188,7 +188,7 @@ func (l *Ledger) NextRetry(now int64) (int64, bool) {
 	if len(l.timers) > 0 {
 		soonest(max(l.timers[0].retryAt, now+1))
 	}
-	for _, c := range l.queuedClasses {
+	for _, c := range l.classes.queued {
 		soonest(c.NextTry(c.fitNode != nil, now))
 	}
 	return at, at != 0
@@ -245,7 +245,7 @@ func (l *Ledger) TakeWoken(now int64) []UID {
 		case r == nil:
 			continue
 		case r.state == Parked:
-			l.wakeBehind(r)
+			r.wakeBehind()
 			l.wait(r, now)
 			l.drain()
 		case r.state != Gone:

@@ -42,9 +42,7 @@ func (l *Ledger) ObserveUnlisted(names map[resource.Name]bool) {
 	defer l.mu.Unlock()
 	l.nodes.unlisted = names
 	l.nodes.roomChanges++
-	for _, c := range l.classes { // each for itself: order does not matter
-		c.room = room{}
-	}
+	l.classes.forgetRoom()
 }
 
 // gained makes the node a candidate of the classes that had passed it over.
@@ -53,7 +51,7 @@ func (l *Ledger) gained(e *node) {
 		return
 	}
 	l.nodes.roomChanges++
-	for _, c := range l.classes { // each for itself: order does not matter
+	for _, c := range l.classes.byKey { // each for itself: order does not matter
 		if e.index >= c.room.next || !l.nodes.fits(e, c) {
 			continue
 		}
@@ -118,9 +116,7 @@ func (l *Ledger) unlist(e *node) {
 	last := l.nodes.all[len(l.nodes.all)-1]
 	l.nodes.all[e.index], last.index = last, e.index
 	l.nodes.all = l.nodes.all[:len(l.nodes.all)-1]
-	for _, c := range l.classes { // each for itself: order does not matter
-		c.room = room{}
-	}
+	l.classes.forgetRoom()
 }
 
 // Candidates returns up to n nodes with room for a released pod: the one its room was taken on, and others from where the last call

@@ -18,7 +18,8 @@ type share struct {
 // shares owns the instantaneous fair shares. It hears of queues that become active or inactive (noteActive), and of a new tree, spec or total (forget).
 // It says what the share of a queue is (of), and how often any may have changed.
 type shares struct {
-	flips    uint64 // grows when a queue becomes active or inactive, and when all are forgotten
+	total    resource.List // what the queues share: that of the nodes, as of the last settle
+	flips    uint64        // grows when a queue becomes active or inactive, and when all are forgotten
 	children []fairshare.Child
 }
 
@@ -37,11 +38,11 @@ func (s *shares) noteActive(leaf *account) {
 }
 
 // forget makes every share old: the tree, a spec or the cluster total changed. The root has what there is, within its max.
-func (s *shares) forget(t *queueTree, total resource.List) {
+func (s *shares) forget(t *queueTree) {
 	for _, a := range t.accounts { // each for itself: order does not matter
 		a.share.divided = 0
 	}
-	t.root.share.amounts = total.CapBy(t.root.spec.Max)
+	t.root.share.amounts = s.total.CapBy(t.root.spec.Max)
 	t.root.share.version++
 	s.flips++
 }

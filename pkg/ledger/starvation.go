@@ -122,7 +122,7 @@ func (l *Ledger) lookAtClock(a *account, demand resource.List, tried onTrial, no
 	if !l.rounds.clocksRestored {
 		memory = l.queues.declared[a.path].Memory
 	}
-	in := preemption.ClockInput{Rule: a.parent.spec.Rule(), Total: l.total, Waiting: a.pending > 0, Usage: a.usage.List()}
+	in := preemption.ClockInput{Rule: a.parent.spec.Rule(), Total: l.shares.total, Waiting: a.pending > 0, Usage: a.usage.List()}
 	in.Settled = in.Usage.Sub(tried[a])
 	for _, k := range kinds {
 		in.Timeout, in.Target = a.timeout(k), l.shares.targetOf(a, k, demand)

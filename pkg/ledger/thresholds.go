@@ -27,7 +27,7 @@ func (t *Threshold) look(l *Ledger) {
 	if a == nil {
 		return
 	}
-	for _, c := range l.queuedClasses { // the smallest of all: order does not matter
+	for _, c := range l.classes.queued { // the smallest of all: order does not matter
 		var is, needs int64
 		if t.Resource != "" {
 			is, needs = a.spec.Max.Get(t.Resource), resource.SatAdd(a.usage.Get(t.Resource), c.request.Get(t.Resource))

@@ -48,7 +48,7 @@ func (l *Ledger) try() *trial {
 		}
 	}
 	l.mark++
-	for _, c := range l.queuedClasses { // each for itself: order does not matter
+	for _, c := range l.classes.queued { // each for itself: order does not matter
 		c.mark = l.mark
 		t.open |= c.lane.Set()
 	}

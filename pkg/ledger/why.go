@@ -118,7 +118,7 @@ func (l *Ledger) WaitingPods() map[reason.Code]int {
 		}
 	}
 	turn := map[*class]reason.Code{}
-	for _, c := range l.queuedClasses { // each for itself: order does not matter
+	for _, c := range l.classes.queued { // each for itself: order does not matter
 		turn[c] = reason.WaitingTurn
 		if l.lacksRoom(c, l.now) {
 			turn[c] = reason.WaitingForRoom
