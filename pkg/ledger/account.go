@@ -39,9 +39,9 @@ type account struct {
 	members []appEntry // of an application: all its pods, as a heap
 
 	// Of an application: see applications.go.
-	wanting, kept int             // pods that want it to run; those of them that a limit on applications holds
-	admission     admission.Queue // of a queue
-	wasActive     bool            // of a queue: active when that was last noted
+	wanting, limited int             // pods that want it to run; those of them that a limit on applications holds
+	admission        admission.Queue // of a queue
+	wasActive        bool            // of a queue: active when that was last noted
 
 	maxPod      resource.List // of a queue: see size.go
 	share       share

@@ -31,7 +31,7 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 			if len(places) == 0 {
 				continue
 			}
-			if a == nil || a.starving == nil || !l.standing(w, plan, u, places) {
+			if a == nil || a.starving == nil || !l.stillPossible(w, plan, u, places) {
 				stale++
 				continue
 			}
@@ -43,7 +43,7 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 			}
 		}
 	}
-	after := l.leftAfter(w, plan)
+	after := freeAfter(l.pods, w, plan)
 	for i := range plan.Victims {
 		v := &plan.Victims[i]
 		l.choose(w, v, after[v.Node])
@@ -74,8 +74,8 @@ func placesOf(places []preemption.Place, u preemption.Unit) (of []preemption.Pla
 	return of
 }
 
-// standing reports whether the plan for a unit is still possible: its pods wait, its nodes and victims are there.
-func (l *Ledger) standing(w preemption.World, plan preemption.Plan, u preemption.Unit, places []preemption.Place) bool {
+// stillPossible reports whether the plan for a unit is still possible: its pods wait, its nodes and victims are there.
+func (l *Ledger) stillPossible(w preemption.World, plan preemption.Plan, u preemption.Unit, places []preemption.Place) bool {
 	for _, at := range places {
 		r, e := l.pods[UID(at.UID)], l.nodes.byName[w.Nodes[at.Node].Name]
 		if r == nil || r.leaf == nil || r.state != Waiting && r.state != Parked || e == nil || !e.known || !e.takes(r.class) {
@@ -94,10 +94,9 @@ func (l *Ledger) standing(w preemption.World, plan preemption.Plan, u preemption
 }
 
 // choose adds a victim, if its claimant was nominated.
-func (l *Ledger) choose(w preemption.World, v *preemption.Victim, after left) {
+func (l *Ledger) choose(w preemption.World, v *preemption.Victim, after freeRoom) {
 	r, c := l.pods[UID(v.UID)], l.pods[UID(v.For)]
-	if r == nil || c == nil || c.nomination == nil || c.nomination.claim == nil || r.victim != nil || r.state != Bound || r.Terminating ||
-		r.leaf == nil {
+	if r == nil || r.victim != nil || r.state != Bound || r.Terminating || r.leaf == nil || c == nil || c.nomination == nil || c.nomination.claim == nil {
 		return
 	}
 	above := w.Queues[v.Above]
@@ -108,47 +107,46 @@ func (l *Ledger) choose(w preemption.World, v *preemption.Victim, after left) {
 	}}
 	is.Due = l.now + w.Settings.MaxWaitBeforeKill // counted again from the announcement
 	l.evictions.add(r, is)
-	is.unlike = !l.neededIn(after, r)
+	is.conflicts = !l.nodes.needsAfter(after, r)
 	if r.Announced != 0 { // by an earlier process: the wait runs since that announcement
 		is.Phase, is.Due = Announced, r.Announced+w.Settings.MaxWaitBeforeKill
 	}
 	l.version++
 }
 
-// left is what a node has left when a plan is carried out: amounts, and how many more pods it takes.
-type left struct {
+// freeRoom is what is free on a node: amounts, and how many more pods it takes.
+type freeRoom struct {
 	free  resource.List
 	slots int
 }
 
-// leftAfter returns what is left on each node that loses a victim, by its index in the world.
-func (l *Ledger) leftAfter(w preemption.World, plan preemption.Plan) map[int]left {
-	after := map[int]left{}
+// freeAfter returns what is free on each node that loses a victim once the plan is carried out, by the node's index in the world.
+func freeAfter(pods map[UID]*record, w preemption.World, plan preemption.Plan) map[int]freeRoom {
+	requestOf := func(uid string) resource.List {
+		if r := pods[UID(uid)]; r != nil {
+			return r.Request
+		}
+		return resource.List{}
+	}
+	after := map[int]freeRoom{}
 	for _, v := range plan.Victims {
 		n, known := after[v.Node]
 		if !known {
-			n = left{w.Nodes[v.Node].Free, w.Nodes[v.Node].Slots}
+			n = freeRoom{w.Nodes[v.Node].Free, w.Nodes[v.Node].Slots}
 		}
-		after[v.Node] = left{n.free.Add(l.requestOf(v.UID)), n.slots + 1}
+		after[v.Node] = freeRoom{n.free.Add(requestOf(v.UID)), n.slots + 1}
 	}
 	for _, payment := range plan.Claims {
 		for _, at := range payment.Places {
 			if n, known := after[at.Node]; known {
-				after[at.Node] = left{n.free.Sub(l.requestOf(at.UID)), n.slots - 1}
+				after[at.Node] = freeRoom{n.free.Sub(requestOf(at.UID)), n.slots - 1}
 			}
 		}
 	}
 	return after
 }
 
-// neededIn reports whether the claimants would lack room with the victim there. If not, a filter demanded its eviction.
-func (l *Ledger) neededIn(after left, r *record) bool {
-	return after.slots < 1 || l.nodes.capacityOf(r.assumedOn).Overfull(after.free.Sub(r.Request), r.Request)
-}
-
-func (l *Ledger) requestOf(uid string) resource.List {
-	if r := l.pods[UID(uid)]; r != nil {
-		return r.Request
-	}
-	return resource.List{}
+// needsAfter reports whether the claimants would lack room with the victim there. If not, a filter demanded its eviction.
+func (t *nodeTable) needsAfter(after freeRoom, r *record) bool {
+	return after.slots < 1 || t.capacityOf(r.assumedOn).Overfull(after.free.Sub(r.Request), r.Request)
 }

@@ -45,7 +45,7 @@ func (l *Ledger) previousApplication(r *record) *account {
 	if r.app != nil {
 		return r.app
 	}
-	return r.left
+	return r.formerApp
 }
 
 // userOf is the user of the application once the pod is in it: that of its oldest pod.
@@ -178,7 +178,7 @@ func (l *Ledger) follow(app *account) {
 			l.end(app)
 		}
 	case app.slot.Runs:
-	case app.kept < app.wanting: // some pod runs, or was found to fit
+	case app.limited < app.wanting: // some pod runs, or was found to fit
 		l.slots.Start(&app.slot)
 		l.admitted(app)
 	default:

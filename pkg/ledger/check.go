@@ -184,9 +184,9 @@ func (l *Ledger) checkRoom() (wrong []string) {
 
 // sums is what an account should show, added up from the pods.
 type sums struct {
-	usage, demand          resource.Sum
-	pods                   [2]int // not bound, bound
-	charged, wanting, kept int    // pods
+	usage, demand             resource.Sum
+	pods                      [2]int // not bound, bound
+	charged, wanting, limited int    // pods
 }
 
 // add puts what a pod of that request has on its accounts on the sums (sign 1), or takes it off (sign -1).
@@ -199,7 +199,7 @@ func (s *sums) add(request resource.List, is footprint, bound bool, sign int) {
 	}
 	s.charged += sign * btoi(is.charged)
 	s.wanting += sign * btoi(is.wants)
-	s.kept += sign * btoi(is.kept)
+	s.limited += sign * btoi(is.limited)
 	s.pods[btoi(bound)] += sign
 }
 

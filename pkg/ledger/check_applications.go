@@ -73,16 +73,16 @@ func (l *Ledger) countDrivers() map[*account]*resource.Sum {
 
 func (a *account) checkRuns(n *sums) (fault string) {
 	switch {
-	case a.wanting != n.wanting || a.kept != n.kept:
-		return fmt.Sprintf("%d pods want to run, %d are kept out, counted %d and %d", n.wanting, n.kept, a.wanting, a.kept)
+	case a.wanting != n.wanting || a.limited != n.limited:
+		return fmt.Sprintf("%d pods want to run, %d are kept out, counted %d and %d", n.wanting, n.limited, a.wanting, a.limited)
 	case a.slot.Runs && a.slot.Waits:
 		return "runs and is kept out"
 	case a.wanting > 0 && !a.slot.Runs && !a.slot.Waits:
 		return "neither runs nor is kept out"
 	case a.wanting == 0 && (a.slot.Runs || a.slot.Waits):
 		return "has no pod that wants to run"
-	case a.slot.Runs && a.kept > 0:
-		return fmt.Sprintf("runs, with %d pods kept out", a.kept)
+	case a.slot.Runs && a.limited > 0:
+		return fmt.Sprintf("runs, with %d pods kept out", a.limited)
 	case n.charged > 0 && !a.slot.Runs:
 		return "has charged pods and does not run"
 	}

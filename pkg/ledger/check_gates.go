@@ -10,16 +10,16 @@ import (
 // checkGates derives the state of every application from its pods, and looks at who is at which gate.
 func (l *Ledger) checkGates() (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
-	tells, states, timers := l.countTells(), map[*account][application.Completing + 1]int32{}, 0
+	tells, states, timers := l.countPods(), map[*account][application.Completing + 1]int32{}, 0
 	for _, n := range l.queues.Nodes {
 		leaf := l.queues.accounts[n.Path]
 		starting, accepted := 0, []*account(nil)
 		for _, name := range sortedKeys(leaf.apps) {
 			app := leaf.apps[name]
-			if app.tells != tells[app] {
-				say("%s %s: its pods tell %+v, counted %+v", n.Path, name, tells[app], app.tells)
+			if app.podCounts != tells[app] {
+				say("%s %s: its pods tell %+v, counted %+v", n.Path, name, tells[app], app.podCounts)
 			}
-			is := application.StateOf(app.tells, application.Start{Gated: leaf.gated, Single: app.single(), Started: app.progress.Started})
+			is := application.StateOf(app.podCounts, application.Start{Gated: leaf.gated, Single: app.single(), Started: app.progress.Started})
 			if app.state != is || !app.stated {
 				say("%s %s: is %s, counted %v as %s", n.Path, name, is, app.stated, app.state)
 			}
@@ -77,7 +77,7 @@ func (a *account) checkCounted(line []*account) (wrong []string) {
 	return wrong
 }
 
-func (l *Ledger) countTells() map[*account]application.Pods {
+func (l *Ledger) countPods() map[*account]application.Pods {
 	all := map[*account]application.Pods{}
 	for _, r := range l.pods {
 		if r.app == nil {

@@ -113,15 +113,15 @@ func (l *Ledger) checkCopies() (wrong []string) {
 		if staying[e] != len(e.on) {
 			say("node %s has room for %d pods that run there or are to, and lists %d", name, staying[e], len(e.on))
 		}
-		kept := e.copied
-		if kept == nil || kept.tree != l.queues.builds || kept.until != 0 && l.now > kept.until {
+		copied := e.copied
+		if copied == nil || copied.tree != l.queues.builds || copied.until != 0 && l.now > copied.until {
 			continue
 		}
 		e.copied = nil
 		fresh := e.copyForPlan(&l.queues, l.now)
-		e.copied = kept
-		if !sameCopy(kept, fresh) {
-			say("node %s was copied as %+v, and is %+v", name, *kept, *fresh)
+		e.copied = copied
+		if !sameCopy(copied, fresh) {
+			say("node %s was copied as %+v, and is %+v", name, *copied, *fresh)
 		}
 	}
 	return wrong

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/backoff"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -48,12 +49,12 @@ type victim struct {
 	Victim
 	claimant *record // the pod for whose nomination it is evicted
 	claim    *account
-	// unlike: the claimant would not fit beside it whatever room there is (a port, an affinity).
-	unlike  bool
-	with    string // the group that is evicted with it, "" for none
-	retryAt int64
-	refused int64                 // since when disruption budgets forbid it, 0: they do not
-	why     preemption.Withdrawal // decided, and about to be carried out
+	// conflicts: the claimant would not fit beside it whatever room there is (a port, an affinity).
+	conflicts bool
+	with      string // the group that is evicted with it, "" for none
+	retryAt   int64
+	refused   int64                 // since when disruption budgets forbid it, 0: they do not
+	why       preemption.Withdrawal // decided, and about to be carried out
 }
 
 // lastEvictBackOff bounds the pause between attempts to evict a victim.
@@ -149,6 +150,36 @@ func (e *evictions) toTakeBack(pods map[UID]*record) (ws []Withdrawal) {
 	return ws
 }
 
+// toAnnounceAndEvict are the victims of which something is due, and when the next will be; 0: never.
+func (e *evictions) toAnnounceAndEvict(now int64) (announce, evict []Victim, next int64) {
+	for _, v := range e.victims {
+		switch at := max(v.victim.Due, v.victim.retryAt); {
+		case v.victim.Phase == Chosen:
+			announce = append(announce, v.victim.Victim)
+		case v.victim.Phase == Announced && at <= now:
+			evict = append(evict, v.victim.Victim)
+		case v.victim.Phase == Announced && (next == 0 || at < next):
+			next = at
+		}
+	}
+	return announce, evict, next
+}
+
+// failed notes that the API server did not agree to evict a victim.
+func (e *evictions) failed(v *victim, refused bool, now int64) {
+	v.Attempts++
+	v.retryAt = now + backoff.After(v.Attempts, lastEvictBackOff)
+	e.counts.Failed++
+	if refused {
+		e.counts.Refused++
+		if v.refused == 0 {
+			v.refused = now
+		}
+	} else {
+		v.refused = 0
+	}
+}
+
 // takenBack notes that the announcement on a pod was taken back.
 func (e *evictions) takenBack(r *record) {
 	delete(e.withdrawals, r.UID)
@@ -183,7 +214,7 @@ func (l *Ledger) reassign(v *record, e *node) {
 	}
 	for _, o := range l.nominations.pods {
 		if o.nomination.node == e && o.nomination.claim != nil && l.nodes.needsRoomOf(v, l.now) && v.leaf != nil && !v.leaf.isUnder(o.nomination.claim) {
-			v.victim.claimant, v.victim.unlike = o, false
+			v.victim.claimant, v.victim.conflicts = o, false
 			v.victim.ForUID, v.victim.ForNamespace, v.victim.ForName = o.UID, o.Namespace, o.Name
 			o.nomination.victims = append(o.nomination.victims, v)
 			return

@@ -24,11 +24,11 @@ type stage struct {
 	atGate bool
 	inLine bool
 	// counted: its demand counts in that of its leaf.
-	counted  bool
-	progress application.Progress
-	tells    application.Pods
-	singles  int32 // pods that are said to be the only one
-	asking   int32 // pods that count as demand
+	counted   bool
+	progress  application.Progress
+	podCounts application.Pods
+	singles   int32 // pods that are said to be the only one
+	asking    int32 // pods that count as demand
 }
 
 // beginning is what only an application that is starting has, or that is at a gate.
@@ -106,7 +106,7 @@ func (r *record) tally(s State, sign int, now int64) {
 	if r.Single {
 		a.singles += n
 	}
-	p := &a.tells
+	p := &a.podCounts
 	if r.Role == application.Driver {
 		p.Drivers += n
 	}
@@ -142,15 +142,15 @@ func (r *record) inDoubt() bool {
 }
 
 func (a *account) doubt(n int) {
-	a.tells.Holding += int32(n)
-	a.tells.Waiting -= int32(n)
+	a.podCounts.Holding += int32(n)
+	a.podCounts.Waiting -= int32(n)
 }
 
 // restate brings the state of an application up to date with its pods, and with it the gate. The caller refreshes the application.
 func (t *starts) restate(a *account, now int64, leading bool) {
 	leaf, exists := a.parent, len(a.members) > 0
 	t.look(a, leading)
-	is := application.StateOf(a.tells, application.Start{Gated: leaf.gated, Single: a.single(), Started: a.progress.Started})
+	is := application.StateOf(a.podCounts, application.Start{Gated: leaf.gated, Single: a.single(), Started: a.progress.Started})
 	if is != a.state || exists != a.stated {
 		t.move(a, is, exists, now)
 	}
@@ -189,7 +189,7 @@ func (a *account) count(counts bool) {
 
 // look follows the progress of an application, and learns how long its start took.
 func (t *starts) look(a *account, leading bool) {
-	next, took, measured := a.progress.Next(application.Look{Pods: a.tells, Single: a.single(), Leading: leading})
+	next, took, measured := a.progress.Next(application.Look{Pods: a.podCounts, Single: a.single(), Leading: leading})
 	a.progress = next
 	if measured && a.parent.gated {
 		t.learn(a.parent, took)
@@ -350,7 +350,7 @@ func (l *Ledger) remember() {
 		}
 		leaf.starts = slices.Clone(memory.Starts[max(0, len(memory.Starts)-application.RememberedStarts):])
 		for _, name := range memory.Started {
-			if app := leaf.apps[name]; app != nil && app.tells.Holding > 0 {
+			if app := leaf.apps[name]; app != nil && app.podCounts.Holding > 0 {
 				l.hasStarted(app)
 			}
 		}
@@ -386,12 +386,12 @@ func (a *account) behind() reason.Reason {
 // bound by somebody else, or the queue was set to fewer.
 func (r *record) startsTooMany() (reason.Reason, bool) {
 	a := r.app
-	if a.state != application.Starting || a.tells.Bound > 0 {
+	if a.state != application.Starting || a.podCounts.Bound > 0 {
 		return reason.Reason{}, false
 	}
 	others := int64(0)
 	for _, o := range a.parent.starting {
-		others += int64(btoi(o != a && (o.tells.Bound > 0 || o.turn < a.turn)))
+		others += int64(btoi(o != a && (o.podCounts.Bound > 0 || o.turn < a.turn)))
 	}
 	if others < a.parent.spec.Starters() {
 		return reason.Reason{}, false
@@ -430,7 +430,7 @@ func (a *account) gateAt(now int64) *Starts {
 	for _, name := range sortedKeys(a.apps) {
 		app := a.apps[name]
 		// To a ledger that begins, it has been starting since the first of its pods that are left, which came last at the latest.
-		if app.progress.Started && !app.tells.Progresses() && !app.single() && resource.SatAdd(app.progress.LastBound, s.Timeout) > now {
+		if app.progress.Started && !app.podCounts.Progresses() && !app.single() && resource.SatAdd(app.progress.LastBound, s.Timeout) > now {
 			s.Memory.Started = append(s.Memory.Started, name)
 		}
 	}

@@ -31,7 +31,7 @@ func (l *Ledger) lead() {
 	l.drain()
 	l.remember()
 	for _, r := range slices.Clone(l.requests.unbound) { // each for itself: order does not matter
-		l.followNomination(r)
+		l.readNomination(r)
 	}
 	l.drain()
 }

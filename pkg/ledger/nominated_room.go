@@ -26,7 +26,7 @@ func (t *nodeTable) hasRoomFor(r *record, together []*record) bool {
 		return false
 	}
 	for _, v := range r.nomination.victims {
-		if v.victim.unlike {
+		if v.victim.conflicts {
 			return false
 		}
 	}

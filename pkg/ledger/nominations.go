@@ -268,8 +268,8 @@ func (r *record) nominatedNode() *node {
 	return r.nomination.node
 }
 
-// followNomination brings a nomination up to date with the pod's status. A nomination of a claim stays as it is: then the status is out of date.
-func (l *Ledger) followNomination(r *record) {
+// readNomination brings a nomination up to date with the pod's status. A nomination of a claim stays as it is: then the status is out of date.
+func (l *Ledger) readNomination(r *record) {
 	switch {
 	case r.Node != "" || r.Terminating:
 		l.endNomination(r)

@@ -53,11 +53,11 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 	case r.state == Gone || r.state == Waiting:
 		l.wait(r, now)
 	}
-	l.effects.settleLater(r.left)
-	r.left = nil
+	l.effects.settleLater(r.formerApp)
+	r.formerApp = nil
 	l.effects.reviewLater(r.group)
 	l.drain()
-	l.followNomination(r)
+	l.readNomination(r)
 }
 
 // readStatus takes in what the status of a pod says beside its binding, which revise does not look at.
@@ -68,7 +68,7 @@ func (l *Ledger) readStatus(r *record, p Pod) {
 	}
 	if r.Nominated != p.Nominated && r.madeRoom == "" { // else the status is from before its MadeRoom
 		r.Nominated = p.Nominated
-		l.followNomination(r)
+		l.readNomination(r)
 	}
 	if r.Announced != p.Announced {
 		r.Announced = p.Announced
@@ -141,7 +141,7 @@ func (l *Ledger) revise(r *record, p Pod) bool {
 	if !p.Request.Equal(r.Request) || p.Class != r.Class {
 		l.endNomination(r)
 	}
-	r.left = r.app
+	r.formerApp = r.app
 	l.assume(r, nil)
 	l.set(r, nil, s, blockedBy) // off every account, with the old values
 	if r.Node != "" {

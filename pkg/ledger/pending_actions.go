@@ -3,7 +3,6 @@ package ledger
 import (
 	"slices"
 
-	"github.com/fairway-scheduler/fairway/pkg/core/backoff"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -63,21 +62,8 @@ func (l *Ledger) PendingActions(now int64) PendingActions {
 	l.withdrawVictims()
 	l.tendNominations(now) // a victim that stays frees no room
 	var e PendingActions
-	soonest := func(at int64) {
-		if e.Next == 0 || at < e.Next {
-			e.Next = at
-		}
-	}
-	for _, v := range l.evictions.victims {
-		switch at := max(v.victim.Due, v.victim.retryAt); {
-		case l.inspection.stopped: // nobody is announced or evicted
-		case v.victim.Phase == Chosen:
-			e.Announce = append(e.Announce, v.victim.Victim)
-		case v.victim.Phase == Announced && at <= now:
-			e.Evict = append(e.Evict, v.victim.Victim)
-		case v.victim.Phase == Announced:
-			soonest(at)
-		}
+	if !l.inspection.stopped { // else no pod is announced or evicted
+		e.Announce, e.Evict, e.Next = l.evictions.toAnnounceAndEvict(now)
 	}
 	if l.rounds.judgesAnnouncements(&l.queues) {
 		e.Withdraw = l.evictions.toTakeBack(l.pods)
@@ -118,7 +104,7 @@ func (l *Ledger) victimInput(in *preemption.VictimInput, r *record, net *netUsag
 	v := r.victim
 	*in = preemption.VictimInput{
 		Nominated: v.claimant.nomination != nil, Total: l.shares.total, InQueue: r.leaf != nil, From: in.From[:0],
-		Conflicts: v.unlike, InGroup: v.with != "", RefusedSince: v.refused,
+		Conflicts: v.conflicts, InGroup: v.with != "", RefusedSince: v.refused,
 	}
 	if !in.Nominated {
 		return
@@ -204,17 +190,7 @@ func (l *Ledger) EvictionFailed(uid UID, refused bool, now int64) {
 	if v == nil || v.Phase == Evicting {
 		return
 	}
-	v.Attempts++
-	v.retryAt = now + backoff.After(v.Attempts, lastEvictBackOff)
-	l.evictions.counts.Failed++
-	if refused {
-		l.evictions.counts.Refused++
-		if v.refused == 0 {
-			v.refused = now
-		}
-	} else {
-		v.refused = 0
-	}
+	l.evictions.failed(v, refused, now)
 }
 
 // Withdrawn notes that the announcement on a pod was taken back.

@@ -125,7 +125,7 @@ type record struct {
 
 	blockedBy reason.Reason // why a Waiting pod takes no part; zero: it is in its pod queue
 
-	left      *account   // while it is revised: the application that it has belonged to until now
+	formerApp *account   // while it is revised: the application that it has belonged to until now
 	inGroup   int        // place among the pods of its group
 	asked     queue.Path // the parsed request, "" if it cannot be parsed
 	inApp     int        // place among the pods of its application
@@ -174,7 +174,7 @@ func (s *roster) remove(r *record) {
 // footprint is what a pod has put on the accounts of its leaf; set undoes and redoes it.
 type footprint struct {
 	charged, demands, queued, window bool
-	wants, kept                      bool // see applications.go
+	wants, limited                   bool // see applications.go
 	doubted                          bool // see gate.go
 }
 
@@ -186,7 +186,7 @@ func (r *record) footprint() footprint {
 		queued:  waits,
 		window:  r.state.inWindow(),
 		wants:   r.wants(),
-		kept:    r.blockedByAppLimit(),
+		limited: r.blockedByAppLimit(),
 		doubted: r.inDoubt(),
 	}
 }

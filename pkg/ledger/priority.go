@@ -46,7 +46,7 @@ func (l *Ledger) MadeRoom(uid UID, node string) {
 func (l *Ledger) keepMadeRoom(r *record) {
 	if r.madeRoom != "" {
 		r.Nominated = r.madeRoom
-		l.followNomination(r)
+		l.readNomination(r)
 	}
 }
 

@@ -35,7 +35,7 @@ func (l *Ledger) set(r *record, leaf *account, s State, blockedBy reason.Reason)
 	}
 	l.afterSet(r, old, oldState, was, will)
 	l.effects.settleLater(r.app)
-	if oldApp != r.left { // else once the pod is where it belongs now
+	if oldApp != r.formerApp { // else once the pod is where it belongs now
 		l.effects.settleLater(oldApp) // last: the slot it gives back may be for the one that the pod belongs to now
 	}
 }
@@ -49,7 +49,7 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will foo
 	if !r.state.charged() {
 		l.assume(r, r.nominatedNode())
 	}
-	l.followNominations(r)
+	l.updatePreemption(r)
 	if r.blockedBy.Code == reason.BackOff != (r.inTimer != notIn) {
 		if r.inTimer == notIn {
 			l.timers = heap.Push(l.timers, timerEntry{r})
@@ -69,8 +69,8 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will foo
 	l.version++
 }
 
-// followNominations ends the nomination of a pod that got a node or is gone, and takes a pod that runs no more off the list of victims.
-func (l *Ledger) followNominations(r *record) {
+// updatePreemption ends the nomination of a pod that got a node or is gone, and takes a pod that runs no more off the list of victims.
+func (l *Ledger) updatePreemption(r *record) {
 	r.listOnNode()
 	r.touch()
 	if r.nomination != nil && !l.trying && (r.state == Reserved || r.state == Bound || r.state == Gone) {
@@ -138,7 +138,7 @@ func (l *Ledger) undo(r *record, was, will footprint) {
 		r.leaf.askForDriver(r, -1)
 	}
 	r.app.wanting -= btoi(was.wants && !will.wants)
-	r.app.kept -= btoi(was.kept && !will.kept)
+	r.app.limited -= btoi(was.limited && !will.limited)
 	if was.doubted && !will.doubted {
 		r.app.doubt(-1)
 	}
@@ -158,7 +158,7 @@ func (l *Ledger) redo(r *record, was, will footprint) {
 		r.leaf.askForDriver(r, 1)
 	}
 	r.app.wanting += btoi(will.wants && !was.wants)
-	r.app.kept += btoi(will.kept && !was.kept)
+	r.app.limited += btoi(will.limited && !was.limited)
 	if will.doubted && !was.doubted {
 		r.app.doubt(1)
 	}
