@@ -78,7 +78,7 @@ func placesOf(places []preemption.Place, u preemption.Unit) (of []preemption.Pla
 func (l *Ledger) stillPossible(w preemption.World, plan preemption.Plan, u preemption.Unit, places []preemption.Place) bool {
 	for _, at := range places {
 		r, e := l.pods[UID(at.UID)], l.nodes.byName[w.Nodes[at.Node].Name]
-		if r == nil || r.leaf == nil || r.state != Waiting && r.state != Parked || e == nil || !e.known || !e.takes(r.class) {
+		if r == nil || r.leaf == nil || r.state != Waiting && r.state != Parked || e == nil || !e.known || !e.takes(&r.class.room) {
 			return false
 		}
 	}

@@ -1,8 +1,6 @@
 package ledger
 
 import (
-	"slices"
-
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -115,7 +113,7 @@ func (l *Ledger) waitsForRoom(c *class, now int64) bool {
 }
 
 // lacksRoom reports whether the class waits behind a pod that fitted no node, or for a node that has room for it (see mayTry). It changes
-// nothing, unlike roomFor: how often somebody looks must not decide which node a release takes.
+// nothing.
 func (l *Ledger) lacksRoom(c *class, now int64) bool {
 	if c.group.open() {
 		_, _, _, fits := l.packNow(c.group)
@@ -124,8 +122,7 @@ func (l *Ledger) lacksRoom(c *class, now int64) bool {
 	if c.Parked() || !c.NeedsRoom(now) || l.opts.Extenders {
 		return c.Parked()
 	}
-	holds := func(e *node) bool { return l.nodes.fits(e, c) }
-	return !slices.ContainsFunc(c.room.candidates, holds) && !slices.ContainsFunc(l.nodes.all[c.room.next:], holds)
+	return !l.nodes.anyFits(&c.room)
 }
 
 // says is what the pod that failed last shows, or what one of the class showed last.
@@ -185,7 +182,7 @@ func (l *Ledger) Shortage(uid UID) (Shortage, bool) {
 	c, s := r.class, Shortage{Nodes: len(l.nodes.all)}
 	lacking := make([]int, c.request.Len())
 	for _, e := range l.nodes.all {
-		if !e.takes(c) {
+		if !e.takes(&c.room) {
 			continue
 		}
 		s.TooMany += btoi(e.full())

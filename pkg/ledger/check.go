@@ -174,7 +174,7 @@ func (l *Ledger) checkRoom() (wrong []string) {
 			say("node %s is not where the list of nodes has it", name)
 		}
 		for _, c := range l.classes.byKey {
-			if e.known && e.index < c.room.next && l.nodes.fits(e, c) && !slices.Contains(c.room.candidates, e) {
+			if e.known && e.index < c.room.next && l.nodes.fits(e, &c.room) && !slices.Contains(c.room.candidates, e) {
 				say("class %q has lost sight of node %s, which has room", c.key, name)
 			}
 		}

@@ -3,7 +3,6 @@ package ledger
 import (
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/breaker"
-	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
@@ -11,14 +10,12 @@ import (
 // be released.
 type class struct {
 	breaker.Breaker
+	room
 
-	key      string
-	request  resource.List
-	eligible func(facts any) bool
-	pods     int // records that refer to it
-	lane     book.Lane
-	driver   bool
-	group    *group // of all its pods, nil for none
+	key    string
+	pods   int // records that refer to it
+	lane   book.Lane
+	driver bool
 
 	queued   int // pods in pod queues
 	inQueued int // place among the classes with such pods
@@ -28,7 +25,6 @@ type class struct {
 	lastFailed  *record
 	lastMessage string // what a pod of the class showed last, in upstream's words
 
-	room    room
 	fitNode *node // a node with room, as of the last look
 	// lackedRoom holds for the look of Backlog that is noted beside it.
 	lackedRoom bool
@@ -70,7 +66,7 @@ func (t *classTable) of(r *record) *class {
 		c = t.byKey[key]
 	}
 	if c == nil {
-		c = &class{key: key, request: r.Request, eligible: r.Eligible, group: r.group, driver: driver, Breaker: breaker.New()}
+		c = &class{key: key, driver: driver, Breaker: breaker.New(), room: room{request: r.Request, eligible: r.Eligible, group: r.group}}
 		t.byKey[key] = c
 		c.lane = t.lanes.Add(c)
 		if driver {
@@ -80,8 +76,8 @@ func (t *classTable) of(r *record) *class {
 	return c
 }
 
-// move moves a pod to another class, nil for none. The pod is in no pod queue when this is called.
-func (t *classTable) move(r *record, c *class) {
+// move moves a pod to another class, nil for none. The pod is in no pod queue when this is called. A class sees the nodes while a pod belongs to it.
+func (t *classTable) move(r *record, c *class, nodes *nodeTable) {
 	if old := r.class; old != nil && old != c {
 		if c != nil {
 			r.clearLastFailed()
@@ -94,11 +90,14 @@ func (t *classTable) move(r *record, c *class) {
 		}
 		if old.pods--; old.pods == 0 {
 			delete(t.byKey, old.key)
+			nodes.unwatch(&old.room)
 			t.lanes.Remove(old, old.lane)
 		}
 	}
 	if c != nil && c != r.class {
-		c.pods++
+		if c.pods++; c.pods == 1 {
+			nodes.watch(&c.room)
+		}
 		if r.state == Released {
 			c.Enter()
 		}
@@ -127,13 +126,6 @@ func (t *classTable) dequeued(c *class) {
 func (t *classTable) endBackOffs() {
 	for _, c := range t.byKey { // each for itself: order does not matter
 		c.EndBackOff()
-	}
-}
-
-// forgetRoom lets all classes look for room at all nodes again.
-func (t *classTable) forgetRoom() {
-	for _, c := range t.byKey { // each for itself: order does not matter
-		c.room = room{}
 	}
 }
 

@@ -38,7 +38,7 @@ type eligibility struct {
 func (f *eligibility) Fits(c *preemption.Claimant, at int, _ []string) bool {
 	class := f.classes[c.Class]
 	e := node{Node: f.facts[at], known: true}
-	return class != nil && e.takes(class)
+	return class != nil && e.takes(&class.room)
 }
 
 func (f *eligibility) Commit(*preemption.Claimant, int, []string) { f.commits++ }

@@ -109,7 +109,7 @@ func (l *Ledger) releaseGroup(g *group, now int64) *record {
 	}
 	for i, r := range pods {
 		c := l.charge(r, now)
-		l.assume(r, places[i])
+		l.nodes.assume(r, places[i])
 		if i > 0 {
 			l.groupRelease.next = append(l.groupRelease.next, c)
 		}

@@ -130,7 +130,7 @@ func (l *Ledger) giveBackHeld() {
 	for _, e := range l.nodes.all { // each for itself: order does not matter
 		if e.heldFor != nil {
 			e.heldFor = nil
-			l.gained(e)
+			l.nodes.gained(e)
 		}
 	}
 	for _, r := range l.parked { // a probe may have been kept off those nodes

@@ -97,7 +97,7 @@ func (l *Ledger) NodesNominatedToOthers(uid UID) map[string]bool {
 	var taken map[string]bool
 	for _, o := range l.nominations.pods {
 		e := o.nomination.node
-		if o == r || o.assumedOn != e || e == r.assumedOn || taken[e.Name] || r.class == nil || l.nodes.fits(e, r.class) {
+		if o == r || o.assumedOn != e || e == r.assumedOn || taken[e.Name] || r.class == nil || l.nodes.fits(e, &r.class.room) {
 			continue
 		}
 		if taken == nil {

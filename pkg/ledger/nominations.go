@@ -131,7 +131,7 @@ func (l *Ledger) giveNode(r *record, p *nomination) {
 	}
 	r.listOnNode()
 	if r.leaf != nil && !r.state.charged() {
-		l.assume(r, p.node)
+		l.nodes.assume(r, p.node)
 	}
 	l.nominations.checkStatus(r)
 	l.version++
@@ -146,11 +146,11 @@ func (l *Ledger) endNomination(r *record) {
 	l.nominations.remove(r)
 	p.node.changed()
 	if !r.state.charged() {
-		l.assume(r, nil)
+		l.nodes.assume(r, nil)
 	}
 	r.listOnNode()
 	for _, o := range l.parked { // each for itself: a probe may have been kept off the node
-		if o != r && l.nodes.fits(p.node, o.class) {
+		if o != r && l.nodes.fits(p.node, &o.class.room) {
 			l.woken = append(l.woken, o.UID)
 		}
 	}
@@ -206,7 +206,7 @@ func (l *Ledger) nominationInput(r *record, now int64) preemption.NominationInpu
 	if in.Attempting || !in.Waiting {
 		return in
 	}
-	in.NodeUsable = p.node.known && p.node.takes(r.class)
+	in.NodeUsable = p.node.known && p.node.takes(&r.class.room)
 	in.GroupIncomplete = r.group.open() && r.group.nominated() < r.group.Need()
 	in.RoomThere = l.nodes.roomIsThere(r)
 	switch c := p.claim; {

@@ -12,7 +12,7 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 	l.now = now
 	if p.Foreign {
 		l.forget(p.UID)
-		l.observeForeign(p)
+		l.changed(l.nodes.observeForeign(p))
 		l.drain()
 		return
 	}
@@ -104,10 +104,7 @@ func (l *Ledger) ForgetPod(uid UID, now int64) {
 }
 
 func (l *Ledger) forget(uid UID) {
-	if p, ok := l.nodes.foreign[uid]; ok {
-		delete(l.nodes.foreign, uid)
-		l.nodes.get(p.Node).add(l, p.Request, -1, true)
-	}
+	l.changed(l.nodes.forgetForeign(uid))
 	r := l.pods[uid]
 	if r == nil {
 		return
@@ -116,14 +113,14 @@ func (l *Ledger) forget(uid UID) {
 		l.evictions.podLeaves(r, l.now)
 	}
 	if r.state == Bound {
-		l.nodes.get(r.Node).add(l, r.Request, -1, false)
+		l.changed(l.nodes.count(r, -1))
 	} else {
 		r.clearLastFailed()
 	}
 	l.step(r, l.now, nil, Gone, reason.Reason{})
 	r.wakeBehind()
 	l.unask(r)
-	l.classes.move(r, nil)
+	l.classes.move(r, nil, &l.nodes)
 	delete(l.pods, uid)
 	delete(l.requests.orphans, uid)
 	g := r.group
@@ -142,10 +139,10 @@ func (l *Ledger) revise(r *record, p Pod) bool {
 		l.endNomination(r)
 	}
 	r.formerApp = r.app
-	l.assume(r, nil)
+	l.nodes.assume(r, nil)
 	l.set(r, nil, s, blockedBy) // off every account, with the old values
 	if r.Node != "" {
-		l.nodes.get(r.Node).add(l, r.Request, -1, false)
+		l.changed(l.nodes.count(r, -1))
 	}
 	l.unask(r)
 	r.quit()
@@ -153,13 +150,13 @@ func (l *Ledger) revise(r *record, p Pod) bool {
 	l.groups.join(r, l.leading)
 	l.ask(r)
 	if s == Bound {
-		l.nodes.get(r.Node).add(l, r.Request, 1, false)
+		l.changed(l.nodes.count(r, 1))
 	}
 	if s.charged() { // the caller enters the others again
 		l.set(r, leaf, s, blockedBy)
 	}
 	if assumedOn != nil {
-		l.assume(r, l.nodes.get(assumedOn.Name)) // by name: the old entry of an unknown node left with its last pod
+		l.nodes.assume(r, l.nodes.get(assumedOn.Name)) // by name: the old entry of an unknown node left with its last pod
 	}
 	return true
 }
@@ -183,7 +180,7 @@ func (l *Ledger) ask(r *record) {
 	if r.Node != "" {
 		return // bind takes it out of its class, once it has left the order book
 	}
-	l.classes.move(r, l.classes.of(r))
+	l.classes.move(r, l.classes.of(r), &l.nodes)
 	r.Request = r.class.request // equal, and one copy for all of the class
 	q, first := l.requests.add(r)
 	if first {
@@ -205,9 +202,9 @@ func (l *Ledger) unask(r *record) {
 func (l *Ledger) bind(r *record, now int64) {
 	l.unask(r)
 	if r.state != Bound {
-		l.nodes.get(r.Node).add(l, r.Request, 1, false)
+		l.changed(l.nodes.count(r, 1))
 	}
-	l.assume(r, l.nodes.get(r.Node))
+	l.nodes.assume(r, l.nodes.get(r.Node))
 	wasProbe := r.state == Parked
 	leaf := r.leaf
 	if !r.state.charged() {
@@ -225,7 +222,7 @@ func (l *Ledger) bind(r *record, now int64) {
 	if wasProbe {
 		r.wakeBehind()
 	}
-	l.classes.move(r, nil)
+	l.classes.move(r, nil, &l.nodes)
 }
 
 // wait enters an unbound pod where it asks to be, with the rule that blocks it there, if one does.

@@ -25,7 +25,7 @@ type Rehearsal struct {
 	// comes, and not again once it had none. fresh: what is known holds.
 	fresh, roomy bool
 	open         book.Lanes
-	kept         map[*class]room // see Keep
+	kept         map[*class]seen // see Keep
 
 	// The others of a group of which a pod was charged, and where they go.
 	group  []*record
@@ -65,7 +65,7 @@ func (l *Ledger) Rehearse() *Rehearsal {
 	defer l.mu.Unlock()
 	h := &Rehearsal{ledger: l, parked: map[*class]bool{}}
 	for _, c := range l.classes.byKey { // each for itself: order does not matter
-		h.parked[c] = c.says() != "" && l.nodes.roomFor(c) != nil
+		h.parked[c] = c.says() != "" && l.nodes.roomFor(&c.room) != nil
 	}
 	return h
 }
@@ -108,7 +108,7 @@ func (h *Rehearsal) Next(roomy, tell bool) (Charge, bool) {
 			return Charge{}, false
 		}
 		if !roomy {
-			place = l.nodes.roomFor(r.class)
+			place = l.nodes.roomFor(&r.class.room)
 		}
 		if len(h.group) > 0 {
 			place = h.places[0]
@@ -124,7 +124,7 @@ func (h *Rehearsal) Next(roomy, tell bool) (Charge, bool) {
 	r.alone = r.leaf.driverPods == 0
 	l.set(r, r.leaf, Released, reason.Reason{})
 	l.settleApplications()
-	l.assume(r, place)
+	l.nodes.assume(r, place)
 	h.charged = append(h.charged, r)
 	if r.group != nil {
 		r.group.count()
@@ -194,7 +194,7 @@ func (h *Rehearsal) turn(a *account, open book.Lanes) *record {
 				}
 				return r
 			}
-		case h.roomy || l.nodes.roomFor(r.class) != nil:
+		case h.roomy || l.nodes.roomFor(&r.class.room) != nil:
 			return r
 		}
 		r.class.mark = 0
@@ -228,9 +228,9 @@ func (h *Rehearsal) Keep(on bool) {
 	defer l.mu.Unlock()
 	h.kept = nil
 	if on {
-		h.kept = make(map[*class]room, len(l.classes.byKey))
+		h.kept = make(map[*class]seen, len(l.classes.byKey))
 		for _, c := range l.classes.byKey { // each for itself: order does not matter
-			h.kept[c] = c.room
+			h.kept[c] = c.seen
 		}
 	}
 }
@@ -240,7 +240,7 @@ func (h *Rehearsal) Keep(on bool) {
 func (h *Rehearsal) lookAnew() {
 	h.fresh = false
 	for _, c := range h.ledger.classes.byKey { // each for itself: order does not matter
-		c.room = h.kept[c]
+		c.seen = h.kept[c]
 	}
 }
 
@@ -301,7 +301,7 @@ func (h *Rehearsal) Stopped(uid UID) reason.Reason {
 	why := l.why(r)
 	switch {
 	case why.Code != reason.WaitingTurn:
-	case l.nodes.roomFor(r.class) == nil:
+	case l.nodes.roomFor(&r.class.room) == nil:
 		return l.nodes.noRoom(r)
 	case h.parked[r.class]:
 		return reason.Reason{Code: reason.Parked, Queue: why.Queue, Detail: r.class.says()}
@@ -362,7 +362,7 @@ func (h *Rehearsal) NodeFor(uid UID) (n Node, grown, ok bool) {
 	var best *node
 	var bestHolds bool
 	for _, e := range l.nodes.all { // the best of all: order does not matter
-		if !e.takes(c) {
+		if !e.takes(&c.room) {
 			continue
 		}
 		holds := e.Allocatable.Max(c.request).Equal(e.Allocatable)

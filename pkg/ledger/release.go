@@ -52,7 +52,7 @@ func (l *Ledger) Choose(now int64) (Release, bool) {
 		assumedOn = p
 	}
 	c := l.charge(r, now)
-	l.assume(r, assumedOn)
+	l.nodes.assume(r, assumedOn)
 	l.drain()
 	return c, true
 }
@@ -312,7 +312,7 @@ func (l *Ledger) Reserve(uid UID, node string, now int64) (reason.Reason, bool) 
 		r.class.Reserve(l.opts.Window)
 	}
 	l.step(r, now, r.leaf, Reserved, reason.Reason{})
-	l.assume(r, l.nodes.get(node))
+	l.nodes.assume(r, l.nodes.get(node))
 	l.drain()
 	return reason.Reason{}, true
 }

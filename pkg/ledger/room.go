@@ -1,8 +1,9 @@
 package ledger
 
 import (
+	"slices"
+
 	"github.com/fairway-scheduler/fairway/pkg/core/breaker"
-	"github.com/fairway-scheduler/fairway/pkg/core/capacity"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -17,55 +18,97 @@ const maxLooked = 1024
 // maxCandidates bounds what a class remembers of nodes that gained room; beyond, it looks at all nodes again.
 const maxCandidates = 64
 
-// room is a class's view of the nodes. Invariant: every node with room for the class is among the candidates, or at or behind next
-// in the ledger's list of nodes. So a class that waits for room looks at nothing but nodes that gain some.
+// room is what the pods of a class need of a node, and what the class has seen of the nodes.
 type room struct {
+	request  resource.List
+	eligible func(facts any) bool // see Pod.Eligible
+	group    *group               // of all its pods, nil for none
+
+	seen
+	inRooms int // place in the table's list of rooms
+}
+
+// seen is how far a class has looked for room. Invariant: every node with room for it is among the candidates, or at or behind next in the list of
+// nodes. So a class that waits for room looks at nothing but nodes that gain some.
+type seen struct {
 	candidates []*node
 	next       int
 }
 
-// full: the node takes no more pods.
-func (e *node) full() bool { return capacity.Slots(e.Pods, e.assumed+e.foreignPods) <= 0 }
-
-// takes reports whether the pods of the class may use the node as far as the node itself decides.
-func (e *node) takes(c *class) bool {
-	if c.eligible != nil {
-		return c.eligible(e.Facts)
-	}
-	return e.Usable
+// watch begins to keep what a class sees of the nodes right.
+func (t *nodeTable) watch(s *room) {
+	s.inRooms = len(t.rooms)
+	t.rooms = append(t.rooms, s)
 }
 
-// ObserveUnlisted takes in which resources pods may get on a node that does not list them, or that filters pass over: names, and
-// groups, which are all that stands before the slash of a name. The set is not edited afterwards.
-func (l *Ledger) ObserveUnlisted(names map[resource.Name]bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.nodes.unlisted = names
-	l.nodes.roomChanges++
-	l.classes.forgetRoom()
+func (t *nodeTable) unwatch(s *room) {
+	last := len(t.rooms) - 1
+	t.rooms[s.inRooms], t.rooms[last].inRooms = t.rooms[last], s.inRooms
+	t.rooms[last] = nil
+	t.rooms = t.rooms[:last]
+}
+
+// lookAgain has every class look at all nodes again.
+func (t *nodeTable) lookAgain() {
+	for _, s := range t.rooms { // each for itself: order does not matter
+		s.lookAgain()
+	}
+}
+
+func (s *room) lookAgain() { s.seen = seen{} }
+
+func (t *nodeTable) observeUnlisted(names map[resource.Name]bool) {
+	t.unlisted = names
+	t.roomChanges++
+	t.lookAgain()
 }
 
 // gained makes the node a candidate of the classes that had passed it over.
-func (l *Ledger) gained(e *node) {
+func (t *nodeTable) gained(e *node) {
 	if !e.known {
 		return
 	}
-	l.nodes.roomChanges++
-	for _, c := range l.classes.byKey { // each for itself: order does not matter
-		if e.index >= c.room.next || !l.nodes.fits(e, c) {
+	t.roomChanges++
+	for _, s := range t.rooms { // each for itself: order does not matter
+		if e.index >= s.next || !t.fits(e, s) {
 			continue
 		}
-		switch n := len(c.room.candidates); {
+		switch n := len(s.candidates); {
 		case n == maxCandidates:
-			c.room = room{}
-		case n == 0 || c.room.candidates[n-1] != e:
-			c.room.candidates = append(c.room.candidates, e)
+			s.lookAgain()
+		case n == 0 || s.candidates[n-1] != e:
+			s.candidates = append(s.candidates, e)
 		}
 	}
 }
 
+// roomFor returns a node with room for a class, nil if there is none.
+func (t *nodeTable) roomFor(s *room) *node {
+	for n := len(s.candidates); n > 0; n = len(s.candidates) {
+		if e := s.candidates[n-1]; t.fits(e, s) {
+			return e
+		}
+		s.candidates = s.candidates[:n-1]
+	}
+	for ; s.next < len(t.all); s.next++ {
+		if e := t.all[s.next]; t.fits(e, s) {
+			return e
+		}
+	}
+	return nil
+}
+
+// mayFind: false where the last look found no room and no node has gained any since.
+func (t *nodeTable) mayFind(s *room) bool { return len(s.candidates) > 0 || s.next < len(t.all) }
+
+// anyFits is roomFor for somebody who only asks: how often that happens must not decide which node a release takes.
+func (t *nodeTable) anyFits(s *room) bool {
+	fits := func(e *node) bool { return t.fits(e, s) }
+	return slices.ContainsFunc(s.candidates, fits) || slices.ContainsFunc(t.all[s.next:], fits)
+}
+
 // assume takes the pod's room on a node: of a released pod where there was room, then where kube-scheduler put it. nil gives it back.
-func (l *Ledger) assume(r *record, e *node) {
+func (t *nodeTable) assume(r *record, e *node) {
 	old := r.assumedOn
 	if old == e {
 		return
@@ -80,8 +123,8 @@ func (l *Ledger) assume(r *record, e *node) {
 		old.used.Sub(r.Request)
 		old.assumed--
 		old.changed()
-		l.gained(old)
-		old.dropIfEmpty(l)
+		t.gained(old)
+		t.dropIfEmpty(old)
 	}
 	r.listOnNode()
 }
@@ -111,33 +154,32 @@ func (r *record) listOnNode() {
 	}
 }
 
-// unlist takes a node out. The last one takes its place, so every class looks again.
-func (l *Ledger) unlist(e *node) {
-	last := l.nodes.all[len(l.nodes.all)-1]
-	l.nodes.all[e.index], last.index = last, e.index
-	l.nodes.all = l.nodes.all[:len(l.nodes.all)-1]
-	l.classes.forgetRoom()
-}
-
 // Candidates returns up to n nodes with room for a released pod: the one its room was taken on, and others from where the last call
 // stopped, so that all nodes have their turn. None in a cluster of up to small nodes, where looking at all of them costs little.
 func (l *Ledger) Candidates(uid UID, n, small int) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r := l.pods[uid]
-	if r != nil && r.state == Released && (r.group.open() || r.nomination != nil) && r.assumedOn != nil && r.assumedOn.known {
-		return []string{r.assumedOn.Name} // the places of a group were chosen together, and one that was made by preemption is for this pod
+	if r := l.pods[uid]; r != nil && r.state == Released {
+		return l.nodes.candidates(r, n, small)
 	}
-	if r == nil || r.state != Released || len(l.nodes.all) <= small {
+	return nil
+}
+
+func (t *nodeTable) candidates(r *record, n, small int) []string {
+	assumed := r.assumedOn != nil && r.assumedOn.known
+	switch {
+	case assumed && (r.group.open() || r.nomination != nil):
+		return []string{r.assumedOn.Name} // the places of a group were chosen together, and one that was made by preemption is for this pod
+	case len(t.all) <= small:
 		return nil
 	}
 	names := make([]string, 0, n)
-	if r.assumedOn != nil && r.assumedOn.known {
+	if assumed {
 		names = append(names, r.assumedOn.Name)
 	}
-	for looked := 0; looked < min(maxLooked, len(l.nodes.all)) && len(names) < n; looked++ {
-		l.nodes.nextCandidate = (l.nodes.nextCandidate + 1) % len(l.nodes.all)
-		if e := l.nodes.all[l.nodes.nextCandidate]; e != r.assumedOn && l.nodes.fits(e, r.class) {
+	for looked := 0; looked < min(maxLooked, len(t.all)) && len(names) < n; looked++ {
+		t.nextCandidate = (t.nextCandidate + 1) % len(t.all)
+		if e := t.all[t.nextCandidate]; e != r.assumedOn && t.fits(e, &r.class.room) {
 			names = append(names, e.Name)
 		}
 	}
@@ -146,7 +188,7 @@ func (l *Ledger) Candidates(uid UID, n, small int) []string {
 
 // mayTry reports whether a pod of the class may be released now as far as room goes, and takes note of the node.
 func (l *Ledger) mayTry(c *class, now int64) bool {
-	c.fitNode = l.nodes.roomFor(c)
+	c.fitNode = l.nodes.roomFor(&c.room)
 	return c.fitNode != nil || l.mayTryWithoutRoom(c, now)
 }
 
@@ -157,7 +199,7 @@ func (l *Ledger) mayTryWithoutRoom(c *class, now int64) bool {
 
 // mayHaveRoom is mayTry without looking at a node: false where the last look found no room and no node has gained any since.
 func (l *Ledger) mayHaveRoom(c *class, now int64) bool {
-	if len(c.room.candidates) == 0 && c.room.next >= len(l.nodes.all) {
+	if !l.nodes.mayFind(&c.room) {
 		c.fitNode = nil
 		return l.mayTryWithoutRoom(c, now)
 	}

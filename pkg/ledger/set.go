@@ -47,7 +47,7 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will foo
 	}
 	l.updateRosters(r, oldState)
 	if !r.state.charged() {
-		l.assume(r, r.nominatedNode())
+		l.nodes.assume(r, r.nominatedNode())
 	}
 	l.updatePreemption(r)
 	if r.blockedBy.Code == reason.BackOff != (r.inTimer != notIn) {

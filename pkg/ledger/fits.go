@@ -1,0 +1,120 @@
+package ledger
+
+import (
+	"math"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/capacity"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// Whether pods fit on nodes, as far as arithmetic and the nodes themselves decide. What only filters know (ports, volumes, affinity between pods) is
+// left to the attempt.
+
+// fits reports whether the node has room for one more pod of a class. A resource that the node does not list it does not have,
+// unless nodes need not list it: else a class that wants a device would have room on every node without devices.
+func (t *nodeTable) fits(e *node, s *room) bool {
+	if !e.known || e.full() || e.heldFor != nil && e.heldFor != s.group {
+		return false
+	}
+	return t.capacityOf(e).Fits(&e.used, s.request) && e.takes(s)
+}
+
+// takes reports whether the pods of a class may use the node as far as the node itself decides.
+func (e *node) takes(s *room) bool {
+	if s.eligible != nil {
+		return s.eligible(e.Facts)
+	}
+	return e.Usable
+}
+
+// full: the node takes no more pods.
+func (e *node) full() bool { return capacity.Slots(e.Pods, e.assumed+e.foreignPods) <= 0 }
+
+// capacityOf is what the node offers, whatever is used of it.
+func (t *nodeTable) capacityOf(e *node) capacity.Node {
+	return capacity.Node{Listed: e.Allocatable, Unlisted: t.unlisted}
+}
+
+// spaces is how many pods of a class fit on a node on which so many of each class were placed already.
+func (t *nodeTable) spaces(e *node, classes []*class, which int, taken []int, empty bool) int {
+	c := classes[which]
+	if !e.known || e.heldFor != nil && e.heldFor != c.group && !empty {
+		return 0
+	}
+	used, pods := e.usedIf(empty)
+	for _, t := range taken {
+		pods += t
+	}
+	n := t.capacityOf(e).Count(c.request, capacity.Slots(e.Pods, pods), func(name resource.Name) int64 {
+		all := used.Get(name)
+		for g, t := range taken {
+			if t > 0 {
+				all = resource.SatAdd(all, resource.SatMul(int64(t), classes[g].request.Get(name)))
+			}
+		}
+		return all
+	})
+	if n == 0 || !e.takes(&c.room) {
+		return 0
+	}
+	return n
+}
+
+// lacksInAll returns a resource of which the group says that it needs more than is free on all nodes together, and how much of it is.
+func (t *nodeTable) lacksInAll(g *group, empty bool) (resource.Name, int64) {
+	if g.MinResources.Len() == 0 || g.Bound > 0 {
+		return "", 0
+	}
+	for i := range g.MinResources.Len() {
+		want, free := g.MinResources.At(i), int64(0)
+		for _, e := range t.all { // a sum: order does not matter
+			if e.Usable && (e.heldFor == nil || e.heldFor == g || empty) {
+				used, _ := e.usedIf(empty)
+				free = resource.SatAdd(free, max(t.capacityOf(e).Free(want.Name, used.Get(want.Name)), 0))
+			}
+		}
+		if want.Value > free {
+			return want.Name, free
+		}
+	}
+	return "", 0
+}
+
+// noRoom says why no node has room for a waiting pod: of which resource the node that comes closest has too little. Closest is the one
+// that lacks the smallest part of what the pod asks for.
+func (t *nodeTable) noRoom(r *record) reason.Reason {
+	why := reason.Reason{Code: reason.WaitingForRoom, Queue: string(r.leaf.path)}
+	n := reason.Room{Nodes: int64(len(t.all))}
+	least := int64(math.MaxInt64)
+	for _, e := range t.all { // the least of all: order does not matter
+		if !e.takes(&r.class.room) {
+			continue
+		}
+		n.Usable++
+		n.Full += int64(btoi(e.full()))
+		name, free, part := t.shortOf(e, r.class.request)
+		if name != "" && (part < least || part == least && name < why.Resource) {
+			least, why.Resource, why.Asked, n.Free = part, name, r.class.request.Get(name), free
+		}
+	}
+	why.Numbers = n
+	return why
+}
+
+// shortOf returns the resource of which the node lacks the largest part of the request, in millionths, and what is free of it.
+func (t *nodeTable) shortOf(e *node, request resource.List) (name resource.Name, free, part int64) {
+	has := t.capacityOf(e)
+	for i := range request.Len() {
+		want := request.At(i)
+		used := e.used.Get(want.Name)
+		if !has.Lacks(used, want) {
+			continue
+		}
+		left := max(has.Free(want.Name, used), 0)
+		if p := resource.Part(1_000_000, want.Value-left, want.Value); name == "" || p > part {
+			name, free, part = want.Name, left, p
+		}
+	}
+	return name, free, part
+}
