@@ -134,6 +134,13 @@ func addSigned(s *resource.Sum, d resource.List, sign int) {
 	}
 }
 
+func sign(up bool) int {
+	if up {
+		return 1
+	}
+	return -1
+}
+
 // rekey recomputes what the parent's order books compare.
 func (a *account) rekey(total resource.List) {
 	if a.parent == nil {

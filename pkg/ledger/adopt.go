@@ -61,7 +61,7 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 // wake takes a parked claimant out of kube-scheduler's queue: it is released when its room is there.
 func (l *Ledger) wake(r *record) {
 	if r.state == Parked {
-		l.woken = append(l.woken, r.UID)
+		l.window.wake(r)
 	}
 }
 

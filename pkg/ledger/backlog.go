@@ -76,7 +76,7 @@ func (l *Ledger) Backlog(n int, after, now int64) (show, unshow []Backlogged) {
 // moved for that, probes included. Where there are more probes than that it returns none: they show upstream's own condition, and are backlog
 // enough.
 func (l *Ledger) together(n int) (pods []*record, more bool) {
-	if len(l.parked)+len(l.timers) > n {
+	if len(l.window.parked)+len(l.backOffs) > n {
 		return nil, true
 	}
 	t := l.try()

@@ -23,7 +23,7 @@ func (l *Ledger) Check() (wrong []string) {
 	for _, uid := range sortedKeys(l.pods) {
 		r := l.pods[uid]
 		e := r.footprint()
-		window += btoi(e.window)
+		window += btoi(r.state.inWindow())
 		if r.state == Released {
 			inFlight[r.class]++
 		}
@@ -40,8 +40,8 @@ func (l *Ledger) Check() (wrong []string) {
 			say("pod %s: in its pod queue is %v, should be %v", r.Name, r.InQueue(), want)
 		}
 	}
-	if window != l.inWindow {
-		say("window holds %d pods, counted %d", window, l.inWindow)
+	if window != l.window.pods {
+		say("window holds %d pods, counted %d", window, l.window.pods)
 	}
 	for _, c := range l.classes.byKey {
 		if inFlight[c] != c.InFlight() || c.Parked() != (c.probe != nil) {
@@ -99,8 +99,8 @@ func (l *Ledger) checkRosters() (wrong []string) {
 		}
 	}
 	inRoster := func(r *record) int { return int(r.inRoster) }
-	look("released", l.released, func(r *record) bool { return r.state == Released }, inRoster)
-	look("parked", l.parked, func(r *record) bool { return r.state == Parked }, inRoster)
+	look("released", l.window.released, func(r *record) bool { return r.state == Released }, inRoster)
+	look("parked", l.window.parked, func(r *record) bool { return r.state == Parked }, inRoster)
 	look("shown unschedulable", l.showing, func(r *record) bool { return r.inRequest != notIn && r.Unschedulable != "" },
 		func(r *record) int { return r.inShowing })
 	if l.trying {

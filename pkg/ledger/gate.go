@@ -184,7 +184,7 @@ func (a *account) count(counts bool) {
 		return
 	}
 	a.counted = counts
-	a.parent.addDemandSum(&a.demand, step(counts))
+	a.parent.addDemandSum(&a.demand, sign(counts))
 }
 
 // look follows the progress of an application, and learns how long its start took.

@@ -20,7 +20,7 @@ type Leaving struct {
 func (l *Ledger) Leaving() (qs []Leaving, busy bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.queues.leaving(), l.inWindow > 0
+	return l.queues.leaving(), l.window.pods > 0
 }
 
 // leaving counts again each time: it is rare that a Queue leaves, and nothing that flows has to keep counters for it.

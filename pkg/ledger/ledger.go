@@ -35,11 +35,9 @@ type Ledger struct {
 	requests requests
 
 	// Pods.
-	pods     map[UID]*record
-	released roster // in state Released: at most a window
-	parked   roster // in state Parked
-	classes  classTable
-	free     book.FreeList[*record]
+	pods    map[UID]*record
+	classes classTable
+	free    book.FreeList[*record]
 
 	// Applications: see applications.go.
 	leading   bool   // see Lead
@@ -72,11 +70,9 @@ type Ledger struct {
 
 	// Dispatch.
 	now        int64 // the latest time heard of, for steps that no caller times
-	ticket     uint64
-	inWindow   int
+	window     window
+	backOffs   backOffs
 	mark       uint64
-	timers     []timerEntry // a heap
-	woken      []UID
 	conditions conditions
 	showing    []*record // unbound pods that show Unschedulable, in no order that means anything
 	surveyed   int       // where Survey goes on
@@ -84,7 +80,6 @@ type Ledger struct {
 	review     int       // where Backlog goes on
 	before     []before  // memory of trials that have ended
 	trying     bool      // a trial is under way: nobody is told, and the tree stays as it is
-	repairs    uint64
 
 	effects effects
 	journal journal
@@ -102,6 +97,7 @@ func New(o Options) *Ledger {
 		queues:   newQueueTree(),
 		requests: requests{byQueue: map[queue.Path]*queueRequest{}, orphans: map[UID]*record{}},
 		mu:       lock{clock: o.Clock},
+		window:   window{size: o.Window},
 		opts:     o,
 		pods:     map[UID]*record{},
 		classes:  classTable{byKey: map[string]*class{}},

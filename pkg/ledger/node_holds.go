@@ -133,8 +133,8 @@ func (l *Ledger) giveBackHeld() {
 			l.nodes.gained(e)
 		}
 	}
-	for _, r := range l.parked { // a probe may have been kept off those nodes
-		l.woken = append(l.woken, r.UID)
+	for _, r := range l.window.parked { // a probe may have been kept off those nodes
+		l.window.wake(r)
 	}
 	l.version++
 }

@@ -149,9 +149,9 @@ func (l *Ledger) endNomination(r *record) {
 		l.nodes.assume(r, nil)
 	}
 	r.listOnNode()
-	for _, o := range l.parked { // each for itself: a probe may have been kept off the node
+	for _, o := range l.window.parked { // each for itself: a probe may have been kept off the node
 		if o != r && l.nodes.fits(p.node, &o.class.room) {
-			l.woken = append(l.woken, o.UID)
+			l.window.wake(o)
 		}
 	}
 	l.nominations.checkStatus(r)

@@ -18,7 +18,7 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 	}
 	r := l.pods[p.UID]
 	if r == nil {
-		r = &record{Pod: p, state: Gone, since: now, inApp: notIn, inTimer: notIn, inRequest: notIn, inShowing: notIn, lastCondition: p.Shown, inherited: p.Shown != ""}
+		r = &record{Pod: p, state: Gone, since: now, inApp: notIn, inBackOffs: notIn, inRequest: notIn, inShowing: notIn, lastCondition: p.Shown, inherited: p.Shown != ""}
 		l.pods[p.UID] = r
 		l.groups.join(r, l.leading)
 		l.ask(r)
@@ -42,7 +42,7 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 		l.bind(r, now)
 	case p.Terminating:
 		if r.state == Parked {
-			l.woken = append(l.woken, r.UID) // a finalizer may hold it for long, and kube-scheduler would keep it meanwhile
+			l.window.wake(r) // a finalizer may hold it for long, and kube-scheduler would keep it meanwhile
 		}
 		l.step(r, now, nil, Gone, reason.Reason{})
 		r.wakeBehind()
@@ -91,7 +91,7 @@ func (l *Ledger) rejudgeParked(r *record) {
 	}
 	l.set(r, leaf, Parked, reason.Reason{})
 	l.effects.reviewLater(r.group)
-	l.woken = append(l.woken, r.UID)
+	l.window.wake(r)
 }
 
 // ForgetPod takes a pod that no longer exists, or has ended, off the books.

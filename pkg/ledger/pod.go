@@ -117,7 +117,7 @@ type record struct {
 	inRoster int32 // place among the released or parked pods
 	onNode   int32 // place among the pods of listedOn
 
-	inTimer       int            // place among the back-off timers
+	inBackOffs    int            // place among the back-off timers
 	limitShown    *reason.Reason // of a pod in a pod queue: the limit that its condition names; nil: none
 	lastCondition string         // the sentence that its condition shows, as far as is known
 
@@ -156,26 +156,11 @@ func (r *record) shownLimit() reason.Reason {
 // blocked reports whether a rule keeps a waiting pod out of the order books.
 func (r *record) blocked() bool { return r.blockedBy.Code != "" }
 
-// roster is a set of records, in no order that means anything. A record is in one at most.
-type roster []*record
-
-func (s *roster) add(r *record) {
-	r.inRoster = int32(len(*s))
-	*s = append(*s, r)
-}
-
-func (s *roster) remove(r *record) {
-	last := len(*s) - 1
-	(*s)[r.inRoster], (*s)[last].inRoster = (*s)[last], r.inRoster
-	(*s)[last] = nil
-	*s = (*s)[:last]
-}
-
 // footprint is what a pod has put on the accounts of its leaf; set undoes and redoes it.
 type footprint struct {
-	charged, demands, queued, window bool
-	wants, limited                   bool // see applications.go
-	doubted                          bool // see gate.go
+	charged, demands, queued bool
+	wants, limited           bool // see applications.go
+	doubted                  bool // see gate.go
 }
 
 func (r *record) footprint() footprint {
@@ -184,7 +169,6 @@ func (r *record) footprint() footprint {
 		charged: r.state.charged(),
 		demands: waits || r.state == Parked || r.state.charged(),
 		queued:  waits,
-		window:  r.state.inWindow(),
 		wants:   r.wants(),
 		limited: r.blockedByAppLimit(),
 		doubted: r.inDoubt(),
@@ -194,23 +178,12 @@ func (r *record) footprint() footprint {
 // notIn is the index of what is in no list or heap.
 const notIn = heap.Out
 
-// appEntry and its siblings give one record independent heap places.
-type (
-	appEntry   struct{ *record }
-	timerEntry struct{ *record }
-)
+// appEntry is a pod in the heap of its application: beside it, it may be in others.
+type appEntry struct{ *record }
 
 // The first pod of an application, its oldest, gives it its submission time and priority.
 func (e *appEntry) Before(o *appEntry) bool { return e.record.older(o.record) }
 func (e *appEntry) Moved(to int)            { e.inApp = to }
-
-func (e *timerEntry) Before(o *timerEntry) bool {
-	if e.retryAt != o.retryAt {
-		return e.retryAt < o.retryAt
-	}
-	return e.UID < o.UID
-}
-func (e *timerEntry) Moved(to int) { e.inTimer = to }
 
 func (r *record) older(o *record) bool {
 	if r.Created != o.Created {

@@ -1,9 +1,6 @@
 package ledger
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/fairway-scheduler/fairway/pkg/core/backoff"
 	"github.com/fairway-scheduler/fairway/pkg/core/limit"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
@@ -36,7 +33,7 @@ func (l *Ledger) Choose(now int64) (Release, bool) {
 	if c, ok := l.groupRelease.takeNext(l.pods); ok { // also beyond the window: a part of a group is of no use
 		return c, true
 	}
-	if l.inWindow >= l.opts.Window {
+	if l.window.full() {
 		return Release{}, false
 	}
 	r := l.next(now)
@@ -59,9 +56,8 @@ func (l *Ledger) Choose(now int64) (Release, bool) {
 
 // charge charges a pod and stamps its ticket.
 func (l *Ledger) charge(r *record, now int64) Release {
-	r.again = r.ticket != 0
-	l.ticket++
-	r.ticket, r.alone = l.ticket, r.leaf.driverPods == 0
+	l.window.stamp(r)
+	r.alone = r.leaf.driverPods == 0
 	l.step(r, now, r.leaf, Released, reason.Reason{})
 	r.class.Release(now)
 	return r.released()
@@ -160,8 +156,7 @@ func (l *Ledger) walk(a *account, open book.Lanes) *record {
 func (l *Ledger) expire(now int64) {
 	l.endStarts(now)
 	l.endHoldInTime(now)
-	for len(l.timers) > 0 && l.timers[0].retryAt <= now {
-		r := l.timers[0].record
+	for r := l.backOffs.over(now); r != nil; r = l.backOffs.over(now) {
 		r.retryAt = 0
 		l.wait(r, now)
 		l.drain()
@@ -185,30 +180,13 @@ func (l *Ledger) NextRetry(now int64) (int64, bool) {
 	if len(l.starts.timers) > 0 {
 		soonest(max(l.starts.timers[0].until, now+1))
 	}
-	if len(l.timers) > 0 {
-		soonest(max(l.timers[0].retryAt, now+1))
+	if len(l.backOffs) > 0 {
+		soonest(max(l.backOffs[0].retryAt, now+1))
 	}
 	for _, c := range l.classes.queued {
 		soonest(c.NextTry(c.fitNode != nil, now))
 	}
 	return at, at != 0
-}
-
-// Ticket is the sequence number of the pod's last release, 0 for a pod that was never released.
-func (l *Ledger) Ticket(uid UID) uint64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if r := l.pods[uid]; r != nil {
-		return r.ticket
-	}
-	return 0
-}
-
-// Releases is how many decisions Choose has made.
-func (l *Ledger) Releases() uint64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.ticket
 }
 
 // Admitted tells PreEnqueue whether the pod may be in kube-scheduler's queue. kube-scheduler asks about a parked pod when one of its queueing hints
@@ -222,7 +200,7 @@ func (l *Ledger) Admitted(uid UID) (admitted, woken bool) {
 		return false, false
 	}
 	if r.state == Parked {
-		l.woken = append(l.woken, uid)
+		l.window.wake(r)
 		return false, true
 	}
 	return r.state == Released, false
@@ -235,11 +213,10 @@ func (l *Ledger) TakeWoken(now int64) []UID {
 	defer l.mu.Unlock()
 	l.now = now
 	l.settle() // a new tree may move parked pods, and that wakes them
-	woken, out := l.woken, l.groupRelease.takeRecalled()
+	woken, out := l.window.takeWoken(), l.groupRelease.takeRecalled()
 	if len(woken)+len(out) == 0 {
 		return nil
 	}
-	l.woken = nil
 	for _, uid := range woken {
 		switch r := l.pods[uid]; {
 		case r == nil:
@@ -309,7 +286,7 @@ func (l *Ledger) Reserve(uid UID, node string, now int64) (reason.Reason, bool) 
 	if r.preemptedItself() {
 		r.class.ReserveByPriority()
 	} else {
-		r.class.Reserve(l.opts.Window)
+		r.class.Reserve(l.window.size)
 	}
 	l.step(r, now, r.leaf, Reserved, reason.Reason{})
 	l.nodes.assume(r, l.nodes.get(node))
@@ -339,7 +316,7 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 	r := l.pods[uid]
 	switch {
 	case r != nil && r.state == Parked:
-		l.woken = append(l.woken, uid) // kube-scheduler does not keep it any more: nothing else would wake its class
+		l.window.wake(r) // kube-scheduler does not keep it any more: nothing else would wake its class
 		return nil
 	case r == nil || !r.state.inWindow():
 		return []UID{uid}
@@ -398,7 +375,7 @@ func (r *record) pause(now int64) {
 // attempt failed, and chosen while its charge counted. Those of its class would fail alike. The others would take what is its
 // siblings' turn now: in a queue that starts with hopeless classes, a window's worth for each of them, without end.
 func (l *Ledger) recall(now int64) []UID {
-	rs := l.inOrderOfRelease()
+	rs := l.window.inOrderOfRelease()
 	uids := make([]UID, 0, len(rs))
 	for _, r := range rs {
 		if r.group.open() {
@@ -408,41 +385,4 @@ func (l *Ledger) recall(now int64) []UID {
 		l.wait(r, now)
 	}
 	return uids
-}
-
-func (l *Ledger) inOrderOfRelease() []*record {
-	rs := slices.Clone(l.released)
-	slices.SortFunc(rs, func(a, b *record) int { return cmp.Compare(a.ticket, b.ticket) })
-	return rs
-}
-
-// Overdue returns the pods that were released before the given time and are neither reserved nor refunded.
-func (l *Ledger) Overdue(before int64) []UID {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var late []UID
-	for _, r := range l.inOrderOfRelease() {
-		if r.since < before {
-			late = append(late, r.UID)
-		}
-	}
-	return late
-}
-
-// Repair refunds an overdue pod that kube-scheduler lost, and counts that: the count should stay at zero.
-func (l *Ledger) Repair(uid UID, now int64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if r := l.pods[uid]; r != nil && r.state == Released {
-		l.repairs++
-		l.wait(r, now)
-		l.drain()
-	}
-}
-
-// Repairs is how many charges Repair had to put right.
-func (l *Ledger) Repairs() uint64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.repairs
 }

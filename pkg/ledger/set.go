@@ -40,23 +40,14 @@ func (l *Ledger) set(r *record, leaf *account, s State, blockedBy reason.Reason)
 	}
 }
 
-// afterSet keeps what is not on an account: window, class, timers, and who must be told.
+// afterSet keeps what is not on an account: window, room, nominations, back-off, and who must be told.
 func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will footprint) {
-	if was.window != will.window {
-		l.inWindow += step(will.window)
-	}
-	l.updateRosters(r, oldState)
+	l.window.moved(r, oldState)
 	if !r.state.charged() {
 		l.nodes.assume(r, r.nominatedNode())
 	}
 	l.updatePreemption(r)
-	if r.blockedBy.Code == reason.BackOff != (r.inTimer != notIn) {
-		if r.inTimer == notIn {
-			l.timers = heap.Push(l.timers, timerEntry{r})
-		} else {
-			l.timers = heap.Remove(l.timers, r.inTimer)
-		}
-	}
+	l.backOffs.follow(r)
 	if r.limitShown != nil && r.limitShown.Code != r.blockedBy.Code && (r.state != Waiting || r.blocked()) {
 		r.limitShown = nil
 	}
@@ -85,40 +76,6 @@ func (l *Ledger) updatePreemption(r *record) {
 	if r.victim != nil && !l.trying && r.state != Bound && l.evictions.remove(r) {
 		l.version++
 	}
-}
-
-// updateRosters keeps the lists of released and parked pods.
-func (l *Ledger) updateRosters(r *record, old State) {
-	if old == r.state {
-		return
-	}
-	switch old {
-	case Released:
-		l.released.remove(r)
-		if r.class != nil {
-			r.class.Leave()
-		}
-	case Parked:
-		l.parked.remove(r)
-	case Waiting, Reserved, Bound, Gone:
-	}
-	switch r.state {
-	case Released:
-		l.released.add(r)
-		if r.class != nil {
-			r.class.Enter()
-		}
-	case Parked:
-		l.parked.add(r)
-	case Waiting, Reserved, Bound, Gone:
-	}
-}
-
-func step(up bool) int {
-	if up {
-		return 1
-	}
-	return -1
 }
 
 func (l *Ledger) undo(r *record, was, will footprint) {

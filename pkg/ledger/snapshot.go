@@ -89,7 +89,7 @@ func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]strin
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	tree := l.queues.Tree // built again at every change, never edited
-	s := Snapshot{Version: l.version, Total: l.shares.total, InWindow: l.inWindow, Queues: make([]QueueState, 0, len(tree.Nodes)+len(tree.Blocked))}
+	s := Snapshot{Version: l.version, Total: l.shares.total, InWindow: l.window.pods, Queues: make([]QueueState, 0, len(tree.Nodes)+len(tree.Blocked))}
 	active, held := make([]bool, len(tree.Nodes)), heldBack(nil)
 	for i, n := range tree.Nodes {
 		a := l.queues.accounts[n.Path]

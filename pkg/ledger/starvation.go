@@ -106,7 +106,7 @@ func (l *Ledger) lookAtClocks(now int64) {
 			a.starving = &starving{}
 		}
 		if tried == nil && (before != (starving{}) || !l.rounds.clocksRestored) { // a clock or claim could end
-			tried = l.released.charges()
+			tried = l.window.released.charges()
 		}
 		l.lookAtClock(a, a.claimable(held), tried, now)
 		if *a.starving != before {

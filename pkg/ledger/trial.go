@@ -34,7 +34,7 @@ func (l *Ledger) try() *trial {
 	l.settleAll()
 	l.recheckDrivers()
 	t := l.newTrial()
-	for _, r := range slices.Clone(l.parked) { // each for itself: order does not matter
+	for _, r := range slices.Clone(l.window.parked) { // each for itself: order does not matter
 		if r.leaf == nil {
 			continue // a rule blocks it by now, and it is about to be taken out of kube-scheduler's queue
 		}
@@ -42,7 +42,7 @@ func (l *Ledger) try() *trial {
 			t.move(r, Waiting)
 		}
 	}
-	for _, e := range slices.Clone(l.timers) { // each for itself: order does not matter
+	for _, e := range slices.Clone(l.backOffs) { // each for itself: order does not matter
 		if !e.inDoubt() { // its application would forget what it has shown
 			t.move(e.record, Waiting)
 		}

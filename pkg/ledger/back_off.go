@@ -1,0 +1,39 @@
+package ledger
+
+import (
+	"github.com/fairway-scheduler/fairway/pkg/core/heap"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+)
+
+// backOffs owns the pods that back off: a heap, the one whose back-off ends first in front. It follows what blocks a pod, and nothing else.
+type backOffs []backOff
+
+// backOff is a pod in that heap.
+type backOff struct{ *record }
+
+func (e *backOff) Before(o *backOff) bool {
+	if e.retryAt != o.retryAt {
+		return e.retryAt < o.retryAt
+	}
+	return e.UID < o.UID
+}
+func (e *backOff) Moved(to int) { e.inBackOffs = to }
+
+// follow lists a pod as long as its back-off blocks it.
+func (b *backOffs) follow(r *record) {
+	switch backsOff := r.blockedBy.Code == reason.BackOff; {
+	case backsOff == (r.inBackOffs != notIn):
+	case backsOff:
+		*b = heap.Push(*b, backOff{r})
+	default:
+		*b = heap.Remove(*b, r.inBackOffs)
+	}
+}
+
+// over returns a pod whose back-off is over, nil if there is none.
+func (b backOffs) over(now int64) *record {
+	if len(b) > 0 && b[0].retryAt <= now {
+		return b[0].record
+	}
+	return nil
+}
