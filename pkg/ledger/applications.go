@@ -148,8 +148,8 @@ func (l *Ledger) blockNow(r *record) reason.Reason {
 	return r.blockedBy
 }
 
-// suspend keeps out an application that was let in before all was seen.
-func (l *Ledger) suspend(app *account) {
+// takeBackSlot keeps out an application that was let in before all was seen.
+func (l *Ledger) takeBackSlot(app *account) {
 	charged := func(e appEntry) bool { return e.state.charged() }
 	if !app.slot.Runs || slices.ContainsFunc(app.members, charged) {
 		return

@@ -341,26 +341,6 @@ func (l *Ledger) resetGates() {
 	}
 }
 
-// remember takes from the queues' statuses what no pod tells, when this process begins to lead.
-func (l *Ledger) remember() {
-	for _, p := range sortedKeys(l.queues.accounts) {
-		leaf, memory := l.queues.accounts[p], l.queues.declared[p].Memory
-		if !leaf.gated {
-			continue
-		}
-		leaf.starts = slices.Clone(memory.Starts[max(0, len(memory.Starts)-application.RememberedStarts):])
-		for _, name := range memory.Started {
-			if app := leaf.apps[name]; app != nil && app.podCounts.Holding > 0 {
-				l.hasStarted(app)
-			}
-		}
-		for _, app := range leaf.starting {
-			l.starts.time(app)
-		}
-	}
-	l.endStarts(l.now)
-}
-
 // behind says behind whom an application waits at the gate.
 func (a *account) behind() reason.Reason {
 	leaf := a.parent

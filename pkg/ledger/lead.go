@@ -1,9 +1,7 @@
 package ledger
 
-import "slices"
-
 // Lead ends the time in which the ledger only takes in what is there: from now on it decides. Applications without charged pods compete for the slots
-// that those with some leave, in order of submission, and what the statuses of Queues remember is taken over. So a restart does not depend on the
+// that those with some leave, in order of submission, and what the statuses of Queues and pods keep is restored: see restore.go. So a restart does not depend on the
 // order in which pods and Queues are seen. It is called once everything is there; later calls only settle.
 //
 // Until then the ledger is a standby: it observes, answers every read, and releases nothing.
@@ -23,16 +21,14 @@ func (l *Ledger) lead() {
 		leaf := l.queues.accounts[p]
 		for _, name := range sortedKeys(leaf.apps) {
 			l.starts.look(leaf.apps[name], l.leading)
-			l.suspend(leaf.apps[name])
+			l.takeBackSlot(leaf.apps[name])
 		}
 	}
 	l.moving = false
 	l.reexamine()
 	l.drain()
-	l.remember()
-	for _, r := range slices.Clone(l.requests.unbound) { // each for itself: order does not matter
-		l.readNomination(r)
-	}
+	l.restoreStarts()
+	l.restoreNominations()
 	l.drain()
 }
 

@@ -13,10 +13,10 @@ import (
 // roomIsThere reports whether the node has room for the pod by now, without regard to other pods that are nominated to it.
 func (t *nodeTable) roomIsThere(r *record) bool {
 	p := r.nomination
-	if p.lookedAt != p.node.changes+1 {
-		p.lookedAt, p.roomy = p.node.changes+1, t.hasRoomFor(r, nil)
+	if p.roomAsOf != p.node.changes+1 {
+		p.roomAsOf, p.roomThere = p.node.changes+1, t.hasRoomFor(r, nil)
 	}
-	return p.roomy
+	return p.roomThere
 }
 
 // hasRoomFor is roomIsThere for a pod that starts together with others, which need their room on the node too.

@@ -10,7 +10,8 @@ import (
 
 // A claimant of a plan is nominated to a node. Its room is taken there from then on, also while its victims still run. So the node is overfull on
 // the books, no other pod is sent there, and the room that the victims free is the claimant's. The claimant is released before all other pods once
-// the room is there. A pod that kube-scheduler or an earlier process of this scheduler nominated is treated alike.
+// the room is there. A pod that kube-scheduler or an earlier process of this scheduler nominated is treated alike. The steps from a plan to the start
+// of its claimant are listed in evictions.go.
 
 // nomination is the node where a waiting pod will run.
 type nomination struct {
@@ -18,9 +19,9 @@ type nomination struct {
 	claim *account // whose claim it is, nil for none
 	kind  preemption.Kind
 	preemption.Nomination
-	// roomy says whether the room was there at change lookedAt-1 of the node.
-	roomy    bool
-	lookedAt uint64
+	// roomThere says whether the room was there at change roomAsOf-1 of the node.
+	roomThere bool
+	roomAsOf  uint64
 	// victims are evicted for it. Their room may serve other nominations to the node too.
 	victims []*record
 }

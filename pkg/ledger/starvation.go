@@ -118,20 +118,17 @@ func (l *Ledger) lookAtClocks(now int64) {
 
 // lookAtClock brings the clocks of a queue up to date.
 func (l *Ledger) lookAtClock(a *account, demand resource.List, tried onTrial, now int64) {
-	var memory queue.Memory
+	var stored [len(kinds)]preemption.ClockMemory
 	if !l.rounds.clocksRestored {
-		memory = l.queues.declared[a.path].Memory
+		stored = l.queues.storedClocks(a.path)
 	}
 	in := preemption.ClockInput{Rule: a.parent.spec.Rule(), Total: l.shares.total, Waiting: a.pending > 0, Usage: a.usage.List()}
 	in.Settled = in.Usage.Sub(tried[a])
 	for _, k := range kinds {
-		in.Timeout, in.Target = a.timeout(k), l.shares.targetOf(a, k, demand)
-		switch k {
-		case preemption.BelowGuaranteed:
-			in.Bound, in.Remembered = in.Target, preemption.ClockMemory{Since: memory.BelowGuaranteedSince}
-		default:
+		in.Timeout, in.Target, in.Stored = a.timeout(k), l.shares.targetOf(a, k, demand), stored[k]
+		in.Bound = in.Target
+		if k == preemption.BelowFairShare {
 			in.Bound = preemption.ThresholdBound(l.shares.of(a), a.preemption.Threshold(), demand)
-			in.Remembered = preemption.ClockMemory{Since: memory.BelowFairShareSince, Claims: memory.ClaimsFairShare}
 		}
 		a.starving.clocks[k] = a.starving.clocks[k].Next(in, now)
 	}

@@ -30,7 +30,7 @@ type ClockInput struct {
 	// Bound is the usage below which the queue is starved, Target the usage at which its claim is paid.
 	Bound, Target resource.List
 	Timeout       queue.Timeout
-	Remembered    ClockMemory
+	Stored        ClockMemory
 }
 
 // ClockMemory is what the status of the Queue says of a clock of an earlier process. It counts in the first look of this process only.
@@ -42,8 +42,8 @@ type ClockMemory struct {
 // Next brings the clock up to date. A running attempt keeps a clock from starting, but ends neither a clock nor a claim: most attempts of a starved
 // queue fail, and a failed attempt must not cost the queue its time.
 func (c Clock) Next(in ClockInput, now int64) Clock {
-	if c.Since == 0 && in.Remembered.Since != 0 {
-		c.Since = min(in.Remembered.Since, now)
+	if c.Since == 0 && in.Stored.Since != 0 {
+		c.Since = min(in.Stored.Since, now)
 	}
 	switch {
 	case !in.Waiting || !Starved(in.Rule, in.Total, in.Settled, in.Bound):
@@ -51,7 +51,7 @@ func (c Clock) Next(in ClockInput, now int64) Clock {
 	case c.Since == 0 && Starved(in.Rule, in.Total, in.Usage, in.Bound):
 		c.Since = now
 	}
-	if in.Remembered.Claims && c.Claimed == 0 {
+	if in.Stored.Claims && c.Claimed == 0 {
 		c.Claimed = cmp.Or(c.Since, now) // the queue may be above the threshold by now, with its claim still open
 	}
 	if c.Claimed != 0 && (!in.Waiting || !in.Timeout.InForce() || Reached(in.Rule, in.Total, in.Settled, in.Target)) {

@@ -28,7 +28,7 @@ func TestAClock(t *testing.T) {
 		return in
 	}
 	remembers := func(in preemption.ClockInput, m preemption.ClockMemory) preemption.ClockInput {
-		in.Remembered = m
+		in.Stored = m
 		return in
 	}
 	running := preemption.Clock{Since: 10 * second}

@@ -1,0 +1,63 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+)
+
+// What survives a restart is in API objects, and nowhere else. This is what a new process restores from them, and where:
+//
+//	Pod: node                      the charge of a running pod                    Ledger.bind
+//	Pod: annotation of its binding the queue to which it is charged               Ledger.ask (Pod.Placed)
+//	Pod: nominatedNodeName         the nomination of a waiting pod                Ledger.restoreNominations, Ledger.readNomination
+//	Pod: DisruptionTarget          since when its eviction is announced           Ledger.choose, once a plan takes the pod again;
+//	                               until then the announcement stays              rounds.judgesAnnouncements
+//	Pod: Queued, PodScheduled      what it was last told                          Ledger.ObservePod (inherited), conditions.observed
+//	Queue status: preemption       starvation clocks and open claims              queueTree.storedClocks, in the first look at the clocks
+//	Queue status: starts           which applications have left Starting, and     Ledger.restoreStarts
+//	                               how long the last starts took
+//	Queue status: policy in force  the last policy that could be used             queueTree.declare (Declaration.PolicyInForce)
+//	PodGroup status                that the group was whole                       groupTable.declare, groupTable.join (Gang.Whole)
+//
+// The rest is forgotten: releases (such a pod waits again, or comes back with its node), tickets, back-offs, parked classes, node holds, victims (a
+// new plan prefers those that are announced), the eviction memory and the pauses of claims. docs/adr/0005 says why.
+//
+// Lead calls what cannot be restored from one object alone, once all objects are there.
+
+// restoreStarts takes from the statuses of queues what no pod tells of the starts of applications.
+func (l *Ledger) restoreStarts() {
+	for _, p := range sortedKeys(l.queues.accounts) {
+		leaf, memory := l.queues.accounts[p], l.queues.declared[p].Memory
+		if !leaf.gated {
+			continue
+		}
+		leaf.starts = slices.Clone(memory.Starts[max(0, len(memory.Starts)-application.RememberedStarts):])
+		for _, name := range memory.Started {
+			if app := leaf.apps[name]; app != nil && app.podCounts.Holding > 0 {
+				l.hasStarted(app)
+			}
+		}
+		for _, app := range leaf.starting {
+			l.starts.time(app)
+		}
+	}
+	l.endStarts(l.now)
+}
+
+// restoreNominations nominates waiting pods to the nodes that their statuses name.
+func (l *Ledger) restoreNominations() {
+	for _, r := range slices.Clone(l.requests.unbound) { // each for itself: order does not matter
+		l.readNomination(r)
+	}
+}
+
+// storedClocks are the clocks of a queue as its status has them.
+func (t *queueTree) storedClocks(p queue.Path) (stored [len(kinds)]preemption.ClockMemory) {
+	m := t.declared[p].Memory
+	stored[preemption.BelowGuaranteed] = preemption.ClockMemory{Since: m.BelowGuaranteedSince}
+	stored[preemption.BelowFairShare] = preemption.ClockMemory{Since: m.BelowFairShareSince, Claims: m.ClaimsFairShare}
+	return stored
+}
