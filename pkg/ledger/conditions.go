@@ -115,8 +115,9 @@ func shownAtOnce(why reason.Reason) bool {
 // (see sameLimit). Without this, the next leader would write all such sentences again, each with an event.
 func sentenceOf(limit reason.Reason, text string) bool {
 	other := withMoving(limit, -1)
-	if limit.Code == reason.StateAware {
-		other.Other = "-"
+	if start, ok := other.Details.(reason.Start); ok {
+		start.Next = "-"
+		other.Details = start
 	}
 	is, moved := limit.Text(), other.Text()
 	n := 0

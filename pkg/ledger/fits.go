@@ -98,7 +98,7 @@ func (t *nodeTable) noRoom(r *record) reason.Reason {
 			least, why.Resource, why.Asked, n.Free = part, name, r.class.request.Get(name), free
 		}
 	}
-	why.Numbers = n
+	why.Details = n
 	return why
 }
 

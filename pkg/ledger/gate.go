@@ -354,11 +354,11 @@ func (a *account) behind() reason.Reason {
 		}
 	}
 	if next != nil {
-		why.Other, start.Since, start.Until = next.slot.Name, next.since(), next.until
+		start.Next, start.Since, start.Until = next.slot.Name, next.since(), next.until
 	}
 	i, _ := slices.BinarySearchFunc(leaf.accepted, a, startingOrder)
 	start.Position = int64(i) + 1
-	why.Numbers = start
+	why.Details = start
 	return why
 }
 

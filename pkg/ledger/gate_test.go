@@ -136,7 +136,7 @@ func TestWhoWaitsAtTheGateIsToldBehindWhom(t *testing.T) {
 	f.choose()
 	f.bind("D1")
 	f.now += 10 * sec
-	want := reason.Reason{Code: reason.StateAware, Queue: "root.s", Other: "app1", Numbers: reason.Start{
+	want := reason.Reason{Code: reason.StateAware, Queue: "root.s", Details: reason.Start{Next: "app1",
 		Most: 1, Position: 2, Since: 100 * sec, Until: 400 * sec,
 	}}
 	if why, _ := f.Why("D3"); why != want {
@@ -158,7 +158,7 @@ func TestASecondStarterIsSentBack(t *testing.T) {
 	f := spark(t)
 	f.wantPods(f.choose(), "D1")
 	f.edit("D2", func(p *Pod) { p.Node, p.Bound = "node", f.now })
-	if why, ok := f.Recheck("D1"); ok || why.Code != reason.StateAware || why.Other != "app2" {
+	if why, ok := f.Recheck("D1"); ok || why.Code != reason.StateAware || reason.As[reason.Start](why).Next != "app2" {
 		t.Errorf("got %+v, %v", why, ok)
 	}
 	f.fail("D1", Refused)

@@ -26,7 +26,7 @@ func (l *Ledger) limitOnGroup(g *group, pods []*record) (reason.Reason, bool) {
 				}
 			}
 			if why, over := a.maxOn(sum.List()); over {
-				why.Other = g.Key
+				why.PodGroup = g.Key
 				return why, true
 			}
 		}
@@ -67,18 +67,18 @@ func (l *Ledger) roomOfGroup(g *group, queue string) (reason.Reason, bool) {
 	if fits {
 		return reason.Reason{}, false
 	}
-	why, needed, until := reason.Reason{Code: reason.GangWaitsForRoom, Queue: queue, Other: g.Key}, int64(len(pods)), int64(0)
+	why, needed, until := reason.Reason{Code: reason.GangWaitsForRoom, Queue: queue, PodGroup: g.Key}, int64(len(pods)), int64(0)
 	if l.nodeHolds.Group == g {
 		until = l.nodeHolds.Until
 	}
 	short := func(lacks resource.Name, empty bool, until int64) {
 		_, free := l.nodes.lacksInAll(g, empty)
 		why.Resource, why.Asked = lacks, g.MinResources.Get(lacks)
-		why.Numbers = reason.MinResources{Needed: needed, Free: free, Until: until}
+		why.Details = reason.MinResources{Needed: needed, Free: free, Until: until}
 	}
 	switch _, could, never := l.pack(g, pods, true); {
 	case could < len(pods):
-		why.Code, why.Resource, why.Numbers = reason.GangTooLarge, l.dominantOf(pods), reason.Packing{Needed: needed, Fit: int64(could)}
+		why.Code, why.Resource, why.Details = reason.GangTooLarge, l.dominantOf(pods), reason.Packing{Needed: needed, Fit: int64(could)}
 		for _, o := range pods {
 			why.Asked = resource.SatAdd(why.Asked, o.Request.Get(why.Resource))
 		}
@@ -88,7 +88,7 @@ func (l *Ledger) roomOfGroup(g *group, queue string) (reason.Reason, bool) {
 	case placed == len(pods):
 		short(lacks, false, until)
 	default:
-		why.Numbers = reason.Packing{Needed: needed, Fit: int64(placed), Until: until}
+		why.Details = reason.Packing{Needed: needed, Fit: int64(placed), Until: until}
 	}
 	return why, true
 }

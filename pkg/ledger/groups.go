@@ -94,7 +94,7 @@ func (g *group) blocks(r *record, now int64) reason.Reason {
 	switch {
 	case g == nil:
 	case !g.declared:
-		return reason.Reason{Code: reason.PodGroupNotFound, Queue: string(r.asked), Other: g.Key}
+		return reason.Reason{Code: reason.PodGroupNotFound, Queue: string(r.asked), PodGroup: g.Key}
 	case g.Together() && !g.complete:
 		return g.incomplete(string(r.asked), g.Live)
 	case g.Together() && g.retryAt > now:
@@ -104,7 +104,7 @@ func (g *group) blocks(r *record, now int64) reason.Reason {
 }
 
 func (g *group) incomplete(queue string, there int) reason.Reason {
-	return reason.Reason{Code: reason.GangIncomplete, Queue: queue, Other: g.Key, Numbers: reason.Members{
+	return reason.Reason{Code: reason.GangIncomplete, Queue: queue, PodGroup: g.Key, Details: reason.Members{
 		Needed: int64(g.MinMember), Exist: int64(there + g.Succeeded),
 	}}
 }

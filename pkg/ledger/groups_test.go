@@ -148,8 +148,8 @@ func TestAGangThatNeverFitsIsToldWithNumbers(t *testing.T) {
 	f.gang("g", "a", 12) // of 10 cpu each, on 100
 	f.wantPods(f.choose())
 	why, _ := f.Why("g0")
-	if want := (reason.Reason{Code: reason.GangTooLarge, Queue: "root.a", Other: "ns/g", Resource: "cpu", Asked: 120_000,
-		Numbers: reason.Packing{Needed: 12, Fit: 10}}); why != want {
+	if want := (reason.Reason{Code: reason.GangTooLarge, Queue: "root.a", PodGroup: "ns/g", Resource: "cpu", Asked: 120_000,
+		Details: reason.Packing{Needed: 12, Fit: 10}}); why != want {
 		t.Errorf("got %+v, want %+v", why, want)
 	}
 	f.ObserveNode(Node{Name: "more", Allocatable: amounts(20, 80), Usable: true})
@@ -304,7 +304,7 @@ func TestAGangIsNotStarved(t *testing.T) {
 	if f.nodeHolds.Group == nil || f.nodes.byName["other"].heldFor == nil {
 		t.Fatalf("nothing is kept")
 	}
-	want := reason.Reason{Code: reason.BehindGang, Queue: "root.a", Other: "ns/g", Numbers: reason.Turn{
+	want := reason.Reason{Code: reason.BehindGang, Queue: "root.a", PodGroup: "ns/g", Details: reason.Turn{
 		Since: f.nodeHolds.Group.wait.Since, Until: f.now + gang.LongestHold,
 	}}
 	if why, _ := f.Why("newest"); why != want {

@@ -68,5 +68,5 @@ func (t *queueTree) leaving() []Leaving {
 }
 
 func (q Leaving) problem() reason.Reason {
-	return reason.Reason{Code: reason.Deleting, Queue: string(q.Path), Numbers: reason.Leftovers{Pods: int64(q.Pods), Children: int64(q.Children)}}
+	return reason.Reason{Code: reason.Deleting, Queue: string(q.Path), Details: reason.Leftovers{Pods: int64(q.Pods), Children: int64(q.Children)}}
 }

@@ -61,13 +61,13 @@ func TestWhatKeepsADeletedQueueIsItsFirstProblem(t *testing.T) {
 	f.pod("p", "a.b", boundTo("node"))
 	f.declare("root.a", deleting)
 	q := f.queue("root.a")
-	want := []reason.Reason{{Code: reason.Deleting, Queue: "root.a", Numbers: reason.Leftovers{Pods: 1, Children: 1}}}
+	want := []reason.Reason{{Code: reason.Deleting, Queue: "root.a", Details: reason.Leftovers{Pods: 1, Children: 1}}}
 	if diff := cmp.Diff(want, q.Problems); diff != "" {
 		t.Error(diff)
 	}
 	want = []reason.Reason{
-		{Code: reason.Deleting, Queue: "root.orphan.x", Numbers: reason.Leftovers{}},
-		{Code: reason.ParentMissing, Queue: "root.orphan.x", Other: "root.orphan"},
+		{Code: reason.Deleting, Queue: "root.orphan.x", Details: reason.Leftovers{}},
+		{Code: reason.ParentMissing, Queue: "root.orphan.x", Details: reason.Parent{Path: "root.orphan"}},
 	}
 	if diff := cmp.Diff(want, f.queue("root.orphan.x").Problems); diff != "" {
 		t.Error(diff)

@@ -162,7 +162,7 @@ func (l *Ledger) behindGroup(app *account) (reason.Reason, bool) {
 		return reason.Reason{}, false
 	}
 	g := l.nodeHolds.Group
-	return reason.Reason{Code: reason.BehindGang, Queue: string(app.path), Other: g.Key, Numbers: reason.Turn{
+	return reason.Reason{Code: reason.BehindGang, Queue: string(app.path), PodGroup: g.Key, Details: reason.Turn{
 		Since: g.wait.Since, Until: l.nodeHolds.Until,
 	}}, true
 }

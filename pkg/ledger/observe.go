@@ -245,7 +245,7 @@ func (l *Ledger) blockIn(r *record, leaf *account, now int64) reason.Reason {
 		return why
 	}
 	if r.Gate != "" {
-		return reason.Reason{Code: reason.SchedulingGate, Queue: string(r.asked), Other: r.Gate}
+		return reason.Reason{Code: reason.SchedulingGate, Queue: string(r.asked), Details: reason.Gate{Plugin: r.Gate}}
 	}
 	if why := r.group.blocks(r, l.now); why.Code != "" {
 		return why
@@ -256,7 +256,7 @@ func (l *Ledger) blockIn(r *record, leaf *account, now int64) reason.Reason {
 	if r.retryAt > now {
 		why := reason.Reason{Code: reason.BackOff, Queue: string(r.asked)}
 		if r.group.open() && r.group.attempts > 0 {
-			why.Other = r.group.Key
+			why.PodGroup = r.group.Key
 		}
 		return why
 	}
@@ -265,7 +265,7 @@ func (l *Ledger) blockIn(r *record, leaf *account, now int64) reason.Reason {
 
 func (l *Ledger) invalidName(r *record) reason.Reason {
 	_, err := queue.ParseRequest(r.Queue)
-	return reason.Reason{Code: reason.QueueNameInvalid, Queue: r.Queue, Detail: err.Error()}
+	return reason.Reason{Code: reason.QueueNameInvalid, Queue: r.Queue, Details: reason.Invalid{Why: err.Error()}}
 }
 
 // step is set with the time and the journal.

@@ -247,11 +247,11 @@ func (t *queueTree) resolve(p queue.Path) (*account, reason.Reason) {
 	case declared && d.Deleting || t.retired[p]:
 		why.Code = reason.QueueDeleted
 	case p == queue.Root || a != nil && len(a.kids) > 0:
-		why.Code, why.Other = reason.QueueNotLeaf, string(t.firstChild(p))
+		why.Code, why.Details = reason.QueueNotLeaf, reason.Child{Path: string(t.firstChild(p))}
 	case declared:
-		why.Code, why.Detail = reason.QueueNotReady, t.problemOf(p)
+		why.Code, why.Details = reason.QueueNotReady, reason.Cause{Problem: t.problemOf(p)}
 	case t.unreadable[p] != "":
-		why.Code, why.Detail = reason.QueueNotReady, t.unreadable[p]
+		why.Code, why.Details = reason.QueueNotReady, reason.Cause{Problem: t.unreadable[p]}
 	default:
 		why.Code = reason.QueueNotFound
 	}

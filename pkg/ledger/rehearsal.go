@@ -304,7 +304,7 @@ func (h *Rehearsal) Stopped(uid UID) reason.Reason {
 	case l.nodes.roomFor(&r.class.room) == nil:
 		return l.nodes.noRoom(r)
 	case h.parked[r.class]:
-		return reason.Reason{Code: reason.Parked, Queue: why.Queue, Detail: r.class.says()}
+		return reason.Reason{Code: reason.Parked, Queue: why.Queue, Details: reason.Answer{Text: r.class.says()}}
 	}
 	return why
 }

@@ -69,7 +69,7 @@ func (l *Ledger) Snapshot() Snapshot {
 			i, at[p] = len(s.Queues), len(s.Queues)
 			s.Queues = append(s.Queues, QueueState{Path: p, Leaf: true})
 		}
-		s.Queues[i].Problems = append(s.Queues[i].Problems, reason.Reason{Code: reason.SpecInvalid, Queue: string(p), Detail: unreadable[p]})
+		s.Queues[i].Problems = append(s.Queues[i].Problems, reason.Reason{Code: reason.SpecInvalid, Queue: string(p), Details: reason.Invalid{Why: unreadable[p]}})
 	}
 	for _, p := range tree.Problems {
 		if i, ok := at[p.Path]; ok {

@@ -40,7 +40,7 @@ func (l *Ledger) Unplaced() []Unplaced {
 	}
 	slices.SortFunc(all, func(a, b Unplaced) int {
 		return cmp.Or(queue.ComparePaths(a.Queue, b.Queue), cmp.Compare(a.Reason.Code, b.Reason.Code),
-			cmp.Compare(a.Reason.Other, b.Reason.Other), cmp.Compare(a.Reason.Detail, b.Reason.Detail))
+			cmp.Compare(a.Reason.Text(), b.Reason.Text()))
 	})
 	return all
 }

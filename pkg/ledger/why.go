@@ -98,11 +98,11 @@ func withMoving(r reason.Reason, by int64) reason.Reason {
 	case reason.StateAware:
 		start := reason.As[reason.Start](r)
 		start.Position, start.Took = by, by
-		r.Numbers = start
+		r.Details = start
 	case reason.GangIncomplete:
 		members := reason.As[reason.Members](r)
 		members.Exist = by
-		r.Numbers = members
+		r.Details = members
 	}
 	return r
 }

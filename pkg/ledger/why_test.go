@@ -22,7 +22,7 @@ func (f *fixture) wantWhy(uid UID, want string) {
 	f.t.Helper()
 	why, ok := f.Why(uid)
 	used, limit := why.Used, why.Limit
-	switch n := why.Numbers.(type) {
+	switch n := why.Details.(type) {
 	case reason.Applications:
 		used, limit = n.Running, n.Most
 	case reason.Members:

@@ -77,11 +77,11 @@ func starvedQueues(s ledger.Snapshot) map[queue.Path]reason.Reason {
 		is := q.Starvation
 		switch fair := is.FairShareDue; {
 		case is.GuaranteedDue != 0 && (fair == 0 || is.GuaranteedDue <= fair):
-			all[q.Path] = reason.Reason{Code: reason.BelowGuaranteed, Queue: string(q.Path), Numbers: reason.Shortfall{
+			all[q.Path] = reason.Reason{Code: reason.BelowGuaranteed, Queue: string(q.Path), Details: reason.Shortfall{
 				Since: is.BelowGuaranteedSince, Until: is.GuaranteedDue,
 			}}
 		case fair != 0 || is.Claiming:
-			all[q.Path] = reason.Reason{Code: reason.BelowFairShare, Queue: string(q.Path), Numbers: reason.Shortfall{
+			all[q.Path] = reason.Reason{Code: reason.BelowFairShare, Queue: string(q.Path), Details: reason.Shortfall{
 				Since: is.BelowFairShareSince, Until: fair,
 			}}
 		}

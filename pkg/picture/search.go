@@ -183,7 +183,7 @@ func (s *search) add(e Edit) {
 // its application are released first.
 func (s *search) atLeast(why reason.Reason) int64 {
 	before := int64(0)
-	if s.tries == 1 && why.Other == "" { // after the first try, usage includes some of them; the request of a pod group is that of all its pods
+	if s.tries == 1 && why.PodGroup == "" { // after the first try, usage includes some of them; the request of a pod group is that of all its pods
 		before = int64(s.rehearsal.Before(s.pod))
 	}
 	return resource.SatAdd(why.Used, resource.SatMul(why.Asked, before+1))

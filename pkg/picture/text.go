@@ -77,7 +77,7 @@ func (e Edit) end() []Change {
 
 // neededAtOnce is how many pods of a group must start at once.
 func neededAtOnce(why reason.Reason) int64 {
-	if n, ok := why.Numbers.(reason.MinResources); ok {
+	if n, ok := why.Details.(reason.MinResources); ok {
 		return n.Needed
 	}
 	return reason.As[reason.Packing](why).Needed
@@ -90,19 +90,19 @@ func byHand(why reason.Reason) []Change {
 	case reason.QueueNameInvalid, reason.QueueNotLeaf, reason.QueueDeleted:
 		text = "name another queue in " + queueKey
 	case reason.PodGroupNotFound:
-		text = "a PodGroup " + why.Other
+		text = "a PodGroup " + why.PodGroup
 	case reason.GangIncomplete:
 		n := reason.As[reason.Members](why)
 		missing := int(max(n.Needed-n.Exist, 1))
-		text = strconv.Itoa(missing) + " more " + plural(missing, "pod") + " in pod group " + why.Other + ", or a lower minMember of it"
+		text = strconv.Itoa(missing) + " more " + plural(missing, "pod") + " in pod group " + why.PodGroup + ", or a lower minMember of it"
 	case reason.GangTooLarge:
-		text = "more or larger nodes, or a lower minMember of pod group " + why.Other
+		text = "more or larger nodes, or a lower minMember of pod group " + why.PodGroup
 	case reason.GangWaitsForRoom:
-		text = "room for " + strconv.FormatInt(neededAtOnce(why), 10) + " pods of pod group " + why.Other + " at once"
+		text = "room for " + strconv.FormatInt(neededAtOnce(why), 10) + " pods of pod group " + why.PodGroup + " at once"
 	case reason.SchedulingGate:
-		text = why.Other + " lets the pod pass"
+		text = reason.As[reason.Gate](why).Plugin + " lets the pod pass"
 	case reason.Parked:
-		text = "what the scheduler's answer asks for: " + why.Detail
+		text = "what the scheduler's answer asks for: " + reason.As[reason.Answer](why).Text
 	case reason.WaitingForRoom:
 		text = "a node that the pod may use: its node selector, affinity and tolerations admit none of those there are"
 	default:

@@ -122,7 +122,7 @@ func (p *Picture) blocker(r reason.Reason) Blocker {
 		b.Holders = p.rehearsal.Holders(queue.Path(r.Queue), "", most)
 	case reason.UserMaxRunningApplications:
 		for _, h := range p.rehearsal.Holders(queue.Root, "", math.MaxInt) {
-			if h.User == r.Other && len(b.Holders) < most {
+			if h.User == reason.As[reason.Applications](r).User && len(b.Holders) < most {
 				b.Holders = append(b.Holders, h)
 			}
 		}

@@ -32,7 +32,7 @@ func TestVerdictOfEveryReason(t *testing.T) {
 
 // If no change of limits and nodes helps, the answer says in words what would.
 func TestWhatHelpsAPodGroup(t *testing.T) {
-	gang := reason.Reason{Other: "team/ring"}
+	gang := reason.Reason{PodGroup: "team/ring"}
 	for code, want := range map[reason.Code]string{
 		reason.PodGroupNotFound: "starts with: a PodGroup team/ring",
 		reason.GangIncomplete:   "starts with: 1 more pod in pod group team/ring, or a lower minMember of it",
@@ -40,9 +40,9 @@ func TestWhatHelpsAPodGroup(t *testing.T) {
 		reason.GangWaitsForRoom: "starts with: room for 8 pods of pod group team/ring at once",
 		reason.BehindGang:       "",
 	} {
-		gang.Code, gang.Numbers = code, reason.Packing{Needed: 8, Fit: 7}
+		gang.Code, gang.Details = code, reason.Packing{Needed: 8, Fit: 7}
 		if code == reason.GangIncomplete {
-			gang.Numbers = reason.Members{Needed: 8, Exist: 7}
+			gang.Details = reason.Members{Needed: 8, Exist: 7}
 		}
 		got := ""
 		for _, c := range byHand(gang) {

@@ -83,7 +83,7 @@ func (f *failing) twoSizes() {
 	f.group(5, nil)
 	pods := f.members([]string{"a", "b"}, withCPU("3"), withSelector("size", "large"))
 	pods = append(pods, f.members([]string{"c", "d", "e"}, withCPU("2"), withSelector("size", "small"))...)
-	want := reason.Reason{Code: reason.GangWaitsForRoom, Queue: f.leaf(), Other: f.key(), Numbers: reason.Packing{Needed: 5, Fit: 4}}
+	want := reason.Reason{Code: reason.GangWaitsForRoom, Queue: f.leaf(), PodGroup: f.key(), Details: reason.Packing{Needed: 5, Fit: 4}}
 	f.untilWaitsFor(pods[0], want)
 	f.settled()
 	f.noneBound(pods...)

@@ -207,12 +207,12 @@ func (w *World) entry(p queue.Path, request resource.List) reason.Reason {
 		return reason.Reason{Code: reason.QueueNotLeaf, Queue: string(p)}
 	case inTree && len(w.tree.Nodes[i].Children) > 0:
 		child := w.tree.Nodes[w.tree.Nodes[i].Children[0]].Path
-		return reason.Reason{Code: reason.QueueNotLeaf, Queue: string(p), Other: string(child)}
+		return reason.Reason{Code: reason.QueueNotLeaf, Queue: string(p), Details: reason.Child{Path: string(child)}}
 	case !declared:
 		return reason.Reason{Code: reason.QueueNotFound, Queue: string(p)}
 	case !inTree:
 		at := slices.IndexFunc(w.tree.Problems, func(x queue.Problem) bool { return x.Path == p })
-		return reason.Reason{Code: reason.QueueNotReady, Queue: string(p), Detail: w.tree.Problems[at].Reason.Text()}
+		return reason.Reason{Code: reason.QueueNotReady, Queue: string(p), Details: reason.Cause{Problem: w.tree.Problems[at].Reason.Text()}}
 	}
 	accounts := w.accounts()
 	for ; i >= 0; i = w.tree.Nodes[i].Parent {
@@ -229,7 +229,7 @@ func (w *World) showRequest(s statement) (string, error) {
 	name := strings.Join(s.words, " ")
 	p, err := queue.ParseRequest(name)
 	if err != nil {
-		r := reason.Reason{Code: reason.QueueNameInvalid, Queue: name, Detail: err.Error()}
+		r := reason.Reason{Code: reason.QueueNameInvalid, Queue: name, Details: reason.Invalid{Why: err.Error()}}
 		return fmt.Sprintf("%s: %s\n", r.Code, r.Text()), nil
 	}
 	return string(p) + "\n", nil

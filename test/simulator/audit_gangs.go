@@ -140,8 +140,8 @@ func (w *World) auditGroups() {
 	rehearsal := w.Ledger.Rehearse()
 	for _, uid := range sorted(w.known.pods) {
 		why := rehearsal.Stopped(uid)
-		if why.Code == reason.BehindGang && (reason.As[reason.Turn](why).Until > w.now+longestHold || why.Other != w.heldFor) {
-			w.fail("pod %s waits for group %s until %d; nodes are held for %q", uid, why.Other, reason.As[reason.Turn](why).Until, w.heldFor)
+		if why.Code == reason.BehindGang && (reason.As[reason.Turn](why).Until > w.now+longestHold || why.PodGroup != w.heldFor) {
+			w.fail("pod %s waits for group %s until %d; nodes are held for %q", uid, why.PodGroup, reason.As[reason.Turn](why).Until, w.heldFor)
 		}
 	}
 }

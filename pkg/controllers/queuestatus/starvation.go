@@ -101,7 +101,7 @@ func (k *starvation) reason(s *ledger.Snapshot, q *ledger.QueueState) reason.Rea
 	if r.Resource = most.Resource; r.Resource != "" {
 		r.Used, n.Entitled, r.Asked = q.Allocated.Get(r.Resource), share.Get(r.Resource), q.Demand.Get(r.Resource)
 	}
-	r.Numbers = n
+	r.Details = n
 	return r
 }
 

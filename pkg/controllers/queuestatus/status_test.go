@@ -73,12 +73,12 @@ func TestStatusSpellsEveryAmount(t *testing.T) {
 
 func TestConditions(t *testing.T) {
 	cpu := func(r reason.Reason) reason.Reason { r.Resource = resource.CPU; return r }
-	missing := reason.Reason{Code: reason.ParentMissing, Queue: "root.a.b", Other: "root.a"}
+	missing := reason.Reason{Code: reason.ParentMissing, Queue: "root.a.b", Details: reason.Parent{Path: "root.a"}}
 	over := cpu(reason.Reason{Code: reason.OverLimit, Queue: "root.a", Limit: 1000, Used: 2000})
-	committed := cpu(reason.Reason{Code: reason.Overcommitted, Queue: "root.a", Numbers: reason.Guarantees{Guaranteed: 1000, Children: 2000}})
-	policy := reason.Reason{Code: reason.PolicyNotAllowed, Queue: "root.a", Other: "FIFO", Detail: "Fair"}
-	lifted := cpu(reason.Reason{Code: reason.SpecInvalid, Queue: "root.a", Limit: 1000, Numbers: reason.Guarantees{Guaranteed: 2000}})
-	unreadable := reason.Reason{Code: reason.SpecInvalid, Queue: "root.a", Detail: "spec.weight: 1e99 is not between 0 and 1000000"}
+	committed := cpu(reason.Reason{Code: reason.Overcommitted, Queue: "root.a", Details: reason.Guarantees{Guaranteed: 1000, Children: 2000}})
+	policy := reason.Reason{Code: reason.PolicyNotAllowed, Queue: "root.a", Details: reason.Policies{Stated: "FIFO", InForce: "Fair"}}
+	lifted := cpu(reason.Reason{Code: reason.SpecInvalid, Queue: "root.a", Limit: 1000, Details: reason.Guarantees{Guaranteed: 2000}})
+	unreadable := reason.Reason{Code: reason.SpecInvalid, Queue: "root.a", Details: reason.Invalid{Why: "spec.weight: 1e99 is not between 0 and 1000000"}}
 
 	for name, tc := range map[string]struct {
 		problems []reason.Reason
@@ -116,7 +116,7 @@ func TestConditions(t *testing.T) {
 				"the children of queue root.a are guaranteed 2 cpu together, but root.a itself only 1 cpu; raise its guaranteed or lower theirs"}},
 		},
 		"being deleted": {
-			problems: []reason.Reason{{Code: reason.Deleting, Queue: "root.a", Numbers: reason.Leftovers{Pods: 3, Children: 2}}},
+			problems: []reason.Reason{{Code: reason.Deleting, Queue: "root.a", Details: reason.Leftovers{Pods: 3, Children: 2}}},
 			want: map[string][]string{"Ready": {"False", "Deleting",
 				"queue root.a is deleted: 3 pods still run and 2 child queues exist; it goes when none is left"}},
 		},
@@ -211,7 +211,7 @@ func TestTheLastGoodPolicyOutlivesTroubleWithTheTree(t *testing.T) {
 
 func TestMessagesAreBounded(t *testing.T) {
 	q := sound("root.a")
-	q.Problems = []reason.Reason{{Code: reason.SpecInvalid, Queue: "root.a", Detail: strings.Repeat("é", 100_000)}}
+	q.Problems = []reason.Reason{{Code: reason.SpecInvalid, Queue: "root.a", Details: reason.Invalid{Why: strings.Repeat("é", 100_000)}}}
 	for _, c := range Status(q, v1alpha1.QueueStatus{}, 1, metav1.NewTime(start)).Conditions {
 		if len(c.Message) > messageLimit {
 			t.Errorf("%s: %d bytes", c.Type, len(c.Message))

@@ -40,7 +40,7 @@ func TestAFreedSlotGoesByOrderOfSubmission(t *testing.T) {
 	cousin := &Application{Leaf: qs["y"], Name: "cousin", User: "v", Submitted: 2}
 	for _, a := range []*Application{later, cousin} {
 		why, fits := s.Fits(a.Leaf, a.User, Open)
-		if want := (reason.Reason{Code: reason.MaxRunningApplications, Queue: "root.a", Numbers: reason.Applications{Most: 1, Running: 1}}); fits || why != want {
+		if want := (reason.Reason{Code: reason.MaxRunningApplications, Queue: "root.a", Details: reason.Applications{Most: 1, Running: 1}}); fits || why != want {
 			t.Fatalf("%s: fits %v, %+v", a.Name, fits, why)
 		}
 		s.Wait(a)
@@ -68,7 +68,7 @@ func TestAUsersSlotGoesToTheUser(t *testing.T) {
 		t.Errorf("%q got the slots", got)
 	}
 	why, fits := s.Fits(qs["y"], "u", Open)
-	if want := (reason.Reason{Code: reason.UserMaxRunningApplications, Queue: "root", Other: "u", Numbers: reason.Applications{Most: 1, Running: 1}}); fits || why != want {
+	if want := (reason.Reason{Code: reason.UserMaxRunningApplications, Queue: "root", Details: reason.Applications{User: "u", Most: 1, Running: 1}}); fits || why != want {
 		t.Errorf("fits %v, %+v", fits, why)
 	}
 }

@@ -23,11 +23,11 @@ func MaxRunningApplications(levels []Level) (reason.Reason, bool) {
 		if l.Most.Admits(l.Running + 1) {
 			continue
 		}
-		why := reason.Reason{Code: reason.MaxRunningApplications, Queue: l.Queue, Numbers: reason.Applications{Most: l.Most.Most, Running: l.Running}}
+		code, n := reason.MaxRunningApplications, reason.Applications{Most: l.Most.Most, Running: l.Running}
 		if l.OfUser {
-			why.Code, why.Other = reason.UserMaxRunningApplications, l.User
+			code, n.User = reason.UserMaxRunningApplications, l.User
 		}
-		return why, true
+		return reason.Reason{Code: code, Queue: l.Queue, Details: n}, true
 	}
 	return reason.Reason{}, false
 }

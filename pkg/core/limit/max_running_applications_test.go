@@ -43,7 +43,7 @@ func TestMaxRunningApplications(t *testing.T) {
 			var want reason.Reason
 			if c.stops >= 0 {
 				l := c.levels[c.stops]
-				want = reason.Reason{Code: reason.MaxRunningApplications, Queue: fmt.Sprint("root.", c.stops), Numbers: reason.Applications{Most: l.Most.Most, Running: l.Running}}
+				want = reason.Reason{Code: reason.MaxRunningApplications, Queue: fmt.Sprint("root.", c.stops), Details: reason.Applications{Most: l.Most.Most, Running: l.Running}}
 			}
 			if over != (c.stops >= 0) || why != want {
 				t.Errorf("got %+v, %t, want %+v", why, over, want)
@@ -62,7 +62,7 @@ func TestAUsersLimitNamesTheUser(t *testing.T) {
 		levels := []limit.Level{
 			{Queue: "root", User: user, OfUser: true, Running: 2, Most: queue.AtMost(2)}, {Queue: "root.a", Running: 5, Most: queue.AtMost(5)},
 		}
-		want := reason.Reason{Code: reason.UserMaxRunningApplications, Queue: "root", Other: user, Numbers: reason.Applications{Most: 2, Running: 2}}
+		want := reason.Reason{Code: reason.UserMaxRunningApplications, Queue: "root", Details: reason.Applications{User: user, Most: 2, Running: 2}}
 		if got, over := limit.MaxRunningApplications(levels); !over || got != want {
 			t.Errorf("got %+v, %t, want %+v", got, over, want)
 		}

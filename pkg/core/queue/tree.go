@@ -189,14 +189,14 @@ func (b *builder) place(p Path) {
 	case p == Root || b.forced[p]:
 		b.addNode(p)
 	case err != nil:
-		b.block(p, p, reason.Reason{Code: reason.QueueNameInvalid, Detail: err.Error()})
+		b.block(p, p, reason.Reason{Code: reason.QueueNameInvalid, Details: reason.Invalid{Why: err.Error()}})
 	case b.causes[parent] != "":
 		cause := b.causes[parent]
-		b.block(p, cause, reason.Reason{Code: reason.QueueNotReady, Other: string(cause)})
+		b.block(p, cause, reason.Reason{Code: reason.QueueNotReady, Details: reason.Cause{Queue: string(cause)}})
 	case !parentInTree:
-		b.block(p, p, reason.Reason{Code: reason.ParentMissing, Other: string(parent)})
+		b.block(p, p, reason.Reason{Code: reason.ParentMissing, Details: reason.Parent{Path: string(parent)}})
 	case b.holdsPods(parent):
-		b.block(p, p, reason.Reason{Code: reason.ParentHasPods, Other: string(parent)})
+		b.block(p, p, reason.Reason{Code: reason.ParentHasPods, Details: reason.Parent{Path: string(parent)}})
 	default:
 		b.addNode(p)
 	}

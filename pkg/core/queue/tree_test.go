@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -80,8 +81,15 @@ func short(problems []queue.Problem) []string {
 	out := []string{}
 	for _, p := range problems {
 		line := string(p.Path) + ": " + string(p.Reason.Code)
-		if p.Reason.Other != "" {
-			line += " " + p.Reason.Other
+		switch d := p.Reason.Details.(type) {
+		case reason.Cause:
+			line += " " + d.Queue
+		case reason.Parent:
+			line += " " + d.Path
+		case reason.Policies:
+			line += " " + d.Stated
+		case reason.FairResource:
+			line += " " + string(d.Stated)
 		}
 		out = append(out, line)
 	}

@@ -26,7 +26,7 @@ func (b *builder) rulePolicies() {
 			if n.Spec.Policy == Unstated || notAllowed(n.Spec.Policy, n, above) != "" {
 				n.Spec.Policy = byDefault
 			}
-			b.report(n.Path, reason.Reason{Code: why, Other: stated.String(), Detail: n.Spec.Policy.String()})
+			b.report(n.Path, reason.Reason{Code: why, Details: reason.Policies{Stated: stated.String(), InForce: n.Spec.Policy.String()}})
 		}
 		b.ruleFairResource(n, above)
 	}
@@ -60,7 +60,7 @@ func (b *builder) ruleFairResource(n *Node, above Rule) {
 	stated := n.Spec.FairResource
 	n.Spec.FairResource = above.Resource
 	if stated != "" && stated != above.Resource {
-		b.report(n.Path, reason.Reason{Code: reason.FairResourceNotAllowed, Other: string(stated), Resource: above.Resource})
+		b.report(n.Path, reason.Reason{Code: reason.FairResourceNotAllowed, Resource: above.Resource, Details: reason.FairResource{Stated: stated}})
 	}
 }
 
@@ -77,7 +77,7 @@ func (b *builder) ruleOvercommitted() {
 			own := n.Spec.Guaranteed.At(i)
 			if sum := children.Get(own.Name); sum > own.Value {
 				b.report(n.Path, reason.Reason{
-					Code: reason.Overcommitted, Resource: own.Name, Numbers: reason.Guarantees{Guaranteed: own.Value, Children: sum},
+					Code: reason.Overcommitted, Resource: own.Name, Details: reason.Guarantees{Guaranteed: own.Value, Children: sum},
 				})
 				break
 			}
@@ -101,7 +101,7 @@ func (b *builder) ruleMaxBelowGuaranteed() {
 			n.Spec.Max = n.Spec.Max.Add(missing)
 			if !raised {
 				b.report(n.Path, reason.Reason{
-					Code: reason.SpecInvalid, Resource: limit.Name, Limit: limit.Value, Numbers: reason.Guarantees{Guaranteed: floor},
+					Code: reason.SpecInvalid, Resource: limit.Name, Limit: limit.Value, Details: reason.Guarantees{Guaranteed: floor},
 				})
 			}
 			raised = true

@@ -37,7 +37,7 @@ func TestPolicyOfAParent(t *testing.T) {
 				t.Errorf("problems: %v", tree.Problems)
 			}
 			if c.problem && (tree.Problems[0].Reason != reason.Reason{
-				Code: reason.PolicyNotAllowed, Queue: "root.a", Other: "FIFO", Detail: c.want.String(),
+				Code: reason.PolicyNotAllowed, Queue: "root.a", Details: reason.Policies{Stated: "FIFO", InForce: c.want.String()},
 			}) {
 				t.Errorf("problem: %+v", tree.Problems[0])
 			}
@@ -63,11 +63,11 @@ func TestOvercommittedParents(t *testing.T) {
 		"children that fit exactly":              {cpu(10), cpu(4), cpu(6), nil},
 		"a parent without a guarantee":           {resource.List{}, cpu(4), cpu(6), nil},
 		"a parent with one in another resource":  {memory(1), cpu(4), cpu(6), nil},
-		"children that are guaranteed more":      {cpu(10), cpu(5), cpu(6), []reason.Reason{{Code: reason.Overcommitted, Resource: resource.CPU, Numbers: reason.Guarantees{Guaranteed: 10_000, Children: 11_000}}}},
-		"in memory only":                         {both, both, memory(1), []reason.Reason{{Code: reason.Overcommitted, Resource: resource.Memory, Numbers: reason.Guarantees{Guaranteed: 10 << 30, Children: 11 << 30}}}},
-		"in two resources, the first is named":   {both, both, both, []reason.Reason{{Code: reason.Overcommitted, Resource: resource.CPU, Numbers: reason.Guarantees{Guaranteed: 10_000, Children: 20_000}}}},
-		"guarantees that only sum past the end":  {cpu(10), unlimited(), unlimited(), []reason.Reason{{Code: reason.Overcommitted, Resource: resource.CPU, Numbers: reason.Guarantees{Guaranteed: 10_000, Children: math.MaxInt64}}}},
-		"a stated guarantee of 0 is a guarantee": {cpu(0), cpu(1), cpu(0), []reason.Reason{{Code: reason.Overcommitted, Resource: resource.CPU, Numbers: reason.Guarantees{Children: 1000}}}},
+		"children that are guaranteed more":      {cpu(10), cpu(5), cpu(6), []reason.Reason{{Code: reason.Overcommitted, Resource: resource.CPU, Details: reason.Guarantees{Guaranteed: 10_000, Children: 11_000}}}},
+		"in memory only":                         {both, both, memory(1), []reason.Reason{{Code: reason.Overcommitted, Resource: resource.Memory, Details: reason.Guarantees{Guaranteed: 10 << 30, Children: 11 << 30}}}},
+		"in two resources, the first is named":   {both, both, both, []reason.Reason{{Code: reason.Overcommitted, Resource: resource.CPU, Details: reason.Guarantees{Guaranteed: 10_000, Children: 20_000}}}},
+		"guarantees that only sum past the end":  {cpu(10), unlimited(), unlimited(), []reason.Reason{{Code: reason.Overcommitted, Resource: resource.CPU, Details: reason.Guarantees{Guaranteed: 10_000, Children: math.MaxInt64}}}},
+		"a stated guarantee of 0 is a guarantee": {cpu(0), cpu(1), cpu(0), []reason.Reason{{Code: reason.Overcommitted, Resource: resource.CPU, Details: reason.Guarantees{Children: 1000}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tree := queue.Build([]queue.Declaration{
@@ -103,7 +103,7 @@ func TestMaxBelowGuaranteed(t *testing.T) {
 		t.Errorf("max in force: %v, want %v", got, want)
 	}
 	want := []queue.Problem{{Path: "root.a", Reason: reason.Reason{
-		Code: reason.SpecInvalid, Queue: "root.a", Resource: resource.CPU, Limit: 10_000, Numbers: reason.Guarantees{Guaranteed: 20_000},
+		Code: reason.SpecInvalid, Queue: "root.a", Resource: resource.CPU, Limit: 10_000, Details: reason.Guarantees{Guaranteed: 20_000},
 	}}}
 	if !slices.Equal(tree.Problems, want) {
 		t.Errorf("problems: %+v", tree.Problems)

@@ -17,7 +17,7 @@ func TestSentences(t *testing.T) {
 		want   string
 	}{
 		"a name that is none": {
-			reason.Reason{Code: reason.QueueNameInvalid, Queue: "root.Busy", Detail: "a name has lower case letters"},
+			reason.Reason{Code: reason.QueueNameInvalid, Queue: "root.Busy", Details: reason.Invalid{Why: "a name has lower case letters"}},
 			`"root.Busy" is not the name of a queue: a name has lower case letters`,
 		},
 		"a queue that is not there": {
@@ -25,7 +25,7 @@ func TestSentences(t *testing.T) {
 			"queue root.busy does not exist; create it, or name another one in fairway.dev/queue",
 		},
 		"a parent, with a child to name": {
-			reason.Reason{Code: reason.QueueNotLeaf, Queue: "root.a", Other: "root.a.b"},
+			reason.Reason{Code: reason.QueueNotLeaf, Queue: "root.a", Details: reason.Child{Path: "root.a.b"}},
 			"queue root.a has child queues and takes no pods itself; name a queue below it, for example root.a.b",
 		},
 		"a parent": {
@@ -37,15 +37,15 @@ func TestSentences(t *testing.T) {
 			"queue root holds all queues and takes no pods itself; name a queue below it",
 		},
 		"a queue below a blocked one": {
-			reason.Reason{Code: reason.QueueNotReady, Queue: "root.a.b.c", Other: "root.a.b"},
+			reason.Reason{Code: reason.QueueNotReady, Queue: "root.a.b.c", Details: reason.Cause{Queue: "root.a.b"}},
 			"queue root.a.b.c is not in force yet, because queue root.a.b is not; it follows once root.a.b is",
 		},
 		"a blocked queue, in other words": {
-			reason.Reason{Code: reason.QueueNotReady, Queue: "root.a.b", Detail: "its parent root.a does not exist"},
+			reason.Reason{Code: reason.QueueNotReady, Queue: "root.a.b", Details: reason.Cause{Problem: "its parent root.a does not exist"}},
 			"queue root.a.b is not in force yet: its parent root.a does not exist",
 		},
 		"a blocked queue, in the words its owner reads": {
-			reason.Reason{Code: reason.QueueNotReady, Queue: "root.a.b", Detail: "queue root.a.b is not in force: pods are in root.a"},
+			reason.Reason{Code: reason.QueueNotReady, Queue: "root.a.b", Details: reason.Cause{Problem: "queue root.a.b is not in force: pods are in root.a"}},
 			"queue root.a.b is not in force: pods are in root.a",
 		},
 		"a queue on its way out": {
@@ -53,15 +53,15 @@ func TestSentences(t *testing.T) {
 			"queue root.a is deleted and takes no more pods; name another one in fairway.dev/queue",
 		},
 		"a queue that drains": {
-			reason.Reason{Code: reason.Deleting, Queue: "root.a", Numbers: reason.Leftovers{Pods: 3, Children: 2}},
+			reason.Reason{Code: reason.Deleting, Queue: "root.a", Details: reason.Leftovers{Pods: 3, Children: 2}},
 			"queue root.a is deleted: 3 pods still run and 2 child queues exist; it goes when none is left",
 		},
 		"a queue with one pod left": {
-			reason.Reason{Code: reason.Deleting, Queue: "root.a", Numbers: reason.Leftovers{Pods: 1}},
+			reason.Reason{Code: reason.Deleting, Queue: "root.a", Details: reason.Leftovers{Pods: 1}},
 			"queue root.a is deleted: 1 pod still runs; it goes when none is left",
 		},
 		"a queue with one child left": {
-			reason.Reason{Code: reason.Deleting, Queue: "root.a", Numbers: reason.Leftovers{Children: 1}},
+			reason.Reason{Code: reason.Deleting, Queue: "root.a", Details: reason.Leftovers{Children: 1}},
 			"queue root.a is deleted: 1 child queue exists; it goes when none is left",
 		},
 		"a queue that goes": {
@@ -83,48 +83,48 @@ func TestSentences(t *testing.T) {
 				"the pod waits for another 2Gi memory below that max, or for a higher max",
 		},
 		"no node fits": {
-			reason.Reason{Code: reason.Parked, Detail: "0/3 nodes are available"},
+			reason.Reason{Code: reason.Parked, Details: reason.Answer{Text: "0/3 nodes are available"}},
 			"no node fits this pod: 0/3 nodes are available; it is tried again when a node gains room",
 		},
 		"an error": {
-			reason.Reason{Code: reason.BackOff, Detail: "timed out"},
-			"the last attempt to schedule this pod failed: timed out; it is tried again shortly",
+			reason.Reason{Code: reason.BackOff},
+			"the last attempt to schedule this pod failed; it is tried again shortly",
 		},
 		"no room": {
-			reason.Reason{Code: reason.WaitingForRoom, Resource: resource.CPU, Asked: 4000, Numbers: reason.Room{Free: 1500, Nodes: 9, Usable: 3, Full: 1}},
+			reason.Reason{Code: reason.WaitingForRoom, Resource: resource.CPU, Asked: 4000, Details: reason.Room{Free: 1500, Nodes: 9, Usable: 3, Full: 1}},
 			"no node has 4 cpu free for this pod, the closest one has 1500m cpu; 3 of 9 nodes may be used by it",
 		},
 		"no node to use": {
-			reason.Reason{Code: reason.WaitingForRoom, Numbers: reason.Room{Nodes: 9}},
+			reason.Reason{Code: reason.WaitingForRoom, Details: reason.Room{Nodes: 9}},
 			"no node has room for this pod: it may use none of the 9 nodes: see its node selector, affinity and tolerations",
 		},
 		"full nodes": {
-			reason.Reason{Code: reason.WaitingForRoom, Numbers: reason.Room{Nodes: 9, Usable: 3, Full: 3}},
+			reason.Reason{Code: reason.WaitingForRoom, Details: reason.Room{Nodes: 9, Usable: 3, Full: 3}},
 			"no node has room for this pod: every node that it may use runs as many pods as it takes",
 		},
 		"another plugin": {
-			reason.Reason{Code: reason.SchedulingGate, Other: "SchedulingGates", Detail: "gate example.com/wait"},
-			"held by SchedulingGates: gate example.com/wait; it goes on when that plugin lets it pass",
+			reason.Reason{Code: reason.SchedulingGate, Details: reason.Gate{Plugin: "SchedulingGates"}},
+			"held by SchedulingGates; it goes on when that plugin lets it pass",
 		},
 		"its turn": {
 			reason.Reason{Code: reason.WaitingTurn, Queue: "root.a"},
 			"waits for its turn in queue root.a",
 		},
 		"no parent": {
-			reason.Reason{Code: reason.ParentMissing, Queue: "root.a.b", Other: "root.a"},
+			reason.Reason{Code: reason.ParentMissing, Queue: "root.a.b", Details: reason.Parent{Path: "root.a"}},
 			"queue root.a.b is not in force: its parent root.a does not exist; create Queue root.a",
 		},
 		"a parent with pods": {
-			reason.Reason{Code: reason.ParentHasPods, Queue: "root.a.b", Other: "root.a"},
+			reason.Reason{Code: reason.ParentHasPods, Queue: "root.a.b", Details: reason.Parent{Path: "root.a"}},
 			"queue root.a.b is not in force: pods are in its parent root.a itself, " +
 				"so root.a stays a queue without children until they are gone",
 		},
 		"FIFO on a parent": {
-			reason.Reason{Code: reason.PolicyNotAllowed, Queue: "root.a", Other: "FIFO", Detail: "Fair"},
+			reason.Reason{Code: reason.PolicyNotAllowed, Queue: "root.a", Details: reason.Policies{Stated: "FIFO", InForce: "Fair"}},
 			"queue root.a has child queues, and policy FIFO is only for queues without; Fair is in force until policy is changed",
 		},
 		"too much guaranteed": {
-			reason.Reason{Code: reason.Overcommitted, Queue: "root.a", Resource: resource.Memory, Numbers: reason.Guarantees{Guaranteed: 100 * gi, Children: 120 * gi}},
+			reason.Reason{Code: reason.Overcommitted, Queue: "root.a", Resource: resource.Memory, Details: reason.Guarantees{Guaranteed: 100 * gi, Children: 120 * gi}},
 			"the children of queue root.a are guaranteed 120Gi memory together, but root.a itself only 100Gi memory; " +
 				"raise its guaranteed or lower theirs",
 		},
@@ -134,33 +134,33 @@ func TestSentences(t *testing.T) {
 		},
 		"starved, and due": {
 			reason.Reason{Code: reason.BelowFairShare, Queue: "root.a", Resource: resource.CPU, Used: 80_000, Asked: 900_000,
-				Numbers: reason.Shortfall{Entitled: 600_000, Since: 1_700_000_000e9, Until: 1_700_000_060e9}},
+				Details: reason.Shortfall{Entitled: 600_000, Since: 1_700_000_000e9, Until: 1_700_000_060e9}},
 			"queue root.a is below its fair share: it has 80 cpu, should have 600 cpu and asks for 900 cpu, since 2023-11-14T22:13:20Z; " +
 				"pods of other queues are preempted for it from 2023-11-14T22:14:20Z on",
 		},
 		"starved, without a timeout": {
 			reason.Reason{Code: reason.BelowFairShare, Queue: "root.a", Resource: resource.Memory, Used: gi, Asked: 8 * gi,
-				Numbers: reason.Shortfall{Entitled: 4 * gi, Since: 1_700_000_000e9}},
+				Details: reason.Shortfall{Entitled: 4 * gi, Since: 1_700_000_000e9}},
 			"queue root.a is below its fair share: it has 1Gi memory, should have 4Gi memory and asks for 8Gi memory, since 2023-11-14T22:13:20Z; " +
 				"nothing is preempted for it, as no fairShareTimeout is in force",
 		},
 		"above the threshold, and still owed": {
 			reason.Reason{Code: reason.BelowFairShare, Queue: "root.a", Resource: resource.CPU, Used: 400_000, Asked: 900_000,
-				Numbers: reason.Shortfall{Entitled: 600_000}},
+				Details: reason.Shortfall{Entitled: 600_000}},
 			"queue root.a is below its fair share: it has 400 cpu, should have 600 cpu and asks for 900 cpu; pods of other queues are preempted for it until it is not",
 		},
 		"below its guarantee": {
 			reason.Reason{Code: reason.BelowGuaranteed, Queue: "root.a", Resource: resource.CPU, Asked: 20_000,
-				Numbers: reason.Shortfall{Entitled: 10_000, Since: 1_700_000_000e9}},
+				Details: reason.Shortfall{Entitled: 10_000, Since: 1_700_000_000e9}},
 			"queue root.a is below its guarantee: it has 0 cpu, should have 10 cpu and asks for 20 cpu, since 2023-11-14T22:13:20Z; " +
 				"nothing is preempted for it, as no guaranteedTimeout is in force",
 		},
 		"guaranteed more than it may have": {
-			reason.Reason{Code: reason.SpecInvalid, Queue: "root.a", Resource: resource.CPU, Limit: 10_000, Numbers: reason.Guarantees{Guaranteed: 20_000}},
+			reason.Reason{Code: reason.SpecInvalid, Queue: "root.a", Resource: resource.CPU, Limit: 10_000, Details: reason.Guarantees{Guaranteed: 20_000}},
 			"queue root.a is guaranteed 20 cpu but may use at most 10 cpu; its max counts as 20 cpu until one of the two is changed",
 		},
 		"a queue that cannot be read": {
-			reason.Reason{Code: reason.SpecInvalid, Queue: "root.a", Detail: `max: "ten" is no quantity`},
+			reason.Reason{Code: reason.SpecInvalid, Queue: "root.a", Details: reason.Invalid{Why: `max: "ten" is no quantity`}},
 			`queue root.a cannot be used as written: max: "ten" is no quantity; until that is mended its last good state stays in force, if it ever had one`,
 		},
 	} {
@@ -174,7 +174,7 @@ func TestSentences(t *testing.T) {
 
 func TestTheEndOfAStarvation(t *testing.T) {
 	fair := reason.Reason{Code: reason.BelowFairShare, Queue: "root.a", Resource: resource.CPU, Used: 600_000, Asked: 900_000,
-		Numbers: reason.Shortfall{Entitled: 600_000, Since: 1, Until: 2}}
+		Details: reason.Shortfall{Entitled: 600_000, Since: 1, Until: 2}}
 	for r, want := range map[reason.Reason]string{
 		fair: "queue root.a is no longer below its fair share: it has 600 cpu, should have 600 cpu and asks for 900 cpu",
 		{Code: reason.BelowGuaranteed, Queue: "root.a"}: "queue root.a is no longer below its guarantee",
@@ -192,7 +192,11 @@ func TestEveryCodeHasItsOwnSentence(t *testing.T) {
 		if !wellFormed.MatchString(string(code)) {
 			t.Errorf("%q cannot be the reason of a condition", code)
 		}
-		text := reason.Reason{Code: code, Queue: "root.a", Other: "root.b", Resource: resource.CPU, Detail: "words"}.Text()
+		r := reason.Reason{Code: code, Queue: "root.a", PodGroup: "ns/g", Resource: resource.CPU}
+		if kinds := readsOf[code].kinds; len(kinds) > 0 {
+			r.Details = filled(kinds[0])
+		}
+		text := r.Text()
 		if other, ok := seen[text]; ok {
 			t.Errorf("%s and %s say the same: %s", code, other, text)
 		}
@@ -233,7 +237,7 @@ func TestReasonsCompare(t *testing.T) {
 }
 
 func TestAnUnknownCodeStillSaysSomething(t *testing.T) {
-	if got := (reason.Reason{Code: "Other", Detail: "words"}).Text(); got != "Other: words" {
+	if got := (reason.Reason{Code: "Other"}).Text(); got != "Other" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -23,7 +23,7 @@ func (r Reason) Text() string {
 func (r Reason) podText() string {
 	switch r.Code {
 	case QueueNameInvalid:
-		return `"` + r.Queue + `" is not the name of a queue` + after(": ", r.Detail)
+		return `"` + r.Queue + `" is not the name of a queue` + after(": ", As[Invalid](r).Why)
 	case QueueNotFound:
 		return "queue " + r.Queue + " does not exist; create it, or name another one in fairway.dev/queue"
 	case QueueNotLeaf:
@@ -41,7 +41,7 @@ func (r Reason) podText() string {
 		return "queue " + r.Queue + " may run " + r.applicationsText() +
 			"; this one follows when an application ends, or with a higher maxRunningApplications"
 	case UserMaxRunningApplications:
-		return "user " + r.Other + " may run " + r.applicationsText() +
+		return "user " + As[Applications](r).User + " may run " + r.applicationsText() +
 			"; this one follows when one of them ends, or with a higher users.maxRunningApplications of queue " + r.Queue
 	case MaxDriverShare:
 		return "the drivers in queue " + r.Queue + " may use at most " + r.amount(r.Limit) + ": they use " + r.amount(r.Used) +
@@ -51,44 +51,47 @@ func (r Reason) podText() string {
 	case PodGroupNotFound, GangIncomplete, GangTooLarge, GangWaitsForRoom, BehindGang:
 		return r.gangText()
 	case Parked:
-		return "no node fits this pod" + after(": ", r.Detail) + "; it is tried again when a node gains room"
+		return "no node fits this pod" + after(": ", As[Answer](r).Text) + "; it is tried again when a node gains room"
 	case BackOff:
-		if r.Other != "" {
-			return "pod group " + r.Other + " did not get all its places in time" + after(": ", r.Detail) + "; it is tried again shortly"
+		if r.PodGroup != "" {
+			return "pod group " + r.PodGroup + " did not get all its places in time; it is tried again shortly"
 		}
-		return "the last attempt to schedule this pod failed" + after(": ", r.Detail) + "; it is tried again shortly"
+		return "the last attempt to schedule this pod failed; it is tried again shortly"
 	case SchedulingGate:
-		return "held by " + orElse(r.Other, "another plugin") + after(": ", r.Detail) +
-			"; it goes on when that plugin lets it pass"
+		return "held by " + orElse(As[Gate](r).Plugin, "another plugin") + "; it goes on when that plugin lets it pass"
 	case WaitingForRoom:
 		return r.waitingForRoomText()
 	case Terminating:
 		return "the pod is being deleted, and gets no node any more"
 	case WaitingTurn:
-		return "waits for its turn in queue " + r.Queue + after(": ", r.Detail)
+		return "waits for its turn in queue " + r.Queue
 	}
-	return string(r.Code) + after(": ", r.Detail)
+	return string(r.Code)
 }
 
 // queueText returns the sentences about a declared queue.
 func (r Reason) queueText() string {
 	switch r.Code {
 	case ParentMissing:
-		return "queue " + r.Queue + " is not in force: its parent " + r.Other + " does not exist; create Queue " + r.Other
+		parent := As[Parent](r).Path
+		return "queue " + r.Queue + " is not in force: its parent " + parent + " does not exist; create Queue " + parent
 	case ParentHasPods:
-		return "queue " + r.Queue + " is not in force: pods are in its parent " + r.Other +
-			" itself, so " + r.Other + " stays a queue without children until they are gone"
+		parent := As[Parent](r).Path
+		return "queue " + r.Queue + " is not in force: pods are in its parent " + parent +
+			" itself, so " + parent + " stays a queue without children until they are gone"
 	case Deleting:
 		return r.deletingText()
 	case PolicyNotAllowed:
-		return "queue " + r.Queue + " has child queues, and policy " + r.Other + " is only for queues without; " +
-			r.Detail + " is in force until policy is changed"
+		p := As[Policies](r)
+		return "queue " + r.Queue + " has child queues, and policy " + p.Stated + " is only for queues without; " +
+			p.InForce + " is in force until policy is changed"
 	case PolicyBelowFair:
-		return "the parent of queue " + r.Queue + " divides one resource (policy Fair), and policy " + r.Other + " divides all; " +
-			r.Detail + " is in force until one of the two is changed"
+		p := As[Policies](r)
+		return "the parent of queue " + r.Queue + " divides one resource (policy Fair), and policy " + p.Stated + " divides all; " +
+			p.InForce + " is in force until one of the two is changed"
 	case FairResourceNotAllowed:
 		return "the parent of queue " + r.Queue + " divides " + string(r.Resource) + " (policy Fair), so " + r.Queue +
-			" has no share of " + r.Other + " to divide; fairResource " + string(r.Resource) + " is in force until one of the two is changed"
+			" has no share of " + string(As[FairResource](r).Stated) + " to divide; fairResource " + string(r.Resource) + " is in force until one of the two is changed"
 	case Overcommitted:
 		return "the children of queue " + r.Queue + " are guaranteed " + r.amount(As[Guarantees](r).Children) + " together, but " +
 			r.Queue + " itself only " + r.amount(As[Guarantees](r).Guaranteed) + "; raise its guaranteed or lower theirs"
@@ -107,20 +110,21 @@ func (r Reason) queueNotLeafText() string {
 	if r.Queue == "root" { // the root takes no pods even if it has no children
 		why = "holds all queues and"
 	}
-	return "queue " + r.Queue + " " + why + " takes no pods itself; name a queue below it" + after(", for example ", r.Other)
+	return "queue " + r.Queue + " " + why + " takes no pods itself; name a queue below it" + after(", for example ", As[Child](r).Path)
 }
 
 func (r Reason) queueNotReadyText() string {
+	why := As[Cause](r)
 	// A waiting pod shows the same sentence about a blocked queue as the queue's status.
-	if strings.HasPrefix(r.Detail, "queue "+r.Queue+" ") {
-		return r.Detail
+	if strings.HasPrefix(why.Problem, "queue "+r.Queue+" ") {
+		return why.Problem
 	}
-	return "queue " + r.Queue + " is not in force yet" + after(", because queue ", r.Other, " is not") +
-		after(": ", r.Detail) + after("; it follows once ", r.Other, " is")
+	return "queue " + r.Queue + " is not in force yet" + after(", because queue ", why.Queue, " is not") +
+		after(": ", why.Problem) + after("; it follows once ", why.Queue, " is")
 }
 
 func (r Reason) waitingForRoomText() string {
-	n, ok := r.Numbers.(Room)
+	n, ok := r.Details.(Room)
 	nodes := ""
 	switch {
 	case !ok:
@@ -140,8 +144,8 @@ func (r Reason) waitingForRoomText() string {
 func (r Reason) maxResourcesText() string {
 	head := "queue " + r.Queue + " may use at most " + r.amount(r.Limit)
 	who := "this pod"
-	if r.Other != "" {
-		who = "pod group " + r.Other
+	if r.PodGroup != "" {
+		who = "pod group " + r.PodGroup
 	}
 	if r.Asked > r.Limit { // waiting alone will not help
 		return head + ", and " + who + " alone asks for " + r.amount(r.Asked) + "; raise max or ask for less"
@@ -154,7 +158,7 @@ func (r Reason) maxResourcesText() string {
 
 func (r Reason) specInvalidText() string {
 	if r.Resource == "" {
-		return "queue " + r.Queue + " cannot be used as written" + after(": ", r.Detail) +
+		return "queue " + r.Queue + " cannot be used as written" + after(": ", As[Invalid](r).Why) +
 			"; until that is mended its last good state stays in force, if it ever had one"
 	}
 	guaranteed := r.amount(As[Guarantees](r).Guaranteed)

@@ -1,0 +1,145 @@
+package reason
+
+import "github.com/fairway-scheduler/fairway/pkg/core/resource"
+
+// Details are what only some reasons say: one type for each kind, with a name for each value, which means the
+// same under every code. They compare with ==, so that reasons do. Times are unix nanoseconds, 0 for none.
+type Details interface{ details() }
+
+// As returns the details of a reason; all are zero if it has none of that kind.
+func As[D Details](r Reason) D {
+	d, _ := r.Details.(D)
+	return d
+}
+
+// Invalid are the details of QueueNameInvalid, and of SpecInvalid without a resource.
+type Invalid struct {
+	Why string // the error
+}
+
+// Child are the details of QueueNotLeaf.
+type Child struct {
+	Path string // a child of the queue, as an example; "" if it has none
+}
+
+// Cause are the details of QueueNotReady: a queue above, or the problem of the queue itself.
+type Cause struct {
+	Queue   string // a queue above that is not in force
+	Problem string // a sentence; one about the queue itself is used unchanged
+}
+
+// Parent are the details of ParentMissing and ParentHasPods.
+type Parent struct {
+	Path string
+}
+
+// Policies are the details of PolicyNotAllowed and PolicyBelowFair.
+type Policies struct {
+	Stated  string // in the spec
+	InForce string // instead of it
+}
+
+// FairResource are the details of FairResourceNotAllowed.
+type FairResource struct {
+	Stated resource.Name // in the spec; the resource of the reason is in force
+}
+
+// Gate are the details of SchedulingGate.
+type Gate struct {
+	Plugin string // which blocks the pod
+}
+
+// Answer are the details of Parked.
+type Answer struct {
+	Text string // of kube-scheduler: why no node fits
+}
+
+// Applications are the details of MaxRunningApplications and UserMaxRunningApplications.
+type Applications struct {
+	User    string // whose applications are counted; "" if all in the queue are
+	Most    int64  // applications that may run
+	Running int64
+}
+
+// Start are the details of StateAware.
+type Start struct {
+	Next     string // the application that leaves Starting next; "" if none is known
+	Most     int64  // applications that may be starting at a time
+	Position int64  // place in line, from 1
+	Since    int64  // when the application that leaves next began to start
+	Until    int64  // when it leaves at the latest
+	Took     int64  // nanoseconds that nearly all of the last starts took, if Until follows from that
+}
+
+// Members are the details of GangIncomplete.
+type Members struct {
+	Needed int64 // pods that must exist before the group starts
+	Exist  int64
+}
+
+// Packing are the details of GangTooLarge and GangWaitsForRoom if not all pods fit.
+type Packing struct {
+	Needed int64 // pods that must start at once
+	Fit    int64 // pods of these that fit
+	Until  int64 // until when nodes are held for the group
+}
+
+// MinResources are the details of GangTooLarge and GangWaitsForRoom if all pods fit, but the group states that
+// it needs more than the nodes have.
+type MinResources struct {
+	Needed int64 // pods that must start at once
+	Free   int64 // amount of Resource
+	Until  int64 // until when nodes are held for the group
+}
+
+// Turn are the details of BehindGang.
+type Turn struct {
+	Since int64 // since when the group waits for room
+	Until int64 // until when other pods wait for it at the latest
+}
+
+// Room are the details of WaitingForRoom.
+type Room struct {
+	Free   int64 // amount of Resource, on the node that comes closest
+	Nodes  int64 // nodes of the cluster
+	Usable int64 // nodes that the pod may use
+	Full   int64 // usable nodes that take no more pods
+}
+
+// Leftovers are the details of Deleting.
+type Leftovers struct {
+	Pods     int64 // charged to the queue or below it
+	Children int64 // queues directly below it
+}
+
+// Guarantees are the details of Overcommitted and SpecInvalid: amounts of Resource.
+type Guarantees struct {
+	Guaranteed int64 // to the queue
+	Children   int64 // guaranteed to its children together
+}
+
+// Shortfall are the details of BelowGuaranteed and BelowFairShare.
+type Shortfall struct {
+	Entitled int64 // amount of Resource that the queue should have
+	Since    int64 // when it fell below; 0: it is above its threshold again, but its claim is still open
+	Until    int64 // when pods of other queues are preempted for it; 0: no timeout is in force
+}
+
+func (Invalid) details()      {}
+func (Child) details()        {}
+func (Cause) details()        {}
+func (Parent) details()       {}
+func (Policies) details()     {}
+func (FairResource) details() {}
+func (Gate) details()         {}
+func (Answer) details()       {}
+func (Applications) details() {}
+func (Start) details()        {}
+func (Members) details()      {}
+func (Packing) details()      {}
+func (MinResources) details() {}
+func (Turn) details()         {}
+func (Room) details()         {}
+func (Leftovers) details()    {}
+func (Guarantees) details()   {}
+func (Shortfall) details()    {}
