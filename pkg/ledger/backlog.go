@@ -1,17 +1,82 @@
 package ledger
 
-import (
-	"github.com/fairway-scheduler/fairway/pkg/core/reason"
-	"github.com/fairway-scheduler/fairway/pkg/core/resource"
-)
+import "github.com/fairway-scheduler/fairway/pkg/core/reason"
 
 // The backlog is what more nodes would let run: the pods that wait for room, as far as limits, charged one after the other in the order of the
 // dispatch, let them run together. It shows as Unschedulable, which cluster autoscalers act on. A pod beyond it must not show that, whoever
 // wrote it: the node that comes for it would stay empty.
 
-// reviewed is how many of the pods that show it a look goes through, those first that it has not gone through for longest. There are more
+// maxReviewed is how many of the pods that show it a look goes through, those first that it has not gone through for longest. There are more
 // only where thousands of classes were tried for nothing.
-const reviewed = 4000
+const maxReviewed = 4000
+
+// backlog owns which unbound pods show Unschedulable, and what looks found: which pods limits let run together, and since when they lack room.
+//
+// It hears what pods show (observed, forget), and what a look finds (together, lacksRoom). It says which pods have lacked room for long enough, and
+// which of those that show it have their turn to be reviewed (next).
+type backlog struct {
+	looks   uint64    // how many there were, the one under way included
+	showing []*record // unbound pods that show Unschedulable, in no order that means anything
+	review  int       // where the review of these goes on
+}
+
+// inBacklog is what the backlog knows of a pod.
+type inBacklog struct {
+	inShowing  int    // place among the pods that show Unschedulable
+	togetherIn uint64 // the last look in which limits let it run together with those before it
+	lackedIn   uint64 // the last look in which it was one of these and lacked room, and
+	lackSince  int64  // since when it has been so in every look
+}
+
+// lookAtClass is whether a class lacked room in a look.
+type lookAtClass struct {
+	look      uint64
+	lacksRoom bool
+}
+
+// observed takes in what an unbound pod shows, and so what its class does.
+func (b *backlog) observed(r *record) {
+	if r.Unschedulable == "" || r.inRequest == notIn {
+		b.forget(r)
+		return
+	}
+	r.class.lastMessage = r.Unschedulable
+	if r.backlog.inShowing == notIn {
+		r.backlog.inShowing = len(b.showing)
+		b.showing = append(b.showing, r)
+	}
+}
+
+// forget takes a pod off the list: it shows nothing, or is not unbound any more.
+func (b *backlog) forget(r *record) {
+	if r.backlog.inShowing == notIn {
+		return
+	}
+	last := len(b.showing) - 1
+	b.showing[r.backlog.inShowing], b.showing[last].backlog.inShowing = b.showing[last], r.backlog.inShowing
+	b.showing[last] = nil
+	b.showing = b.showing[:last]
+	r.backlog.inShowing = notIn
+}
+
+// together notes that limits let a pod run together with those before it.
+func (b *backlog) together(r *record) { r.backlog.togetherIn = b.looks }
+
+// lacksRoom notes that one of these pods lacks room, and says since when it has in every look.
+func (b *backlog) lacksRoom(r *record, now int64) (since int64) {
+	in := &r.backlog
+	if in.lackedIn == 0 || in.lackedIn+1 != b.looks {
+		in.lackSince = now
+	}
+	in.lackedIn = b.looks
+	return in.lackSince
+}
+
+// next is the pod whose turn it is to be reviewed.
+func (b *backlog) next() *record {
+	b.review = (b.review + 1) % len(b.showing)
+	return b.showing[b.review]
+}
 
 // Backlogged is a pod of which the PodScheduled condition is to change.
 type Backlogged struct {
@@ -38,17 +103,14 @@ func (l *Ledger) Backlog(n int, after, now int64) (show, unshow []Backlogged) {
 		return nil, nil
 	}
 	l.settleAll()
-	l.looks++
+	l.backlog.looks++
 	together, more := l.together(n)
 	for _, r := range together {
-		r.inTogether = l.looks
+		l.backlog.together(r)
 		if r.blocked() || !l.waitsForRoom(r.class, now) {
 			continue // to be tried within seconds
 		}
-		if r.lack == 0 || r.lack+1 != l.looks {
-			r.lackSince = now
-		}
-		if r.lack = l.looks; now-r.lackSince < after {
+		if now-l.backlog.lacksRoom(r, now) < after {
 			continue
 		}
 		if r.limitShown != nil { // no limit stops it any more: it must not say both
@@ -63,9 +125,8 @@ func (l *Ledger) Backlog(n int, after, now int64) (show, unshow []Backlogged) {
 			show = append(show, b)
 		}
 	}
-	for range min(len(l.showing), reviewed) {
-		l.review = (l.review + 1) % len(l.showing)
-		if r := l.showing[l.review]; l.mustNotShow(r, more) {
+	for range min(len(l.backlog.showing), maxReviewed) {
+		if r := l.backlog.next(); l.mustNotShow(r, more) {
 			unshow = append(unshow, r.backlogged())
 		}
 	}
@@ -95,7 +156,7 @@ func (l *Ledger) mustNotShow(r *record, more bool) bool {
 		return false // in kube-scheduler's hands, which says itself what comes of it
 	case r.leaf == nil:
 		return true
-	case r.inTogether == l.looks:
+	case r.backlog.togetherIn == l.backlog.looks:
 		return false
 	case r.blocked() && r.blockedBy.Code != reason.BackOff || !more:
 		return true
@@ -106,10 +167,10 @@ func (l *Ledger) mustNotShow(r *record, more bool) bool {
 
 // waitsForRoom is lacksRoom, found out once in each look.
 func (l *Ledger) waitsForRoom(c *class, now int64) bool {
-	if c.lookedAt != l.looks {
-		c.lookedAt, c.lackedRoom = l.looks, l.lacksRoom(c, now)
+	if c.look.look != l.backlog.looks {
+		c.look = lookAtClass{l.backlog.looks, l.lacksRoom(c, now)}
 	}
-	return c.lackedRoom
+	return c.look.lacksRoom
 }
 
 // lacksRoom reports whether the class waits behind a pod that fitted no node, or for a node that has room for it (see mayTry). It changes
@@ -131,70 +192,4 @@ func (c *class) says() string {
 		return c.lastFailed.Unschedulable
 	}
 	return c.lastMessage
-}
-
-// note keeps the list of unbound pods that show Unschedulable, and what their classes say, after a change of what the pod shows.
-func (l *Ledger) note(r *record) {
-	if r.Unschedulable == "" || r.inRequest == notIn {
-		l.unnote(r)
-		return
-	}
-	r.class.lastMessage = r.Unschedulable
-	if r.inShowing == notIn {
-		r.inShowing = len(l.showing)
-		l.showing = append(l.showing, r)
-	}
-}
-
-func (l *Ledger) unnote(r *record) {
-	if r.inShowing == notIn {
-		return
-	}
-	last := len(l.showing) - 1
-	l.showing[r.inShowing], l.showing[last].inShowing = l.showing[last], r.inShowing
-	l.showing[last] = nil
-	l.showing = l.showing[:last]
-	r.inShowing = notIn
-}
-
-// Shortage is why nodes have no room for a pod, counted as kube-scheduler counts: a node may lack several things. What it would say of
-// nodes that the pod may not use at all has many forms and is not known here.
-type Shortage struct {
-	Nodes   int // that exist
-	TooMany int // of them, those that take no more pods
-	Lacking []Lack
-}
-
-// Lack is on how many nodes too little of a resource is free.
-type Lack struct {
-	Resource resource.Name
-	Nodes    int
-}
-
-// Shortage says what keeps an unbound pod off the nodes, as far as arithmetic knows; false: the ledger knows no such pod.
-func (l *Ledger) Shortage(uid UID) (Shortage, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	r := l.pods[uid]
-	if r == nil || r.class == nil {
-		return Shortage{}, false
-	}
-	c, s := r.class, Shortage{Nodes: len(l.nodes.all)}
-	lacking := make([]int, c.request.Len())
-	for _, e := range l.nodes.all {
-		if !e.takes(&c.room) {
-			continue
-		}
-		s.TooMany += btoi(e.full())
-		for i := range lacking {
-			want := c.request.At(i)
-			lacking[i] += btoi(l.nodes.capacityOf(e).Lacks(e.used.Get(want.Name), want))
-		}
-	}
-	for i, nodes := range lacking {
-		if nodes > 0 {
-			s.Lacking = append(s.Lacking, Lack{c.request.At(i).Name, nodes})
-		}
-	}
-	return s, true
 }

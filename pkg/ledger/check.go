@@ -101,8 +101,8 @@ func (l *Ledger) checkRosters() (wrong []string) {
 	inRoster := func(r *record) int { return int(r.inRoster) }
 	look("released", l.window.released, func(r *record) bool { return r.state == Released }, inRoster)
 	look("parked", l.window.parked, func(r *record) bool { return r.state == Parked }, inRoster)
-	look("shown unschedulable", l.showing, func(r *record) bool { return r.inRequest != notIn && r.Unschedulable != "" },
-		func(r *record) int { return r.inShowing })
+	look("shown unschedulable", l.backlog.showing, func(r *record) bool { return r.inRequest != notIn && r.Unschedulable != "" },
+		func(r *record) int { return r.backlog.inShowing })
 	if l.trying {
 		say("a trial was not ended")
 	}

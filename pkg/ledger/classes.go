@@ -25,10 +25,8 @@ type class struct {
 	lastFailed  *record
 	lastMessage string // what a pod of the class showed last, in upstream's words
 
-	fitNode *node // a node with room, as of the last look
-	// lackedRoom holds for the look of Backlog that is noted beside it.
-	lackedRoom bool
-	lookedAt   uint64
+	fitNode *node       // a node with room, as of the last look
+	look    lookAtClass // the last one, of Backlog
 
 	mark uint64 // Choose: the walk in which the class may be released
 }

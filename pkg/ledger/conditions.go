@@ -7,6 +7,9 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
+// tellAfter is how long a pod waits behind a limit before it is told so: most are released before.
+const tellAfter int64 = 2e9
+
 // ConditionUpdate is what a pod's Queued condition should say; a zero Reason clears it.
 type ConditionUpdate struct {
 	UID       UID
@@ -15,10 +18,12 @@ type ConditionUpdate struct {
 	Reason    reason.Reason
 }
 
-// conditions owns which pods' Queued condition may have to change. It hears of every change of what blocks a pod (due), of limits that a survey
-// found (limit), and of what the pod's object shows (observed). It says what to write, each sentence once.
+// conditions owns which pods' Queued condition may have to change, and what each pod shows: conditionDue, limitShown, lastCondition and inherited of its
+// record. It hears of every change of what blocks a pod (due, blockChanged), of limits that a survey found (limit), of what the pod's object shows
+// (observed), and of writes that failed (retry). It says what to write (update), each sentence once, and which pod is surveyed next.
 type conditions struct {
-	pending []*record // in the order in which they became due
+	pending  []*record // in the order in which they became due
+	surveyed int       // where Survey goes on
 }
 
 // due notes that the condition of a pod may have to change.
@@ -34,6 +39,42 @@ func (c *conditions) due(r *record) {
 func (c *conditions) limit(r *record, why *reason.Reason) {
 	r.limitShown = why
 	c.due(r)
+}
+
+// blockChanged follows a change of state or of what blocks a pod. The limit that the condition names counts while the pod is in a pod queue.
+// quiet: of a trial, which is taken back.
+func (c *conditions) blockChanged(r *record, quiet bool) {
+	if r.limitShown != nil && r.limitShown.Code != r.blockedBy.Code && (r.state != Waiting || r.blocked()) {
+		r.limitShown = nil
+	}
+	if !quiet && (r.lastCondition != "" || r.blockedBy.Code != "") {
+		c.due(r)
+	}
+}
+
+// retry notes that what the condition should say could not be written.
+func (c *conditions) retry(r *record) {
+	r.lastCondition = "\x00" // equals no sentence
+	c.due(r)
+}
+
+// next is the pod whose turn it is to be surveyed.
+func (c *conditions) next(unbound []*record) *record {
+	c.surveyed = (c.surveyed + 1) % len(unbound)
+	return unbound[c.surveyed]
+}
+
+// update counts a sentence as written; false: the condition says it already.
+func (c *conditions) update(r *record, why reason.Reason) (ConditionUpdate, bool) {
+	text := ""
+	if why.Code != "" {
+		text = why.Text()
+	}
+	if text == r.lastCondition || r.inherited && sentenceOf(why, r.lastCondition) {
+		return ConditionUpdate{}, false
+	}
+	r.lastCondition, r.inherited = text, false
+	return ConditionUpdate{UID: r.UID, Namespace: r.Namespace, Name: r.Name, Reason: why}, true
 }
 
 // observed takes in the sentence that a pod's object shows. This process wrote it before, or another one that led.
@@ -64,15 +105,9 @@ func (l *Ledger) TakeConditionUpdates(n int) []ConditionUpdate {
 		if l.pods[r.UID] != r || r.state == Gone {
 			continue
 		}
-		why, text := l.toShow(r), ""
-		if why.Code != "" {
-			text = why.Text()
+		if u, due := c.update(r, l.toShow(r)); due {
+			updates = append(updates, u)
 		}
-		if text == r.lastCondition || r.inherited && sentenceOf(why, r.lastCondition) {
-			continue
-		}
-		r.lastCondition, r.inherited = text, false
-		updates = append(updates, ConditionUpdate{UID: r.UID, Namespace: r.Namespace, Name: r.Name, Reason: why})
 	}
 	c.pending = slices.Delete(c.pending, 0, looked)
 	return updates
@@ -83,8 +118,33 @@ func (l *Ledger) RetryConditionUpdate(uid UID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r := l.pods[uid]; r != nil {
-		r.lastCondition = "\x00" // equals no sentence
-		l.conditions.due(r)
+		l.conditions.retry(r)
+	}
+}
+
+// Survey looks at n waiting pods, those it has not looked at for longest, and has those told that a limit stops. Limits are not
+// watched for the sake of it: a change of usage would touch every pod that waits behind one. A pod that was told keeps its sentence until
+// it is released or another limit stops it, whatever numbers move meanwhile.
+func (l *Ledger) Survey(n int, now int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.leading {
+		return
+	}
+	l.settleAll()
+	for range min(n, len(l.requests.unbound)) {
+		r := l.conditions.next(l.requests.unbound)
+		if r.state == Waiting && r.blockedBy.Code == reason.GangIncomplete && now-r.since >= tellAfter && r.shownLimit().Code != r.blockedBy.Code {
+			why := l.why(r) // not before: the others are being created, mostly
+			l.conditions.limit(r, &why)
+			continue
+		}
+		if r.state != Waiting || r.blocked() || r.leaf == nil || now-r.since < tellAfter {
+			continue
+		}
+		if why, limited := l.limitOn(r.app, r.class); limited && !sameLimit(why, r.shownLimit()) && !saysEnough(r.shownLimit(), why, now) {
+			l.conditions.limit(r, &why)
+		}
 	}
 }
 

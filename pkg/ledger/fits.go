@@ -1,10 +1,7 @@
 package ledger
 
 import (
-	"math"
-
 	"github.com/fairway-scheduler/fairway/pkg/core/capacity"
-	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -79,42 +76,4 @@ func (t *nodeTable) lacksInAll(g *group, empty bool) (resource.Name, int64) {
 		}
 	}
 	return "", 0
-}
-
-// noRoom says why no node has room for a waiting pod: of which resource the node that comes closest has too little. Closest is the one
-// that lacks the smallest part of what the pod asks for.
-func (t *nodeTable) noRoom(r *record) reason.Reason {
-	why := reason.Reason{Code: reason.WaitingForRoom, Queue: string(r.leaf.path)}
-	n := reason.Room{Nodes: int64(len(t.all))}
-	least := int64(math.MaxInt64)
-	for _, e := range t.all { // the least of all: order does not matter
-		if !e.takes(&r.class.room) {
-			continue
-		}
-		n.Usable++
-		n.Full += int64(btoi(e.full()))
-		name, free, part := t.shortOf(e, r.class.request)
-		if name != "" && (part < least || part == least && name < why.Resource) {
-			least, why.Resource, why.Asked, n.Free = part, name, r.class.request.Get(name), free
-		}
-	}
-	why.Details = n
-	return why
-}
-
-// shortOf returns the resource of which the node lacks the largest part of the request, in millionths, and what is free of it.
-func (t *nodeTable) shortOf(e *node, request resource.List) (name resource.Name, free, part int64) {
-	has := t.capacityOf(e)
-	for i := range request.Len() {
-		want := request.At(i)
-		used := e.used.Get(want.Name)
-		if !has.Lacks(used, want) {
-			continue
-		}
-		left := max(has.Free(want.Name, used), 0)
-		if p := resource.Part(1_000_000, want.Value-left, want.Value); name == "" || p > part {
-			name, free, part = want.Name, left, p
-		}
-	}
-	return name, free, part
 }

@@ -74,12 +74,9 @@ type Ledger struct {
 	backOffs   backOffs
 	mark       uint64
 	conditions conditions
-	showing    []*record // unbound pods that show Unschedulable, in no order that means anything
-	surveyed   int       // where Survey goes on
-	looks      uint64    // of Backlog
-	review     int       // where Backlog goes on
-	before     []before  // memory of trials that have ended
-	trying     bool      // a trial is under way: nobody is told, and the tree stays as it is
+	backlog    backlog
+	before     []before // memory of trials that have ended
+	trying     bool     // a trial is under way: nobody is told, and the tree stays as it is
 
 	effects effects
 	journal journal

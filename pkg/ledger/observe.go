@@ -18,7 +18,8 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 	}
 	r := l.pods[p.UID]
 	if r == nil {
-		r = &record{Pod: p, state: Gone, since: now, inApp: notIn, inBackOffs: notIn, inRequest: notIn, inShowing: notIn, lastCondition: p.Shown, inherited: p.Shown != ""}
+		r = &record{Pod: p, state: Gone, since: now, inApp: notIn, inBackOffs: notIn, inRequest: notIn, lastCondition: p.Shown, inherited: p.Shown != "",
+			backlog: inBacklog{inShowing: notIn}}
 		l.pods[p.UID] = r
 		l.groups.join(r, l.leading)
 		l.ask(r)
@@ -76,7 +77,7 @@ func (l *Ledger) readStatus(r *record, p Pod) {
 	}
 	if r.Unschedulable != p.Unschedulable {
 		r.Unschedulable = p.Unschedulable
-		l.note(r)
+		l.backlog.observed(r)
 	}
 }
 
@@ -186,13 +187,13 @@ func (l *Ledger) ask(r *record) {
 	if first {
 		q.answer(l.queues.resolve(r.asked))
 	}
-	l.note(r)
+	l.backlog.observed(r)
 	l.queues.guard(r.asked, &l.requests)
 }
 
 func (l *Ledger) unask(r *record) {
 	if l.requests.remove(r) {
-		l.unnote(r)
+		l.backlog.forget(r)
 		l.queues.guard(r.asked, &l.requests)
 	}
 }

@@ -131,7 +131,6 @@ type record struct {
 	inApp     int        // place among the pods of its application
 	inRequest int        // place among the pods that ask for the same queue
 	inUnbound int        // place among all pods that ask for a queue
-	inShowing int        // place among those of them that show Unschedulable
 	attempts  int32      // failed with an error in a row
 	walked    uint32     // the last walk of inspect.go that counts it
 	retryAt   int64      // end of its back-off
@@ -140,9 +139,7 @@ type record struct {
 	replacement preemption.Replacement // the eviction that it makes up for, if any: see eviction_memory.go
 	exemptUntil int64                  // no victim until then: its disruption budget did not allow it
 
-	lack       uint64 // the last look in which it was of the backlog, and
-	lackSince  int64  // since when it has been so in every look
-	inTogether uint64 // the last look in which limits let it run together with those before it
+	backlog inBacklog
 }
 
 // shownLimit is the limit that the pod's condition names, zero if it names none.

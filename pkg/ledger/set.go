@@ -48,12 +48,7 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will foo
 	}
 	l.updatePreemption(r)
 	l.backOffs.follow(r)
-	if r.limitShown != nil && r.limitShown.Code != r.blockedBy.Code && (r.state != Waiting || r.blocked()) {
-		r.limitShown = nil
-	}
-	if !l.trying && (r.lastCondition != "" || r.blockedBy.Code != "") {
-		l.conditions.due(r)
-	}
+	l.conditions.blockChanged(r, l.trying)
 	if was.charged && !l.trying && old != nil && old.direct == 0 && (old.forced || l.queues.guarded[old.path]) {
 		l.queues.stale = true
 	}

@@ -5,9 +5,6 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
-// tellAfter is how long a pod waits behind a limit before it is told so: most are released before.
-const tellAfter int64 = 2e9
-
 // why is the dominant reason: a hold, then a hard limit, the nearest first, then room, then the turn.
 func (l *Ledger) why(r *record) reason.Reason {
 	if r.blockedByAppLimit() && !l.queues.stale { // what it was told may be of older numbers
@@ -55,33 +52,6 @@ func (l *Ledger) limitOn(app *account, c *class) (reason.Reason, bool) {
 		return limit.MaxDriverShare(l.driversOf(a), c.request)
 	}
 	return reason.Reason{}, false
-}
-
-// Survey looks at n waiting pods, those it has not looked at for longest, and has those told that a limit stops. Limits are not
-// watched for the sake of it: a change of usage would touch every pod that waits behind one. A pod that was told keeps its sentence until
-// it is released or another limit stops it, whatever numbers move meanwhile.
-func (l *Ledger) Survey(n int, now int64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.leading {
-		return
-	}
-	l.settleAll()
-	for range min(n, len(l.requests.unbound)) {
-		l.surveyed = (l.surveyed + 1) % len(l.requests.unbound)
-		r := l.requests.unbound[l.surveyed]
-		if r.state == Waiting && r.blockedBy.Code == reason.GangIncomplete && now-r.since >= tellAfter && r.shownLimit().Code != r.blockedBy.Code {
-			why := l.why(r) // not before: the others are being created, mostly
-			l.conditions.limit(r, &why)
-			continue
-		}
-		if r.state != Waiting || r.blocked() || r.leaf == nil || now-r.since < tellAfter {
-			continue
-		}
-		if why, limited := l.limitOn(r.app, r.class); limited && !sameLimit(why, r.shownLimit()) && !saysEnough(r.shownLimit(), why, now) {
-			l.conditions.limit(r, &why)
-		}
-	}
 }
 
 // sameLimit compares what does not move with every pod that starts or ends.
