@@ -317,6 +317,29 @@ func TestAGangIsNotStarved(t *testing.T) {
 	}
 }
 
+// A node that goes while it is held, and comes back when the hold has ended, is not held any more.
+func TestANodeThatComesBackIsNotHeldAnyMore(t *testing.T) {
+	f := gangs(t)
+	f.pod("long", "b", asks(80, 4), ofClass("long"), at(0))
+	f.run("long")
+	f.gang("g", "a", 3)
+	f.wantPods(f.choose())
+	f.now += gang.Patience
+	f.wantPods(f.choose())
+	held := *f.nodes.byName["node"] // it stays while "long" is bound there
+	if held.heldFor == nil {
+		t.Fatal("no node is held")
+	}
+	f.ForgetNode("node")
+	f.now += gang.LongestHold
+	f.wantPods(f.choose())
+	f.ObserveNode(held.Node)
+	if e := f.nodes.byName["node"]; e.heldFor != nil || f.nodeHolds.Held() {
+		t.Errorf("it is held for %v, nodes are held for %v", e.heldFor, f.nodeHolds.Group)
+	}
+	f.sound()
+}
+
 func TestHeldNodesAreGivenBackInTime(t *testing.T) {
 	f := gangs(t)
 	f.pod("long", "b", asks(80, 4), ofClass("long"), at(0))
