@@ -167,7 +167,7 @@ func (l *Ledger) refresh(a *account) {
 // lanesOf returns the lanes in which something may be released from the account's subtree under its own limits.
 func (l *Ledger) lanesOf(a *account) book.Lanes {
 	if a.isApplication() {
-		if l.isBehindGroup(a) {
+		if l.nodeHolds.behind.has(a) {
 			return 0
 		}
 		return a.lanes

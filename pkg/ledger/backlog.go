@@ -177,8 +177,7 @@ func (l *Ledger) waitsForRoom(c *class, now int64) bool {
 // nothing.
 func (l *Ledger) lacksRoom(c *class, now int64) bool {
 	if c.group.open() {
-		_, _, _, fits := l.packNow(c.group)
-		return !fits
+		return l.groupLacksRoom(c.group)
 	}
 	if c.Parked() || !c.NeedsRoom(now) || l.opts.Extenders {
 		return c.Parked()

@@ -115,7 +115,7 @@ func (l *Ledger) checkLanes() (wrong []string) {
 	again := l.shares.flips != l.waitingDrivers.flips
 	want := map[*account]book.Lanes{}
 	for _, r := range l.pods {
-		if !r.InQueue() || l.isBehindGroup(r.app) {
+		if !r.InQueue() || l.nodeHolds.behind.has(r.app) {
 			continue
 		}
 		for a := r.app; a.parent != nil && !l.stops(a, r.class) && !(again && a.driversWait && r.class.driver); a = a.parent {

@@ -39,8 +39,8 @@ func (l *Ledger) checkGroups() (wrong []string) {
 			say("node %s is held for group %s, which has no turn", e.Name, e.heldFor.Key)
 		}
 	}
-	if l.nodeHolds.Held() != (l.waitsBehind.leaf != nil) || l.nodeHolds.Held() != (l.nodeHolds.Until != 0) {
-		say("nodes are held until %d, in front of %+v: which group are they for?", l.nodeHolds.Until, l.waitsBehind)
+	if l.nodeHolds.Held() != (l.nodeHolds.behind.leaf != nil) || l.nodeHolds.Held() != (l.nodeHolds.Until != 0) {
+		say("nodes are held until %d, in front of %+v: which group are they for?", l.nodeHolds.Until, l.nodeHolds.behind)
 	}
 	return wrong
 }

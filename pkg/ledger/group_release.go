@@ -89,12 +89,12 @@ func (l *Ledger) releaseGroup(g *group, now int64) *record {
 	}
 	g.tried = l.mark
 	held := l.nodeHolds.Group == g
-	if !held && l.stillLacksRoom(g) { // the usual case, so it comes first
+	if !held && g.stillLacksRoom(&l.nodes) { // the usual case, so it comes first
 		l.waitForRoom(g, now)
 		return nil
 	}
 	pods := g.next(need)
-	if _, over := l.limitOnGroup(g, pods); over || l.nominations.exceedMax(pods...) != nil {
+	if _, over := g.exceedsMax(pods, l.ceiling); over || l.nominations.exceedMax(pods...) != nil {
 		l.endWait(g)
 		return nil
 	}

@@ -8,6 +8,110 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
+// packing is which pods of a group look for room together.
+type packing struct {
+	group   *group
+	pods    []*record
+	of      []int // of each pod, the index of its class
+	classes []*class
+	need    []int // of each class, how many pods
+}
+
+// packingOf sorts pods of a group by class, those first that ask for the largest part of the total.
+func packingOf(g *group, pods []*record, total resource.List) *packing {
+	p := &packing{group: g, pods: pods, of: make([]int, len(pods))}
+	for _, r := range pods {
+		if !slices.Contains(p.classes, r.class) {
+			p.classes = append(p.classes, r.class)
+		}
+	}
+	if len(p.classes) > 1 {
+		slices.SortStableFunc(p.classes, func(a, b *class) int {
+			return cmp.Or(cmp.Compare(b.part(total), a.part(total)), cmp.Compare(a.key, b.key))
+		})
+	}
+	p.need = make([]int, len(p.classes))
+	for i, r := range pods {
+		p.of[i] = slices.Index(p.classes, r.class)
+		p.need[p.of[i]]++
+	}
+	return p
+}
+
+// part is the largest part of the total that a pod of the class asks for, in millionths.
+func (c *class) part(total resource.List) (most int64) {
+	for i := range c.request.Len() {
+		e := c.request.At(i)
+		if all := total.Get(e.Name); all > 0 {
+			most = max(most, resource.Part(1_000_000, e.Value, all))
+		}
+	}
+	return most
+}
+
+// pack places pods of a group on nodes. empty: as if none of our pods ran anywhere, so what does not fit then never will. lacks is a resource of which
+// the group says that it needs more than there is. places is nil if not all pods have one.
+func (t *nodeTable) pack(p *packing, empty bool) (places []*node, placed int, lacks resource.Name) {
+	nodes := t.all
+	if !empty {
+		nodes = t.heldFirst(p.group)
+	}
+	put, placed := gang.Pack(len(nodes), p.need, func(node, c int, taken []int) int {
+		return t.spaces(nodes[node], p.classes, c, taken, empty)
+	})
+	if lacks, _ = t.lacksInAll(p.group, empty); placed < len(p.pods) || lacks != "" {
+		return nil, placed, lacks
+	}
+	places = make([]*node, len(p.pods))
+	for _, at := range put {
+		for i := 0; i < len(p.pods) && at.Pods > 0; i++ {
+			if p.of[i] == at.Group && places[i] == nil {
+				places[i], at.Pods = nodes[at.Node], at.Pods-1
+			}
+		}
+	}
+	return places, placed, ""
+}
+
+// heldFirst returns all nodes, those first that are held for the group: what is free on others may be gone next.
+func (t *nodeTable) heldFirst(g *group) []*node {
+	if !slices.ContainsFunc(t.all, func(e *node) bool { return e.heldFor == g }) {
+		return t.all
+	}
+	nodes := slices.Clone(t.all)
+	slices.SortStableFunc(nodes, func(a, b *node) int { return btoi(b.heldFor == g) - btoi(a.heldFor == g) })
+	return nodes
+}
+
+// nodesToHold returns the nodes to hold for a group: those on which most of its pods would fit now, and as many of them as would hold all of it once our
+// pods there have ended. nil: it could not start on empty nodes.
+func (t *nodeTable) nodesToHold(p *packing) (hold []*node) {
+	type choice struct {
+		*node
+		fit int
+	}
+	none := make([]int, len(p.classes))
+	choices := make([]choice, 0, len(t.all))
+	for _, e := range t.all {
+		fit := 0
+		for c := range p.classes {
+			fit += min(t.spaces(e, p.classes, c, none, false), p.need[c])
+		}
+		choices = append(choices, choice{e, fit})
+	}
+	slices.SortFunc(choices, func(a, b choice) int { return cmp.Or(cmp.Compare(b.fit, a.fit), cmp.Compare(a.Name, b.Name)) })
+	places, placed := gang.Pack(len(choices), p.need, func(node, c int, taken []int) int {
+		return t.spaces(choices[node].node, p.classes, c, taken, true)
+	})
+	if lacks, _ := t.lacksInAll(p.group, true); placed < len(p.pods) || lacks != "" {
+		return nil
+	}
+	for _, at := range places {
+		hold = append(hold, choices[at.Node].node)
+	}
+	return hold
+}
+
 // placesFor returns the nodes to which a group's pods would go; nil: not all of them have room.
 func (l *Ledger) placesFor(g *group, pods []*record) []*node {
 	if nodes, given := l.nodes.nominatedNodes(pods); given {
@@ -16,71 +120,11 @@ func (l *Ledger) placesFor(g *group, pods []*record) []*node {
 	if l.opts.Extenders { // nodes may have room that only an extender knows of
 		return make([]*node, len(pods))
 	}
-	if l.stillLacksRoom(g) {
+	if g.stillLacksRoom(&l.nodes) {
 		return nil
 	}
-	places, placed, lacks := l.pack(g, pods, false)
-	if placed < len(pods) || lacks != "" {
-		return nil
-	}
+	places, _, _ := l.nodes.pack(packingOf(g, pods, l.shares.total), false)
 	return places
-}
-
-// pack places pods on nodes. empty: as if none of our pods ran anywhere, so what does not fit then never will. lacks is a resource of which the
-// group says that it needs more than there is.
-func (l *Ledger) pack(g *group, pods []*record, empty bool) (places []*node, placed int, lacks resource.Name) {
-	classes, of, need := l.classesOf(pods)
-	nodes := l.nodes.all
-	if l.nodeHolds.Group == g && !empty { // the held ones first: what is free on others may be gone next
-		nodes = slices.Clone(nodes)
-		slices.SortStableFunc(nodes, func(a, b *node) int { return btoi(b.heldFor == g) - btoi(a.heldFor == g) })
-	}
-	put, placed := gang.Pack(len(nodes), need, func(node, c int, taken []int) int {
-		return l.nodes.spaces(nodes[node], classes, c, taken, empty)
-	})
-	if lacks, _ = l.nodes.lacksInAll(g, empty); placed < len(pods) || lacks != "" {
-		return nil, placed, lacks
-	}
-	places = make([]*node, len(pods))
-	for _, p := range put {
-		for i := 0; i < len(pods) && p.Pods > 0; i++ {
-			if of[i] == p.Group && places[i] == nil {
-				places[i], p.Pods = nodes[p.Node], p.Pods-1
-			}
-		}
-	}
-	return places, placed, ""
-}
-
-// classesOf returns the classes of pods, the largest first, of each pod which it is, and of each class how many there are.
-func (l *Ledger) classesOf(pods []*record) (classes []*class, of, need []int) {
-	for _, r := range pods {
-		if !slices.Contains(classes, r.class) {
-			classes = append(classes, r.class)
-		}
-	}
-	if len(classes) > 1 {
-		slices.SortStableFunc(classes, func(a, b *class) int {
-			return cmp.Or(cmp.Compare(l.part(b), l.part(a)), cmp.Compare(a.key, b.key))
-		})
-	}
-	of, need = make([]int, len(pods)), make([]int, len(classes))
-	for i, r := range pods {
-		of[i] = slices.Index(classes, r.class)
-		need[of[i]]++
-	}
-	return classes, of, need
-}
-
-// part is the largest part of the cluster that a pod of the class asks for, in millionths.
-func (l *Ledger) part(c *class) (most int64) {
-	for i := range c.request.Len() {
-		e := c.request.At(i)
-		if total := l.shares.total.Get(e.Name); total > 0 {
-			most = max(most, resource.Part(1_000_000, e.Value, total))
-		}
-	}
-	return most
 }
 
 // usedIf is what is used on the node, and how many pods it holds; empty: as if none of ours ran there.

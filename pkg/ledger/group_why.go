@@ -9,13 +9,13 @@ import (
 
 // What keeps a pod group from being released: a limit, pods that are not there, or room.
 
-// limitOnGroup returns the first max on the paths that does not admit the pods together.
-func (l *Ledger) limitOnGroup(g *group, pods []*record) (reason.Reason, bool) {
+// exceedsMax returns the first max on the paths below the ceiling that does not admit the pods of the group together. A nil ceiling is above the root.
+func (g *group) exceedsMax(pods []*record, ceiling *account) (reason.Reason, bool) {
 	for i, r := range pods {
 		if slices.ContainsFunc(pods[:i], func(o *record) bool { return o.leaf == r.leaf }) {
 			continue
 		}
-		for a := r.leaf; a != nil && a != l.ceiling; a = a.parent {
+		for a := r.leaf; a != nil && a != ceiling; a = a.parent {
 			if a.spec.Max.Len() == 0 {
 				continue
 			}
@@ -34,8 +34,8 @@ func (l *Ledger) limitOnGroup(g *group, pods []*record) (reason.Reason, bool) {
 	return reason.Reason{}, false
 }
 
-// stopOfGroup says what keeps a group from being released now, besides room and its turn.
-func (l *Ledger) stopOfGroup(g *group, queue string) (reason.Reason, bool) {
+// stoppedBy says what keeps a group from being released now, besides room and its turn.
+func (g *group) stoppedBy(queue string, ceiling *account) (reason.Reason, bool) {
 	if !g.open() || g.Taken > 0 {
 		return reason.Reason{}, false
 	}
@@ -44,27 +44,40 @@ func (l *Ledger) stopOfGroup(g *group, queue string) (reason.Reason, bool) {
 	if g.Ready < need {
 		return g.incomplete(queue, g.Ready+g.Bound), true
 	}
-	return l.limitOnGroup(g, g.next(need))
+	return g.exceedsMax(g.next(need), ceiling)
 }
 
-// packNow places the pods that a group needs to start; fits: all have a place, or the group asks for none now.
-func (l *Ledger) packNow(g *group) (pods []*record, placed int, lacks resource.Name, fits bool) {
+// asksForRoom returns the pods that a group needs to start; nil: it asks for no room now.
+func (l *Ledger) asksForRoom(g *group) []*record {
 	if !g.open() || g.Taken > 0 || l.opts.Extenders {
-		return nil, 0, "", true
+		return nil
 	}
 	g.count()
 	if g.Ready < g.Need() || g.Need() == 0 {
-		return nil, 0, "", true
+		return nil
 	}
-	pods = g.next(g.Need())
-	_, placed, lacks = l.pack(g, pods, false)
-	return pods, placed, lacks, placed == len(pods) && lacks == ""
+	return g.next(g.Need())
+}
+
+// groupLacksRoom reports whether not all pods that a group needs to start fit on the nodes now.
+func (l *Ledger) groupLacksRoom(g *group) bool {
+	pods := l.asksForRoom(g)
+	if pods == nil {
+		return false
+	}
+	places, _, _ := l.nodes.pack(packingOf(g, pods, l.shares.total), false)
+	return places == nil
 }
 
 // roomOfGroup says what room a group lacks; false: none.
 func (l *Ledger) roomOfGroup(g *group, queue string) (reason.Reason, bool) {
-	pods, placed, lacks, fits := l.packNow(g)
-	if fits {
+	pods := l.asksForRoom(g)
+	if pods == nil {
+		return reason.Reason{}, false
+	}
+	p := packingOf(g, pods, l.shares.total)
+	places, placed, lacks := l.nodes.pack(p, false)
+	if places != nil {
 		return reason.Reason{}, false
 	}
 	why, needed, until := reason.Reason{Code: reason.GangWaitsForRoom, Queue: queue, PodGroup: g.Key}, int64(len(pods)), int64(0)
@@ -76,9 +89,9 @@ func (l *Ledger) roomOfGroup(g *group, queue string) (reason.Reason, bool) {
 		why.Resource, why.Asked = lacks, g.MinResources.Get(lacks)
 		why.Details = reason.MinResources{Needed: needed, Free: free, Until: until}
 	}
-	switch _, could, never := l.pack(g, pods, true); {
+	switch _, could, never := l.nodes.pack(p, true); {
 	case could < len(pods):
-		why.Code, why.Resource, why.Details = reason.GangTooLarge, l.dominantOf(pods), reason.Packing{Needed: needed, Fit: int64(could)}
+		why.Code, why.Resource, why.Details = reason.GangTooLarge, dominantOf(pods, l.shares.total), reason.Packing{Needed: needed, Fit: int64(could)}
 		for _, o := range pods {
 			why.Asked = resource.SatAdd(why.Asked, o.Request.Get(why.Resource))
 		}
@@ -94,14 +107,15 @@ func (l *Ledger) roomOfGroup(g *group, queue string) (reason.Reason, bool) {
 }
 
 // dominantOf is the resource of which the pods together ask for the largest part of the cluster.
-func (l *Ledger) dominantOf(pods []*record) (most resource.Name) {
+func dominantOf(pods []*record, total resource.List) (most resource.Name) {
 	var sum resource.Sum
 	for _, r := range pods {
 		sum.Add(r.Request)
 	}
 	for i := range sum.Len() {
 		e := sum.At(i)
-		if most == "" || resource.CompareProducts3(uint64(e.Value), uint64(max(l.shares.total.Get(most), 0)), 1, uint64(sum.Get(most)), uint64(max(l.shares.total.Get(e.Name), 0)), 1) > 0 {
+		if most == "" || resource.CompareProducts3(uint64(e.Value), uint64(max(total.Get(most), 0)), 1,
+			uint64(sum.Get(most)), uint64(max(total.Get(e.Name), 0)), 1) > 0 {
 			most = e.Name
 		}
 	}

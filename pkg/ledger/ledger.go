@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"github.com/fairway-scheduler/fairway/pkg/core/admission"
-	"github.com/fairway-scheduler/fairway/pkg/core/gang"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
@@ -51,8 +50,7 @@ type Ledger struct {
 	// Pod groups: see groups.go, group_release.go and node_holds.go.
 	groups       groupTable
 	groupRelease groupRelease
-	nodeHolds    gang.Holds[*group] // for which group nodes are held
-	waitsBehind  queueBehind        // what waits meanwhile
+	nodeHolds    nodeHolds
 
 	// Shares: see shares.go.
 	shares         shares

@@ -1,21 +1,19 @@
 package ledger
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/fairway-scheduler/fairway/pkg/core/gang"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
-// Node holds: core/gang says for which group nodes are held, and for how long; this file finds the nodes, and says who waits behind the group.
-// At most as many nodes are held as the group has pods. While they are, what came after the group in its queue waits too.
-
-// groupWait is a group's wait for room.
-type groupWait struct {
-	gang.Wait
-	roomAt   uint64 // the state of the nodes in which it last had no room
-	tooLarge bool   // it did not fit on empty nodes in that state either
+// nodeHolds owns for which group nodes are held, and what waits behind that group. core/gang says when it is a group's turn, and for how long; group_room.go
+// says which nodes those are: at most as many as the group has pods. A held node is closed to all other pods (node.isHeldFrom), and what came after the
+// group in its queue waits too.
+//
+// It hears which groups of a walk lack room (lacksRoom), when nodes are held and when the group does not wait any more. It says whose turn it is, when
+// a hold ends, and which applications wait behind the group.
+type nodeHolds struct {
+	gang.Holds[*group]
+	behind queueBehind
 }
 
 // queueBehind is what waits behind the group for which nodes are held: what came to its leaf after it.
@@ -24,22 +22,87 @@ type queueBehind struct {
 	after int64 // when the last of the group's applications was submitted
 }
 
-// stillLacksRoom: the group had no room in the last look, and nothing has changed since.
-func (l *Ledger) stillLacksRoom(g *group) bool {
-	return g.wait.Since != 0 && g.wait.roomAt == l.nodes.roomChanges
+// groupWait is a group's wait for room.
+type groupWait struct {
+	gang.Wait
+	roomAt   uint64 // the state of the nodes in which it last had no room
+	tooLarge bool   // it did not fit on empty nodes in that state either
 }
 
-// waitForRoom notes that a group of the walk has no room, and holds nodes for it if it is certain that it has its turn. A group that is too large for
-// the cluster has none.
-func (l *Ledger) waitForRoom(g *group, now int64) {
-	if g.wait.roomAt != l.nodes.roomChanges {
-		g.wait.roomAt, g.wait.tooLarge = l.nodes.roomChanges, false
+// isHeldFrom reports whether a pod of the group (nil: of none) may not use the node, since it is held for another group.
+func (e *node) isHeldFrom(g *group) bool { return e.heldFor != nil && e.heldFor != g }
+
+// NodesOpenTo returns the nodes that a pod may use while others are held for a pod group that it is not of; false: none is held from it. The node on
+// which preemption made room for it is never held from it.
+func (l *Ledger) NodesOpenTo(uid UID) ([]string, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var of *group
+	var nominated *node
+	if r := l.pods[uid]; r != nil {
+		of = r.group
+		if r.nomination != nil {
+			nominated = r.nomination.node
+		}
+	}
+	if !l.nodeHolds.Held() || of == l.nodeHolds.Group {
+		return nil, false
+	}
+	var open []string
+	for _, e := range l.nodes.all { // into a set: order does not matter
+		if !e.isHeldFrom(of) || e == nominated {
+			open = append(open, e.Name)
+		}
+	}
+	return open, true
+}
+
+// stillLacksRoom: the group had no room in the last look, and no node has gained any since.
+func (g *group) stillLacksRoom(nodes *nodeTable) bool {
+	return g.wait.Since != 0 && g.wait.roomAt == nodes.roomChanges
+}
+
+// lacksRoom notes that the walk came to a group for which there is no room. holdNow: it is certain that nodes are to be held for it next. None are held
+// for a group that is too large for the cluster.
+func (h *nodeHolds) lacksRoom(g *group, nodes *nodeTable, now int64) (holdNow bool) {
+	if g.wait.roomAt != nodes.roomChanges {
+		g.wait.roomAt, g.wait.tooLarge = nodes.roomChanges, false
 	}
 	if g.wait.tooLarge {
-		return
+		return false
 	}
-	l.nodeHolds.LacksRoom(g, &g.wait.Wait, now)
-	if first, sure, _ := l.nodeHolds.Turn(); sure && first == g {
+	h.LacksRoom(g, &g.wait.Wait, now)
+	first, sure, _ := h.Turn()
+	return sure && first == g
+}
+
+// hold notes that nodes are held for a group, of which these pods are to start.
+func (h *nodeHolds) hold(g *group, pods []*record, now int64) {
+	h.Hold(g, now)
+	h.behind = queueBehind{leaf: pods[0].leaf}
+	for _, r := range pods {
+		h.behind.after = max(h.behind.after, r.app.slot.Submitted)
+	}
+}
+
+// has reports whether an application waits since it came after the group for which nodes are held.
+func (b queueBehind) has(app *account) bool {
+	return b.leaf != nil && app.parent == b.leaf && app.slot.Submitted > b.after
+}
+
+// behindGroup says behind which group an application waits; false: behind none.
+func (h *nodeHolds) behindGroup(app *account) (reason.Reason, bool) {
+	if !h.behind.has(app) {
+		return reason.Reason{}, false
+	}
+	return reason.Reason{Code: reason.BehindGang, Queue: string(app.path), PodGroup: h.Group.Key, Details: reason.Turn{
+		Since: h.Group.wait.Since, Until: h.Until,
+	}}, true
+}
+
+// waitForRoom notes that a group of the walk has no room.
+func (l *Ledger) waitForRoom(g *group, now int64) {
+	if l.nodeHolds.lacksRoom(g, &l.nodes, now) {
 		l.holdForNext(now) // so that nothing that comes after it in this walk passes it
 	}
 }
@@ -53,7 +116,7 @@ func (l *Ledger) holdForNext(now int64) {
 			return
 		case !l.admits(g.next(g.Need())):
 			l.endWait(g) // room would be of no use to it
-		case l.hold(g, now):
+		case l.holdFor(g, now):
 			return
 		default:
 			g.wait.tooLarge = true
@@ -62,40 +125,18 @@ func (l *Ledger) holdForNext(now int64) {
 	}
 }
 
-// hold holds nodes for a group: those on which most of its pods would fit now, and as many of them as would hold all of it once our pods there have
-// ended. False: it could not start on empty nodes.
-func (l *Ledger) hold(g *group, now int64) bool {
-	pods := g.next(g.Need())
-	classes, _, need := l.classesOf(pods)
-	none := make([]int, len(classes))
-	type choice struct {
-		*node
-		fit int
-	}
-	choices := make([]choice, 0, len(l.nodes.all))
-	for _, e := range l.nodes.all {
-		fit := 0
-		for c := range classes {
-			fit += min(l.nodes.spaces(e, classes, c, none, false), need[c])
-		}
-		choices = append(choices, choice{e, fit})
-	}
-	slices.SortFunc(choices, func(a, b choice) int { return cmp.Or(cmp.Compare(b.fit, a.fit), cmp.Compare(a.Name, b.Name)) })
-	places, placed := gang.Pack(len(choices), need, func(node, c int, taken []int) int {
-		return l.nodes.spaces(choices[node].node, classes, c, taken, true)
-	})
-	if lacks, _ := l.nodes.lacksInAll(g, true); placed < len(pods) || lacks != "" {
+// holdFor holds nodes for a group. False: it could not start on empty nodes.
+func (l *Ledger) holdFor(g *group, now int64) bool {
+	p := packingOf(g, g.next(g.Need()), l.shares.total)
+	nodes := l.nodes.nodesToHold(p)
+	if nodes == nil {
 		return false
 	}
-	l.nodeHolds.Hold(g, now)
-	for _, p := range places {
-		choices[p.Node].heldFor = g
+	for _, e := range nodes {
+		e.heldFor = g
 	}
-	l.waitsBehind = queueBehind{leaf: pods[0].leaf}
-	for _, r := range pods {
-		l.waitsBehind.after = max(l.waitsBehind.after, r.app.slot.Submitted)
-	}
-	l.reoffer(l.waitsBehind.leaf)
+	l.nodeHolds.hold(g, p.pods, now)
+	l.reoffer(l.nodeHolds.behind.leaf)
 	l.version++
 	return true
 }
@@ -115,17 +156,17 @@ func (l *Ledger) endHoldInTime(now int64) {
 	if g == nil {
 		return
 	}
-	if _, stopped := l.stopOfGroup(g, ""); stopped {
+	if _, stopped := g.stoppedBy("", l.ceiling); stopped {
 		l.endWait(g)
 	} else if l.nodeHolds.Expire(&g.wait.Wait, now) {
 		l.giveBackHeld()
 	}
 }
 
-// giveBackHeld lets everybody use the nodes again that were held.
+// giveBackHeld opens the nodes that were held to all pods again.
 func (l *Ledger) giveBackHeld() {
-	leaf := l.waitsBehind.leaf
-	l.waitsBehind = queueBehind{}
+	leaf := l.nodeHolds.behind.leaf
+	l.nodeHolds.behind = queueBehind{}
 	l.reoffer(leaf)
 	for _, e := range l.nodes.all { // each for itself: order does not matter
 		if e.heldFor != nil {
@@ -149,38 +190,4 @@ func (l *Ledger) reoffer(leaf *account) {
 		app.book().Offer(&app.inOrder, l.lanesOf(app))
 	}
 	l.refresh(leaf)
-}
-
-// isBehindGroup reports whether an application waits since it came after the group for which nodes are held.
-func (l *Ledger) isBehindGroup(app *account) bool {
-	return l.waitsBehind.leaf != nil && app.parent == l.waitsBehind.leaf && app.slot.Submitted > l.waitsBehind.after
-}
-
-// behindGroup says behind which group an application waits.
-func (l *Ledger) behindGroup(app *account) (reason.Reason, bool) {
-	if !l.isBehindGroup(app) {
-		return reason.Reason{}, false
-	}
-	g := l.nodeHolds.Group
-	return reason.Reason{Code: reason.BehindGang, Queue: string(app.path), PodGroup: g.Key, Details: reason.Turn{
-		Since: g.wait.Since, Until: l.nodeHolds.Until,
-	}}, true
-}
-
-// NodesOpenTo returns the nodes that a pod may use while others are held for a pod group that it is not of; false: none is held from it. The node on
-// which preemption made a place for it is never held from it.
-func (l *Ledger) NodesOpenTo(uid UID) ([]string, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	r := l.pods[uid]
-	if !l.nodeHolds.Held() || r != nil && r.group == l.nodeHolds.Group {
-		return nil, false
-	}
-	var open []string
-	for _, e := range l.nodes.all { // into a set: order does not matter
-		if e.heldFor == nil || r != nil && r.nomination != nil && r.nomination.node == e {
-			open = append(open, e.Name)
-		}
-	}
-	return open, true
 }

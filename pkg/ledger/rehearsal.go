@@ -152,12 +152,12 @@ func (h *Rehearsal) mayReleaseGroup(r *record) bool {
 	if len(pods) < g.Need() || len(pods) == 0 {
 		return len(pods) == g.Need()
 	}
-	if _, over := l.limitOnGroup(g, pods); over || !l.admits(pods) {
+	if _, over := g.exceedsMax(pods, l.ceiling); over || !l.admits(pods) {
 		return false
 	}
 	places := make([]*node, len(pods))
 	if !h.roomy && !l.opts.Extenders {
-		if places, _, _ = l.pack(g, pods, false); places == nil {
+		if places, _, _ = l.nodes.pack(packingOf(g, pods, l.shares.total), false); places == nil {
 			return false
 		}
 	}

@@ -103,7 +103,7 @@ func (t *trial) all(g *group) bool {
 	if len(pods) < need {
 		return false
 	}
-	if _, over := l.limitOnGroup(g, pods); over {
+	if _, over := g.exceedsMax(pods, l.ceiling); over {
 		return false
 	}
 	if !t.release(pods) { // a gate, or a limit that drivers have

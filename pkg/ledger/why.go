@@ -36,10 +36,10 @@ func (l *Ledger) limitOn(app *account, c *class) (reason.Reason, bool) {
 	if app.atGate && !app.parent.opens() {
 		return app.behind(), true
 	}
-	if why, behind := l.behindGroup(app); behind {
+	if why, behind := l.nodeHolds.behindGroup(app); behind {
 		return why, true
 	}
-	if why, stopped := l.stopOfGroup(c.group, string(app.path)); stopped {
+	if why, stopped := c.group.stoppedBy(string(app.path), l.ceiling); stopped {
 		return why, true
 	}
 	for a := app.parent; a != nil; a = a.parent {
