@@ -404,7 +404,7 @@ func TestAnApplicationCountsForTheUserOfItsOldestPod(t *testing.T) {
 	f.wantRunning("b", "d")
 }
 
-func TestAnApplicationThatIsKeptOutGoesWithItsNewUser(t *testing.T) {
+func TestAnApplicationThatALimitStopsGoesWithItsNewUser(t *testing.T) {
 	f := family(t)
 	f.declare("root", perUser(1))
 	f.pod("r", "a.x", by("u"), at(1))

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// checkGroups looks at every group, and for what is kept for one that has no turn.
+// checkGroups looks at every group, and at the nodes that are held.
 func (l *Ledger) checkGroups() (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	members := map[*group]int{}
@@ -32,7 +32,7 @@ func (l *Ledger) checkGroups() (wrong []string) {
 		starting += btoi(g.Together() && g.Taken > 0 && !g.Broken() && g.complete)
 	}
 	if starting > 1 {
-		say("%d groups are on their way", starting)
+		say("%d groups are starting", starting)
 	}
 	for _, e := range l.nodes.all {
 		if e.heldFor != nil && e.heldFor != l.nodeHolds.Group {
@@ -57,13 +57,13 @@ func (l *Ledger) checkGroup(g *group) (wrong []string) {
 		say("it has %+v, counted %+v", g.Members, was)
 	}
 	if !g.declared && len(g.pods) == 0 {
-		say("it is kept for nobody")
+		say("nothing names it")
 	}
 	if complete := g.declared && g.Complete() || g.Members.Whole; complete != g.complete {
 		say("complete is %v, should be %v", g.complete, complete)
 	}
 	if g.Together() && g.Taken > 0 && l.groupRelease.starting != g && !g.Broken() {
-		say("it is on its way, and not noted so")
+		say("it is starting, and not noted so")
 	}
 	if partial := g.declared && g.Partial() && g.complete; partial != slices.Contains(l.groups.partial, g) {
 		say("partial should be %v", partial)

@@ -9,12 +9,13 @@ import (
 
 // groupRelease owns the release of a pod group as one.
 //
-// No two groups can block each other, for two reasons. A group gets the charges and the room of all pods without which it does not start in one step,
-// or nothing (releaseGroup). And one group is released at a time: the next one has its turn when all pods of this one are reserved, or all of them have
-// gone back. So no group has a part of what it needs while another one has the rest.
+// Two groups cannot block each other. A group gets the charges and the room of all pods that it needs to start in one step, or nothing (releaseGroup).
+// One group is released at a time: the next one has its turn when all pods of this one are reserved, or all have gone back (starting). And nodes are held
+// for one group at a time (node_holds.go). So no group has a part of what it needs while another one has the rest. A restart or a failed binding may leave
+// a group with a part: it gets what it lacks before all other pods (completePartial, firstToRetry).
 //
-// It hears when the pods of a group moved (note), when a group broke (recall, reject), and when a pod could not be bound after its group began (failed).
-// It says which group is starting, which pods are released next, and which are to be taken back from kube-scheduler.
+// It hears when a pod of a group has moved (note), which released and reserved pods of a group that broke are to come back (breakUp), and which pod could
+// not be bound after its group began (failed). It says which group is starting, which pods are released next, and which kube-scheduler is to give up.
 type groupRelease struct {
 	starting   *group    // that was released, and is not whole yet
 	next       []Release // charged with the first of their group, and to be released next
@@ -133,7 +134,7 @@ func (l *Ledger) stopsNow(r *record) bool {
 	return l.stopsOnPath(r.app, r.class) || r.app.atGate && !r.app.parent.opens()
 }
 
-// next returns the n pods of the group that go first: those with places, then in the order inside an application.
+// next returns the n pods of the group that go first: those that are nominated, then in the order inside an application.
 func (g *group) next(n int) []*record {
 	var pods []*record
 	for _, r := range g.pods {
@@ -160,7 +161,7 @@ func (l *Ledger) completePartial(now int64) *record {
 	return nil
 }
 
-// firstToRetry returns a pod that goes before all others. wait: none does yet, and no pod is released, since one will go in a moment.
+// firstToRetry returns a pod of a group that has begun, which goes before all others. wait: it backs off, and no other pod is released until then.
 func (l *Ledger) firstToRetry(now int64) (next *record, wait bool) {
 	for _, r := range l.groupRelease.stillToRetry(l.pods) { // few
 		switch {

@@ -33,7 +33,7 @@ func (l *Ledger) makeWhole(g *group) {
 	l.version++
 }
 
-// breakUp sends all pods of the group back that are on their way: those that were not tried yet at once, the others when their attempts
+// breakUp takes all released pods of a group back that cannot be whole with them: those that were not tried yet at once, the others when their attempts
 // have been rejected.
 func (l *Ledger) breakUp(g *group) {
 	g.pause(l.now)

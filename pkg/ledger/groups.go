@@ -10,7 +10,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// DefaultGangTimeout is how long places are kept for the pods of a group while the others get theirs, where the group does not say.
+// DefaultGangTimeout is how long pods of a group that have a node wait for the others, where the group does not say.
 // scheduler-plugins Coscheduling: permitWaitingTimeSeconds.
 const DefaultGangTimeout int64 = 60e9
 
@@ -25,9 +25,9 @@ type Gang struct {
 	MinMember int
 	// MinResources is what those ask for together at least, where that is stated.
 	MinResources resource.List
-	// Timeout is how long the places of a part are kept while the others get theirs, in nanoseconds; 0 for the default.
+	// Timeout is how long those that have a node wait for the others, in nanoseconds; 0 for the default.
 	Timeout int64
-	// Whole: as many pods as it takes had their places once. From then on its pods are pods like any others, until none is left.
+	// Whole: as many pods as it takes had nodes once. From then on its pods are pods like any others, until none is left.
 	Whole bool
 	// Succeeded is how many of its pods have succeeded, and still exist. The others start without them: a restart came between, if the group was
 	// not whole by then.
@@ -38,16 +38,16 @@ type Gang struct {
 type GangState struct {
 	Gang
 	Pods     int   // that exist and are not being deleted
-	Reserved int   // of those with a place, those that are not bound
-	Bound    int   // of those with a place, those that are bound
-	Since    int64 // when places were first taken for it, unix nanoseconds; 0: not yet
+	Reserved int   // of those with a node, those that are not bound
+	Bound    int   // of those with a node, those that are bound
+	Since    int64 // when its pods were first released together, unix nanoseconds; 0: not yet
 }
 
 // group is a pod group and its pods.
 type group struct {
 	Gang
-	gang.Members // counted when one of the pods moves
-	declared     bool
+	gang.Members      // counted when one of the pods moves
+	declared     bool // by a PodGroup; else only pods name it
 	redeclared   bool // its declaration has changed since its last review
 	unreviewed   bool // see effects
 	pods         []*record
@@ -55,10 +55,10 @@ type group struct {
 	complete     bool   // declared, and enough pods exist, or did
 	tried        uint64 // the last walk in which it was
 
-	since    int64
-	attempts int // failed in a row
+	since    int64 // when its pods were first released together
+	attempts int   // failed in a row
 	retryAt  int64
-	partial  bool // in the ledger's list of those
+	partial  bool // in the table's list of those
 	wait     groupWait
 }
 

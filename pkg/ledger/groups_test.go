@@ -281,7 +281,7 @@ func TestTwoGangsDoNotHoldWhatTheOtherNeeds(t *testing.T) {
 	f.wantPods(f.choose(), "h0", "h1", "h2")
 }
 
-// A group that waits is passed by what fits, but not for ever: then what comes after it in its queue waits, and nodes are kept.
+// A group that waits is passed by what fits, but not for ever: then what comes after it in its queue waits, and nodes are held.
 func TestAGangIsNotStarved(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.ObserveNode(Node{Name: "other", Allocatable: amounts(30, 400), Usable: true})
@@ -300,9 +300,9 @@ func TestAGangIsNotStarved(t *testing.T) {
 	f.now += gang.Patience
 	f.pod("newest", "a", asks(1, 1), ofClass("n"), at(1001))
 	f.pod("elsewhere", "b", asks(10, 1), ofClass("e"), at(1002))
-	f.choose() // now nodes are kept
+	f.choose() // now nodes are held
 	if f.nodeHolds.Group == nil || f.nodes.byName["other"].heldFor == nil {
-		t.Fatalf("nothing is kept")
+		t.Fatalf("no node is held")
 	}
 	want := reason.Reason{Code: reason.BehindGang, Queue: "root.a", PodGroup: "ns/g", Details: reason.Turn{
 		Since: f.nodeHolds.Group.wait.Since, Until: f.now + gang.LongestHold,
@@ -313,7 +313,7 @@ func TestAGangIsNotStarved(t *testing.T) {
 	f.forget("short", "long")
 	f.wantPods(f.choose(), "elsewhere", "g0", "g1", "g2")
 	if f.nodeHolds.Group != nil {
-		t.Error("nodes are still kept")
+		t.Error("nodes are still held")
 	}
 }
 
@@ -362,7 +362,7 @@ func TestHeldNodesAreGivenBackInTime(t *testing.T) {
 	f.now += gang.LongestHold
 	f.wantPods(f.choose(), "other")
 	if f.nodeHolds.Group != nil {
-		t.Error("nodes are still kept")
+		t.Error("nodes are still held")
 	}
 }
 
@@ -381,8 +381,8 @@ func TestAGangInPartIsCompletedFirst(t *testing.T) {
 	f.wantPermit("g2", "bind[g1]")
 }
 
-// It is the first for which nodes are kept, too.
-func TestNodesAreKeptForAGangInPartFirst(t *testing.T) {
+// It is the first for which nodes are held, too.
+func TestNodesAreHeldForAGangInPartFirst(t *testing.T) {
 	f := gangs(t)
 	f.pod("long", "b", asks(75, 4), ofClass("long"), at(0))
 	f.run("long")
@@ -465,7 +465,7 @@ func TestAGangThatAGateStopsShowsNoUnschedulable(t *testing.T) {
 	}
 }
 
-// A group for which nodes were kept in vain is the last to have some kept again, although it is the first in order.
+// A group for which nodes were held in vain is the last to have some held again, although it is the first in order.
 func TestEveryGangHasItsTurn(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.ObserveNode(Node{Name: "other", Allocatable: amounts(30, 400), Usable: true})
@@ -512,8 +512,8 @@ func TestTheBacklogCountsOfAGangWhatStartsTogether(t *testing.T) {
 	f.wantLook(10, "g0", "g1")
 }
 
-// While those that a group takes are on their way, one more of it is a pod like any other to the backlog.
-func TestTheBacklogOfAGangThatIsOnItsWay(t *testing.T) {
+// While those that a group needs are released, one more of it is a pod like any other to the backlog.
+func TestTheBacklogOfAGangThatIsBeingReleased(t *testing.T) {
 	f := newFixture(t, Options{Window: 2})
 	f.declare("root.a")
 	f.gang("g", "a", 2)

@@ -100,7 +100,7 @@ func TestBlockedQueueDoesNotStopItsSiblings(t *testing.T) {
 	f.wantPods(f.choose())
 }
 
-func TestDemandIsCappedByMaxOnItsWayUp(t *testing.T) {
+func TestDemandIsCappedByMaxAtEachLevel(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.declare("root.a")
 	f.declare("root.a.b", maximum(amounts(2, 400)))

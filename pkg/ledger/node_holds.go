@@ -174,7 +174,7 @@ func (l *Ledger) giveBackHeld() {
 			l.nodes.gained(e)
 		}
 	}
-	for _, r := range l.window.parked { // a probe may have been kept off those nodes
+	for _, r := range l.window.parked { // a probe may have found them held
 		l.window.wake(r)
 	}
 	l.version++

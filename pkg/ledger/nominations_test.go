@@ -34,8 +34,8 @@ func TestWhoLeavesANodeThatIsClosedIsGone(t *testing.T) {
 	}
 }
 
-// A node on which a pod has its place may be kept for a group later: it stays open to that pod.
-func TestAPlaceIsOpenToItsPodAlthoughTheNodeIsKept(t *testing.T) {
+// A node to which a pod is nominated may be held for a group later: it stays open to that pod.
+func TestAHeldNodeIsOpenToThePodThatIsNominatedThere(t *testing.T) {
 	f := gangs(t)
 	f.pod("runs", "b", boundTo("node"), asks(80, 4))
 	f.pod("placed", "b", asks(10, 4), nominated)
@@ -46,7 +46,7 @@ func TestAPlaceIsOpenToItsPodAlthoughTheNodeIsKept(t *testing.T) {
 	f.now += gang.Patience
 	f.choose()
 	if open, some := f.NodesOpenTo("runs"); !some || len(open) > 0 {
-		t.Fatalf("%v are open to others: the node should be kept", open)
+		t.Fatalf("%v are open to others: the node should be held", open)
 	}
 	if open, _ := f.NodesOpenTo("placed"); !slices.Equal(open, []string{"node"}) {
 		t.Errorf("%v are open to the pod with the place", open)
@@ -130,7 +130,7 @@ func TestPlacesOfAPartOfAGroupAreGivenBack(t *testing.T) {
 
 // Two pods of 5 cpu go for one of 10, under a max that they fill. The first that is gone does not come back before the second is gone: what it gave up
 // under the max is the claimant's, as its room on the node is.
-func TestWhatIsGivenUpUnderAMaxIsKeptForTheClaimant(t *testing.T) {
+func TestWhatVictimsFreeUnderAMaxIsForTheClaimant(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.declare("root.other")
 	f.declare("root.p", maximum(amounts(20, 80)))
@@ -202,7 +202,7 @@ func TestAPlanKnowsTheGroupsOfItsCandidates(t *testing.T) {
 	}
 }
 
-// A group that found no room, since the only node that has some is kept for another one, gets places there: it starts, though no node has gained room.
+// A group that found no room, since the only node that has some is held for another one, gets places there: it starts, though no node has gained room.
 func TestAGroupThatLackedRoomStartsOnItsPlaces(t *testing.T) {
 	f := gangs(t)
 	f.pod("runs", "b", boundTo("node"), asks(50, 4))

@@ -103,7 +103,7 @@ func TestBoundPodWhoseQueueIsNoNameCountsAtTheRoot(t *testing.T) {
 	f.run("q")
 }
 
-func TestChildUnderAQueueWithPodsIsKeptOutUntilItDrains(t *testing.T) {
+func TestAChildUnderAQueueWithPodsStaysOutUntilItDrains(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.declare("root.a", created(10))
 	f.pod("running", "a", at(20))
@@ -123,7 +123,7 @@ func TestChildUnderAQueueWithPodsIsKeptOutUntilItDrains(t *testing.T) {
 	f.run("p")
 }
 
-func TestChildIsKeptOutByWaitingPodsThatAreOlderInWhateverOrderTheyAreSeen(t *testing.T) {
+func TestAChildStaysOutForOlderWaitingPodsInWhateverOrderTheyAreSeen(t *testing.T) {
 	for name, observe := range map[string][]func(*fixture){
 		"pods first": {
 			func(f *fixture) { f.pod("old", "a", at(20)) },
