@@ -7,6 +7,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/backoff"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -74,7 +75,7 @@ type victim struct {
 	with      string // the group that is evicted with it, "" for none
 	retryAt   int64
 	refused   int64                 // since when disruption budgets forbid it, 0: they do not
-	why       preemption.Withdrawal // decided, and about to be carried out
+	why       reason.WithdrawnCause // decided, and about to be carried out
 }
 
 // lastEvictBackOff bounds the pause between attempts to evict a victim.
@@ -117,7 +118,7 @@ func (e *evictions) remove(v *record) bool {
 }
 
 // withdraw lets a victim stay, and with it the group that was to be evicted with it; false: it was no victim, or its eviction was accepted.
-func (e *evictions) withdraw(v *record, why preemption.Withdrawal) bool {
+func (e *evictions) withdraw(v *record, why reason.WithdrawnCause) bool {
 	if v.victim == nil || v.victim.Phase == Evicting {
 		return false
 	}
@@ -135,7 +136,7 @@ func (e *evictions) withdraw(v *record, why preemption.Withdrawal) bool {
 	return true
 }
 
-func (e *evictions) withdrawOne(v *record, why preemption.Withdrawal) {
+func (e *evictions) withdrawOne(v *record, why reason.WithdrawnCause) {
 	if !v.Terminating {
 		if e.withdrawals == nil {
 			e.withdrawals = map[UID]Withdrawal{}
@@ -163,7 +164,7 @@ func (e *evictions) toTakeBack(pods map[UID]*record) (ws []Withdrawal) {
 		}
 		w, known := e.withdrawals[r.UID]
 		if !known {
-			w = Withdrawal{UID: r.UID, Namespace: r.Namespace, Name: r.Name, Why: preemption.NotPlanned}
+			w = Withdrawal{UID: r.UID, Namespace: r.Namespace, Name: r.Name, Why: reason.NotPlanned}
 		}
 		ws = append(ws, w)
 	}
@@ -240,7 +241,7 @@ func (l *Ledger) reassign(v *record, e *node) {
 			return
 		}
 	}
-	if l.evictions.withdraw(v, preemption.NoClaimant) {
+	if l.evictions.withdraw(v, reason.NoClaimant) {
 		l.version++
 	}
 }

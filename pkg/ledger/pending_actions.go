@@ -5,6 +5,7 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -21,7 +22,7 @@ type Withdrawal struct {
 	Namespace, Name string
 	// ForQueue is the queue for which it was to be evicted, "" where an earlier process announced it.
 	ForQueue queue.Path
-	Why      preemption.Withdrawal
+	Why      reason.WithdrawnCause
 }
 
 // PendingActions are the writes that the cluster needs now. What is not reported as done comes again.
@@ -84,12 +85,12 @@ func (l *Ledger) withdrawVictims() {
 		why := preemption.Withdraw(&in, l.now)
 		v.victim.why = why
 		switch why {
-		case preemption.NoWithdrawal:
+		case reason.NotWithdrawn:
 			continue
-		case preemption.BudgetRefuses:
+		case reason.BudgetRefuses:
 			v.exemptUntil = l.now + preemption.ExemptFor
 			l.endNomination(v.victim.claimant)
-		case preemption.NotPreemptible, preemption.BelowShare:
+		case reason.NotPreemptible, reason.BelowShare:
 			l.endNomination(v.victim.claimant)
 		}
 		if l.evictions.withdraw(v, why) {

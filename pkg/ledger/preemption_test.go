@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -381,22 +382,22 @@ func TestAVictimThatIsNotNeededAnyMoreStays(t *testing.T) {
 	for name, c := range map[string]struct {
 		do   func(*fixture)
 		stay []UID
-		why  preemption.Withdrawal
+		why  reason.WithdrawnCause
 	}{
-		"its claimant is deleted": {func(f *fixture) { f.forget("new-000") }, []UID{"busy-089"}, preemption.NoClaimant},
-		"room came otherwise":     {func(f *fixture) { f.forget("busy-000") }, []UID{"busy-089"}, preemption.NotNeeded},
+		"its claimant is deleted": {func(f *fixture) { f.forget("new-000") }, []UID{"busy-089"}, reason.NoClaimant},
+		"room came otherwise":     {func(f *fixture) { f.forget("busy-000") }, []UID{"busy-089"}, reason.NotNeeded},
 		"its queue is not preemptible": {func(f *fixture) {
 			f.declare("root.busy", func(d *queue.Declaration) { d.Spec.Preemption.NotPreemptible = true })
-		}, []UID{"busy-089", "busy-088"}, preemption.NotPreemptible},
+		}, []UID{"busy-089", "busy-088"}, reason.NotPreemptible},
 		"nobody is to be evicted any more": {func(f *fixture) {
 			f.declare("root", func(d *queue.Declaration) { d.Spec.Preemption.ObserveOnly = true })
-		}, []UID{"busy-089", "busy-088"}, preemption.NoClaimant},
-		"preemption is switched off":  {func(f *fixture) { f.declare("root.sometimes-busy", weight(3)) }, []UID{"busy-089", "busy-088"}, preemption.NoClaimant},
-		"its queue is entitled to it": {func(f *fixture) { f.declare("root.busy", weight(1000)) }, []UID{"busy-089", "busy-088"}, preemption.NoClaimant},
+		}, []UID{"busy-089", "busy-088"}, reason.NoClaimant},
+		"preemption is switched off":  {func(f *fixture) { f.declare("root.sometimes-busy", weight(3)) }, []UID{"busy-089", "busy-088"}, reason.NoClaimant},
+		"its queue is entitled to it": {func(f *fixture) { f.declare("root.busy", weight(1000)) }, []UID{"busy-089", "busy-088"}, reason.NoClaimant},
 		"one pod less would be its share": {func(f *fixture) { // 89 of 100 cores, and it has 90
 			f.declare("root.busy", weight(89))
 			f.declare("root.sometimes-busy", weight(11), fairShareTimeout(60))
-		}, []UID{"busy-089"}, preemption.BelowShare},
+		}, []UID{"busy-089"}, reason.BelowShare},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := planned(t, 2)
@@ -449,7 +450,7 @@ func TestABudgetThatRefusesForLongSparesTheVictim(t *testing.T) {
 	f.now += 31 * sec
 	w := f.PendingActions(f.now).Withdraw
 	f.wantPods(withdrawals(w), "busy-089")
-	if w[0].Why != preemption.BudgetRefuses {
+	if w[0].Why != reason.BudgetRefuses {
 		t.Errorf("it stays since %q", w[0].Why)
 	}
 	f.clocks()
@@ -580,7 +581,7 @@ func TestAnnouncementsOfAnEarlierProcessAreTakenBackWhereNobodyClaims(t *testing
 		t.Errorf("before the first look: %+v", got)
 	}
 	f.clocks()
-	if got := f.PendingActions(f.now).Withdraw; len(got) != 1 || got[0].UID != "shows" || got[0].Why != preemption.NotPlanned {
+	if got := f.PendingActions(f.now).Withdraw; len(got) != 1 || got[0].UID != "shows" || got[0].Why != reason.NotPlanned {
 		t.Errorf("after it: %+v", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
 // rounds owns when rounds of preemption are made. It hears of looks at the clocks, of claims that open, of rounds that begin and of plans that are
@@ -37,7 +38,7 @@ func (r *rounds) begins(version uint64, now int64) {
 // planned notes what a plan has found.
 func (r *rounds) planned(plan preemption.Plan) {
 	nominated := slices.ContainsFunc(plan.Claims, func(p preemption.Payment) bool { return len(p.Places) > 0 })
-	spent := slices.ContainsFunc(plan.Claims, func(p preemption.Payment) bool { return p.Unpaid == preemption.RoundSpent })
+	spent := slices.ContainsFunc(plan.Claims, func(p preemption.Payment) bool { return p.Unpaid == reason.RoundSpent })
 	r.pace = r.pace.Made(nominated, spent)
 }
 

@@ -79,7 +79,7 @@ func (p Plan) unpaid(c preemption.Payment) string {
 	if c.Unpaid == "" {
 		return ""
 	}
-	return reason.Unpaid{Code: string(c.Unpaid), Queue: p.path(c.Queue), Left: left(c)}.Text()
+	return reason.Unpaid{Why: c.Unpaid, Queue: p.path(c.Queue), Left: left(c)}.Text()
 }
 
 // stopped is the sentence about why there is no round, "" if there is one.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 	"github.com/fairway-scheduler/fairway/pkg/picture"
@@ -39,7 +40,7 @@ func taken() Plan {
 		},
 		Plan: preemption.Plan{
 			Claims: []preemption.Payment{{
-				Claim: claim, Owed: of(130, 520), Places: []preemption.Place{{UID: "s1", Queue: sometimes}}, Unpaid: preemption.NothingOwed,
+				Claim: claim, Owed: of(130, 520), Places: []preemption.Place{{UID: "s1", Queue: sometimes}}, Unpaid: reason.NothingOwed,
 			}},
 			Victims: []preemption.Victim{victim("b1", 520), victim("b2", 340)},
 			Taken:   of(90, 360),

@@ -9,6 +9,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/invariant"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
@@ -270,7 +271,7 @@ func (s *steady) auditRest() error {
 		if len(c.Places) > 0 {
 			wrong = append(wrong, fmt.Sprintf("%d places could be found for %s", len(c.Places), w.Queues[c.Queue].Path))
 		}
-		if c.Unpaid == preemption.RoundSpent {
+		if c.Unpaid == reason.RoundSpent {
 			wrong = append(wrong, fmt.Sprintf("%s has to wait for the next round for ever", w.Queues[c.Queue].Path))
 		}
 	}

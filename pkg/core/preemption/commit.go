@@ -1,6 +1,10 @@
 package preemption
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+)
 
 // commit puts a claimant on its node, whose victims are taken, in our picture and in the one of the filters.
 func (p *planner) commit(a *asker, s seat) {
@@ -48,22 +52,22 @@ func (p *planner) amounts(evictionUnits []int32) []int64 {
 }
 
 // explain says why a unit, charged already, has no place: because nobody may go, or because it would not help.
-func (p *planner) explain(o *activeClaim) Unpaid {
+func (p *planner) explain(o *activeClaim) reason.UnpaidCause {
 	h := &hunt{activeClaim: o, lcaBound: p.lcaBound(o), drivers: true}
 	p.open()
 	for id := range p.evictionUnits {
 		if p.may(h, int32(id)) {
 			p.undo(int32(id))
 			if p.excess(o, nil) != nil && p.beyond(h) {
-				return LimitForbids
+				return reason.LimitForbids
 			}
-			return NoPlace
+			return reason.NoPlace
 		}
 	}
 	if p.excess(o, nil) != nil {
-		return LimitForbids
+		return reason.LimitForbids
 	}
-	return NoSurplus
+	return reason.NoSurplus
 }
 
 // beyond reports whether everybody who may go inside them would leave a queue above its max.
@@ -82,12 +86,12 @@ func (p *planner) beyond(h *hunt) bool {
 // failure is why a single pod found no place, and in which picture.
 type failure struct {
 	asker asker
-	why   Unpaid
+	why   reason.UnpaidCause
 	stamp int
 }
 
 // hopeless says why a single pod will find no place if another of its queue and class, which asked for no more, has just found none.
-func (p *planner) hopeless(u *unit) Unpaid {
+func (p *planner) hopeless(u *unit) reason.UnpaidCause {
 	if len(u.pods) > 1 {
 		return ""
 	}

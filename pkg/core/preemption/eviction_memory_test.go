@@ -10,6 +10,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -150,31 +151,31 @@ func TestWithdrawals(t *testing.T) {
 	const now = 100 * second
 	for name, c := range map[string]struct {
 		change func(*preemption.VictimInput)
-		want   preemption.Withdrawal
+		want   reason.WithdrawnCause
 	}{
-		"nothing has changed":  {func(*preemption.VictimInput) {}, preemption.NoWithdrawal},
-		"the claimant is gone": {func(v *preemption.VictimInput) { v.Nominated = false }, preemption.NoClaimant},
-		"it is in no queue":    {func(v *preemption.VictimInput) { v.InQueue, v.From = false, nil }, preemption.NotPreemptible},
+		"nothing has changed":  {func(*preemption.VictimInput) {}, reason.NotWithdrawn},
+		"the claimant is gone": {func(v *preemption.VictimInput) { v.Nominated = false }, reason.NoClaimant},
+		"it is in no queue":    {func(v *preemption.VictimInput) { v.InQueue, v.From = false, nil }, reason.NotPreemptible},
 		"preemptible: false": {func(v *preemption.VictimInput) {
 			v.From = after(func(q *preemption.QueueAfter) { q.Preemptible = false })
-		}, preemption.NotPreemptible},
+		}, reason.NotPreemptible},
 		"a queue would be below its share": {func(v *preemption.VictimInput) {
 			v.From = after(func(q *preemption.QueueAfter) { q.Usage = amounts(29, 0) })
-		}, preemption.BelowShare},
+		}, reason.BelowShare},
 		"a queue has more than its share": {func(v *preemption.VictimInput) {
 			v.From = after(func(q *preemption.QueueAfter) { q.Usage = amounts(31, 0) })
-		}, preemption.NoWithdrawal},
-		"there is room":                     {func(v *preemption.VictimInput) { v.RoomWithout = true }, preemption.NotNeeded},
-		"there is room, and its port taken": {func(v *preemption.VictimInput) { v.RoomWithout, v.Conflicts = true, true }, preemption.NoWithdrawal},
-		"there is room beside its group":    {func(v *preemption.VictimInput) { v.RoomWithout, v.InGroup = true, true }, preemption.NoWithdrawal},
-		"a budget refuses":                  {func(v *preemption.VictimInput) { v.RefusedSince = 70*second + 1 }, preemption.NoWithdrawal},
-		"a budget refuses for 30 seconds":   {func(v *preemption.VictimInput) { v.RefusedSince = 70 * second }, preemption.BudgetRefuses},
+		}, reason.NotWithdrawn},
+		"there is room":                     {func(v *preemption.VictimInput) { v.RoomWithout = true }, reason.NotNeeded},
+		"there is room, and its port taken": {func(v *preemption.VictimInput) { v.RoomWithout, v.Conflicts = true, true }, reason.NotWithdrawn},
+		"there is room beside its group":    {func(v *preemption.VictimInput) { v.RoomWithout, v.InGroup = true, true }, reason.NotWithdrawn},
+		"a budget refuses":                  {func(v *preemption.VictimInput) { v.RefusedSince = 70*second + 1 }, reason.NotWithdrawn},
+		"a budget refuses for 30 seconds":   {func(v *preemption.VictimInput) { v.RefusedSince = 70 * second }, reason.BudgetRefuses},
 		"not needed, and refused": {func(v *preemption.VictimInput) {
 			v.RoomWithout, v.RefusedSince = true, 1
-		}, preemption.NotNeeded},
+		}, reason.NotNeeded},
 		"nobody needs it, and its queue would be below": {func(v *preemption.VictimInput) {
 			v.Nominated, v.From = false, after(func(q *preemption.QueueAfter) { q.Usage = amounts(29, 0) })
-		}, preemption.NoClaimant},
+		}, reason.NoClaimant},
 	} {
 		v := preemption.VictimInput{Nominated: true, InQueue: true, Total: amounts(100, 0), From: after(func(*preemption.QueueAfter) {})}
 		c.change(&v)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/heap"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
 // option is the cheapest way to make room for a claimant on a node.
@@ -118,7 +119,7 @@ func (c *optionHeap) next() *option {
 
 // find looks for the best place, takes who has to go, and commits it. wanted is how many claimants of this shape are still to come, this one
 // included.
-func (p *planner) find(h *hunt, wanted int) (seat, Unpaid) {
+func (p *planner) find(h *hunt, wanted int) (seat, reason.UnpaidCause) {
 	m := p.survey(h)
 	c := &optionHeap{p: p, h: h, wanted: wanted, entries: make([]entry, 0, len(m.options))}
 	for i := range m.options {
@@ -135,7 +136,7 @@ func (p *planner) find(h *hunt, wanted int) (seat, Unpaid) {
 		} else if o.checked == p.stamp || p.fits(h, o) {
 			if !p.round.affords(p.amounts(o.victims), p.alone) {
 				p.undo(o.victims...)
-				return seat{}, RoundSpent
+				return seat{}, reason.RoundSpent
 			}
 			s := seat{node: o.node, victims: slices.Clone(o.victims)}
 			p.commit(h.asker, s)
@@ -151,7 +152,7 @@ func (p *planner) find(h *hunt, wanted int) (seat, Unpaid) {
 	if p.retryRefused(m) {
 		return p.find(h, wanted)
 	}
-	return seat{}, NoPlace
+	return seat{}, reason.NoPlace
 }
 
 // retryRefused allows nodes that the filters refused before another claimant was placed to be asked again. Rules of spreading and affinity may

@@ -3,6 +3,7 @@ package preemption
 import (
 	"slices"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -29,7 +30,7 @@ type Payment struct {
 	Owed   resource.List // what the target is above the usage, of each resource
 	Places []Place
 	// Unpaid says why nothing more was found; "" where the claim is covered.
-	Unpaid Unpaid
+	Unpaid reason.UnpaidCause
 }
 
 // Place is where a claimant will run once its victims are gone.
@@ -63,23 +64,6 @@ type Stop string
 const (
 	// NotBusy: the cluster is not above its utilisation threshold.
 	NotBusy Stop = "NotBusy"
-)
-
-// Unpaid is why a claim, or what is left of it, is not covered.
-type Unpaid string
-
-// The causes, the first that applies.
-const (
-	// NothingOwed: less than a whole pod is owed.
-	NothingOwed Unpaid = "NothingOwed"
-	// NoSurplus: no queue from which it could be taken is far enough above its entitlement.
-	NoSurplus Unpaid = "NoSurplus"
-	// NoPlace: there is surplus, but no node on which a claimant would fit if it were given up.
-	NoPlace Unpaid = "NoPlace"
-	// LimitForbids: a max above the claim's queue leaves no room.
-	LimitForbids Unpaid = "LimitForbids"
-	// RoundSpent: the budget of the round is spent, the rest comes in the next.
-	RoundSpent Unpaid = "RoundSpent"
 )
 
 // Make makes a plan. The same world and the same answers give the same plan.
@@ -164,21 +148,21 @@ func (p *planner) pay(c *Claim) Payment {
 		if u.Gang != "" {
 			p.broken[u.Gang] = true
 		}
-		if why != NothingOwed {
+		if why != reason.NothingOwed {
 			owed = true
 			if out.Unpaid == "" {
 				out.Unpaid = why
 			}
 		}
-		if why == RoundSpent {
+		if why == reason.RoundSpent {
 			break
 		}
 	}
 	if len(o.placed) == 0 && !owed {
-		out.Unpaid = NothingOwed
+		out.Unpaid = reason.NothingOwed
 	}
-	if c.More && (out.Unpaid == "" || out.Unpaid == NothingOwed) {
-		out.Unpaid = RoundSpent
+	if c.More && (out.Unpaid == "" || out.Unpaid == reason.NothingOwed) {
+		out.Unpaid = reason.RoundSpent
 	}
 	p.improve(o, commits, before)
 	p.guard(o)
@@ -212,22 +196,22 @@ func (p *planner) units(c *Claim) []unit {
 }
 
 // payUnit places the first of these units, charged already, as a whole, or says why not.
-func (p *planner) payUnit(o *activeClaim, units []unit) Unpaid {
+func (p *planner) payUnit(o *activeClaim, units []unit) reason.UnpaidCause {
 	u := &units[0]
 	switch {
 	case !p.isOwed(o):
-		return NothingOwed
+		return reason.NothingOwed
 	case p.overLimit(o, u):
-		return LimitForbids
+		return reason.LimitForbids
 	case len(o.placed) > 0 && !p.queues[o.Queue].within(o.round):
-		return RoundSpent
+		return reason.RoundSpent
 	}
 	if why := p.hopeless(u); why != "" {
 		return why
 	}
 	before := p.f.Commits()
 	p.alone = !p.round.any
-	why := NoPlace
+	why := reason.NoPlace
 	var seats []seat
 	for _, drivers := range []bool{false, true} {
 		h := &hunt{activeClaim: o, lcaBound: p.lcaBound(o), drivers: drivers}
@@ -235,7 +219,7 @@ func (p *planner) payUnit(o *activeClaim, units []unit) Unpaid {
 			break
 		}
 		p.rollback(u, seats, before)
-		if why == RoundSpent {
+		if why == reason.RoundSpent {
 			return why
 		}
 	}
@@ -255,7 +239,7 @@ func (p *planner) payUnit(o *activeClaim, units []unit) Unpaid {
 }
 
 // seatAll finds places for all pods of a unit.
-func (p *planner) seatAll(h *hunt, u *unit, wanted int) ([]seat, Unpaid) {
+func (p *planner) seatAll(h *hunt, u *unit, wanted int) ([]seat, reason.UnpaidCause) {
 	var seats []seat
 	for i := range u.pods {
 		h.asker = &u.pods[i]

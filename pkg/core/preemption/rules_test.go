@@ -9,6 +9,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/invariant"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -417,7 +418,7 @@ func TestALaterClaimKeepsWhatAnEarlierOneLeft(t *testing.T) {
 	}
 	claim(w, c, cpu(1), cpu(1), 1).Kind = preemption.BelowGuaranteed
 	p := preemption.Make(*w, &filters{})
-	if !slices.Equal(uids(p), []string{"y1"}) || p.Claims[1].Unpaid != preemption.NoSurplus || p.Victims[0].Above != a {
+	if !slices.Equal(uids(p), []string{"y1"}) || p.Claims[1].Unpaid != reason.NoSurplus || p.Victims[0].Above != a {
 		t.Errorf("%v go, the claim of root.a.x is unpaid for %q", uids(p), p.Claims[1].Unpaid)
 	}
 }
@@ -514,7 +515,7 @@ func TestFairLooksAtOneResource(t *testing.T) {
 	run(w, 0, preemption.Candidate{UID: "b", Queue: rich, Request: units(1, 1)})
 	claim(w, poor, units(0, 4), units(1, 1), 1)
 	// All the cpu is rich's, but of memory it has no more than it is entitled to.
-	if p := preemption.Make(*w, &filters{}); len(p.Victims) != 0 || p.Claims[0].Unpaid != preemption.NoSurplus {
+	if p := preemption.Make(*w, &filters{}); len(p.Victims) != 0 || p.Claims[0].Unpaid != reason.NoSurplus {
 		t.Errorf("victims %v, unpaid %q", uids(p), p.Claims[0].Unpaid)
 	}
 }

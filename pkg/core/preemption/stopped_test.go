@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -30,11 +31,11 @@ func TestAPlanThatIsNotMadeSaysWhatIsOwed(t *testing.T) {
 func TestAClaimOfMoreThanARoundIsPaidInTheNext(t *testing.T) {
 	w := document()
 	w.Claims[0].More = true
-	if p := preemption.Make(*w, &filters{}); p.Claims[0].Unpaid != preemption.RoundSpent || len(p.Victims) != 130 {
+	if p := preemption.Make(*w, &filters{}); p.Claims[0].Unpaid != reason.RoundSpent || len(p.Victims) != 130 {
 		t.Errorf("unpaid %q with %d victims", p.Claims[0].Unpaid, len(p.Victims))
 	}
 	w.Claims[0].Units = nil
-	if p := preemption.Make(*w, &filters{}); p.Claims[0].Unpaid != preemption.RoundSpent || len(p.Victims) != 0 {
+	if p := preemption.Make(*w, &filters{}); p.Claims[0].Unpaid != reason.RoundSpent || len(p.Victims) != 0 {
 		t.Errorf("of none, unpaid %q with %d victims", p.Claims[0].Unpaid, len(p.Victims))
 	}
 }

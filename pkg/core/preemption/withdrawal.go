@@ -2,6 +2,7 @@ package preemption
 
 import (
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -11,32 +12,6 @@ const (
 	// ExemptFor is how long no plan takes the pod then.
 	ExemptFor = 5 * 60 * second
 )
-
-// Withdrawal is why a victim stays after all.
-type Withdrawal string
-
-// The withdrawals. Of several causes the first counts.
-const (
-	// NoWithdrawal: the victim goes.
-	NoWithdrawal Withdrawal = ""
-	// NoClaimant: the pod for which the victim was to go is not nominated to the node any more: it is gone, runs elsewhere, or its claim has ended.
-	NoClaimant Withdrawal = "NoClaimant"
-	// NotPreemptible: the victim's queue was set to preemptible: false, or the victim is in no queue.
-	NotPreemptible Withdrawal = "NotPreemptible"
-	// BelowShare: without its victims the victim's queue, or one above it, would be below its fair share by now.
-	BelowShare Withdrawal = "BelowShare"
-	// NotNeeded: the claimant has its room without the victim.
-	NotNeeded Withdrawal = "NotNeeded"
-	// BudgetRefuses: disruption budgets have refused the eviction for too long.
-	BudgetRefuses Withdrawal = "BudgetRefuses"
-	// NotPlanned: an earlier process announced the eviction, and no plan of this one takes the pod.
-	NotPlanned Withdrawal = "NotPlanned"
-)
-
-// Withdrawals are all causes for which a victim stays.
-func Withdrawals() []Withdrawal {
-	return []Withdrawal{NoClaimant, NotPreemptible, BelowShare, NotNeeded, BudgetRefuses, NotPlanned}
-}
 
 // VictimInput is what decides whether a victim that waits for its eviction goes.
 type VictimInput struct {
@@ -63,26 +38,26 @@ type QueueAfter struct {
 }
 
 // Withdraw decides whether a victim stays, and why: shares, usage and nodes have moved since the plan was made.
-func Withdraw(v *VictimInput, now int64) Withdrawal {
+func Withdraw(v *VictimInput, now int64) reason.WithdrawnCause {
 	if !v.Nominated {
-		return NoClaimant
+		return reason.NoClaimant
 	}
 	if !v.InQueue {
-		return NotPreemptible
+		return reason.NotPreemptible
 	}
 	for i := range v.From {
 		switch q := &v.From[i]; {
 		case !q.Preemptible:
-			return NotPreemptible
+			return reason.NotPreemptible
 		case Starved(q.Rule, v.Total, q.Usage, q.FairShare):
-			return BelowShare
+			return reason.BelowShare
 		}
 	}
 	switch {
 	case v.RoomWithout && !v.Conflicts && !v.InGroup:
-		return NotNeeded
+		return reason.NotNeeded
 	case v.RefusedSince != 0 && now >= v.RefusedSince+refusedFor:
-		return BudgetRefuses
+		return reason.BudgetRefuses
 	}
-	return NoWithdrawal
+	return reason.NotWithdrawn
 }

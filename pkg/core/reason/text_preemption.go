@@ -32,9 +32,31 @@ func (t Taking) SurplusText() string {
 	return t.Above + " has " + amount(t.Resource, t.Surplus) + " above its fair share of " + again(t.Resource, t.Share)
 }
 
+// UnpaidCause is why a claim, or what is left of it, is not covered.
+type UnpaidCause string
+
+// The causes, the first that applies.
+const (
+	// NothingOwed: less than a whole pod is owed.
+	NothingOwed UnpaidCause = "NothingOwed"
+	// NoSurplus: no queue from which pods could be taken is far enough above its entitlement.
+	NoSurplus UnpaidCause = "NoSurplus"
+	// NoPlace: there is surplus, but no node on which a claimant would fit if it were given up.
+	NoPlace UnpaidCause = "NoPlace"
+	// LimitForbids: a max above the claim's queue leaves no room.
+	LimitForbids UnpaidCause = "LimitForbids"
+	// RoundSpent: the budget of the round is spent, the rest comes in the next.
+	RoundSpent UnpaidCause = "RoundSpent"
+)
+
+// UnpaidCauses returns all of them.
+func UnpaidCauses() []UnpaidCause {
+	return []UnpaidCause{NothingOwed, NoSurplus, NoPlace, LimitForbids, RoundSpent}
+}
+
 // Unpaid is a claim of Queue, or the rest of it, for which no more pods are preempted.
 type Unpaid struct {
-	Code  string // one of the causes in package preemption
+	Why   UnpaidCause
 	Queue string
 	Left  resource.List
 }
@@ -42,23 +64,23 @@ type Unpaid struct {
 // Text says how much is left, why, and what would help.
 func (u Unpaid) Text() string {
 	head := u.Queue + " is still owed " + spelled(u.Left)
-	switch u.Code {
-	case "NothingOwed":
+	switch u.Why {
+	case NothingOwed:
 		return head + ", less than its next pod asks for, and no pod is taken for a part of one; it comes as pods end"
-	case "NoSurplus":
+	case NoSurplus:
 		return head + ", and no other queue has a whole pod more than its fair share that may be taken: what is left is preemptible: false, " +
 			"protected by a PodDisruptionBudget, stands in for a pod that was evicted already, or would put its queue under its share; it comes as pods " +
 			"end, or with other weights"
-	case "NoPlace":
+	case NoPlace:
 		return head + ", and on no node would its next pod fit if pods above their queue's fair share went: because of taints, selectors, node " +
 			"affinity, room or PodDisruptionBudgets; it comes as pods end, or with nodes that its pods may use"
-	case "LimitForbids":
+	case LimitForbids:
 		return head + ", but a max of it or of a queue above leaves no room for its next pod; it comes with a higher max"
-	case "RoundSpent":
+	case RoundSpent:
 		return head + ", and one round takes no more; the rest comes in the next (rounds are bounded by the number of pods that they look at, and by " +
 			"preemption.totalPerRound and naturalTerminationFactor in Queue root)"
 	}
-	return head + after(": ", u.Code)
+	return head + after(": ", string(u.Why))
 }
 
 // NotBusy is why no round is made: Resource is the one that is used most, Used of Total are used, and that is
@@ -79,10 +101,37 @@ func RoomIsMade(node string, announced int) string {
 	return "room is being made for it on node " + node + ", where " + counted(int64(announced), "1 pod is", "pods are") + " announced to be evicted"
 }
 
+// WithdrawnCause is why a victim stays after all.
+type WithdrawnCause string
+
+// The causes, the first that applies.
+const (
+	// NotWithdrawn: the victim goes.
+	NotWithdrawn WithdrawnCause = ""
+	// NoClaimant: the pod for which the victim was to go is not nominated to the node any more: it is gone, runs
+	// elsewhere, or its claim has ended.
+	NoClaimant WithdrawnCause = "NoClaimant"
+	// NotPreemptible: the victim's queue was set to preemptible: false, or the victim is in no queue.
+	NotPreemptible WithdrawnCause = "NotPreemptible"
+	// BelowShare: without its victims the victim's queue, or one above it, would be below its fair share by now.
+	BelowShare WithdrawnCause = "BelowShare"
+	// NotNeeded: the claimant has its room without the victim.
+	NotNeeded WithdrawnCause = "NotNeeded"
+	// BudgetRefuses: disruption budgets have refused the eviction for too long.
+	BudgetRefuses WithdrawnCause = "BudgetRefuses"
+	// NotPlanned: an earlier process announced the eviction, and no plan of this one takes the pod.
+	NotPlanned WithdrawnCause = "NotPlanned"
+)
+
+// WithdrawnCauses returns all for which a victim stays.
+func WithdrawnCauses() []WithdrawnCause {
+	return []WithdrawnCause{NoClaimant, NotPreemptible, BelowShare, NotNeeded, BudgetRefuses, NotPlanned}
+}
+
 // Withdrawn is why an announced eviction is withdrawn. For is the queue that needed the room, "" if not known.
 type Withdrawn struct {
-	Code string // one of the causes in package preemption
-	For  string
+	Why WithdrawnCause
+	For string
 }
 
 // Text says why the pod stays.
@@ -92,21 +141,21 @@ func (w Withdrawn) Text() string {
 		who = "another queue"
 	}
 	const stays = "it is not evicted: "
-	switch w.Code {
-	case "NoClaimant":
+	switch w.Why {
+	case NoClaimant:
 		return stays + "no pod of " + who + " is to have its room any more"
-	case "NotPreemptible":
+	case NotPreemptible:
 		return stays + "its queue is not preemptible any more"
-	case "BelowShare":
+	case BelowShare:
 		return stays + "its queue, or one above it, would have less than its fair share"
-	case "NotNeeded":
+	case NotNeeded:
 		return stays + who + " has room without it"
-	case "BudgetRefuses":
+	case BudgetRefuses:
 		return stays + "a PodDisruptionBudget refuses the eviction"
-	case "NotPlanned":
+	case NotPlanned:
 		return stays + "an earlier process of the scheduler announced it, and no plan takes it now"
 	}
-	return stays + w.Code
+	return stays + string(w.Why)
 }
 
 // again prints an amount of a resource that was named before: bytes need no name, a bare number does.

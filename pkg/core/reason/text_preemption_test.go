@@ -33,20 +33,20 @@ func TestSentencesOfPreemption(t *testing.T) {
 			gang.Text(), "root.busy has 520Gi memory above its fair share of 200Gi; root.sometimes-busy is owed 130 cpu; it goes with its pod group team/ring",
 		},
 		"a claim in the next round": {
-			reason.Unpaid{Code: "RoundSpent", Queue: "root.a", Left: cpuAndMemory(1500, 2*gi)}.Text(),
+			reason.Unpaid{Why: "RoundSpent", Queue: "root.a", Left: cpuAndMemory(1500, 2*gi)}.Text(),
 			"root.a is still owed 1500m cpu, 2Gi memory, and one round takes no more; the rest comes in the next (rounds are bounded by the number of pods that they " +
 				"look at, and by preemption.totalPerRound and naturalTerminationFactor in Queue root)",
 		},
-		"a cause of tomorrow": {reason.Unpaid{Code: "Other", Queue: "root.a"}.Text(), "root.a is still owed nothing: Other"},
+		"a cause of tomorrow": {reason.Unpaid{Why: "Other", Queue: "root.a"}.Text(), "root.a is still owed nothing: Other"},
 		"a cluster with room": {
 			reason.NotBusy{Resource: resource.CPU, Used: 70_000, Total: 100_000, Threshold: 800}.Text(),
 			"nothing is taken while the cluster is not busy: of 100 cpu pods hold 70, and preemption begins above 0.8 of what is used most " +
 				"(preemption.utilizationThreshold in Queue root)",
 		},
 		"a victim whose claimant is gone": {
-			reason.Withdrawn{Code: "NoClaimant", For: "root.a"}.Text(), "it is not evicted: no pod of root.a is to have its room any more",
+			reason.Withdrawn{Why: "NoClaimant", For: "root.a"}.Text(), "it is not evicted: no pod of root.a is to have its room any more",
 		},
-		"a victim that is not needed": {reason.Withdrawn{Code: "NotNeeded", For: "root.a"}.Text(), "it is not evicted: root.a has room without it"},
+		"a victim that is not needed": {reason.Withdrawn{Why: "NotNeeded", For: "root.a"}.Text(), "it is not evicted: root.a has room without it"},
 		"one victim":                  {reason.RoomIsMade("n-1", 1), "room is being made for it on node n-1, where 1 pod is announced to be evicted"},
 		"two victims":                 {reason.RoomIsMade("n-1", 2), "room is being made for it on node n-1, where 2 pods are announced to be evicted"},
 	} {
@@ -71,11 +71,9 @@ func TestCausesOfUnpaidClaimsAreExplained(t *testing.T) {
 	}
 	row(string(preemption.NotBusy))
 	seen := map[string]bool{}
-	for _, code := range []preemption.Unpaid{
-		preemption.NothingOwed, preemption.NoSurplus, preemption.NoPlace, preemption.LimitForbids, preemption.RoundSpent,
-	} {
+	for _, code := range reason.UnpaidCauses() {
 		row(string(code))
-		text := reason.Unpaid{Code: string(code), Queue: "root.a", Left: cpuAndMemory(1000, 0)}.Text()
+		text := reason.Unpaid{Why: code, Queue: "root.a", Left: cpuAndMemory(1000, 0)}.Text()
 		if seen[text] || strings.Contains(text, string(code)) || strings.HasSuffix(text, ".") {
 			t.Errorf("%s: %s", code, text)
 		}
@@ -88,8 +86,8 @@ func TestEveryWithdrawalIsExplained(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, code := range preemption.Withdrawals() {
-		text := reason.Withdrawn{Code: string(code)}.Text()
+	for _, code := range reason.WithdrawnCauses() {
+		text := reason.Withdrawn{Why: code}.Text()
 		if strings.HasSuffix(text, string(code)) || strings.Contains(text, "  ") {
 			t.Errorf("of %s it is said %q", code, text)
 		}

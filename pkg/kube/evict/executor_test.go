@@ -28,6 +28,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
@@ -126,7 +127,7 @@ func (w *world) victim(name string) ledger.Victim {
 
 func (w *world) withdrawal(name string) ledger.Withdrawal {
 	w.shows(name, nil)
-	return ledger.Withdrawal{UID: ledger.UID("uid-" + name), Namespace: "team", Name: name, ForQueue: "root.b", Why: preemption.NotNeeded}
+	return ledger.Withdrawal{UID: ledger.UID("uid-" + name), Namespace: "team", Name: name, ForQueue: "root.b", Why: reason.NotNeeded}
 }
 
 func (w *world) shows(name string, change func(*corev1.Pod)) {
@@ -275,7 +276,7 @@ func TestAPatchForAPodThatWasMadeAgainIsNoFailure(t *testing.T) {
 func TestAnAnnouncementOfAnEarlierProcessIsTakenBack(t *testing.T) {
 	w := newWorld(t)
 	gone := w.withdrawal("p")
-	gone.ForQueue, gone.Why = "", preemption.NotPlanned
+	gone.ForQueue, gone.Why = "", reason.NotPlanned
 	w.actions.Withdraw = []ledger.Withdrawal{gone}
 	w.pass()
 	w.want("events", w.events, "team/p uid-p for : Normal PreemptionWithdrawn Preempting: "+

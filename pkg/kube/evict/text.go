@@ -44,5 +44,5 @@ func whatFor(v ledger.Victim) string {
 
 // withdrawal is what a pod shows that stays after all.
 func withdrawal(w ledger.Withdrawal) string {
-	return writing.Cut(reason.Withdrawn{Code: string(w.Why), For: string(w.ForQueue)}.Text(), textLimit)
+	return writing.Cut(reason.Withdrawn{Why: w.Why, For: string(w.ForQueue)}.Text(), textLimit)
 }
