@@ -164,21 +164,6 @@ func (l *Ledger) refresh(a *account) {
 	}
 }
 
-// lanesOf returns the lanes in which something may be released from the account's subtree under its own limits.
-func (l *Ledger) lanesOf(a *account) book.Lanes {
-	if a.isApplication() {
-		if l.nodeHolds.behind.has(a) {
-			return 0
-		}
-		return a.lanes
-	}
-	below := a.order.Lanes()
-	if a.gated && a.opens() {
-		below |= a.gate.Lanes()
-	}
-	return below &^ l.barred(a, below)
-}
-
 // over reports whether one more pod of the class would break a hard limit of this account.
 func (a *account) over(c *class) bool {
 	return a.spec.Max.Len() > 0 && limit.ExceedsMax(&a.usage, c.request, a.spec.Max)

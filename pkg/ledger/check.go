@@ -118,7 +118,7 @@ func (l *Ledger) checkLanes() (wrong []string) {
 		if !r.InQueue() || l.nodeHolds.behind.has(r.app) {
 			continue
 		}
-		for a := r.app; a.parent != nil && !l.stops(a, r.class) && !(again && a.driversWait && r.class.driver); a = a.parent {
+		for a := r.app; a.parent != nil && !a.stops(r.class, &l.shares) && !(again && a.driversWait && r.class.driver); a = a.parent {
 			want[a] |= r.class.lane.Set()
 			if a.atGate && !a.parent.opens() {
 				break

@@ -50,25 +50,21 @@ func (l *Ledger) claims(w *preemption.World, again []*record, all bool) {
 // smaller one may be owed.
 func (t *trial) claimants(a *account, target resource.List, most int) (units []preemption.Unit) {
 	l := t.ledger
-	l.ceiling = a
-	defer func() { l.ceiling = nil }()
-	l.mark++
-	for _, c := range l.classes.queued { // each for itself: order does not matter
-		c.mark = l.mark
-		t.open |= c.lane.Set()
-	}
+	l.walk.ceiling = a
+	defer func() { l.walk.ceiling = nil }()
+	l.walk.beginWithAll()
 	rule := a.parent.spec.Rule()
 	for n := 0; n < most; {
 		first, from := len(t.charged), len(t.before)
-		r := t.nextBelow(a, t.open)
+		r := t.nextBelow(a, l.walk.open)
 		if r == nil {
 			break
 		}
 		pods := t.charged[first:]
-		if preemption.CompareDominant(rule, l.shares.total, a.usage.List(), target) > 0 || l.haveTooManyDrivers(pods) {
+		if preemption.CompareDominant(rule, l.shares.total, a.usage.List(), target) > 0 || l.shares.tooManyDrivers(pods) {
 			t.charged = t.charged[:first]
 			t.takeBack(from)
-			r.passOver() // pods of its class are too large too
+			l.walk.passOver(r) // pods of its class are too large too
 			continue
 		}
 		n += len(pods)
@@ -85,14 +81,14 @@ func (t *trial) claimants(a *account, target resource.List, most int) (units []p
 		}
 		units = append(units, u)
 	}
-	l.freshen()
+	l.refreshStale()
 	return units
 }
 
-// haveTooManyDrivers checks the driver share, which the walk does not check for the queue that claims.
-func (l *Ledger) haveTooManyDrivers(charged []*record) bool {
+// tooManyDrivers checks the driver share, which the walk does not check for the queue that claims.
+func (s *shares) tooManyDrivers(charged []*record) bool {
 	for _, r := range charged {
-		if _, over := l.driverTooMany(r); over {
+		if _, over := s.driverTooMany(r); over {
 			return true
 		}
 	}
@@ -100,12 +96,12 @@ func (l *Ledger) haveTooManyDrivers(charged []*record) bool {
 }
 
 // passOver leaves the pod's class out of the walk, and all classes of its group: otherwise pods of the group would be taken for single pods.
-func (r *record) passOver() {
-	r.class.mark = 0
+func (w *treeWalk) passOver(r *record) {
+	w.leaveOut(r.class)
 	if r.group.open() {
 		for _, o := range r.group.pods { // each for itself: order does not matter
 			if o.class != nil {
-				o.class.mark = 0
+				w.leaveOut(o.class)
 			}
 		}
 	}

@@ -14,10 +14,10 @@ import (
 func (a *account) limitsDrivers() bool { return a.driverPods > 0 && a.driverShare() < limit.WholeShare }
 
 // driversOf is the leaf as far as its drivers go, all of those that are charged.
-func (l *Ledger) driversOf(leaf *account) limit.Drivers {
+func (s *shares) driversOf(leaf *account) limit.Drivers {
 	return limit.Drivers{
 		Queue: string(leaf.path),
-		Share: leaf.driverShare(), FairShare: l.shares.of(leaf), Most: l.shares.total.CapBy(leaf.spec.Max), Usage: &leaf.drivers, Idle: leaf.driverPods == 0,
+		Share: leaf.driverShare(), FairShare: s.of(leaf), Most: s.total.CapBy(leaf.spec.Max), Usage: &leaf.drivers, Idle: leaf.driverPods == 0,
 	}
 }
 
@@ -31,14 +31,14 @@ func (a *account) driverShare() int64 {
 
 // driverTooMany says whether a charged driver is one too many by now. One that was released where no driver ran is not, whatever was
 // released after it: else a driver larger than its part would lose its turn to every one that follows it.
-func (l *Ledger) driverTooMany(r *record) (reason.Reason, bool) {
+func (s *shares) driverTooMany(r *record) (reason.Reason, bool) {
 	if r.Role != application.Driver || r.alone || r.leaf.driverPods == 1 || !r.leaf.limitsDrivers() {
 		return reason.Reason{}, false
 	}
 	var others resource.Sum
 	others.AddSum(&r.leaf.drivers)
 	others.Sub(r.Request)
-	drivers := l.driversOf(r.leaf)
+	drivers := s.driversOf(r.leaf)
 	drivers.Usage = &others
 	return limit.MaxDriverShare(drivers, r.Request)
 }

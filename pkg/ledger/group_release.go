@@ -85,17 +85,17 @@ func (s *groupRelease) stillToReject(pods map[UID]*record) []UID {
 func (l *Ledger) releaseGroup(g *group, now int64) *record {
 	g.count()
 	need := g.Need()
-	if g.tried == l.mark || !g.MayStart() || g.retryAt > now {
+	if g.tried == l.walk.number || !g.MayStart() || g.retryAt > now {
 		return nil
 	}
-	g.tried = l.mark
+	g.tried = l.walk.number
 	held := l.nodeHolds.Group == g
 	if !held && g.stillLacksRoom(&l.nodes) { // the usual case, so it comes first
 		l.waitForRoom(g, now)
 		return nil
 	}
 	pods := g.next(need)
-	if _, over := g.exceedsMax(pods, l.ceiling); over || l.nominations.exceedMax(pods...) != nil {
+	if _, over := g.exceedsMax(pods, l.walk.ceiling); over || l.nominations.exceedMax(pods...) != nil {
 		l.endWait(g)
 		return nil
 	}
@@ -127,11 +127,6 @@ func (l *Ledger) admits(pods []*record) bool {
 	all := t.release(pods)
 	t.end()
 	return all
-}
-
-// stopsNow: a limit or a gate admits no further pod of this kind.
-func (l *Ledger) stopsNow(r *record) bool {
-	return l.stopsOnPath(r.app, r.class) || r.app.atGate && !r.app.parent.opens()
 }
 
 // next returns the n pods of the group that go first: those that are nominated, then in the order inside an application.
@@ -167,7 +162,7 @@ func (l *Ledger) firstToRetry(now int64) (next *record, wait bool) {
 		switch {
 		case !r.InQueue():
 			wait = true
-		case !l.stopsOnPath(r.app, r.class) && l.mayTry(r.class, now):
+		case !l.walk.stopsOnPath(r.app, r.class) && l.mayTry(r.class, now):
 			return r, false
 		}
 	}

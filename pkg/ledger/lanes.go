@@ -5,6 +5,25 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
+// A lane is one of 64 bits, and stands for a class: a queue or application whose set of lanes has it has a pod of that class below it that no limit
+// below or on that queue stops. So a walk down the tree asks one bit, and not every limit and pod, whether it can find a pod of a class there. Where
+// there are more classes than lanes, several share one (see book.LaneTable), and the walk looks again at the pod.
+
+// lanesOf returns the lanes in which something may be released from the account's subtree under its own limits.
+func (l *Ledger) lanesOf(a *account) book.Lanes {
+	if a.isApplication() {
+		if l.nodeHolds.behind.has(a) {
+			return 0
+		}
+		return a.lanes
+	}
+	below := a.order.Lanes()
+	if a.gated && a.opens() {
+		below |= a.gate.Lanes()
+	}
+	return below &^ l.barred(a, below)
+}
+
 // barred returns those of the lanes in which a limit of the account admits no further pod of any class.
 func (l *Ledger) barred(a *account, among book.Lanes) (barred book.Lanes) {
 	limitsDrivers := len(a.kids) == 0 && among&l.classes.driverLanes != 0
@@ -14,7 +33,7 @@ func (l *Ledger) barred(a *account, among book.Lanes) (barred book.Lanes) {
 	for rest := among; rest != 0; {
 		lane := rest.First()
 		rest &^= lane.Set()
-		if l.stopsAll(a, l.classes.lanes.Classes(lane)) {
+		if a.stopsAll(l.classes.lanes.Classes(lane), &l.shares) {
 			barred |= lane.Set()
 		}
 	}
@@ -24,9 +43,10 @@ func (l *Ledger) barred(a *account, among book.Lanes) (barred book.Lanes) {
 	return barred
 }
 
-func (l *Ledger) stopsAll(a *account, classes []*class) bool {
+// stopsAll reports whether the account stops every one of the classes.
+func (a *account) stopsAll(classes []*class, s *shares) bool {
 	for _, c := range classes {
-		if !l.stops(a, c) {
+		if !a.stops(c, s) {
 			return false
 		}
 	}
@@ -34,54 +54,12 @@ func (l *Ledger) stopsAll(a *account, classes []*class) bool {
 }
 
 // stops reports whether one more pod of the class would break a hard limit of this very account.
-func (l *Ledger) stops(a *account, c *class) bool {
+func (a *account) stops(c *class, s *shares) bool {
 	if a.over(c) {
 		return true
 	}
 	if !c.driver || len(a.kids) > 0 || a.isApplication() {
 		return false
 	}
-	return a.limitsDrivers() && limit.ExceedsDriverShare(l.driversOf(a), c.request)
-}
-
-// without removes the lane of a class from open if no other class in that lane may still be released in this walk. Else each step of the walk
-// would go to every application that waits in the lane.
-func (l *Ledger) without(open book.Lanes, c *class) book.Lanes {
-	for _, o := range l.classes.lanes.Classes(c.lane) {
-		if o.mark == l.mark {
-			return open
-		}
-	}
-	return open &^ c.lane.Set()
-}
-
-// head is the application's next pod of the classes that were marked, in the lanes that are open down to here, and that no limit above the application stops.
-func (l *Ledger) head(a *account, open book.Lanes) *record {
-	var first *podQueue
-	for i := range a.podQueues {
-		q := &a.podQueues[i]
-		c := q.class
-		if c.mark != l.mark || open&c.lane.Set() == 0 || (l.classes.lanes.Shared() || c.driver) && l.stopsOnPath(a, c) ||
-			len(l.blockedByMax) > 0 && l.isBlockedByMax(a, c) {
-			continue
-		}
-		if first == nil || q.Before(&first.PodQueue) {
-			first = q
-		}
-	}
-	if first == nil {
-		return nil
-	}
-	return first.Next()
-}
-
-// stopsOnPath reports whether a limit on the path admits no further pod of the class. The walk has asked already, but by lanes, which
-// several classes may share, and of drivers what was so when their leaf was last looked at.
-func (l *Ledger) stopsOnPath(a *account, c *class) bool {
-	for ; a != nil && a != l.ceiling; a = a.parent {
-		if l.stops(a, c) {
-			return true
-		}
-	}
-	return false
+	return a.limitsDrivers() && limit.ExceedsDriverShare(s.driversOf(a), c.request)
 }

@@ -55,22 +55,19 @@ type Ledger struct {
 	// Shares: see shares.go.
 	shares         shares
 	waitingDrivers waitingDrivers
-	stale          *account // a leaf that promised what its limits do not allow any more
 
 	// Preemption. Clocks and claims are in the accounts: see starvation.go.
-	rounds       rounds
-	nominations  nominations
-	evictions    evictions
-	blockedByMax []blockedByMax // of a walk
-	ceiling      *account       // of a trial of claimants: limits from this queue up are not asked
+	rounds      rounds
+	nominations nominations
+	evictions   evictions
 
 	nodes nodeTable
 
 	// Dispatch.
 	now        int64 // the latest time heard of, for steps that no caller times
+	walk       treeWalk
 	window     window
 	backOffs   backOffs
-	mark       uint64
 	conditions conditions
 	backlog    backlog
 	before     []before // memory of trials that have ended
@@ -100,6 +97,7 @@ func New(o Options) *Ledger {
 		groups:   groupTable{byKey: map[string]*group{}},
 		journal:  journal{size: o.Journal},
 	}
+	l.walk = treeWalk{classes: &l.classes, shares: &l.shares}
 	l.settle()
 	return l
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
-	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
 // A claimant of a plan is nominated to a node. Its room is taken there from then on, also while its victims still run. So the node is overfull on
@@ -186,7 +185,7 @@ func (l *Ledger) tendNominations(now int64) {
 	for _, r := range slices.Clone(l.nominations.pods) { // in the order in which they were given
 		in := l.nominationInput(r, now)
 		in.Idle = r.state == Waiting && in.RoomThere && !leaving()
-		in.Blocked = in.Idle && r.InQueue() && l.stopsNow(r)
+		in.Blocked = in.Idle && r.InQueue() && l.walk.stopsNow(r)
 		var outcome preemption.NominationOutcome
 		switch r.nomination.Nomination, outcome = r.nomination.Next(in, now); outcome {
 		case preemption.Ends:
@@ -224,7 +223,7 @@ func (l *Ledger) nominationInput(r *record, now int64) preemption.NominationInpu
 // nextNominated returns a pod whose nominated node has room for it. It is released before all others, since the room was made for it.
 func (l *Ledger) nextNominated(now int64) *record {
 	for _, r := range l.nominations.pods { // in the order in which they were given
-		if r.state != Waiting || !r.InQueue() || !l.nodes.roomIsThere(r) || l.stopsNow(r) {
+		if r.state != Waiting || !r.InQueue() || !l.nodes.roomIsThere(r) || l.walk.stopsNow(r) {
 			continue
 		}
 		if !r.group.open() {
@@ -237,28 +236,6 @@ func (l *Ledger) nextNominated(now int64) *record {
 		}
 	}
 	return nil
-}
-
-// blockedByMax is a class of which no pod may be released below a queue during this walk: it would exceed the queue's max, counting nominations.
-type blockedByMax struct {
-	class *class
-	under *account
-}
-
-// withoutBlockedByMax removes the lanes that hold only blocked classes below a queue, so that the walk does not visit every pod there.
-func (l *Ledger) withoutBlockedByMax(a *account, open book.Lanes) book.Lanes {
-	for _, k := range l.blockedByMax {
-		alone := !slices.ContainsFunc(l.classes.lanes.Classes(k.class.lane), func(c *class) bool { return c != k.class && c.mark == l.mark })
-		if k.under == a && alone {
-			open &^= k.class.lane.Set()
-		}
-	}
-	return open
-}
-
-// isBlockedByMax: a pod of the class in the application would exceed a max, counting nominations.
-func (l *Ledger) isBlockedByMax(app *account, c *class) bool {
-	return slices.ContainsFunc(l.blockedByMax, func(k blockedByMax) bool { return k.class == c && app.isUnder(k.under) })
 }
 
 // nominatedNode is the node whose room is taken for the pod while it waits.

@@ -24,7 +24,6 @@ type Rehearsal struct {
 	// The classes that may be charged, as far as is known: since charges only take room, a class is asked for its room when its turn
 	// comes, and not again once it had none. fresh: what is known holds.
 	fresh, roomy bool
-	open         book.Lanes
 	kept         map[*class]seen // see Keep
 
 	// The others of a group of which a pod was charged, and where they go.
@@ -102,8 +101,8 @@ func (h *Rehearsal) Next(roomy, tell bool) (Charge, bool) {
 	}
 	r, place := h.nextOfGroup()
 	if r == nil {
-		r = h.turn(l.queues.root, h.open&l.lanesOf(l.queues.root))
-		l.freshen()
+		r = h.turn(l.queues.root, l.lanesOf(l.queues.root))
+		l.refreshStale()
 		if r == nil {
 			return Charge{}, false
 		}
@@ -152,7 +151,7 @@ func (h *Rehearsal) mayReleaseGroup(r *record) bool {
 	if len(pods) < g.Need() || len(pods) == 0 {
 		return len(pods) == g.Need()
 	}
-	if _, over := g.exceedsMax(pods, l.ceiling); over || !l.admits(pods) {
+	if _, over := g.exceedsMax(pods, l.walk.ceiling); over || !l.admits(pods) {
 		return false
 	}
 	places := make([]*node, len(pods))
@@ -168,21 +167,15 @@ func (h *Rehearsal) mayReleaseGroup(r *record) bool {
 // look marks the classes that may have room.
 func (h *Rehearsal) look(roomy bool) {
 	l := h.ledger
-	l.mark++
-	h.fresh, h.roomy, h.open = true, roomy, 0
-	for _, c := range l.classes.queued { // each for itself: order does not matter
-		if roomy || !h.parked[c] {
-			c.mark = l.mark
-			h.open |= c.lane.Set()
-		}
-	}
+	h.fresh, h.roomy = true, roomy
+	l.walk.begin(func(c *class) bool { return roomy || !h.parked[c] })
 }
 
 // turn returns the pod below a whose turn it is, of the classes that have room.
-func (h *Rehearsal) turn(a *account, open book.Lanes) *record {
+func (h *Rehearsal) turn(a *account, lanes book.Lanes) *record {
 	l := h.ledger
 	for {
-		r := l.walk(a, open)
+		r := l.walk.next(a, lanes)
 		switch {
 		case r == nil:
 			return nil
@@ -197,7 +190,7 @@ func (h *Rehearsal) turn(a *account, open book.Lanes) *record {
 		case h.roomy || l.nodes.roomFor(&r.class.room) != nil:
 			return r
 		}
-		r.class.mark = 0
+		l.walk.leaveOut(r.class)
 	}
 }
 
@@ -263,7 +256,7 @@ func (h *Rehearsal) decisions(r *record) []Decision {
 	}
 	slices.Reverse(path)
 	ds := make([]Decision, 0, len(path))
-	open := h.open
+	open := h.ledger.walk.open
 	for _, a := range path {
 		d := Decision{At: a.parent.path, Rule: a.parent.spec.Rule(), Chosen: a.competitor()}
 		for c := a.parent.first(open, nil); c != nil; c = a.parent.first(open, c) {

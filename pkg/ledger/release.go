@@ -6,7 +6,6 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
-	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
 // Release is a decision: this pod goes to kube-scheduler next.
@@ -71,16 +70,9 @@ func (r *record) released() Release {
 // first among those below which a class may be released.
 func (l *Ledger) next(now int64) *record {
 	l.recheckDrivers()
-	l.mark++
-	var open book.Lanes
-	for _, c := range l.classes.queued { // each for itself: order does not matter
-		if c.MayRelease(now) && l.mayHaveRoom(c, now) {
-			c.mark = l.mark
-			open |= c.lane.Set()
-		}
-	}
 	// Only the class whose turn it is looks for room: there may be thousands, and most of them come later.
-	open &= l.lanesOf(l.queues.root)
+	l.walk.begin(func(c *class) bool { return c.MayRelease(now) && l.mayHaveRoom(c, now) })
+	root, open := l.queues.root, l.lanesOf(l.queues.root)
 	l.nodeHolds.Walk()
 	if r := l.nextNominated(now); r != nil {
 		return r
@@ -91,29 +83,26 @@ func (l *Ledger) next(now int64) *record {
 	if r := l.completePartial(now); r != nil {
 		return r
 	}
-	r := l.walk(l.queues.root, open)
-	for r != nil {
+	r := l.walk.next(root, open)
+	for ; r != nil; r = l.walk.next(root, open) {
 		if r.class.group.open() {
 			if starting := l.groupRelease.starting; starting != nil && starting != r.group {
 				r = nil // its turn is next, and comes when the other group has its places
 				break
 			}
 			if first := l.releaseGroup(r.group, now); first != nil {
-				l.freshen()
+				l.refreshStale()
 				return first
 			}
 		} else if under := l.nominations.exceedMax(r); under != nil {
-			l.blockedByMax = append(l.blockedByMax, blockedByMax{r.class, under})
-			r = l.walk(l.queues.root, open)
+			l.walk.block(r.class, under)
 			continue
 		} else if l.mayTry(r.class, now) && (r.nomination == nil || r.class.fitNode != nil) { // one whose room is being made is no probe
 			break
 		}
-		r.class.mark = 0
-		open = l.without(open, r.class)
-		r = l.walk(l.queues.root, open)
+		l.walk.leaveOut(r.class)
 	}
-	l.freshen()
+	l.refreshStale()
 	// The order's next pod waits for what becomes of the released ones of its class. Stepping past it to another class would
 	// trade the exact order for a few milliseconds.
 	if r == nil || r.class.Full() {
@@ -123,33 +112,11 @@ func (l *Ledger) next(now int64) *record {
 	return r
 }
 
-// freshen ends a walk: it looks again at a leaf that promised a driver which its share does not allow any more.
-func (l *Ledger) freshen() {
-	l.blockedByMax = l.blockedByMax[:0]
-	if leaf := l.stale; leaf != nil {
-		l.stale = nil
+// refreshStale looks again at a leaf that promised the walk a driver which its share does not allow any more.
+func (l *Ledger) refreshStale() {
+	if leaf := l.walk.takeStale(); leaf != nil {
 		l.refresh(leaf)
 	}
-}
-
-// walk goes down from a queue or application. What a lane promised may not be there, where classes share it; then the next
-// competitor has its turn.
-func (l *Ledger) walk(a *account, open book.Lanes) *record {
-	if len(l.blockedByMax) > 0 {
-		open = l.withoutBlockedByMax(a, open)
-	}
-	if a.isApplication() {
-		return l.head(a, open)
-	}
-	for c := a.first(open, nil); c != nil; c = a.first(open, c) {
-		if r := l.walk(c.Owner(), open&c.Own()); r != nil {
-			return r
-		}
-	}
-	if len(a.kids) == 0 && open&l.classes.driverLanes != 0 {
-		l.stale = a
-	}
-	return nil
 }
 
 // expire lets the pods go whose back-off is over.
@@ -262,7 +229,7 @@ func (l *Ledger) recheck(r *record) (reason.Reason, bool) {
 	if why, large := r.tooLarge(r.leaf); large {
 		return why, false
 	}
-	if why, over := l.driverTooMany(r); over {
+	if why, over := l.shares.driverTooMany(r); over {
 		return why, false
 	}
 	if why, over := r.startsTooMany(); over {

@@ -196,7 +196,7 @@ func (l *Ledger) heldDrivers(leaf *account) resource.List {
 	if waiting.IsZero() || !leaf.limitsDrivers() {
 		return resource.List{}
 	}
-	why, over := limit.MaxDriverShare(l.driversOf(leaf), waiting)
+	why, over := limit.MaxDriverShare(l.shares.driversOf(leaf), waiting)
 	if !over {
 		return resource.List{}
 	}

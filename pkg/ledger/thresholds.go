@@ -42,7 +42,7 @@ func (t *Threshold) look(l *Ledger) {
 
 // driverShareFor is the driver share in force in a leaf and the smallest with which one more driver of this size might start.
 func (l *Ledger) driverShareFor(leaf *account, request resource.List) (is, needs int64) {
-	return leaf.driverShare(), limit.DriverShareFor(l.driversOf(leaf), request)
+	return leaf.driverShare(), limit.DriverShareFor(l.shares.driversOf(leaf), request)
 }
 
 // DriverShare is the driver share in force in a leaf, in milli.

@@ -17,7 +17,6 @@ type trial struct {
 	charged []*record
 	before  []before // of every pod that was moved, in the order of the moves
 	version uint64
-	open    book.Lanes // in which something waits
 }
 
 // before is how a pod was before it was moved.
@@ -47,11 +46,7 @@ func (l *Ledger) try() *trial {
 			t.move(e.record, Waiting)
 		}
 	}
-	l.mark++
-	for _, c := range l.classes.queued { // each for itself: order does not matter
-		c.mark = l.mark
-		t.open |= c.lane.Set()
-	}
+	l.walk.beginWithAll()
 	return t
 }
 
@@ -69,25 +64,26 @@ func (t *trial) move(r *record, s State) {
 
 // next charges the next pod and returns it, nil if there is none.
 func (t *trial) next() *record {
-	return t.nextBelow(t.ledger.queues.root, t.open&t.ledger.lanesOf(t.ledger.queues.root))
+	root := t.ledger.queues.root
+	return t.nextBelow(root, t.ledger.lanesOf(root))
 }
 
 // nextBelow is next among the pods of one queue, whatever limits that queue and those above it have.
-func (t *trial) nextBelow(a *account, open book.Lanes) *record {
+func (t *trial) nextBelow(a *account, lanes book.Lanes) *record {
 	l := t.ledger
-	r := l.walk(a, open)
-	for r != nil && r.group.open() && r.group.tried != l.mark {
+	r := l.walk.next(a, lanes)
+	for r != nil && r.group.open() && r.group.tried != l.walk.number {
 		if r.group.Need() == 0 {
 			break // those that it takes are on their way, and this is one more
 		}
 		if first := len(t.charged); t.all(r.group) {
-			l.freshen()
+			l.refreshStale()
 			return t.charged[first] // which need not be r: a group's pods have an order of their own
 		}
-		r.class.mark = 0
-		r = l.walk(a, open)
+		l.walk.leaveOut(r.class)
+		r = l.walk.next(a, lanes)
 	}
-	l.freshen()
+	l.refreshStale()
 	if r == nil {
 		return nil
 	}
@@ -103,13 +99,13 @@ func (t *trial) all(g *group) bool {
 	if len(pods) < need {
 		return false
 	}
-	if _, over := g.exceedsMax(pods, l.ceiling); over {
+	if _, over := g.exceedsMax(pods, l.walk.ceiling); over {
 		return false
 	}
 	if !t.release(pods) { // a gate, or a limit that drivers have
 		return false
 	}
-	g.tried = l.mark
+	g.tried = l.walk.number
 	t.charged = append(t.charged, pods...)
 	return true
 }
@@ -118,7 +114,7 @@ func (t *trial) all(g *group) bool {
 func (t *trial) release(pods []*record) bool {
 	at := len(t.before)
 	for _, r := range pods {
-		if t.ledger.stopsNow(r) {
+		if t.ledger.walk.stopsNow(r) {
 			t.takeBack(at)
 			return false
 		}

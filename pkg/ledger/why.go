@@ -39,17 +39,17 @@ func (l *Ledger) limitOn(app *account, c *class) (reason.Reason, bool) {
 	if why, behind := l.nodeHolds.behindGroup(app); behind {
 		return why, true
 	}
-	if why, stopped := c.group.stoppedBy(string(app.path), l.ceiling); stopped {
+	if why, stopped := c.group.stoppedBy(string(app.path), l.walk.ceiling); stopped {
 		return why, true
 	}
 	for a := app.parent; a != nil; a = a.parent {
-		if !l.stops(a, c) {
+		if !a.stops(c, &l.shares) {
 			continue
 		}
 		if why, over := a.maxOn(c.request); over {
 			return why, true
 		}
-		return limit.MaxDriverShare(l.driversOf(a), c.request)
+		return limit.MaxDriverShare(l.shares.driversOf(a), c.request)
 	}
 	return reason.Reason{}, false
 }

@@ -1,0 +1,142 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
+)
+
+// treeWalk owns one walk down the tree: from a queue to the pod below it whose turn it is.
+//
+// begin says which classes take part, and next finds the pod. If that pod is of no use, its class is left out (leaveOut), or blocked below one queue
+// (block), and next is asked again. The walk changes nothing but the marks of classes. It says at which leaf it was misled (takeStale).
+type treeWalk struct {
+	classes *classTable
+	shares  *shares
+
+	number  uint64 // of this walk: a class takes part as long as this is its mark
+	open    book.Lanes
+	blocked []blockedBelow
+	ceiling *account // limits from this queue up are not asked; nil: all are
+	stale   *account // a leaf that promised a driver which its share does not allow any more
+}
+
+// blockedBelow is a class of which no pod may be released below a queue.
+type blockedBelow struct {
+	class *class
+	queue *account
+}
+
+// begin begins a walk in which those classes take part that have pods in pod queues and for which takesPart holds.
+func (w *treeWalk) begin(takesPart func(*class) bool) {
+	w.number++
+	w.open, w.blocked = 0, w.blocked[:0]
+	for _, c := range w.classes.queued { // each for itself: order does not matter
+		if takesPart(c) {
+			c.mark = w.number
+			w.open |= c.lane.Set()
+		}
+	}
+}
+
+// beginWithAll begins a walk in which all classes take part.
+func (w *treeWalk) beginWithAll() { w.begin(func(*class) bool { return true }) }
+
+func (w *treeWalk) takesPart(c *class) bool { return c.mark == w.number }
+
+// leaveOut has a class take part no more. Its lane is closed with the last of its classes: else each further step would go to every application that
+// waits in the lane.
+func (w *treeWalk) leaveOut(c *class) {
+	c.mark = 0
+	if !slices.ContainsFunc(w.classes.lanes.Classes(c.lane), w.takesPart) {
+		w.open &^= c.lane.Set()
+	}
+}
+
+// block has a class take part no more below a queue.
+func (w *treeWalk) block(c *class, below *account) {
+	w.blocked = append(w.blocked, blockedBelow{c, below})
+}
+
+// next returns the pod below the account whose turn it is, in those of the lanes that are open; nil: there is none. At each step it goes to the
+// competitor that the parent's policy puts first. What a lane promised may not be there, where classes share it; then the next competitor has its turn.
+func (w *treeWalk) next(a *account, lanes book.Lanes) *record {
+	return w.down(a, lanes&w.open)
+}
+
+func (w *treeWalk) down(a *account, open book.Lanes) *record {
+	if len(w.blocked) > 0 {
+		open = w.withoutBlocked(a, open)
+	}
+	if a.isApplication() {
+		return w.head(a, open)
+	}
+	for c := a.first(open, nil); c != nil; c = a.first(open, c) {
+		if r := w.down(c.Owner(), open&c.Own()); r != nil {
+			return r
+		}
+	}
+	if len(a.kids) == 0 && open&w.classes.driverLanes != 0 {
+		w.stale = a
+	}
+	return nil
+}
+
+// head is the application's next pod of the classes that take part, in the lanes that are open down to here, and that no limit above the application
+// stops.
+func (w *treeWalk) head(a *account, open book.Lanes) *record {
+	var first *podQueue
+	for i := range a.podQueues {
+		q := &a.podQueues[i]
+		c := q.class
+		if !w.takesPart(c) || open&c.lane.Set() == 0 || (w.classes.lanes.Shared() || c.driver) && w.stopsOnPath(a, c) ||
+			len(w.blocked) > 0 && w.isBlocked(a, c) {
+			continue
+		}
+		if first == nil || q.Before(&first.PodQueue) {
+			first = q
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return first.Next()
+}
+
+// withoutBlocked removes the lanes that hold only classes that are blocked below a queue, so that the walk does not visit every pod there.
+func (w *treeWalk) withoutBlocked(a *account, open book.Lanes) book.Lanes {
+	for _, k := range w.blocked {
+		alone := !slices.ContainsFunc(w.classes.lanes.Classes(k.class.lane), func(c *class) bool { return c != k.class && w.takesPart(c) })
+		if k.queue == a && alone {
+			open &^= k.class.lane.Set()
+		}
+	}
+	return open
+}
+
+func (w *treeWalk) isBlocked(app *account, c *class) bool {
+	return slices.ContainsFunc(w.blocked, func(k blockedBelow) bool { return k.class == c && app.isUnder(k.queue) })
+}
+
+// stopsOnPath reports whether a limit on the path admits no further pod of the class. The walk has asked already, but by lanes, which
+// several classes may share, and of drivers what was so when their leaf was last looked at.
+func (w *treeWalk) stopsOnPath(a *account, c *class) bool {
+	for ; a != nil && a != w.ceiling; a = a.parent {
+		if a.stops(c, w.shares) {
+			return true
+		}
+	}
+	return false
+}
+
+// stopsNow: a limit or a gate admits no further pod of this kind.
+func (w *treeWalk) stopsNow(r *record) bool {
+	return w.stopsOnPath(r.app, r.class) || r.app.atGate && !r.app.parent.opens()
+}
+
+// takeStale returns the leaf that misled the walk, once; nil: none did.
+func (w *treeWalk) takeStale() *account {
+	leaf := w.stale
+	w.stale = nil
+	return leaf
+}
