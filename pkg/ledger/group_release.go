@@ -14,8 +14,8 @@ import (
 // for one group at a time (node_holds.go). So no group has a part of what it needs while another one has the rest. A restart or a failed binding may leave
 // a group with a part: it gets what it lacks before all other pods (completePartial, firstToRetry).
 //
-// It hears when a pod of a group has moved (note), which released and reserved pods of a group that broke are to come back (breakUp), and which pod could
-// not be bound after its group began (failed). It says which group is starting, which pods are released next, and which kube-scheduler is to give up.
+// It hears when a pod of a group has moved (note), which pods of a group that broke are to come back (takeBack), and which pod could not be bound after
+// its group began (failed). It says which group is starting, which pods are released next, and which kube-scheduler is to give up.
 type groupRelease struct {
 	starting   *group    // that was released, and is not whole yet
 	next       []Release // charged with the first of their group, and to be released next
@@ -44,6 +44,15 @@ func (s *groupRelease) takeNext(pods map[UID]*record) (Release, bool) {
 		}
 	}
 	return Release{}, false
+}
+
+// takeBack notes that kube-scheduler is to give up a pod of a group that broke.
+func (s *groupRelease) takeBack(r *record) {
+	if r.state == Reserved {
+		s.toReject = append(s.toReject, r.UID)
+	} else {
+		s.recalled = append(s.recalled, r.UID)
+	}
 }
 
 // takeRecalled returns the pods that are to be taken out of kube-scheduler's queue, once.

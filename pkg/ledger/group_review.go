@@ -41,9 +41,9 @@ func (l *Ledger) breakUp(g *group) {
 		switch r.state {
 		case Released:
 			l.wait(r, l.now)
-			l.groupRelease.recalled = append(l.groupRelease.recalled, r.UID)
+			l.groupRelease.takeBack(r)
 		case Reserved:
-			l.groupRelease.toReject = append(l.groupRelease.toReject, r.UID)
+			l.groupRelease.takeBack(r)
 		case Waiting:
 			l.effects.judgeLater(r)
 		case Parked, Bound, Gone:

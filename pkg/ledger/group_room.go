@@ -65,7 +65,7 @@ func (t *nodeTable) pack(p *packing, empty bool) (places []*node, placed int, la
 	places = make([]*node, len(p.pods))
 	for _, at := range put {
 		for i := 0; i < len(p.pods) && at.Pods > 0; i++ {
-			if p.of[i] == at.Group && places[i] == nil {
+			if p.of[i] == at.Kind && places[i] == nil {
 				places[i], at.Pods = nodes[at.Node], at.Pods-1
 			}
 		}

@@ -48,8 +48,8 @@ func (g *group) stoppedBy(queue string, ceiling *account) (reason.Reason, bool) 
 }
 
 // asksForRoom returns the pods that a group needs to start; nil: it asks for no room now.
-func (l *Ledger) asksForRoom(g *group) []*record {
-	if !g.open() || g.Taken > 0 || l.opts.Extenders {
+func (g *group) asksForRoom() []*record {
+	if !g.open() || g.Taken > 0 {
 		return nil
 	}
 	g.count()
@@ -61,8 +61,8 @@ func (l *Ledger) asksForRoom(g *group) []*record {
 
 // groupLacksRoom reports whether not all pods that a group needs to start fit on the nodes now.
 func (l *Ledger) groupLacksRoom(g *group) bool {
-	pods := l.asksForRoom(g)
-	if pods == nil {
+	pods := g.asksForRoom()
+	if pods == nil || l.opts.Extenders {
 		return false
 	}
 	places, _, _ := l.nodes.pack(packingOf(g, pods, l.shares.total), false)
@@ -71,8 +71,8 @@ func (l *Ledger) groupLacksRoom(g *group) bool {
 
 // roomOfGroup says what room a group lacks; false: none.
 func (l *Ledger) roomOfGroup(g *group, queue string) (reason.Reason, bool) {
-	pods := l.asksForRoom(g)
-	if pods == nil {
+	pods := g.asksForRoom()
+	if pods == nil || l.opts.Extenders {
 		return reason.Reason{}, false
 	}
 	p := packingOf(g, pods, l.shares.total)

@@ -34,16 +34,16 @@ func (m Members) Partial() bool { return m.Together() && m.Bound > 0 && m.Bound 
 // Broken reports whether pods are on their way although the group cannot be whole with them any more.
 func (m Members) Broken() bool { return m.Together() && m.Taken > 0 && m.Taken+m.Bound < m.Minimum }
 
-// Place is a number of equal pods on one node.
-type Place struct{ Node, Group, Pods int }
+// Place is a number of pods of one kind on one node.
+type Place struct{ Node, Kind, Pods int }
 
-// Pack places groups of equal pods, need[i] of the i-th, on nodes, one node after the other, and on each as many of the first group as fit,
-// then of the next. room is how many pods of a group fit on a node where so many of each group have been placed already. placed counts all pods
-// that found a place; they are all of them, or places is of no use.
+// Pack places pods of several kinds, need[i] of the i-th, on nodes, one node after the other, and on each as many of the first kind as fit,
+// then of the next. Pods of a kind are equal. room is how many pods of a kind fit on a node where so many of each kind have been placed already.
+// placed counts all pods that found a place; they are all of them, or places is of no use.
 //
-// It goes through the nodes once. Where groups differ in shape it may miss a way to place them all that a search would find; it never places
+// It goes through the nodes once. Where kinds differ in shape it may miss a way to place them all that a search would find; it never places
 // what does not fit.
-func Pack(nodes int, need []int, room func(node, group int, taken []int) int) (places []Place, placed int) {
+func Pack(nodes int, need []int, room func(node, kind int, taken []int) int) (places []Place, placed int) {
 	left, open := append([]int(nil), need...), 0
 	for _, n := range need {
 		open += n
@@ -51,17 +51,17 @@ func Pack(nodes int, need []int, room func(node, group int, taken []int) int) (p
 	taken := make([]int, len(need))
 	for node := 0; node < nodes && open > 0; node++ {
 		clear(taken)
-		for g := range left {
-			if left[g] == 0 {
+		for k := range left {
+			if left[k] == 0 {
 				continue
 			}
-			n := min(room(node, g, taken), left[g])
+			n := min(room(node, k, taken), left[k])
 			if n <= 0 {
 				continue
 			}
-			places = append(places, Place{Node: node, Group: g, Pods: n})
-			taken[g] += n
-			left[g] -= n
+			places = append(places, Place{Node: node, Kind: k, Pods: n})
+			taken[k] += n
+			left[k] -= n
 			open -= n
 			placed += n
 		}

@@ -40,17 +40,17 @@ func TestPackPlacesNothingThatDoesNotFit(t *testing.T) {
 		free := rapid.SliceOfN(rapid.IntRange(0, 12), 0, 8).Draw(t, "free")
 		sizes := rapid.SliceOfN(rapid.IntRange(1, 5), 1, 3).Draw(t, "sizes")
 		need := rapid.SliceOfN(rapid.IntRange(0, 9), len(sizes), len(sizes)).Draw(t, "need")
-		places, placed := gang.Pack(len(free), need, func(node, group int, taken []int) int {
+		places, placed := gang.Pack(len(free), need, func(node, kind int, taken []int) int {
 			left := free[node]
 			for g, n := range taken {
 				left -= n * sizes[g]
 			}
-			return left / sizes[group]
+			return left / sizes[kind]
 		})
 		used, of, sum := make([]int, len(free)), make([]int, len(sizes)), 0
 		for _, p := range places {
-			used[p.Node] += p.Pods * sizes[p.Group]
-			of[p.Group] += p.Pods
+			used[p.Node] += p.Pods * sizes[p.Kind]
+			of[p.Kind] += p.Pods
 			sum += p.Pods
 		}
 		for i := range free {
