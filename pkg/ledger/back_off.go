@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"github.com/fairway-scheduler/fairway/pkg/core/backoff"
 	"github.com/fairway-scheduler/fairway/pkg/core/heap"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
@@ -36,4 +37,11 @@ func (b backOffs) over(now int64) *record {
 		return b[0].record
 	}
 	return nil
+}
+
+// pause lets the pod back off. Also where somebody else's Permit refused it: what a refusal gives back (room, a nominated node) is an
+// event that wakes the pod itself, so without a pause refusals and attempts would chase each other.
+func (r *record) pause(now int64) {
+	r.attempts++
+	r.retryAt = now + backoff.After(int(r.attempts), backoff.Last)
 }

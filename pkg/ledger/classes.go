@@ -31,12 +31,6 @@ type class struct {
 	mark uint64 // Choose: the walk in which the class may be released
 }
 
-// reopen lets one pod of the class be tried again.
-func (c *class) reopen() {
-	c.probe = nil
-	c.Reopen()
-}
-
 // classTable owns the classes: which there are, which lane each one has, and which have pods in pod queues.
 //
 // It hears which class a pod belongs to (of, move), and which pods enter and leave pod queues (enqueued, dequeued). A class exists while a pod belongs
@@ -124,26 +118,5 @@ func (t *classTable) dequeued(c *class) {
 func (t *classTable) endBackOffs() {
 	for _, c := range t.byKey { // each for itself: order does not matter
 		c.EndBackOff()
-	}
-}
-
-// wakeBehind reopens the class whose probe was bound, deleted or changed.
-func (r *record) wakeBehind() {
-	if r.class != nil && r.class.probe == r {
-		r.class.reopen()
-	}
-}
-
-// park makes the pod the probe of its class.
-func (r *record) park() {
-	r.class.probe, r.class.lastFailed = r, r
-	r.class.Park()
-}
-
-// clearLastFailed: the pod leaves its class unbound. If it was the one that shows why the class waits, another is to be tried and to show it.
-func (r *record) clearLastFailed() {
-	if c := r.class; c != nil && c.lastFailed == r {
-		c.lastFailed = nil
-		c.ForgetFailure()
 	}
 }

@@ -198,34 +198,6 @@ func (l *Ledger) unask(r *record) {
 	}
 }
 
-// bind records that the pod has a node. Its charge stays where it is; a pod that was never charged here (bound by somebody else,
-// or before a restart) is charged to the queue it names, which enters the tree as a ghost if nobody declares it.
-func (l *Ledger) bind(r *record, now int64) {
-	l.unask(r)
-	if r.state != Bound {
-		l.changed(l.nodes.count(r, 1))
-	}
-	l.nodes.assume(r, l.nodes.get(r.Node))
-	wasProbe := r.state == Parked
-	leaf := r.leaf
-	if !r.state.charged() {
-		leaf = l.queues.accounts[r.asked]
-		if r.asked == "" {
-			leaf = l.queues.root
-		}
-		if leaf == nil || len(leaf.kids) > 0 && leaf != l.queues.root {
-			l.requests.orphans[r.UID] = r
-			l.queues.stale = true
-			leaf = nil
-		}
-	}
-	l.step(r, now, leaf, Bound, reason.Reason{})
-	if wasProbe {
-		r.wakeBehind()
-	}
-	l.classes.move(r, nil, &l.nodes)
-}
-
 // wait enters an unbound pod where it asks to be, with the rule that blocks it there, if one does.
 func (l *Ledger) wait(r *record, now int64) {
 	a := l.requests.byQueue[r.asked]

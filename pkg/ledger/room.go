@@ -3,7 +3,6 @@ package ledger
 import (
 	"slices"
 
-	"github.com/fairway-scheduler/fairway/pkg/core/breaker"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -184,24 +183,4 @@ func (t *nodeTable) candidates(r *record, n, small int) []string {
 		}
 	}
 	return names
-}
-
-// mayTry reports whether a pod of the class may be released now as far as room goes, and takes note of the node.
-func (l *Ledger) mayTry(c *class, now int64) bool {
-	c.fitNode = l.nodes.roomFor(&c.room)
-	return c.fitNode != nil || l.mayTryWithoutRoom(c, now)
-}
-
-// mayTryWithoutRoom reports whether a pod of the class may be released although no node is known to have room for it.
-func (l *Ledger) mayTryWithoutRoom(c *class, now int64) bool {
-	return c.MayTryWithoutRoom(breaker.Nodes{Extenders: l.opts.Extenders, Held: l.nodeHolds.Held()}, now)
-}
-
-// mayHaveRoom is mayTry without looking at a node: false where the last look found no room and no node has gained any since.
-func (l *Ledger) mayHaveRoom(c *class, now int64) bool {
-	if !l.nodes.mayFind(&c.room) {
-		c.fitNode = nil
-		return l.mayTryWithoutRoom(c, now)
-	}
-	return true
 }

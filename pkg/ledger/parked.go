@@ -1,0 +1,83 @@
+package ledger
+
+// A class is parked when one of its pods fitted no node. That pod is its probe: it stays in kube-scheduler's queue, and no other pod of the class is
+// released. A parked class may try again after one of these events:
+//
+//   - kube-scheduler asks again about the probe, since a queueing hint says that an event may have made room for it (Admitted);
+//   - the probe is bound, deleted, changed, or its queue is (wakeBehind, rejudgeParked);
+//   - nodes are given back that were held for a group, or a nomination ends on a node where the class has room, or a plan nominates the probe.
+//
+// Then one pod of the class goes: that which is first in order, not the probe. If it is reserved, 2 may be on their way, then 4 and so on, up to the
+// window (see core/breaker).
+
+// wakeBehind reopens the class whose probe was bound, deleted or changed.
+func (r *record) wakeBehind() {
+	if r.class != nil && r.class.probe == r {
+		r.class.reopen()
+	}
+}
+
+// park makes the pod the probe of its class.
+func (r *record) park() {
+	r.class.probe, r.class.lastFailed = r, r
+	r.class.Park()
+}
+
+// clearLastFailed: the pod leaves its class unbound. If it was the one that shows why the class waits, another is to be tried and to show it.
+func (r *record) clearLastFailed() {
+	if c := r.class; c != nil && c.lastFailed == r {
+		c.lastFailed = nil
+		c.ForgetFailure()
+	}
+}
+
+// reopen lets one pod of the class be tried again.
+func (c *class) reopen() {
+	c.probe = nil
+	c.Reopen()
+}
+
+// Admitted tells PreEnqueue whether the pod may be in kube-scheduler's queue. kube-scheduler asks about a parked pod when one of its queueing hints
+// says that an event (a pod that ended, a node that changed) may have made room for it. That is noted for TakeWoken, which opens the class for one
+// pod: the order decides which pod gets the room, not the probe.
+func (l *Ledger) Admitted(uid UID) (admitted, woken bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.pods[uid]
+	if r == nil {
+		return false, false
+	}
+	if r.state == Parked {
+		l.window.wake(r)
+		return false, true
+	}
+	return r.state == Released, false
+}
+
+// TakeWoken reopens the classes of the parked pods that were woken and returns those pods, now Waiting, and those that were parked and
+// are being deleted: they must be taken out of kube-scheduler's queue before the next Choose.
+func (l *Ledger) TakeWoken(now int64) []UID {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = now
+	l.settle() // a new tree may move parked pods, and that wakes them
+	woken, out := l.window.takeWoken(), l.groupRelease.takeRecalled()
+	if len(woken)+len(out) == 0 {
+		return nil
+	}
+	for _, uid := range woken {
+		switch r := l.pods[uid]; {
+		case r == nil:
+			continue
+		case r.state == Parked:
+			r.wakeBehind()
+			l.wait(r, now)
+			l.drain()
+		case r.state != Gone:
+			continue
+		}
+		out = append(out, uid)
+	}
+	l.drain()
+	return out
+}

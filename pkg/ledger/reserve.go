@@ -1,0 +1,67 @@
+package ledger
+
+import (
+	"github.com/fairway-scheduler/fairway/pkg/core/limit"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// Recheck says whether a released or reserved pod may go on: the world may have moved since its release.
+func (l *Ledger) Recheck(uid UID) (reason.Reason, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.recheck(l.pods[uid])
+}
+
+func (l *Ledger) recheck(r *record) (reason.Reason, bool) {
+	l.settle()
+	if r == nil || !r.state.inWindow() {
+		return reason.Reason{Code: reason.WaitingTurn}, false
+	}
+	if !r.leaf.accepting {
+		_, why := l.queues.resolve(r.leaf.path)
+		return why, false
+	}
+	for a := r.leaf; a != nil; a = a.parent {
+		if limit.ExceedsMax(&a.usage, none, a.spec.Max) {
+			var others resource.Sum
+			others.AddSum(&a.usage)
+			others.Sub(r.Request)
+			why, _ := limit.MaxResources(string(a.path), &others, r.Request, a.spec.Max)
+			return why, false
+		}
+	}
+	if why, large := r.tooLarge(r.leaf); large {
+		return why, false
+	}
+	if why, over := l.shares.driverTooMany(r); over {
+		return why, false
+	}
+	if why, over := r.startsTooMany(); over {
+		return why, false
+	}
+	return reason.Reason{}, true
+}
+
+// Reserve confirms the charge of a pod that kube-scheduler found a node for, and takes its room there. It is the authority: what it refuses is not bound.
+func (l *Ledger) Reserve(uid UID, node string, now int64) (reason.Reason, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.pods[uid]
+	if r != nil && r.state == Reserved {
+		return reason.Reason{Code: reason.WaitingTurn}, false
+	}
+	why, ok := l.recheck(r)
+	if !ok {
+		return why, false
+	}
+	if r.preemptedItself() {
+		r.class.ReserveByPriority()
+	} else {
+		r.class.Reserve(l.window.size)
+	}
+	l.step(r, now, r.leaf, Reserved, reason.Reason{})
+	l.nodes.assume(r, l.nodes.get(node))
+	l.drain()
+	return reason.Reason{}, true
+}
