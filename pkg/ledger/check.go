@@ -100,6 +100,7 @@ func (l *Ledger) checkRosters() (wrong []string) {
 	}
 	inRoster := func(r *record) int { return int(r.inRoster) }
 	look("released", l.window.released, func(r *record) bool { return r.state == Released }, inRoster)
+	look("reserved", l.window.reserved, func(r *record) bool { return r.state == Reserved }, inRoster)
 	look("parked", l.window.parked, func(r *record) bool { return r.state == Parked }, inRoster)
 	look("shown unschedulable", l.backlog.showing, func(r *record) bool { return r.inRequest != notIn && r.Unschedulable != "" },
 		func(r *record) int { return r.backlog.inShowing })
@@ -146,7 +147,7 @@ func (l *Ledger) checkLanes() (wrong []string) {
 // checkRoom adds up what takes room on nodes, and looks for nodes that a class has lost sight of.
 func (l *Ledger) checkRoom() (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
-	added, spots := map[*node]*resource.Sum{}, map[*node]int{}
+	added, pods := map[*node]*resource.Sum{}, map[*node]int{}
 	for _, uid := range sortedKeys(l.pods) {
 		r := l.pods[uid]
 		if e := r.assumedOn; e != nil {
@@ -157,7 +158,7 @@ func (l *Ledger) checkRoom() (wrong []string) {
 				added[e] = &resource.Sum{}
 			}
 			added[e].Add(r.Request)
-			spots[e]++
+			pods[e]++
 		}
 	}
 	for _, name := range sortedKeys(l.nodes.byName) {
@@ -167,8 +168,8 @@ func (l *Ledger) checkRoom() (wrong []string) {
 			used = &resource.Sum{}
 		}
 		used.AddSum(&e.foreign)
-		if !e.used.Equal(used) || e.assumed != spots[e] {
-			say("node %s: %v taken by %d pods of ours, they add up to %v of %d", name, e.used.List(), e.assumed, used.List(), spots[e])
+		if !e.used.Equal(used) || e.assumed != pods[e] {
+			say("node %s: %v taken by %d pods of ours, they add up to %v of %d", name, e.used.List(), e.assumed, used.List(), pods[e])
 		}
 		if e.known && (e.index >= len(l.nodes.all) || l.nodes.all[e.index] != e) {
 			say("node %s is not where the list of nodes has it", name)

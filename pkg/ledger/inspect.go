@@ -8,7 +8,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// LookCost is what one look of Inspect may cost: it holds the lock for less than two milliseconds.
+// LookCost is what one look of Inspect may cost: it holds the lock for about a millisecond, and for two where its pods are spread over memory.
 const LookCost = 2000
 
 const (
@@ -92,7 +92,12 @@ func (l *Ledger) inspectNext(atMost int) (found []Violation, cost int) {
 	if in.node < len(l.nodes.all) {
 		e := l.nodes.all[in.node]
 		in.node++
-		return violations("", e.checkUsed()), 1 + len(e.on)
+		var headed []*record
+		if cost = 1 + len(e.on); e.assumed != len(e.on) { // as many nodes as the window has pods, at most
+			headed = l.window.headedFor(e)
+			cost += l.window.pods
+		}
+		return violations("", e.checkUsed(headed)), cost
 	}
 	in.queue, in.node = "", 0
 	return nil, 1
@@ -191,18 +196,18 @@ func (w *walk) follow(r *record, old, oldApp *account, was footprint, oldState S
 	}
 }
 
-// checkUsed compares a node with the pods listed on it. One to which pods are on their way is left to a later round: these are not listed.
-func (e *node) checkUsed() []string {
-	if e.assumed != len(e.on) {
-		return nil
-	}
+// checkUsed compares a node with the pods listed on it and those that are headed for it.
+func (e *node) checkUsed(headed []*record) []string {
 	var used resource.Sum
 	used.AddSum(&e.foreign)
 	for _, r := range e.on {
 		used.Add(r.Request)
 	}
-	if e.used.Equal(&used) {
-		return nil
+	for _, r := range headed {
+		used.Add(r.Request)
 	}
-	return []string{fmt.Sprintf("node %s: %v taken, its pods add up to %v", e.Name, e.used.List(), used.List())}
+	if n := len(e.on) + len(headed); e.assumed != n || !e.used.Equal(&used) {
+		return []string{fmt.Sprintf("node %s: %v taken by %d pods of ours, they add up to %v of %d", e.Name, e.used.List(), e.assumed, used.List(), n)}
+	}
+	return nil
 }

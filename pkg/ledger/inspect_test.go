@@ -22,6 +22,30 @@ func atWork(t *testing.T) *fixture {
 	return f
 }
 
+// sendTo has pods on their way to a new node, half of them released and half of them reserved, and one that runs there.
+func (f *fixture) sendTo(node string, pods int) {
+	f.t.Helper()
+	f.ObserveNode(Node{Name: node, Allocatable: amounts(10, 40), Usable: true})
+	f.pod("runs", "b", in("runs"), boundTo(node))
+	for i := range pods {
+		uid := UID(fmt.Sprint("busy", i))
+		f.pod(uid, "b", in(string(uid)))
+		f.wantPods(f.choose(), uid)
+		if i%2 == 0 {
+			f.Reserve(uid, node, f.now)
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	e := f.nodes.byName[node]
+	for _, r := range f.window.released {
+		f.nodes.assume(r, e)
+	}
+	if len(e.on) != 1 || e.assumed != 1+pods {
+		f.t.Fatalf("%d pods on node %s, %d of them on their way", e.assumed, node, e.assumed-len(e.on))
+	}
+}
+
 // round inspects, so much at a time, until a round is complete.
 func (f *fixture) round(cost int) (found []Violation, stopped bool) {
 	f.t.Helper()
@@ -52,11 +76,14 @@ func TestInspectFindsWhatIsWrong(t *testing.T) {
 		"pods that run":               {func(l *Ledger) { l.queues.accounts["root.b"].running++ }, "root.b"},
 		"a pod that is charged twice": {func(l *Ledger) { l.queues.accounts["root.b"].apps["b1"].addUsage(amounts(1, 4), 1) }, "root.b"},
 		"the room of a node":          {func(l *Ledger) { l.nodes.byName["node"].used.Sub(amounts(1, 0)) }, ""},
+		"the pods of a node":          {func(l *Ledger) { l.nodes.byName["node"].assumed++ }, ""},
+		"a busy node":                 {func(l *Ledger) { l.nodes.byName["busy"].used.Add(amounts(0, 1)) }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, cost := range []int{1, 5, LookCost} {
 				f := atWork(t)
 				f.bindAll("b0", "b1", "b2", "b3")
+				f.sendTo("busy", 3)
 				if found, stopped := f.round(cost); len(found) > 0 || stopped {
 					t.Fatalf("in a sound ledger: %v", found)
 				}

@@ -114,7 +114,7 @@ type record struct {
 	doubtful     bool // its last failure was one to bind it, its first in a row
 	unjudged     bool // it is to be judged again: see effects
 	book.Item
-	inRoster int32 // place among the released or parked pods
+	inRoster int32 // place among the released, reserved or parked pods
 	onNode   int32 // place among the pods of listedOn
 
 	inBackOffs    int            // place among the back-off timers

@@ -15,6 +15,7 @@ type window struct {
 	pods     int    // in it: released or reserved
 	tickets  uint64 // the last ticket, which is also the number of releases
 	released roster // in state Released: at most a window
+	reserved roster // in state Reserved
 	parked   roster // in state Parked
 	woken    []UID  // parked pods that are to be taken out of kube-scheduler's queue, and their classes opened: see TakeWoken
 	repairs  uint64 // charges that Repair took back
@@ -41,9 +42,11 @@ func (w *window) moved(r *record, old State) {
 		if r.class != nil {
 			r.class.Leave()
 		}
+	case Reserved:
+		w.reserved.remove(r)
 	case Parked:
 		w.parked.remove(r)
-	case Waiting, Reserved, Bound, Gone:
+	case Waiting, Bound, Gone:
 	}
 	switch r.state {
 	case Released:
@@ -51,10 +54,24 @@ func (w *window) moved(r *record, old State) {
 		if r.class != nil {
 			r.class.Enter()
 		}
+	case Reserved:
+		w.reserved.add(r)
 	case Parked:
 		w.parked.add(r)
-	case Waiting, Reserved, Bound, Gone:
+	case Waiting, Bound, Gone:
 	}
+}
+
+// headedFor returns the pods in the window whose room is taken on a node.
+func (w *window) headedFor(e *node) (rs []*record) {
+	for _, in := range []roster{w.released, w.reserved} {
+		for _, r := range in {
+			if r.assumedOn == e {
+				rs = append(rs, r)
+			}
+		}
+	}
+	return rs
 }
 
 // wake notes that a parked pod is to be taken out of kube-scheduler's queue.
