@@ -156,14 +156,6 @@ func (a *account) rekey(total resource.List) {
 	a.inOrder.KeyUnder(rule.Policy).Set(rule, s, total)
 }
 
-// refresh brings keys, limits and order books of a and its ancestors up to date after a change of usage, demand, rank or waiting pods.
-func (l *Ledger) refresh(a *account) {
-	for ; a.parent != nil; a = a.parent {
-		a.rekey(l.shares.total)
-		a.book().Offer(&a.inOrder, l.lanesOf(a))
-	}
-}
-
 // over reports whether one more pod of the class would break a hard limit of this account.
 func (a *account) over(c *class) bool {
 	return a.spec.Max.Len() > 0 && limit.ExceedsMax(&a.usage, c.request, a.spec.Max)

@@ -113,7 +113,7 @@ func (l *Ledger) checkRosters() (wrong []string) {
 // checkLanes follows every pod in a pod queue upwards: until a limit stops its class, each order book must know of it. While no two classes
 // share a lane, a book knows of nothing else. Drivers of a leaf that is to be looked at again anyway are left out.
 func (l *Ledger) checkLanes() (wrong []string) {
-	again := l.shares.flips != l.waitingDrivers.flips
+	again := l.shares.flips != l.books.flips
 	want := map[*account]book.Lanes{}
 	for _, r := range l.pods {
 		if !r.InQueue() || l.nodeHolds.behind.has(r.app) {

@@ -81,7 +81,7 @@ func (t *trial) claimants(a *account, target resource.List, most int) (units []p
 		}
 		units = append(units, u)
 	}
-	l.refreshStale()
+	l.walk.refreshStale()
 	return units
 }
 

@@ -42,32 +42,3 @@ func (s *shares) driverTooMany(r *record) (reason.Reason, bool) {
 	drivers.Usage = &others
 	return limit.MaxDriverShare(drivers, r.Request)
 }
-
-// waitingDrivers are the leaves whose share keeps drivers from starting, as of the last look at the shares.
-type waitingDrivers struct {
-	leaves []*account
-	flips  uint64 // those of the shares then
-}
-
-func (w *waitingDrivers) add(leaf *account) {
-	if !leaf.driversWait {
-		leaf.driversWait = true
-		w.leaves = append(w.leaves, leaf)
-	}
-}
-
-// recheckDrivers looks again at the leaves whose drivers their share stops, if shares have changed.
-func (l *Ledger) recheckDrivers() {
-	w := &l.waitingDrivers
-	if l.shares.flips == w.flips {
-		return
-	}
-	leaves := w.leaves
-	w.leaves, w.flips = nil, l.shares.flips
-	for _, leaf := range leaves { // each for itself: order does not matter
-		leaf.driversWait = false
-		if l.queues.accounts[leaf.path] == leaf {
-			l.refresh(leaf) // puts it back where its drivers still wait
-		}
-	}
-}

@@ -98,7 +98,7 @@ func (l *Ledger) settleApplication(app *account) {
 		delete(app.parent.apps, app.slot.Name)
 	}
 	l.starts.restate(app, l.now, l.leading)
-	l.refresh(app)
+	l.books.refresh(app)
 	l.follow(app)
 }
 

@@ -289,7 +289,7 @@ func (l *Ledger) endStarts(now int64) {
 func (l *Ledger) hasStarted(a *account) {
 	a.progress.Started = true
 	l.starts.restate(a, l.now, l.leading)
-	l.refresh(a)
+	l.books.refresh(a)
 }
 
 // leaveLine takes the application out of the line at its gate.
@@ -335,7 +335,7 @@ func (l *Ledger) resetGates() {
 		for _, name := range sortedKeys(leaf.apps) {
 			app := leaf.apps[name]
 			l.starts.restate(app, l.now, l.leading)
-			app.book().Offer(&app.inOrder, l.lanesOf(app))
+			app.book().Offer(&app.inOrder, l.books.lanesOf(app))
 		}
 		l.starts.regate(leaf)
 	}

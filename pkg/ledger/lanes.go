@@ -10,9 +10,9 @@ import (
 // there are more classes than lanes, several share one (see book.LaneTable), and the walk looks again at the pod.
 
 // lanesOf returns the lanes in which something may be released from the account's subtree under its own limits.
-func (l *Ledger) lanesOf(a *account) book.Lanes {
+func (b *orderBooks) lanesOf(a *account) book.Lanes {
 	if a.isApplication() {
-		if l.nodeHolds.behind.has(a) {
+		if b.behind.has(a) {
 			return 0
 		}
 		return a.lanes
@@ -21,24 +21,24 @@ func (l *Ledger) lanesOf(a *account) book.Lanes {
 	if a.gated && a.opens() {
 		below |= a.gate.Lanes()
 	}
-	return below &^ l.barred(a, below)
+	return below &^ b.barred(a, below)
 }
 
 // barred returns those of the lanes in which a limit of the account admits no further pod of any class.
-func (l *Ledger) barred(a *account, among book.Lanes) (barred book.Lanes) {
-	limitsDrivers := len(a.kids) == 0 && among&l.classes.driverLanes != 0
+func (b *orderBooks) barred(a *account, among book.Lanes) (barred book.Lanes) {
+	limitsDrivers := len(a.kids) == 0 && among&b.classes.driverLanes != 0
 	if a.spec.Max.Len() == 0 && !limitsDrivers {
 		return 0
 	}
 	for rest := among; rest != 0; {
 		lane := rest.First()
 		rest &^= lane.Set()
-		if a.stopsAll(l.classes.lanes.Classes(lane), &l.shares) {
+		if a.stopsAll(b.classes.lanes.Classes(lane), b.shares) {
 			barred |= lane.Set()
 		}
 	}
-	if limitsDrivers && barred&l.classes.driverLanes != 0 {
-		l.waitingDrivers.add(a)
+	if limitsDrivers && barred&b.classes.driverLanes != 0 {
+		b.waitForShare(a)
 	}
 	return barred
 }

@@ -4,7 +4,6 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/admission"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
-	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
 // DefaultWindow bounds the pods that are released and not yet bound. At 1,200 binds a second, the most that one apiserver on a
@@ -36,7 +35,6 @@ type Ledger struct {
 	// Pods.
 	pods    map[UID]*record
 	classes classTable
-	free    book.FreeList[*record]
 
 	// Applications: see applications.go.
 	leading   bool   // see Lead
@@ -53,8 +51,7 @@ type Ledger struct {
 	nodeHolds    nodeHolds
 
 	// Shares: see shares.go.
-	shares         shares
-	waitingDrivers waitingDrivers
+	shares shares
 
 	// Preemption. Clocks and claims are in the accounts: see starvation.go.
 	rounds      rounds
@@ -65,6 +62,7 @@ type Ledger struct {
 
 	// Dispatch.
 	now        int64 // the latest time heard of, for steps that no caller times
+	books      orderBooks
 	walk       treeWalk
 	window     window
 	backOffs   backOffs
@@ -97,7 +95,8 @@ func New(o Options) *Ledger {
 		groups:   groupTable{byKey: map[string]*group{}},
 		journal:  journal{size: o.Journal},
 	}
-	l.walk = treeWalk{classes: &l.classes, shares: &l.shares}
+	l.books = orderBooks{classes: &l.classes, shares: &l.shares, behind: &l.nodeHolds.behind}
+	l.walk = treeWalk{books: &l.books}
 	l.settle()
 	return l
 }
@@ -135,29 +134,6 @@ func (l *Ledger) settle() {
 func (l *Ledger) rekeyAll() {
 	l.shares.forget(&l.queues)
 	l.resetGates()
-	for i := len(l.queues.Nodes) - 1; i >= 0; i-- { // children before parents
-		a := l.queues.accounts[l.queues.Nodes[i].Path]
-		a.demand.Reset()
-		for _, app := range a.apps { // order does not matter: sums are exact
-			if app.counted {
-				a.demand.AddSum(&app.demand)
-			}
-			app.rekey(l.shares.total)
-		}
-		for _, c := range l.queues.Nodes[i].Children {
-			l.queues.accounts[l.queues.Nodes[c].Path].passDemand(&a.demand)
-		}
-	}
-	for i := range l.queues.Nodes {
-		l.queues.accounts[l.queues.Nodes[i].Path].rekey(l.shares.total)
-	}
-	for i := len(l.queues.Nodes) - 1; i >= 0; i-- {
-		a := l.queues.accounts[l.queues.Nodes[i].Path]
-		a.order.Rebuild()
-		a.gate.Rebuild()
-		if a.parent != nil {
-			a.parent.order.Offer(&a.inOrder, l.lanesOf(a))
-		}
-	}
+	l.books.rebuild(&l.queues)
 	l.version++
 }

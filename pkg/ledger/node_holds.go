@@ -136,7 +136,7 @@ func (l *Ledger) holdFor(g *group, now int64) bool {
 		e.heldFor = g
 	}
 	l.nodeHolds.hold(g, p.pods, now)
-	l.reoffer(l.nodeHolds.behind.leaf)
+	l.books.reoffer(l.nodeHolds.behind.leaf, &l.queues)
 	l.version++
 	return true
 }
@@ -167,7 +167,7 @@ func (l *Ledger) endHoldInTime(now int64) {
 func (l *Ledger) giveBackHeld() {
 	leaf := l.nodeHolds.behind.leaf
 	l.nodeHolds.behind = queueBehind{}
-	l.reoffer(leaf)
+	l.books.reoffer(leaf, &l.queues)
 	for _, e := range l.nodes.all { // each for itself: order does not matter
 		if e.heldFor != nil {
 			e.heldFor = nil
@@ -178,16 +178,4 @@ func (l *Ledger) giveBackHeld() {
 		l.window.wake(r)
 	}
 	l.version++
-}
-
-// reoffer has the applications of a leaf take part in its order again, or not: those that wait behind a group do not, since there may be thousands,
-// and each walk would step past all of them.
-func (l *Ledger) reoffer(leaf *account) {
-	if l.queues.accounts[leaf.path] != leaf {
-		return // it left the tree
-	}
-	for _, app := range leaf.apps { // each for itself: order does not matter
-		app.book().Offer(&app.inOrder, l.lanesOf(app))
-	}
-	l.refresh(leaf)
 }

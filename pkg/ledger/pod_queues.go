@@ -28,31 +28,31 @@ func compareInApp(a, b *record) int {
 }
 
 // enqueue puts a waiting pod into its pod queue. The caller refreshes the application.
-func (l *Ledger) enqueue(r *record) {
+func (b *orderBooks) enqueue(r *record) {
 	a, c := r.app, r.class
 	q := a.podQueueOf(c)
 	if q == nil {
-		a.podQueues = append(a.podQueues, podQueue{c, l.free.Get()})
+		a.podQueues = append(a.podQueues, podQueue{c, b.free.Get()})
 		a.lanes |= c.lane.Set()
 		q = &a.podQueues[len(a.podQueues)-1]
 	}
 	q.Push(r, r.key())
-	l.classes.enqueued(c)
+	b.classes.enqueued(c)
 }
 
 // dequeue takes a pod out of its pod queue. The caller refreshes the application.
-func (l *Ledger) dequeue(r *record) {
+func (b *orderBooks) dequeue(r *record) {
 	a, c := r.app, r.class
 	q := a.podQueueOf(c)
 	if q.Remove(r); q.Len() == 0 {
-		l.free.Put(q.PodQueue)
+		b.free.Put(q.PodQueue)
 		a.podQueues = slices.DeleteFunc(a.podQueues, func(o podQueue) bool { return o.class == c })
 		a.lanes = 0
 		for i := range a.podQueues {
 			a.lanes |= a.podQueues[i].class.lane.Set()
 		}
 	}
-	l.classes.dequeued(c)
+	b.classes.dequeued(c)
 }
 
 // podQueueOf returns the application's pod queue of the class, nil if there is none.

@@ -71,7 +71,7 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 		return preemption.World{}, nil, nil, false
 	}
 	w := preemption.World{Total: l.shares.total, Used: l.queues.root.usage.List(), Settings: preemption.SettingsOf(l.queues.root.spec.Preemption)}
-	l.recheckDrivers()
+	l.books.recheckDrivers(&l.queues)
 	held := l.heldBack()
 	w.Queues = make([]preemption.Queue, 0, len(l.queues.Nodes))
 	for i, n := range l.queues.Nodes {

@@ -92,7 +92,7 @@ func (h *Rehearsal) Next(roomy, tell bool) (Charge, bool) {
 	defer l.mu.Unlock()
 	l.settleAll()
 	l.explain()
-	l.recheckDrivers()
+	l.books.recheckDrivers(&l.queues)
 	for _, t := range h.watch {
 		t.look(l)
 	}
@@ -101,8 +101,8 @@ func (h *Rehearsal) Next(roomy, tell bool) (Charge, bool) {
 	}
 	r, place := h.nextOfGroup()
 	if r == nil {
-		r = h.turn(l.queues.root, l.lanesOf(l.queues.root))
-		l.refreshStale()
+		r = h.turn(l.queues.root, l.books.lanesOf(l.queues.root))
+		l.walk.refreshStale()
 		if r == nil {
 			return Charge{}, false
 		}
@@ -267,7 +267,7 @@ func (h *Rehearsal) decisions(r *record) []Decision {
 			}
 		}
 		ds = append(ds, d)
-		open &= h.ledger.lanesOf(a)
+		open &= h.ledger.books.lanesOf(a)
 	}
 	return ds
 }

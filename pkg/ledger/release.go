@@ -68,10 +68,10 @@ func (r *record) released() Release {
 // group has begun, a pod of a group that has only a part of its nodes, and else the next pod of a walk from the root in which those classes take part
 // that may be released.
 func (l *Ledger) next(now int64) *record {
-	l.recheckDrivers()
+	l.books.recheckDrivers(&l.queues)
 	// Only the class whose turn it is looks for room: there may be thousands, and most of them come later.
 	l.walk.begin(func(c *class) bool { return c.MayRelease(now) && l.mayHaveRoom(c, now) })
-	root, open := l.queues.root, l.lanesOf(l.queues.root)
+	root, open := l.queues.root, l.books.lanesOf(l.queues.root)
 	l.nodeHolds.Walk()
 	if r := l.nextNominated(now); r != nil {
 		return r
@@ -90,7 +90,7 @@ func (l *Ledger) next(now int64) *record {
 				break
 			}
 			if first := l.releaseGroup(r.group, now); first != nil {
-				l.refreshStale()
+				l.walk.refreshStale()
 				return first
 			}
 		} else if under := l.nominations.exceedMax(r); under != nil {
@@ -101,7 +101,7 @@ func (l *Ledger) next(now int64) *record {
 		}
 		l.walk.leaveOut(r.class)
 	}
-	l.refreshStale()
+	l.walk.refreshStale()
 	// The order's next pod waits for what becomes of the released ones of its class. Stepping past it to another class would
 	// trade the exact order for a few milliseconds.
 	if r == nil || r.class.Full() {
@@ -109,13 +109,6 @@ func (l *Ledger) next(now int64) *record {
 		return nil
 	}
 	return r
-}
-
-// refreshStale looks again at a leaf that promised the walk a driver which its share does not allow any more.
-func (l *Ledger) refreshStale() {
-	if leaf := l.walk.takeStale(); leaf != nil {
-		l.refresh(leaf)
-	}
 }
 
 // mayTry reports whether a pod of the class may be released now as far as room goes, and takes note of the node.

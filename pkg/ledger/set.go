@@ -78,7 +78,7 @@ func (l *Ledger) undo(r *record, was, will footprint) {
 		return
 	}
 	if was.queued && !will.queued {
-		l.dequeue(r)
+		l.books.dequeue(r)
 	}
 	if was.charged && !will.charged {
 		r.app.addUsage(r.Request, -1)
@@ -115,7 +115,7 @@ func (l *Ledger) redo(r *record, was, will footprint) {
 		r.app.doubt(1)
 	}
 	if will.queued && !was.queued {
-		l.enqueue(r)
+		l.books.enqueue(r)
 	}
 }
 

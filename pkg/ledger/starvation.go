@@ -90,7 +90,7 @@ func (a *account) timeout(k preemption.Kind) queue.Timeout {
 
 // lookAtClocks brings the clocks of all queues up to date.
 func (l *Ledger) lookAtClocks(now int64) {
-	l.recheckDrivers()
+	l.books.recheckDrivers(&l.queues)
 	held := l.heldBack()
 	var tried onTrial
 	for _, n := range l.queues.Nodes[1:] {

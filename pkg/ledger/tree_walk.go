@@ -9,11 +9,9 @@ import (
 // treeWalk owns one walk down the tree: from a queue to the pod below it whose turn it is.
 //
 // begin says which classes take part, and next finds the pod. If that pod is of no use, its class is left out (leaveOut), or blocked below one queue
-// (block), and next is asked again. The walk changes nothing but the marks of classes. It says at which leaf it was misled (takeStale).
+// (block), and next is asked again. The walk changes nothing but the marks of classes, and corrects the order books of a leaf that misled it (refreshStale).
 type treeWalk struct {
-	classes *classTable
-	shares  *shares
-
+	books   *orderBooks
 	number  uint64 // of this walk: a class takes part as long as this is its mark
 	open    book.Lanes
 	blocked []blockedBelow
@@ -31,7 +29,7 @@ type blockedBelow struct {
 func (w *treeWalk) begin(takesPart func(*class) bool) {
 	w.number++
 	w.open, w.blocked = 0, w.blocked[:0]
-	for _, c := range w.classes.queued { // each for itself: order does not matter
+	for _, c := range w.books.classes.queued { // each for itself: order does not matter
 		if takesPart(c) {
 			c.mark = w.number
 			w.open |= c.lane.Set()
@@ -48,7 +46,7 @@ func (w *treeWalk) takesPart(c *class) bool { return c.mark == w.number }
 // waits in the lane.
 func (w *treeWalk) leaveOut(c *class) {
 	c.mark = 0
-	if !slices.ContainsFunc(w.classes.lanes.Classes(c.lane), w.takesPart) {
+	if !slices.ContainsFunc(w.books.classes.lanes.Classes(c.lane), w.takesPart) {
 		w.open &^= c.lane.Set()
 	}
 }
@@ -76,7 +74,7 @@ func (w *treeWalk) down(a *account, open book.Lanes) *record {
 			return r
 		}
 	}
-	if len(a.kids) == 0 && open&w.classes.driverLanes != 0 {
+	if len(a.kids) == 0 && open&w.books.classes.driverLanes != 0 {
 		w.stale = a
 	}
 	return nil
@@ -89,7 +87,7 @@ func (w *treeWalk) head(a *account, open book.Lanes) *record {
 	for i := range a.podQueues {
 		q := &a.podQueues[i]
 		c := q.class
-		if !w.takesPart(c) || open&c.lane.Set() == 0 || (w.classes.lanes.Shared() || c.driver) && w.stopsOnPath(a, c) ||
+		if !w.takesPart(c) || open&c.lane.Set() == 0 || (w.books.classes.lanes.Shared() || c.driver) && w.stopsOnPath(a, c) ||
 			len(w.blocked) > 0 && w.isBlocked(a, c) {
 			continue
 		}
@@ -106,7 +104,7 @@ func (w *treeWalk) head(a *account, open book.Lanes) *record {
 // withoutBlocked removes the lanes that hold only classes that are blocked below a queue, so that the walk does not visit every pod there.
 func (w *treeWalk) withoutBlocked(a *account, open book.Lanes) book.Lanes {
 	for _, k := range w.blocked {
-		alone := !slices.ContainsFunc(w.classes.lanes.Classes(k.class.lane), func(c *class) bool { return c != k.class && w.takesPart(c) })
+		alone := !slices.ContainsFunc(w.books.classes.lanes.Classes(k.class.lane), func(c *class) bool { return c != k.class && w.takesPart(c) })
 		if k.queue == a && alone {
 			open &^= k.class.lane.Set()
 		}
@@ -122,7 +120,7 @@ func (w *treeWalk) isBlocked(app *account, c *class) bool {
 // several classes may share, and of drivers what was so when their leaf was last looked at.
 func (w *treeWalk) stopsOnPath(a *account, c *class) bool {
 	for ; a != nil && a != w.ceiling; a = a.parent {
-		if a.stops(c, w.shares) {
+		if a.stops(c, w.books.shares) {
 			return true
 		}
 	}
@@ -134,9 +132,10 @@ func (w *treeWalk) stopsNow(r *record) bool {
 	return w.stopsOnPath(r.app, r.class) || r.app.atGate && !r.app.parent.opens()
 }
 
-// takeStale returns the leaf that misled the walk, once; nil: none did.
-func (w *treeWalk) takeStale() *account {
-	leaf := w.stale
-	w.stale = nil
-	return leaf
+// refreshStale looks again at the leaf that misled the walk, if one did.
+func (w *treeWalk) refreshStale() {
+	if leaf := w.stale; leaf != nil {
+		w.stale = nil
+		w.books.refresh(leaf)
+	}
 }

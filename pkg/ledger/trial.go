@@ -31,7 +31,7 @@ type before struct {
 // keeps them is no limit.
 func (l *Ledger) try() *trial {
 	l.settleAll()
-	l.recheckDrivers()
+	l.books.recheckDrivers(&l.queues)
 	t := l.newTrial()
 	for _, r := range slices.Clone(l.window.parked) { // each for itself: order does not matter
 		if r.leaf == nil {
@@ -65,7 +65,7 @@ func (t *trial) move(r *record, s State) {
 // next charges the next pod and returns it, nil if there is none.
 func (t *trial) next() *record {
 	root := t.ledger.queues.root
-	return t.nextBelow(root, t.ledger.lanesOf(root))
+	return t.nextBelow(root, t.ledger.books.lanesOf(root))
 }
 
 // nextBelow is next among the pods of one queue, whatever limits that queue and those above it have.
@@ -77,13 +77,13 @@ func (t *trial) nextBelow(a *account, lanes book.Lanes) *record {
 			break // those that it takes are on their way, and this is one more
 		}
 		if first := len(t.charged); t.all(r.group) {
-			l.refreshStale()
+			l.walk.refreshStale()
 			return t.charged[first] // which need not be r: a group's pods have an order of their own
 		}
 		l.walk.leaveOut(r.class)
 		r = l.walk.next(a, lanes)
 	}
-	l.refreshStale()
+	l.walk.refreshStale()
 	if r == nil {
 		return nil
 	}

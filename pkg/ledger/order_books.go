@@ -1,0 +1,90 @@
+package ledger
+
+import "github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
+
+// orderBooks keeps the order book of every queue right: by which key each queue or application below it is compared, and in which lanes something may be
+// released from there (see lanes.go). The books themselves are in the accounts.
+//
+// It hears of pods that enter and leave pod queues (enqueue, dequeue), of accounts that have changed (refresh), of shares that have (recheckDrivers), and
+// of a new tree or total (rebuild).
+type orderBooks struct {
+	classes *classTable
+	shares  *shares
+	behind  *queueBehind
+
+	free book.FreeList[*record]
+	// leaves whose share keeps drivers from starting, as of the last look at the shares
+	driversWait []*account
+	flips       uint64 // those of the shares then
+}
+
+// refresh brings keys, limits and order books of a and its ancestors up to date after a change of usage, demand, rank or waiting pods.
+func (b *orderBooks) refresh(a *account) {
+	for ; a.parent != nil; a = a.parent {
+		a.rekey(b.shares.total)
+		a.book().Offer(&a.inOrder, b.lanesOf(a))
+	}
+}
+
+// reoffer has the applications of a leaf take part in its order again, or not: those that wait behind a group do not, since there may be thousands,
+// and each walk would step past all of them.
+func (b *orderBooks) reoffer(leaf *account, t *queueTree) {
+	if t.accounts[leaf.path] != leaf {
+		return // it left the tree
+	}
+	for _, app := range leaf.apps { // each for itself: order does not matter
+		app.book().Offer(&app.inOrder, b.lanesOf(app))
+	}
+	b.refresh(leaf)
+}
+
+// rebuild recomputes every demand, key, limit and order book.
+func (b *orderBooks) rebuild(t *queueTree) {
+	for i := len(t.Nodes) - 1; i >= 0; i-- { // children before parents
+		a := t.accounts[t.Nodes[i].Path]
+		a.demand.Reset()
+		for _, app := range a.apps { // order does not matter: sums are exact
+			if app.counted {
+				a.demand.AddSum(&app.demand)
+			}
+			app.rekey(b.shares.total)
+		}
+		for _, c := range t.Nodes[i].Children {
+			t.accounts[t.Nodes[c].Path].passDemand(&a.demand)
+		}
+	}
+	for i := range t.Nodes {
+		t.accounts[t.Nodes[i].Path].rekey(b.shares.total)
+	}
+	for i := len(t.Nodes) - 1; i >= 0; i-- {
+		a := t.accounts[t.Nodes[i].Path]
+		a.order.Rebuild()
+		a.gate.Rebuild()
+		if a.parent != nil {
+			a.parent.order.Offer(&a.inOrder, b.lanesOf(a))
+		}
+	}
+}
+
+// waitForShare notes a leaf whose share keeps drivers from starting.
+func (b *orderBooks) waitForShare(leaf *account) {
+	if !leaf.driversWait {
+		leaf.driversWait = true
+		b.driversWait = append(b.driversWait, leaf)
+	}
+}
+
+// recheckDrivers looks again at the leaves whose drivers their share stops, if shares have changed.
+func (b *orderBooks) recheckDrivers(t *queueTree) {
+	if b.shares.flips == b.flips {
+		return
+	}
+	leaves := b.driversWait
+	b.driversWait, b.flips = nil, b.shares.flips
+	for _, leaf := range leaves { // each for itself: order does not matter
+		leaf.driversWait = false
+		if t.accounts[leaf.path] == leaf {
+			b.refresh(leaf) // puts it back where its drivers still wait
+		}
+	}
+}
