@@ -125,13 +125,13 @@ func (l *Ledger) reexamine() {
 			}
 		}
 	}
-	l.effects.admit, l.explained = false, l.slots.Revision()
+	l.effects.admit, l.slotReasonsAsOf = false, l.slots.Revision()
 }
 
-// explain brings up to date what is said of applications that are kept out: another limit may keep them out than at first. It is left to
+// updateSlotReasons brings up to date what is said of applications that are kept out: another limit may keep them out than at first. It is left to
 // those who write it to pods, since a slot that moves may change it for all of them. What is read is worked out then: see blockNow.
-func (l *Ledger) explain() {
-	if l.leading && l.explained != l.slots.Revision() {
+func (l *Ledger) updateSlotReasons() {
+	if l.leading && l.slotReasonsAsOf != l.slots.Revision() {
 		l.reexamine()
 		l.drain()
 	}

@@ -28,7 +28,7 @@ func family(t *testing.T) *fixture {
 
 // running lists the applications that may run, by name. Each has its name from its pods.
 func (f *fixture) running() (names []string) {
-	f.explain()
+	f.updateSlotReasons()
 	for _, a := range f.queues.accounts {
 		for _, app := range a.apps {
 			if app.slot.Runs {

@@ -96,7 +96,7 @@ func (l *Ledger) TakeConditionUpdates(n int) []ConditionUpdate {
 		return nil
 	}
 	l.settleAll() // a new tree may change what blocks pods
-	l.explain()
+	l.updateSlotReasons()
 	var updates []ConditionUpdate
 	c, looked := &l.conditions, 0
 	for ; looked < len(c.pending) && len(updates) < n; looked++ {

@@ -37,10 +37,10 @@ type Ledger struct {
 	classes classTable
 
 	// Applications: see applications.go.
-	leading   bool   // see Lead
-	moving    bool   // pods are being moved to where a new tree puts them
-	explained uint64 // the moves of slots when it was last said what keeps applications out
-	slots     admission.Slots
+	leading         bool   // see Lead
+	moving          bool   // pods are being moved to where a new tree puts them
+	slotReasonsAsOf uint64 // the revision of slots when applications that are kept out were last told why
+	slots           admission.Slots
 
 	// The gates: see gate.go.
 	starts starts

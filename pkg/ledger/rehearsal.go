@@ -24,7 +24,7 @@ type Rehearsal struct {
 	// The classes that may be charged, as far as is known: since charges only take room, a class is asked for its room when its turn
 	// comes, and not again once it had none. fresh: what is known holds.
 	fresh, roomy bool
-	kept         map[*class]seen // see Keep
+	remembered   map[*class]seen // see RememberNodes
 
 	// The others of a group of which a pod was charged, and where they go.
 	group  []*record
@@ -91,13 +91,13 @@ func (h *Rehearsal) Next(roomy, tell bool) (Charge, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.settleAll()
-	l.explain()
+	l.updateSlotReasons()
 	l.books.recheckDrivers(&l.queues)
 	for _, t := range h.watch {
 		t.look(l)
 	}
 	if !h.fresh || h.roomy != roomy {
-		h.look(roomy)
+		h.beginWalk(roomy)
 	}
 	r, place := h.nextOfGroup()
 	if r == nil {
@@ -164,8 +164,8 @@ func (h *Rehearsal) mayReleaseGroup(r *record) bool {
 	return true
 }
 
-// look marks the classes that may have room.
-func (h *Rehearsal) look(roomy bool) {
+// beginWalk begins a walk of the classes that may have room.
+func (h *Rehearsal) beginWalk(roomy bool) {
 	l := h.ledger
 	h.fresh, h.roomy = true, roomy
 	l.walk.begin(func(c *class) bool { return roomy || !h.parked[c] })
@@ -211,29 +211,29 @@ func (h *Rehearsal) Back(n int) {
 		}
 	}
 	h.group, h.places = nil, nil
-	h.lookAnew()
+	h.restoreSeen()
 }
 
-// Keep remembers what classes know of the nodes, for every time that Back returns to this point; with false it forgets that again.
-func (h *Rehearsal) Keep(on bool) {
+// RememberNodes remembers what classes know of the nodes, for every time that Back returns to this point; with false it forgets that again.
+func (h *Rehearsal) RememberNodes(on bool) {
 	l := h.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	h.kept = nil
+	h.remembered = nil
 	if on {
-		h.kept = make(map[*class]seen, len(l.classes.byKey))
+		h.remembered = make(map[*class]seen, len(l.classes.byKey))
 		for _, c := range l.classes.byKey { // each for itself: order does not matter
-			h.kept[c] = c.seen
+			h.remembered[c] = c.seen
 		}
 	}
 }
 
-// lookAnew lets classes look for room from the first node on again, or from where they stood, so that the same try always fills the same
+// restoreSeen lets classes look for room from the first node on again, or from where they stood, so that the same try always fills the same
 // nodes: one after the other, in the order in which they were observed.
-func (h *Rehearsal) lookAnew() {
+func (h *Rehearsal) restoreSeen() {
 	h.fresh = false
 	for _, c := range h.ledger.classes.byKey { // each for itself: order does not matter
-		c.seen = h.kept[c]
+		c.seen = h.remembered[c]
 	}
 }
 
@@ -286,7 +286,7 @@ func (h *Rehearsal) Stopped(uid UID) reason.Reason {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.settleAll()
-	l.explain()
+	l.updateSlotReasons()
 	r := l.pods[uid]
 	if r == nil || r.state != Waiting {
 		return reason.Reason{}
@@ -338,7 +338,7 @@ func (h *Rehearsal) RemoveNode(name string) {
 	h.ledger.ForgetNode(name)
 	h.ledger.mu.Lock()
 	defer h.ledger.mu.Unlock()
-	h.lookAnew()
+	h.restoreSeen()
 }
 
 // NodeFor returns what a node would have to be like for the pod to fit on it: like the smallest that the pod may use and that would

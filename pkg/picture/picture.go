@@ -71,7 +71,7 @@ func (p *Picture) Order(below queue.Path, n int) []Step {
 
 // forget undoes all rehearsed releases.
 func (p *Picture) forget() {
-	p.rehearsal.Keep(false)
+	p.rehearsal.RememberNodes(false)
 	p.rehearsal.Back(0)
 	p.released, p.place = nil, nil
 }
@@ -87,7 +87,7 @@ func (p *Picture) run() {
 		p.released = append(p.released, c.UID)
 		p.place[c.UID] = len(p.released)
 	}
-	p.rehearsal.Keep(true)
+	p.rehearsal.RememberNodes(true)
 	p.size = p.rehearsal.Size()
 }
 
