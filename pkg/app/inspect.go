@@ -10,6 +10,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
@@ -79,7 +80,7 @@ func (i *inspector) look(ctx context.Context) {
 		if on == "" {
 			on = queue.Root
 		}
-		i.event(string(on), reasonViolation, "The scheduler's account is wrong, and preemption is stopped: "+v.Text)
+		i.event(string(on), reasonViolation, reason.AccountsWrong(v.Text))
 	}
 	if is.Stopped && !i.stopped {
 		i.circumstances(logger, is.Violations)

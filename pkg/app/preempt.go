@@ -20,6 +20,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/invariant"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/kube/evict"
 	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
@@ -207,7 +208,7 @@ func (p *planner) make(ctx context.Context, w preemption.World) (plan preemption
 
 func (p *planner) refuse(why string) {
 	p.refused()
-	p.event(string(queue.Root), corev1.EventTypeWarning, reasonRefused, planAction, "No pod is evicted by a plan that breaks a rule: "+why)
+	p.event(string(queue.Root), corev1.EventTypeWarning, reasonRefused, planAction, reason.PlanRefused(why))
 }
 
 // tell sends one event for each claim for which the plan found nodes.
@@ -231,8 +232,7 @@ func (p *planner) tell(w preemption.World, plan preemption.Plan) {
 	}
 }
 
-// planned is the note of the event, such as "Places found for waiting pods: 3; pods of other queues to be
-// evicted for them: 2".
+// planned is the note of the event about one claim.
 func planned(w preemption.World, plan preemption.Plan, c *preemption.Payment, now int64) string {
 	victims := 0
 	for i := range plan.Victims {
@@ -240,14 +240,9 @@ func planned(w preemption.World, plan preemption.Plan, c *preemption.Payment, no
 			victims++
 		}
 	}
-	note := fmt.Sprintf("Places found for waiting pods: %d; pods of other queues to be evicted for them: %d", len(c.Places), victims)
-	if victims > 0 {
-		note += fmt.Sprintf(", which have run for %d pod-seconds", plan.PodSeconds(w, c.Claim.Queue, now))
-	}
-	if w.Settings.ObserveOnly {
-		note += "; observeOnly: none of them is"
-	}
-	return note
+	return reason.Round{
+		Places: len(c.Places), Victims: victims, PodSeconds: plan.PodSeconds(w, c.Claim.Queue, now), ObserveOnly: w.Settings.ObserveOnly,
+	}.Text()
 }
 
 func (p *planner) event(name, kind, reason, action, note string) {

@@ -6,6 +6,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
@@ -25,12 +26,12 @@ func (p *Plugin) noteHeld(state fwk.CycleState, pod *v1.Pod) bool {
 	return len(nodes) > 0
 }
 
-// Filter implements fwk.FilterPlugin: room that preemption makes goes to the claim that it is made for,
-// whatever the priority of other pods. UnschedulableAndUnresolvable: planning decides whose pods go next on
-// such a node, so PostFilter must not evict there.
+// Filter implements fwk.FilterPlugin: room that preemption makes goes to the claim for which it is made,
+// whatever the priority of other pods. The answer is UnschedulableAndUnresolvable because plans decide which
+// pods are evicted on that node, so PostFilter must not evict there.
 func (p *Plugin) Filter(_ context.Context, state fwk.CycleState, _ *v1.Pod, node fwk.NodeInfo) *fwk.Status {
 	if data, err := state.Read(heldKey); err == nil && data.(heldNodes)[node.Node().Name] {
-		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "node(s) had room that is kept for pods of a queue to which it is owed")
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, reason.NodeKept)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
@@ -16,7 +17,7 @@ import (
 func (p *Plugin) Permit(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ string) (*fwk.Status, time.Duration) {
 	permission, why, ok := p.ledger.Permit(ledger.UID(pod.UID), p.now())
 	if ok && permission.Wait > 0 {
-		return fwk.NewStatus(fwk.Wait, "waits until all pods of its group have places"), time.Duration(permission.Wait)
+		return fwk.NewStatus(fwk.Wait, reason.GroupGathers), time.Duration(permission.Wait)
 	}
 	for _, uid := range permission.Allow {
 		if waiting := p.waiting(uid); waiting != nil {
@@ -29,7 +30,7 @@ func (p *Plugin) Permit(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ stri
 // Reject ends the attempt of a pod that waits for its group. It does nothing if the pod does not wait.
 func (p *Plugin) Reject(uid ledger.UID) {
 	if waiting := p.waiting(uid); waiting != nil {
-		waiting.Reject(Name, "another pod of its group got no place")
+		waiting.Reject(Name, reason.GroupFailed)
 	}
 }
 

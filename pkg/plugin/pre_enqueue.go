@@ -6,6 +6,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
@@ -19,5 +20,5 @@ func (p *Plugin) PreEnqueue(_ context.Context, pod *v1.Pod) *fwk.Status {
 	if admitted {
 		return nil
 	}
-	return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "waits for its turn in its queue")
+	return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, reason.NotReleased)
 }

@@ -34,15 +34,6 @@ type Shortfall struct {
 	Covered bool
 }
 
-func (s Shortfall) text() string {
-	guaranteed := resource.Format(s.Resource, s.Guaranteed) + " " + string(s.Resource)
-	has := resource.Format(s.Resource, s.Has)
-	if s.Covered {
-		return "queue " + s.Queue + " has " + has + " of the " + guaranteed + " that it is guaranteed and asks for; it comes first until it has them"
-	}
-	return "queue " + s.Queue + " is guaranteed " + guaranteed + ", but its parent's share is only " + has + " for all guarantees in it"
-}
-
 // MarshalJSON returns the shape that tools rely on: keys may be added, none is renamed or left out.
 func (c Changes) MarshalJSON() ([]byte, error) {
 	type queueChange struct {

@@ -198,21 +198,6 @@ func (p Plan) lines(l Layout, claims, victims, ideal Table) []string {
 // podSeconds is the sum of the times that the victims have run.
 func (p Plan) podSeconds() int64 { return p.Plan.PodSeconds(p.World, -1, p.Now) }
 
-func (p Plan) heading(l Layout) string {
-	n := len(p.Plan.Victims)
-	if n == 0 {
-		return "No pod would go any more:"
-	}
-	text := counted(n, "pod", "pods") + " would go, " + l.amounts(p.Plan.Taken) + " together"
-	if lost := p.podSeconds(); lost > 0 {
-		text += ", which have run for " + strconv.FormatInt(lost, 10) + " pod-seconds"
-	}
-	if p.World.Settings.ObserveOnly {
-		text += " (Queue root says observeOnly: none will)"
-	}
-	return text + ":"
-}
-
 func (p Plan) claims(l Layout) Table {
 	t := Table{Full: l.Wide || !l.Terminal, Columns: []Column{
 		{Title: "QUEUE"}, {Title: "BELOW"}, {Title: "SINCE", Right: true, Rank: 2}, {Title: "OWED"}, {Title: "PODS", Right: true, Rank: 1},

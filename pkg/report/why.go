@@ -173,16 +173,6 @@ func (w Why) Since(before Document, l Layout) []string {
 	return lines
 }
 
-var verdicts = map[picture.Verdict]string{
-	picture.Running: "runs",
-	picture.Next:    "is about to be released",
-	picture.Waiting: "waits for its turn",
-	picture.Room:    "waits for room",
-	picture.Held:    "is held",
-	picture.Parked:  "fitted no node",
-	picture.Refused: "is in no queue",
-}
-
 func block(a picture.Answer, l Layout, heading string) []string {
 	color := yellow
 	if a.Verdict == picture.Running || a.Verdict == picture.Next {
@@ -209,10 +199,8 @@ func block(a picture.Answer, l Layout, heading string) []string {
 	}
 	add(about)
 	switch {
-	case a.Verdict == picture.Next && a.Ahead == 0:
-		add("it is the first of the next releases")
 	case a.Verdict == picture.Next:
-		add("it is number " + strconv.Itoa(a.Ahead+1) + " of the next releases")
+		add(turnText(a.Ahead))
 	case a.Reason.Code != "":
 		add(message(a.Reason))
 	}
@@ -238,16 +226,8 @@ func heldBy(a picture.Answer, l Layout) []string {
 		if len(b.Holders) == 0 {
 			continue
 		}
-		n, heading := b.Reason.Resource, "what runs in queue "+b.Reason.Queue+":"
-		switch {
-		case b.Reason.Code == reason.StateAware:
-			heading = "what is starting in queue " + b.Reason.Queue + ":"
-		case b.Reason.Code == reason.WaitingForRoom:
-			heading = "who holds the " + string(n) + " of the cluster:"
-		case n != "":
-			heading = "who holds the " + string(n) + " of queue " + b.Reason.Queue + ":"
-		}
-		lines = append(lines, Clip("  "+heading, l.Width))
+		n := b.Reason.Resource
+		lines = append(lines, Clip("  "+holdersText(b.Reason), l.Width))
 		for _, h := range b.Holders {
 			var words []string
 			if n != "" {

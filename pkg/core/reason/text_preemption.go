@@ -1,6 +1,7 @@
 package reason
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -25,6 +26,25 @@ func (t Taking) Text() string {
 		owed = again(t.Resource, v)
 	}
 	return t.SurplusText() + "; " + t.For + " is owed " + owed + after("; it goes with its pod group ", t.With)
+}
+
+// Eviction is why a pod is evicted: the sentence of the announcement and of the event, without its beginning,
+// which the API fixes ("Preempted by queue ").
+type Eviction struct {
+	Taking        // Above is "" if the claim is not known
+	Below  Code   // BelowGuaranteed or BelowFairShare: what the queue with the claim lacks
+	Pod    string // namespace/name of the pod that needs the room
+	Due    int64  // when it is evicted, unix nanoseconds; 0: now
+}
+
+// Text names the claim, the surplus and the time, such as "root.a, which is below its fair share, for pod
+// team/p: root.b has 4 cpu above its fair share of 8 cpu".
+func (e Eviction) Text() string {
+	text := e.For + ", which is below " + Reason{Code: e.Below}.entitlement() + ", for pod " + e.Pod
+	if e.Above != "" {
+		text += ": " + e.SurplusText()
+	}
+	return text + after("; it is evicted at ", clock(e.Due), " if that is still so")
 }
 
 // SurplusText is the half about the queue from which the pod is taken.
@@ -95,6 +115,29 @@ func (n NotBusy) Text() string {
 	return "nothing is taken while the cluster is not busy: of " + amount(n.Resource, n.Total) + " pods hold " + resource.Format(n.Resource, n.Used) +
 		", and preemption begins above " + resource.Decimal(n.Threshold) + " of what is used most (preemption.utilizationThreshold in Queue root)"
 }
+
+// Round is what a plan found for one claim: the sentence of the event on its queue.
+type Round struct {
+	Places      int   // waiting pods that got a node
+	Victims     int   // pods that are evicted for them
+	PodSeconds  int64 // for how long the victims have run together
+	ObserveOnly bool
+}
+
+// Text counts the pods.
+func (r Round) Text() string {
+	text := "Places found for waiting pods: " + strconv.Itoa(r.Places) + "; pods of other queues to be evicted for them: " + strconv.Itoa(r.Victims)
+	if r.Victims > 0 {
+		text += ", which have run for " + strconv.FormatInt(r.PodSeconds, 10) + " pod-seconds"
+	}
+	if r.ObserveOnly {
+		text += "; observeOnly: none of them is"
+	}
+	return text
+}
+
+// PlanRefused is the sentence for a plan that breaks a rule.
+func PlanRefused(why string) string { return "No pod is evicted by a plan that breaks a rule: " + why }
 
 // RoomIsMade is the sentence for a pod that waits for victims: so many on its node were announced.
 func RoomIsMade(node string, announced int) string {

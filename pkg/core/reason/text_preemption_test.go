@@ -32,6 +32,26 @@ func TestSentencesOfPreemption(t *testing.T) {
 		"a victim's group, of a queue that is owed something else": {
 			gang.Text(), "root.busy has 520Gi memory above its fair share of 200Gi; root.sometimes-busy is owed 130 cpu; it goes with its pod group team/ring",
 		},
+		"an announcement": {
+			reason.Eviction{Taking: byCPU, Below: reason.BelowFairShare, Pod: "team/p", Due: 1_700_000_000e9}.Text(),
+			"root.sometimes-busy, which is below its fair share, for pod team/p: root.busy has 130 cpu above its fair share of 50 cpu; " +
+				"it is evicted at 2023-11-14T22:13:20Z if that is still so",
+		},
+		"an eviction of which only the claim is known": {
+			reason.Eviction{Taking: reason.Taking{For: "root.a"}, Below: reason.BelowGuaranteed, Pod: "team/p"}.Text(),
+			"root.a, which is below its guarantee, for pod team/p",
+		},
+		"a plan without victims": {
+			reason.Round{Places: 3}.Text(), "Places found for waiting pods: 3; pods of other queues to be evicted for them: 0",
+		},
+		"a plan that is only observed": {
+			reason.Round{Places: 3, Victims: 2, PodSeconds: 70, ObserveOnly: true}.Text(),
+			"Places found for waiting pods: 3; pods of other queues to be evicted for them: 2, which have run for 70 pod-seconds; observeOnly: none of them is",
+		},
+		"a plan that is wrong": {reason.PlanRefused("a victim goes twice"), "No pod is evicted by a plan that breaks a rule: a victim goes twice"},
+		"accounts that are wrong": {
+			reason.AccountsWrong("root.a: usage"), "The scheduler's account is wrong, and preemption is stopped: root.a: usage",
+		},
 		"a claim in the next round": {
 			reason.Unpaid{Why: "RoundSpent", Queue: "root.a", Left: cpuAndMemory(1500, 2*gi)}.Text(),
 			"root.a is still owed 1500m cpu, 2Gi memory, and one round takes no more; the rest comes in the next (rounds are bounded by the number of pods that they " +
