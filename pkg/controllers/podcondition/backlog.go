@@ -16,20 +16,21 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// backlogEvery is the time from one look at the backlog to the next: a look holds the ledger's lock for milliseconds.
+// backlogEvery is the time between two looks at the backlog: a look holds the ledger's lock for milliseconds.
 const backlogEvery = 2 * time.Second
 
-// backlogged is how many pods a look goes through: at the default rate, what is written in 50 seconds. Autoscalers work through a larger
-// backlog as well in portions: what they make room for leaves it.
+// backlogged is the number of pods that a look goes through: at the default rate, what is written in 50 seconds.
+// Autoscalers work through a larger backlog in portions: pods for which they made room leave it.
 const backlogged = 1000
 
-// change is a pod that is to show Unschedulable, or not any more.
+// change is a pod that should show Unschedulable, or should not any more.
 type change struct {
 	ledger.Backlogged
 	show bool
 }
 
-// showBacklog writes what the limiter leaves. What a look found is checked again before it is written, and forgotten at the next look.
+// showBacklog writes with what the limiter has left. Each result of a look is checked again before it is written, and
+// forgotten at the next look.
 func (w *Writer) showBacklog(ctx context.Context, now time.Time) {
 	if w.pods == nil {
 		return
@@ -111,7 +112,7 @@ func (w *Writer) write(ctx context.Context, pod *corev1.Pod, c change) {
 	}
 }
 
-// shortageText is upstream's wording, for a class of which no pod shows it: see FitError of kube-scheduler.
+// shortageText is upstream's wording (see FitError of kube-scheduler), for a class none of whose pods shows it.
 func shortageText(s ledger.Shortage) string {
 	if s.Nodes == 0 {
 		return "no nodes available to schedule pods"

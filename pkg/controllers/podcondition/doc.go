@@ -1,9 +1,11 @@
-// Package podcondition shows on a pod why it waits: that a rule of ours holds it, in its condition fairway.dev/Queued and in an event; that it
-// waits for room within its limits, in PodScheduled=False with reason Unschedulable, which cluster autoscalers act on.
+// Package podcondition shows on a pod why it waits. If a rule of ours blocks it, the condition fairway.dev/Queued and an
+// event say so. If it waits for room within its limits, PodScheduled=False with reason Unschedulable says so; cluster
+// autoscalers act on that.
 //
-// In: what the ledger wants told, and its backlog. Out: patches of these two conditions, at one bounded rate, and one event per change of the
-// first. What a pod should show and does not is found again at the next look. Only the process that leads may run it.
+// In: the condition updates of the ledger, and its backlog. Out: patches of these two conditions at one bounded rate,
+// and one event per change of the first. If a pod does not show what it should, the next look finds that again. Only the
+// leader may run it.
 //
-// The package decides nothing. It must never write PodScheduled on a pod that is bound, in kube-scheduler's hands, or held by a rule (except
-// to take it away): no new node lifts a rule.
+// The package decides nothing. It must never write PodScheduled on a pod that is bound, in kube-scheduler's hands, or
+// blocked by a rule (except to remove it): no new node lifts a rule.
 package podcondition

@@ -12,10 +12,11 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// ReasonAccepted is the reason of the condition, and of the event, once no rule of ours holds the pod any more.
+// ReasonAccepted is the reason of the condition, and of the event, once no rule of ours blocks the pod any more.
 const ReasonAccepted = "Accepted"
 
-// textLimit is what an event may say. A sentence can quote the name of a queue as a user wrote it, and an annotation is long.
+// textLimit is the longest text of an event. A sentence can quote the name of a queue as a user wrote it, and an
+// annotation may be long.
 const textLimit = 1024
 
 // patch is a strategic merge patch. The UID makes it fit one pod only, not its successor under the same name.
@@ -56,7 +57,8 @@ func conditionOf(t ledger.ConditionUpdate) condition {
 	return c
 }
 
-// body spells the patch. shown is the pod as last seen, nil if unknown: while the condition's status stays, so does its time.
+// body returns the patch. shown is the pod as last seen, nil if unknown: if the status of the condition stays, so does
+// its time.
 func body(uid ledger.UID, c condition, shown *corev1.Pod, now metav1.Time) ([]byte, error) {
 	if !shows(shown, uid, c.Type, c.Status) {
 		c.LastTransitionTime = &now
@@ -67,8 +69,9 @@ func body(uid ledger.UID, c condition, shown *corev1.Pod, now metav1.Time) ([]by
 	return json.Marshal(p)
 }
 
-// unschedulableBody spells the patch that makes a pod show Unschedulable with this message, or, where that is "", show nothing any more.
-// It fits this very version of the pod: by the time it arrives the pod may be bound, and one that runs must not be called unschedulable.
+// unschedulableBody returns the patch that makes a pod show Unschedulable with this message; with "", it removes the
+// condition. It fits this version of the pod only: the pod may be bound meanwhile, and a running pod must not be called
+// unschedulable.
 func unschedulableBody(pod *corev1.Pod, message string, now metav1.Time) ([]byte, error) {
 	var p patch
 	p.Metadata.UID, p.Metadata.ResourceVersion = pod.UID, pod.ResourceVersion

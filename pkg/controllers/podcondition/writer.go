@@ -29,31 +29,34 @@ const (
 	DefaultUnschedulableAfter = 5 * time.Second
 )
 
-// retryAfter is when a pod whose patch failed is told again. It does not grow: the rate is bounded anyway, and others go first meanwhile.
+// retryAfter is the pause after a failed patch of a pod. It does not grow: the rate is bounded anyway, and other pods go
+// first meanwhile.
 const retryAfter = 10 * time.Second
 
-// surveyed is how many waiting pods are looked at in one pass for limits that stop them: with ten thousand, each every two seconds.
+// surveyed is the number of waiting pods that one pass checks for limits that stop them: with ten thousand, each is
+// checked every two seconds.
 const surveyed = 2500
 
-// action is what an event says we were at.
+// action is the action field of events.
 const action = "Queueing"
 
 // Options of a Writer; the zero value is fine.
 type Options struct {
 	// WritesPerSecond bounds the patches over all pods and of all conditions; 0 is DefaultWritesPerSecond.
 	WritesPerSecond int
-	// ShowUnschedulable has pods that wait for room show Unschedulable. Pods that must not show it lose it in any case.
+	// ShowUnschedulable makes pods that wait for room show Unschedulable. Pods that must not show it lose it in any
+	// case.
 	ShowUnschedulable bool
 	// UnschedulableAfter is how long a pod waits for room before it shows that; 0 is DefaultUnschedulableAfter.
 	UnschedulableAfter time.Duration
-	// Pods shows what pods say now, so that a condition which stays True for another reason keeps the time of its last transition.
-	// Without it every patch counts as a transition, and PodScheduled is never written.
+	// Pods has the pods as last seen, so that a condition that stays True for another reason keeps the time of its last
+	// transition. Without it every patch counts as a transition, and PodScheduled is never written.
 	Pods corelisters.PodLister
 	// Clock is for tests.
 	Clock clock.WithTicker
 }
 
-// Writer tells pods why they are held, and others that they wait for room.
+// Writer writes on pods what blocks them, or that they wait for room.
 type Writer struct {
 	ledger   *ledger.Ledger
 	client   kubernetes.Interface
@@ -72,7 +75,7 @@ type Writer struct {
 	avoided  map[ledger.UID]time.Time // until when, since their PodScheduled could not be written
 }
 
-// New returns a writer of what the ledger wants told. The recorder must write events.k8s.io.
+// New returns a writer of the ledger's condition updates. The recorder must write events.k8s.io.
 func New(l *ledger.Ledger, client kubernetes.Interface, recorder events.EventRecorder, o Options) *Writer {
 	perSecond := cmp.Or(o.WritesPerSecond, DefaultWritesPerSecond)
 	return &Writer{
@@ -90,9 +93,10 @@ func (w *Writer) Run(ctx context.Context) {
 	w.loop.Run(ctx, w.pass)
 }
 
-// pass writes what the limiter lets pass: first why pods are held, since users wait for that, then what autoscalers must not go on seeing,
-// then what they should see. It takes condition updates by the batch rather than as many as it may write: the ledger looks through all
-// it has to tell at each taking, and taking none to give back keeps it certain of what pods show.
+// pass writes as much as the limiter allows: first why pods are blocked, since users wait for that, then what
+// autoscalers must not see any more, then what they should see. It takes condition updates in batches of fixed size
+// rather than as many as it may write: each time, the ledger goes through all updates, and what is not written goes
+// back.
 func (w *Writer) pass(ctx context.Context) {
 	now := w.loop.Clock.Now()
 	for uid, at := range w.failed {
@@ -113,7 +117,7 @@ func (w *Writer) pass(ctx context.Context) {
 	w.showBacklog(ctx, now)
 }
 
-// tell writes the condition and then the event, so that there is one event for one change however often the write is tried.
+// tell writes the condition and then the event. So there is one event for one change, however often the write is tried.
 func (w *Writer) tell(ctx context.Context, t ledger.ConditionUpdate) {
 	state, ok := w.ledger.PodState(t.UID)
 	if !ok || state.State == ledger.Gone {
@@ -169,8 +173,8 @@ func (w *Writer) record(t ledger.ConditionUpdate, c condition, state ledger.PodS
 	w.recorder.Eventf(pod, related(t.Reason), kind, c.Reason, action, "%s", note)
 }
 
-// related is the queue whose rule holds the pod. Without it the recorder takes the limit of another queue, told within minutes, for the
-// same event once more, and shows what the first said.
+// related is the queue whose rule blocks the pod. Without it, the recorder would count the limits of two queues within
+// minutes as one event, and show the first sentence twice.
 func related(r reason.Reason) runtime.Object {
 	if _, err := queue.ParsePath(r.Queue); err != nil {
 		return nil // no queue, or what a user wrote for one
@@ -178,7 +182,7 @@ func related(r reason.Reason) runtime.Object {
 	return &corev1.ObjectReference{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Queue", Name: r.Queue}
 }
 
-// acceptedNote is what the event says when a pod is let go: what it does now.
+// acceptedNote is the note of the event when nothing blocks the pod any more: what it does now.
 func acceptedNote(s ledger.PodState) string {
 	if s.State != ledger.Waiting || s.Leaf == "" || s.BlockedBy.Code != "" {
 		return ReasonAccepted

@@ -32,19 +32,20 @@ func statusOf(g ledger.GangState, c counts, before podgroup.PodGroupStatus) podg
 	return status
 }
 
-// wasWhole: the ledger forgets it with the last pod that has not ended, and may hear of that before we do, or after. As long as a pod is there
-// that has or had a node, what the status said stays true: a pod made in the place of one that failed must not wait for the others.
+// wasWhole: the ledger forgets that a group was whole when its last pod has ended, and may see that before we do, or
+// after. While a pod exists that has or had a node, what the status said stays true: a pod that replaces a failed one
+// must not wait for the others.
 func wasWhole(g ledger.GangState, c counts, before podgroup.PodGroupStatus) bool {
 	if g.Pods == 0 && c.all == 0 {
 		return false
 	}
 	took := max(g.MinMember, 1)
-	// The last one that led may have died before it wrote that the group is whole.
+	// The previous leader may have died before it wrote that the group is whole.
 	return g.Whole || g.Bound >= took || c.placed >= took || c.placed > 0 && convert.WasWhole(before)
 }
 
-// phase is one of Scheduling, Running, Finished and Failed exactly if the group was whole, or came to its end and has no pods any more:
-// convert.WasWhole reads it so.
+// phase is one of Scheduling, Running, Finished and Failed exactly if the group was whole, or has ended and has no pods
+// any more. convert.WasWhole reads it so.
 func phase(g ledger.GangState, c counts, before podgroup.PodGroupPhase, whole bool) podgroup.PodGroupPhase {
 	ended := before == podgroup.PodGroupFinished || before == podgroup.PodGroupFailed
 	took := int32(max(g.MinMember, 1))
@@ -76,7 +77,7 @@ func equal(a, b podgroup.PodGroupStatus) bool {
 		a.ScheduleStartTime.Equal(&b.ScheduleStartTime)
 }
 
-// fields of a status as they are applied. A struct would state a time that is not set as null, which the API server refuses.
+// fields returns a status as it is applied. A struct would state an unset time as null, which the API server refuses.
 func fields(s podgroup.PodGroupStatus) map[string]any {
 	m := map[string]any{
 		"phase": string(s.Phase), "running": int64(s.Running), "succeeded": int64(s.Succeeded), "failed": int64(s.Failed),

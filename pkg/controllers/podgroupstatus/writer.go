@@ -23,7 +23,7 @@ import (
 
 const (
 	writesPerSecond = 50
-	// lookAnyway: what others do to a status is nothing to the ledger, and no hurry.
+	// lookAnyway: the ledger does not see what others do to a status, and it is not urgent.
 	lookAnyway = 10 * time.Second
 )
 
@@ -71,7 +71,8 @@ type record struct {
 	retry   writing.Retry
 }
 
-// New returns a writer. What the ledger knows, and the store of the options, should be filled from the cluster when Run is called.
+// New returns a writer. The ledger, and the store of the options, should be filled from the cluster before Run is
+// called.
 func New(l Ledger, kube kubernetes.Interface, client dynamic.Interface, o Options) (*Writer, error) {
 	pods, err := newPods(kube)
 	return &Writer{
@@ -135,8 +136,8 @@ func (r *record) see(stored *unstructured.Unstructured) {
 
 func (w *Writer) compute(r *record, g ledger.GangState) {
 	c := w.pods.count(g.Key, w.ours)
-	// The ledger believes the status of a group without pods. While pods still show here that it has seen end or go, which of the two
-	// is not known.
+	// The ledger believes the status of a group without pods. While pods show here whose end the ledger has seen, that
+	// status may be too old.
 	if unclear := g.Pods == 0 && c.all > 0 && c.succeeded+c.failed == 0; unclear || !ours(r.group, g, c) {
 		r.since = 0
 		return
@@ -151,7 +152,8 @@ func (w *Writer) compute(r *record, g ledger.GangState) {
 	}
 }
 
-// ours reports whether the status is ours to write: a pod of the group is ours, or there is none and the status is what we left of one.
+// ours reports whether the status is ours to write: a pod of the group is ours, or it has no pods and we wrote its
+// status.
 func ours(group *unstructured.Unstructured, g ledger.GangState, c counts) bool {
 	if g.Pods > 0 || c.all > 0 {
 		return g.Pods > 0 || c.ours > 0
@@ -173,7 +175,8 @@ func (w *Writer) write(ctx context.Context, now time.Time) {
 	writing.Send(ctx, due[:w.loop.Admit(len(due), w.busy, now)], w.apply, w.note)
 }
 
-// apply states the version it was computed for: a group replaced by a new one with the same name must not inherit that its predecessor was whole.
+// apply states the version for which it was computed: a new group with the same name must not inherit that its
+// predecessor was whole.
 func (w *Writer) apply(ctx context.Context, r *record) (*unstructured.Unstructured, error) {
 	body := &unstructured.Unstructured{Object: map[string]any{"status": fields(r.desired)}}
 	body.SetGroupVersionKind(podgroup.SchemeGroupVersion.WithKind(convert.PodGroupKind))

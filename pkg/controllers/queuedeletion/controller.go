@@ -80,8 +80,8 @@ func (c *Controller) pass(ctx context.Context) {
 	writing.Send(ctx, due[:c.loop.Admit(len(due), busy, now)], c.patch, c.note)
 }
 
-// look goes through all Queues and brings the tasks up to date. That is cheap enough to do without keeping count of events: almost every
-// Queue says at once that nothing is to be done. busy is whether pods flow, as far as anything is to be done.
+// look goes through all Queues and updates the tasks. That is cheap enough to do without counting events: for almost
+// every Queue nothing is to be done. busy says whether pods flow, if anything is to be done.
 func (c *Controller) look() (busy bool) {
 	c.passes++
 	var leaving map[string]*ledger.Leaving
@@ -116,8 +116,8 @@ func objectOf(stored *unstructured.Unstructured) object {
 	}
 }
 
-// leaving asks the ledger, which hears of Queues after the store does: it may speak of a Queue's predecessor of the same name. The worst
-// that comes of it is a Queue that goes before its pods, which keep their account all the same.
+// leaving asks the ledger, which sees Queues later than the store: it may answer about an earlier Queue of the same
+// name. At worst a Queue goes before its pods, and they keep their account all the same.
 func (c *Controller) leaving() (map[string]*ledger.Leaving, bool) {
 	c.ledger.Settle(c.loop.Clock.Now().UnixNano())
 	list, busy := c.ledger.Leaving()
@@ -151,7 +151,8 @@ func (c *Controller) enter(stored *unstructured.Unstructured, todo action) {
 	}
 }
 
-// due returns the tasks that may be tried. Those that let a Queue go come first, as somebody waits for that; then the oldest.
+// due returns the tasks that may be tried. Tasks that let a Queue go come first, since a user waits for that; then the
+// oldest.
 func (c *Controller) due(now time.Time) []*task {
 	var due []*task
 	for _, t := range c.tasks {
@@ -165,7 +166,8 @@ func (c *Controller) due(now time.Time) []*task {
 	return due
 }
 
-// patch replaces the finalizers of exactly the version that was judged, so that nobody else's is lost or comes back.
+// patch replaces the finalizers of exactly the version that was judged, so that no finalizer of others is lost or comes
+// back.
 func (c *Controller) patch(ctx context.Context, t *task) (*unstructured.Unstructured, error) {
 	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": t.uid, "resourceVersion": t.version, "finalizers": t.finalizers}})
 	if err != nil {
@@ -179,7 +181,7 @@ func (c *Controller) patch(ctx context.Context, t *task) (*unstructured.Unstruct
 // note takes in how a patch went.
 func (c *Controller) note(ctx context.Context, t *task, _ *unstructured.Unstructured, err error) {
 	if err == nil || apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		// The store is to show a newer version, or that the Queue is gone: until then there is nothing to add.
+		// The store has yet to show a newer version, or that the Queue is gone. Until then there is nothing to do.
 		t.answered = t.version
 		return
 	}

@@ -18,11 +18,11 @@ type object struct {
 	Held     bool // carries our finalizer
 }
 
-// decide is the rule. left is what the ledger says about the Queue, nil while it has not heard that the Queue is being deleted: until then
-// it may let pods in, so that none are there means nothing.
+// decide is the rule. left is what the ledger says about the Queue. It is nil while the ledger does not know that the
+// Queue is being deleted: until then more pods may enter, so an empty Queue means nothing.
 //
-// A Queue that cannot be read is a Queue like any other: pods may run in it under its last good settings, and it may be mended. So is
-// root: its children keep it, and its settings with it.
+// A Queue that cannot be read is treated like any other: pods may run in it under its last good settings, and its spec
+// may be corrected. So is root: its children keep it, and its settings with it.
 func decide(q object, left *ledger.Leaving) action {
 	switch {
 	case !q.Deleting && !q.Held:

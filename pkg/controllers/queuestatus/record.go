@@ -21,8 +21,9 @@ import (
 type record struct {
 	name string
 
-	// What the API server holds, as far as we know: from the informer or from the answer to our last write, whichever is newer. A Queue
-	// deleted and replaced by a new one with the same name shows here too, as a newer object with an empty status.
+	// What the API server holds, as far as we know: from the informer or from the answer to our last write, whichever is
+	// newer. If a Queue was replaced by a new one with the same name, that shows here as a newer object with an empty
+	// status.
 	uid     types.UID
 	version string
 	status  v1alpha1.QueueStatus
@@ -95,10 +96,11 @@ func (r *record) compute(q ledger.QueueState, generation int64, now metav1.Time,
 	}
 	r.state, r.generation = q, generation
 	if generation == 0 {
-		// Its generation could not be read before this snapshot. Any other number would be a promise that the status may not keep.
+		// Its generation could not be read before this snapshot. Any other number might promise too much.
 		return
 	}
-	// Seen from the last desired rather than the last written status: a condition that changed while its write waits keeps its time.
+	// Compared with the last desired rather than the last written status: a condition that changed while its write waits
+	// keeps its time.
 	r.desired, r.computed = Status(q, r.desired, generation, now), true
 	switch {
 	case equality.Semantic.DeepEqual(r.desired, r.status):
@@ -108,8 +110,9 @@ func (r *record) compute(q ledger.QueueState, generation int64, now metav1.Time,
 	}
 }
 
-// headStart is how many looks older a change is reckoned that a restart depends on. It goes before all that changed since, and still
-// behind what has waited for longer: where such changes alone are more than can be written, the others have their turn, too.
+// headStart is the advantage, in looks, of a change that a restart depends on. It goes before all later changes, but
+// behind those that have waited for longer than that: even if such changes alone are more than can be written, the
+// others have their turn.
 const headStart = 1000
 
 // turn orders the writes that wait: the smallest goes first.
@@ -132,8 +135,8 @@ func (r *record) wrote(answer *unstructured.Unstructured) {
 	}
 	r.uid, r.version = answer.GetUID(), answer.GetResourceVersion()
 	if before != "" && before != r.uid {
-		// Another Queue had taken the name, and got its predecessor's status. (The UID of an apply is no precondition: the status
-		// subresource of custom resources ignores it.) What that remembered is not the new one's: start over.
+		// Another Queue has taken the name, and the write gave it its predecessor's status. (The UID of an apply is no
+		// precondition: the status subresource of custom resources ignores it.) Start over.
 		r.forget()
 	}
 }
@@ -143,8 +146,8 @@ func (r *record) forget() {
 	r.status, r.desired, r.computed = v1alpha1.QueueStatus{}, v1alpha1.QueueStatus{}, false
 }
 
-// sameState reports whether two states of a queue give the same status. It saves the conversion of the thousands of queues that nothing
-// happens in while others are busy.
+// sameState reports whether two states of a queue give the same status. It saves converting thousands of idle queues
+// while others are busy.
 func sameState(a, b ledger.QueueState) bool {
 	return a.Path == b.Path && a.Declared == b.Declared && a.InTree == b.InTree && a.Spec.Equal(b.Spec) &&
 		a.SteadyFairShare.Equal(b.SteadyFairShare) && a.FairShare.Equal(b.FairShare) &&
@@ -155,8 +158,8 @@ func sameState(a, b ledger.QueueState) bool {
 		sameStarvation(a.Starvation, b.Starvation)
 }
 
-// exists reports whether there is a Queue object behind the state: it is declared, or it is there and cannot be read. Queues that pods
-// alone keep in the tree have nowhere to write to.
+// exists reports whether there is a Queue object behind the state: it is declared, or exists and cannot be read. Queues
+// that are in the tree only because of their pods have no object.
 func exists(q ledger.QueueState) bool {
 	return q.Declared || slices.ContainsFunc(q.Problems, func(p reason.Reason) bool { return p.Code == reason.SpecInvalid })
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
 )
 
-// root is what the writer knows of the Queue root. The ledger does without it, but an administrator should find the queue that holds all
-// others, and its status, where the others are.
+// root is what the writer knows of the Queue root. The ledger does not need the object, but an administrator should find
+// the queue that holds all others, and its status, beside the others.
 type root struct {
 	missing bool
 	retry   writing.Retry
@@ -43,7 +43,8 @@ func (w *Writer) makeRoot(ctx context.Context, now time.Time) {
 	}
 	err := create(v1alpha1.RootQueue)
 	if err == nil {
-		// The queue of pods that name none comes with a new root, and only then: who deletes it later means it.
+		// root.default, the queue of pods that name no queue, is created only together with a new root. If it is deleted
+		// later, it stays deleted.
 		err = create(v1alpha1.DefaultQueue)
 	}
 	if err != nil && !apierrors.IsAlreadyExists(err) {

@@ -11,8 +11,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// starts is what the status of a StateAware queue shows and remembers of its starts, cut to what the schema takes. A queue that is out of
-// the tree keeps what it remembered, as it keeps its last good policy.
+// starts is what the status of a StateAware queue shows and remembers of its starts, cut to what the schema allows. A
+// queue that is not in the tree keeps it, as it keeps its last good policy.
 func starts(q ledger.QueueState, previous *v1alpha1.QueueStarts) *v1alpha1.QueueStarts {
 	switch {
 	case !q.InTree:
@@ -31,7 +31,7 @@ func starts(q ledger.QueueState, previous *v1alpha1.QueueStarts) *v1alpha1.Queue
 	return s
 }
 
-// clockTime is as precise as the wire, so that what was read back is not taken for another time.
+// clockTime rounds to the precision of the wire, so that a time that was read back equals the one that was written.
 func clockTime(nanoseconds int64) *metav1.Time {
 	t := metav1.Unix(0, nanoseconds).Rfc3339Copy()
 	return &t
@@ -45,8 +45,8 @@ func sameStarts(a, b *ledger.Starts) bool {
 	return a.Timeout == b.Timeout && a.Percentile == b.Percentile && slices.Equal(a.Starting, b.Starting) && a.Memory.Equal(b.Memory)
 }
 
-// forgetful reports whether a restart would make an application start again that has started: what the status remembers of it is not there
-// yet.
+// forgetful reports whether a restart would make an application start again that has started, because the status does
+// not yet say that it did.
 func forgetful(stored, desired v1alpha1.QueueStatus) bool {
 	return !slices.Equal(startedOf(stored), startedOf(desired))
 }

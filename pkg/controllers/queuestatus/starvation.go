@@ -16,21 +16,22 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// lasting is how long a queue must have been below before an event says so: while pods come and go, many are for a moment.
+// lasting is how long a queue must have been below before an event says so: while pods come and go, many queues are
+// below for a moment.
 const lasting = time.Second
 
-// takeover is how old a starvation must be in a status for its event to count as sent. One that is younger may stem from a process that was gone
-// before it had lasted, and an event sent twice is better than none.
+// takeover is the age of a starvation in a status from which its event counts as sent. The process that wrote a younger
+// one may have ended before it sent the event, and an event sent twice is better than none.
 const takeover = time.Minute
 
 // eventsPerPass bounds the events of one pass; the others have their turn in the next.
 const eventsPerPass = 25
 
-// action is what the scheduler did when it told of a starvation: it compared.
+// action is the action field of events about starvation.
 const action = "ComparedShares"
 
-// lack notes what the queue lacks: the condition Starved says it, and events where it began and, with the numbers of that moment, where it has
-// ended. It reports whether there may be something to tell.
+// lack notes what the queue lacks. The condition Starved says it, and events say when it began and, with the numbers of
+// that moment, that it has ended. It reports whether there may be an event to send.
 func (r *record) lack(s *ledger.Snapshot, q *ledger.QueueState) bool {
 	some := false
 	for i := range starvations {
@@ -83,7 +84,8 @@ func (k *starvation) is(s ledger.Starvation) bool {
 	return since != 0 || k.claimed && s.Claiming && s.BelowGuaranteedSince == 0
 }
 
-// toldBefore reports whether the process that wrote a status may be taken to have sent the event, too. A claim that outlives its clock has an old one.
+// toldBefore reports whether the process that wrote a status has probably sent the event, too. A claim that outlives its
+// clock has an old event.
 func (k *starvation) toldBefore(s *v1alpha1.QueueStatus, now time.Time) bool {
 	since := k.stored(s)
 	return k.remembered(s) && (since == nil || now.Sub(since.Time) >= takeover)
@@ -114,8 +116,8 @@ func ruleAbove(s *ledger.Snapshot, p queue.Path) queue.Rule {
 	return s.Queues[i].Spec.Rule()
 }
 
-// clocks writes down since when a queue is starved, and when that is due. A queue that is out of the tree keeps its clocks, as it keeps its
-// last good policy.
+// clocks writes since when a queue is starved, and when its claim is due. A queue that is not in the tree keeps its
+// clocks, as it keeps its last good policy.
 func clocks(q ledger.QueueState, previous, to *v1alpha1.QueueStatus) {
 	if !q.InTree {
 		to.BelowFairShareSince, to.BelowGuaranteedSince, to.Preemption = previous.BelowFairShareSince, previous.BelowGuaranteedSince, previous.Preemption
@@ -140,8 +142,8 @@ func sameStarvation(a, b ledger.Starvation) bool {
 		a.FairShareDue == b.FairShareDue && a.GuaranteedDue == b.GuaranteedDue && a.Claiming == b.Claiming && a.Owed.Equal(b.Owed)
 }
 
-// mistimed reports whether a restart would let a clock that has a timeout begin at another time (too late, or, where the stored one is over,
-// too early), or would not know of a claim.
+// mistimed reports whether a restart would start a clock with a timeout at a wrong time (too late, or too early if the
+// stored starvation is over), or would lose a claim.
 func mistimed(stored, desired v1alpha1.QueueStatus) bool {
 	claims := func(s v1alpha1.QueueStatus) bool { return s.Preemption != nil && s.Preemption.ClaimOpen }
 	return claims(stored) != claims(desired) || slices.ContainsFunc(starvations[:], func(k starvation) bool {

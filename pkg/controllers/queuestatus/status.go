@@ -19,8 +19,8 @@ import (
 // messageLimit keeps a status small where a sentence quotes what a user wrote. The schema of conditions allows 32768 characters.
 const messageLimit = 4096
 
-// Status is what the status of a queue should say. What it takes from the previous status is what only the status remembers: since when a
-// condition holds, and the last good policy of a queue that is out of the tree now.
+// Status returns what the status of a queue should say. From the previous status it takes what only the status
+// remembers: since when a condition holds, and the last good policy of a queue that is not in the tree now.
 func Status(q ledger.QueueState, previous v1alpha1.QueueStatus, generation int64, now metav1.Time) v1alpha1.QueueStatus {
 	policy := v1alpha1.QueuePolicy(q.Spec.Policy.String())
 	if !q.InTree {

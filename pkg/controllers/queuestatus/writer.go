@@ -27,10 +27,12 @@ const writesPerSecond = 50
 
 // Options of a Writer; the zero value is fine.
 type Options struct {
-	// Queues is the store of an informer of Queues (unstructured), which is only read. With it the writer notices at once when a Queue
-	// was replaced by a new one with the same name, or when somebody else changed a status. Without it, Run lists the Queues once, at its start.
+	// Queues is the store of an informer of Queues (unstructured), which is only read. With it the writer notices at
+	// once when a Queue was replaced by a new one with the same name, or when another party changed a status. Without
+	// it, Run lists the Queues once, at its start.
 	Queues cache.Store
-	// Recorder hears of starvations that begin and end, if a timeout is in force for them; nil: nobody does. It must write events.k8s.io.
+	// Recorder, if set, gets events about starvations that begin and end, if a timeout is in force for them. It must
+	// write events.k8s.io.
 	Recorder events.EventRecorder
 	// Clock is for tests.
 	Clock clock.WithTicker
@@ -55,9 +57,9 @@ type Writer struct {
 	root    root
 }
 
-// New returns a writer of what the ledger knows. generation is the generation of a Queue that the ledger has taken in, 0 if none: it must
-// not run ahead of the ledger, and may lag behind. The ledger, and the store of the options, should be filled from the cluster when Run is
-// called, else statuses show for a moment how they fill.
+// New returns a writer. generation returns the generation of a Queue that the ledger has observed, 0 if none. It may lag
+// behind the ledger but must not be ahead of it. The ledger, and the store of the options, should be filled from the
+// cluster before Run is called; otherwise statuses show for a moment how they fill.
 func New(l *ledger.Ledger, generation func(name string) int64, client dynamic.Interface, o Options) *Writer {
 	w := &Writer{
 		ledger: l, generation: generation, client: client.Resource(v1alpha1.QueueResource),
@@ -115,8 +117,9 @@ func (w *Writer) pass(ctx context.Context) {
 	w.write(ctx, now)
 }
 
-// news reports whether a look may find anything. The ledger's version alone does not tell: a spec can get a new generation and still mean
-// the same, the generation is known a moment after the ledger, and what others do to a status is nothing to the ledger.
+// news reports whether a look may find anything. The ledger's version alone does not tell: a spec can get a new
+// generation and mean the same, the generation is known a moment after the ledger's change, and the ledger does not see
+// what others do to a status.
 func (w *Writer) news() bool {
 	if w.looks == 0 || w.version != w.ledger.Version() {
 		return true

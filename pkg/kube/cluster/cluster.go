@@ -42,12 +42,13 @@ const pageSize = 500
 // needs ends the error about a missing permission.
 const needs = "it takes list on queues." + v1alpha1.GroupName + ", nodes and pods of all namespaces; see manifests/rbac/cluster-viewer.yaml"
 
-// Read lists what a picture is made of. The lists are of slightly different moments, as any `kubectl get` of several kinds.
+// Read lists the objects of a picture. The lists are of slightly different moments, as with any `kubectl get` of several
+// kinds.
 //
-// DeviceClasses only widen what nodes offer, PodGroups concern only the pods that name them, PodDisruptionBudgets only plans of preemption, and owners of pods only say of which
-// applications a StateAware queue may expect no more: a cluster without them, or a user who may not see them, is no error. There may be as
-// many Jobs as pods, so owners are listed only where such a queue is among the cluster's, or those of with, by which a picture of the set
-// will be changed (see objects.Set.With).
+// Some kinds may be missing or forbidden without an error: DeviceClasses only widen what nodes offer, PodGroups concern
+// only pods that name them, PodDisruptionBudgets only plans of preemption, and owners only tell which applications of a
+// StateAware queue have one pod. There may be as many Jobs as pods, so owners are listed only if there is a StateAware
+// queue in the cluster or in with, the sets that will be applied to it (see objects.Set.With).
 func Read(ctx context.Context, f *Flags, with ...*objects.Set) (*objects.Set, error) {
 	config, err := f.ToRESTConfig()
 	if err != nil {
@@ -123,8 +124,8 @@ func ownersOf[T any](items []T) []convert.Owner {
 	return all
 }
 
-// list appends all objects of a kind to all, page by page. Where paging takes so long that the server forgets where it was, all are asked
-// for at once.
+// list appends all objects of a kind to all, page by page. If paging takes so long that the server forgets its position,
+// it asks for all at once.
 func list[T any, O interface {
 	*T
 	metav1.Object
@@ -150,7 +151,7 @@ func list[T any, O interface {
 	}
 }
 
-// optional passes over a kind that a picture can do without.
+// optional ignores the error about a kind that a picture does not need.
 func optional(resource string, err error) error {
 	if err == nil || apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
 		return nil
@@ -158,7 +159,7 @@ func optional(resource string, err error) error {
 	return explained(resource, err)
 }
 
-// explained says what an error of a list means to the user.
+// explained tells the user what the error of a list means.
 func explained(resource string, err error) error {
 	var status apierrors.APIStatus
 	switch {

@@ -27,17 +27,18 @@ func ApplicationOf(pod *corev1.Pod) (name string, role application.Role) {
 	return application.Name(pod.Namespace, kind, id), role
 }
 
-// recogniser is one way to tell an application by labels.
+// recogniser is one way to recognise an application by labels.
 type recogniser struct {
 	kind string // part of the application's name; never holds a slash, nor a dot (those are kinds of owners)
 	id   func(pod *corev1.Pod) string
 	role func(pod *corev1.Pod) application.Role // nil: no roles
 }
 
-// recognisers in order. What a person wrote on purpose comes before what a controller stamps on every pod it makes: pods of two Jobs that
-// share a YuniKorn application or a pod group are one application. A framework that knows drivers comes before one that does not, and the
-// larger before the smaller: a JobSet's pods are pods of its Jobs too, and a SparkApplication that is tried again is one application, though
-// Spark draws a new spark-app-selector for each try (while pods of the last try end, a limit on applications would count two).
+// recognisers in order. What a person wrote on purpose comes before what a controller puts on every pod: pods of two
+// Jobs that share a YuniKorn application or a pod group are one application. A framework that knows drivers comes before
+// one that does not, and the larger before the smaller: the pods of a JobSet are pods of its Jobs too. A
+// SparkApplication that is tried again is one application, although Spark chooses a new spark-app-selector for each try
+// (otherwise a limit on applications would count two while pods of the last try end).
 var recognisers = []recogniser{
 	{kind: "app", id: label(v1alpha1.KeyApplication)},
 	{kind: "sparkapplication", id: label("sparkoperator.k8s.io/app-name"), role: roleBy("spark-role", sparkRoles)},
@@ -56,8 +57,8 @@ var recognisers = []recogniser{
 	{kind: "job", id: jobOf},
 }
 
-// recognise takes the application from the first recogniser that knows the pod, and the role from the first of those that know roles: a label
-// that gathers pods into one application does not make a driver less of one.
+// recognise takes the application from the first recogniser that knows the pod, and the role from the first one that
+// knows roles: a driver stays a driver when a label puts its pod into a larger application.
 func recognise(pod *corev1.Pod) (kind, id string, role application.Role) {
 	for _, r := range recognisers {
 		found := r.id(pod)
@@ -84,9 +85,10 @@ func recognise(pod *corev1.Pod) (kind, id string, role application.Role) {
 	return ownerKind(owner), owner.Name, application.None
 }
 
-// deploymentOf returns the Deployment of a pod that a ReplicaSet owns, "" if there is none. The two ReplicaSets of a rolling update must be one
-// application: with a limit on running applications, the new one would wait for a slot that the old one gives back only after the new
-// one runs. The pod does not name its Deployment, but the Deployment gives its ReplicaSets its own name and the hash that labels the pods.
+// deploymentOf returns the Deployment of a pod that a ReplicaSet owns, or "". The two ReplicaSets of a rolling update
+// must be one application. Otherwise, with a limit on running applications, the new one would wait for a slot that the
+// old one gives back only after the new one runs. The pod does not name its Deployment, but the Deployment names its
+// ReplicaSets by its own name and the hash that labels the pods.
 func deploymentOf(pod *corev1.Pod, owner *metav1.OwnerReference) string {
 	hash := pod.Labels["pod-template-hash"]
 	if hash == "" || ownerKind(owner) != "replicaset.apps" {
@@ -99,8 +101,8 @@ func deploymentOf(pod *corev1.Pod, owner *metav1.OwnerReference) string {
 	return name
 }
 
-// ownerKind is "replicaset.apps": with the group, since kinds such as Job exist in several, but without the version, which may change under
-// a living object.
+// ownerKind returns for example "replicaset.apps": with the group, since kinds such as Job exist in several, but without
+// the version, which may change while the object exists.
 func ownerKind(owner *metav1.OwnerReference) string {
 	group, _, found := strings.Cut(owner.APIVersion, "/")
 	if !found {
@@ -124,12 +126,13 @@ var sparkRoles = map[string]application.Role{
 	"executor": application.Executor, "worker": application.Executor,
 }
 
-// rayCluster returns the RayCluster a pod is part of, or submits a RayJob to.
+// rayCluster returns the RayCluster that a pod is part of or submits a RayJob to.
 //
-// KubeRay's submitter carries the RayJob's name but not its cluster's, whereas the pods of the cluster carry only the cluster's, which ends
-// in random characters: nothing in the labels joins them. The address that KubeRay makes the submitter submit to does; it is that of
-// the cluster's head service, "<cluster>-head-svc.<namespace>...". Where a RayCluster names its head service otherwise, the submitter stays
-// a Job of its own. Not the other way round (the cluster's pods named after the RayJob): only the head tells that a RayJob made it.
+// The labels do not join the two: KubeRay's submitter carries the name of the RayJob but not of its cluster, and the
+// pods of the cluster carry only the cluster's name, which ends in random characters. But the submitter has the address
+// that it submits to, "<cluster>-head-svc.<namespace>...", that of the cluster's head service. If a RayCluster names its
+// head service otherwise, the submitter is a Job of its own. The pods of the cluster cannot be named after the RayJob
+// instead, because only the head shows that a RayJob made it.
 func rayCluster(pod *corev1.Pod) string {
 	if cluster := pod.Labels["ray.io/cluster"]; cluster != "" {
 		return cluster
@@ -165,7 +168,8 @@ func jobOf(pod *corev1.Pod) string {
 
 var flinkRoles = map[string]application.Role{"jobmanager": application.Driver, "taskmanager": application.Executor}
 
-// flinkCluster reads Flink's labels app and component. Both are words that anybody may use, so a component that Flink knows is asked for.
+// flinkCluster reads Flink's labels app and component. Other software uses these label names too, so the component must
+// be one that Flink knows.
 func flinkCluster(pod *corev1.Pod) string {
 	if flinkRoles[strings.ToLower(pod.Labels["component"])] == application.None {
 		return ""
@@ -173,8 +177,8 @@ func flinkCluster(pod *corev1.Pod) string {
 	return pod.Labels["app"]
 }
 
-// trainingRoles of the Kubeflow training operators. Who launches the others, or hosts their rendezvous, is the driver: without it the rest
-// stands still, so it must come first and go last.
+// trainingRoles are those of the Kubeflow training operators. The pod that launches the others, or hosts their
+// rendezvous, is the driver: the rest cannot work without it, so it must come first and go last.
 var trainingRoles = map[string]application.Role{
 	"launcher": application.Driver, "master": application.Driver, "chief": application.Driver, "scheduler": application.Driver,
 	"worker": application.Executor, "ps": application.Executor, "server": application.Executor, "evaluator": application.Executor,

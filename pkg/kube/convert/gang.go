@@ -14,7 +14,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// PodGroupKind is the kind of both pod groups: scheduler-plugins' and the one of Kubernetes itself.
+// PodGroupKind is the kind of both sorts of pod groups: that of scheduler-plugins and that of Kubernetes itself.
 const PodGroupKind = "PodGroup"
 
 // The pod groups that make gangs.
@@ -23,13 +23,13 @@ var (
 	InTreePodGroups = intreev1alpha2.SchemeGroupVersion.WithResource("podgroups")
 )
 
-// inTree ends the key of a pod group of Kubernetes itself. No name has a blank, so the two kinds never share a key.
+// inTree ends the key of a pod group of Kubernetes itself. Names have no blanks, so the two kinds never share a key.
 const inTree = " (" + intreev1alpha2.GroupName + ")"
 
 func gangKey(namespace, name string) string { return namespace + "/" + name }
 
-// GangOf returns the key of the pod group that a pod belongs to, "" for none. Of two, the label counts: a person wrote it, whereas the field
-// may be the work of the Job controller.
+// GangOf returns the key of the pod group of a pod, "" for none. If the pod names two, the label counts: a person wrote
+// it, while the field may come from the Job controller.
 func GangOf(pod *corev1.Pod) string {
 	if name := pod.Labels[podgroupv1alpha1.PodGroupLabel]; name != "" {
 		return gangKey(pod.Namespace, name)
@@ -49,8 +49,9 @@ func GangKey(u *unstructured.Unstructured) string {
 	return key
 }
 
-// Gang returns what a pod group of either kind declares. Groups are decoded one by one, so that one that cannot be read hides no other. The
-// error names the group and the field; the schemas refuse all that is refused here, so an error means an object that passed a laxer one.
+// Gang returns what a pod group of either kind declares. Groups are decoded one by one, so that an unreadable one hides
+// no other. The error names the group and the field. The schemas refuse all that is refused here, so an error means an
+// object that passed a laxer schema.
 func Gang(u *unstructured.Unstructured) (ledger.Gang, error) {
 	g := ledger.Gang{Key: GangKey(u)}
 	if u.GroupVersionKind().Group == intreev1alpha2.GroupName {
@@ -99,8 +100,9 @@ func PodGroupStatus(u *unstructured.Unstructured) podgroupv1alpha1.PodGroupStatu
 	return status
 }
 
-// WasWhole reports whether a status says that the group had as many pods as it takes, and some of its pods may still be there. A group that
-// came to its end keeps its phase when its pods are gone, but counts none: the next pods that name it start together again.
+// WasWhole reports whether a status says that the group was whole, and that some of its pods may still exist. A group
+// that has ended keeps its phase when its pods are gone, but counts no pods: the next pods that name it start together
+// again.
 func WasWhole(s podgroupv1alpha1.PodGroupStatus) bool {
 	switch s.Phase {
 	case podgroupv1alpha1.PodGroupScheduling, podgroupv1alpha1.PodGroupRunning:

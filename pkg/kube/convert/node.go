@@ -22,8 +22,8 @@ func NodeAllocatable(node *corev1.Node) resource.List {
 	return resource.Of(entries...)
 }
 
-// NodeUsable reports whether a node counts towards the cluster: it is Ready and not cordoned. Other taints do not matter here: who may use a
-// node depends on the pod.
+// NodeUsable reports whether a node counts towards the cluster: it is Ready and not cordoned. Other taints do not matter
+// here: whether they keep a pod away depends on the pod.
 func NodeUsable(node *corev1.Node) bool {
 	if node.Spec.Unschedulable {
 		return false

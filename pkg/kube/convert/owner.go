@@ -11,8 +11,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
 )
 
-// Owner is an object that controls pods, as far as it says how many. Of its metadata it has what identifies it and its creation only: there
-// may be as many Jobs as pods.
+// Owner is an object that controls pods, with what it says about their number. Of its metadata it keeps only the
+// identity and the creation time: there may be as many Jobs as pods.
 type Owner struct {
 	metav1.ObjectMeta `json:"metadata"`
 
@@ -35,8 +35,8 @@ const (
 	KindReplicationController = "ReplicationController"
 )
 
-// OwnerOf takes what is needed out of an object, or returns nil if it is none of those kinds. A Deployment says nothing its ReplicaSet does
-// not say, and owns no pod.
+// OwnerOf takes what is needed from an object, or returns nil for other kinds. A Deployment says nothing that its
+// ReplicaSet does not say, and owns no pod.
 func OwnerOf(object any) *Owner {
 	switch o := object.(type) {
 	case *Owner:
@@ -60,8 +60,8 @@ func NewOwner(kind string, m *metav1.ObjectMeta, spec OwnerSpec) *Owner {
 	}}
 }
 
-// OnePod reports whether the owner says that it has one pod, however often that is tried. One that wants none now says nothing: it is about
-// to be scaled, and its first pod may be seen before its new size.
+// OnePod reports whether the owner says that it has one pod, however often that is tried. An owner of 0 pods says
+// nothing: it is about to be scaled, and its first pod may be seen before its new size.
 //
 // A Job of several completions has several pods, also if it runs them one after the other. Whether a Job is suspended makes no difference.
 func (o *Owner) OnePod() bool {
@@ -82,12 +82,12 @@ func orOne(n *int32) int32 {
 	return *n
 }
 
-// Single reports whether the application of a pod is known to be that pod only: the pod says so, or is an application by itself, or its
-// application is its owner and that says so. app and role are those of the pod (see ApplicationOf); onePod is what the owner of that UID
-// says (see Owner.OnePod), false for one that is not known.
+// Single reports whether the application of a pod is known to be that pod only: the pod says so, or is an application by
+// itself, or its application is its owner and the owner says so. app and role are those of the pod (see ApplicationOf).
+// onePod returns what the owner of that UID says (see Owner.OnePod), false for an unknown one.
 //
-// A framework's pods may be pods of Jobs as well, each of one pod, so what a Job says counts only where the application is that Job. A pod
-// with a role has others beside it, or is about to.
+// The pods of a framework may be pods of one-pod Jobs as well, so a Job counts only if the application is that Job. A
+// pod with a role has other pods beside it, or will have.
 func Single(pod *corev1.Pod, app string, role application.Role, onePod func(types.UID) bool) bool {
 	if labelOrAnnotation(pod, v1alpha1.KeyApplicationSize) == "1" {
 		return true

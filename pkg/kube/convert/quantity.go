@@ -10,13 +10,14 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// saturation is where an amount counts as unlimited. It lies a little below 2^63, because the test is made on an approximation: what passes
-// is then certain to fit, and a quarter of a percent at the far end of 64 bits is nobody's.
+// saturation is where an amount counts as unlimited. The test uses an approximation, so saturation is a quarter of a
+// percent below 2^63: what passes certainly fits.
 const saturation = 9.2e18
 
-// Amounts returns a Kubernetes resource list in the units of the core: cpu in milli-cores, everything else in whole units, both rounded up
-// as kube-scheduler does. `pods` is left out: how many pods a node takes is the node's own limit, and not shared between queues. Negative
-// amounts count as 0 and absurdly large ones saturate, because this also reads objects that nobody validated.
+// Amounts returns a Kubernetes resource list in the units of the core: cpu in milli-cores, everything else in whole
+// units, both rounded up as kube-scheduler does. `pods` is left out: it is a limit of each node and not shared between
+// queues. Negative amounts count as 0 and very large ones saturate, because this also reads objects that were never
+// validated.
 func Amounts(list corev1.ResourceList) resource.List {
 	entries := make([]resource.Entry, 0, len(list))
 	for name, quantity := range list {
@@ -28,7 +29,8 @@ func Amounts(list corev1.ResourceList) resource.List {
 	return resource.Of(entries...) // sorts, so the order of the map does not matter
 }
 
-// named makes equal names one string: they are compared for every pod and node, and a comparison of two strings that are the same one ends at once.
+// named makes equal names one string. Names are compared for every pod and node, and comparing a string with itself ends
+// at once.
 func named(name corev1.ResourceName) resource.Name {
 	return resource.Name(unique.Make(string(name)).Value())
 }
@@ -79,7 +81,7 @@ func countsBytes(name resource.Name) bool {
 	return name == resource.Memory || name == resource.EphemeralStorage || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 }
 
-// withoutZeros drops what is not there. Nodes list huge pages and devices of which they have none; as long as nobody has any, they are noise.
+// withoutZeros drops amounts of 0. Nodes list huge pages and devices that they do not have; these would only be noise.
 func withoutZeros(l resource.List) resource.List {
 	entries := make([]resource.Entry, 0, l.Len())
 	for i := range l.Len() {

@@ -7,13 +7,14 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 )
 
-// defaultServiceAccount is whom the API server makes a pod run as that names nobody.
+// defaultServiceAccount is the service account of a pod that names none.
 const defaultServiceAccount = "default"
 
 // User returns the user a pod counts for: the one that the annotation fairway.dev/user names, else the pod's service account under the name
 // that the API server knows it by ("system:serviceaccount:<namespace>:<name>"), which is also what RBAC and audit logs say.
 //
-// Never empty. A pod that names no service account runs as its namespace's "default", so pods nobody signed count for one user per namespace.
+// It is never empty. A pod that names no service account runs as "default" of its namespace, so all such pods of a
+// namespace count for one user.
 func User(pod *corev1.Pod) string {
 	if user := pod.Annotations[v1alpha1.KeyUser]; user != "" {
 		return user

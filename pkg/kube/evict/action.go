@@ -46,7 +46,7 @@ type pendingAction struct {
 
 func (d pendingAction) key() key { return key{d.task, d.uid} }
 
-// inOrder has what others wait for first: room, then pods that need not fear any more.
+// inOrder puts first what others wait for: evictions, which make room, then withdrawals.
 func inOrder(e ledger.PendingActions) (all []pendingAction) {
 	of := func(task task, v ledger.Victim) pendingAction {
 		return pendingAction{task: task, uid: v.UID, namespace: v.Namespace, name: v.Name, queue: v.ForQueue, victim: v}
@@ -98,7 +98,7 @@ func (e *Executor) do(ctx context.Context, d pendingAction) error {
 	return err
 }
 
-// evict asks for the eviction of this very pod: one replaced by a new one with the same name was promised nothing, and owes nothing.
+// evict asks for the eviction of this very pod. A new pod with the same name was not announced.
 func (e *Executor) evict(ctx context.Context, d pendingAction) error {
 	uid := types.UID(d.uid)
 	return e.client.PolicyV1().Evictions(d.namespace).Evict(ctx, &policyv1.Eviction{
@@ -107,12 +107,13 @@ func (e *Executor) evict(ctx context.Context, d pendingAction) error {
 	})
 }
 
-// hasAnotherUID reports whether the precondition failed. Any other conflict may be one of this pod, or of its budget, and passes.
+// hasAnotherUID reports whether the precondition failed. Any other conflict may come from this pod or its budget, and
+// passes.
 func hasAnotherUID(err error) bool {
 	return apierrors.IsConflict(err) && strings.Contains(err.Error(), "Precondition failed: UID")
 }
 
-// refused reports whether a disruption budget forbids the eviction. An API server that has too much to do answers with the same code.
+// refused reports whether a disruption budget forbids the eviction. An overloaded API server answers with the same code.
 func refused(err error) bool { return apierrors.HasStatusCause(err, policyv1.DisruptionBudgetCause) }
 
 // status is a strategic merge patch of a pod's status: conditions merge by their type, and null takes a nomination away.
@@ -155,7 +156,7 @@ func (e *Executor) patch(ctx context.Context, d pendingAction, s status) error {
 	return err
 }
 
-// disruptedByOthers: the pod shows that somebody else is about to end it.
+// disruptedByOthers reports whether the pod shows that another party is about to end it.
 func disruptedByOthers(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue && !strings.HasPrefix(c.Message, v1alpha1.PreemptionMessage)
@@ -190,7 +191,8 @@ func (e *Executor) note(ctx context.Context, d pendingAction, err error) (done b
 	return true
 }
 
-// putOff has a pending action wait, each time longer. For an eviction this is but a floor: nothing is tried twice within a second.
+// putOff lets a pending action wait, longer each time. For an eviction this is only a minimum: nothing is tried twice
+// within a second.
 func (e *Executor) putOff(d pendingAction) {
 	retry := e.failed[d.key()]
 	if d.task == evict {
@@ -218,5 +220,5 @@ func (e *Executor) record(d pendingAction, reason, note string) {
 	e.recorder.Eventf(pod, related, corev1.EventTypeNormal, reason, action, "%s", note)
 }
 
-// action is what an event says we were at: upstream's word.
+// action is the action field of events: upstream's word.
 const action = "Preempting"

@@ -1,7 +1,7 @@
-// Package evict carries out what preemption decided: it shows pods that they are to go, evicts them through the Eviction API when their time has
-// come, tells those that stay after all, and writes for whom the room is.
+// Package evict carries out what preemption decided: it announces evictions, evicts pods through the Eviction API when
+// they are due, tells the pods that stay after all, and writes the nominations of claimants.
 //
-// In: the pending actions of the ledger. Out: conditions, evictions, nominations and events, at a bounded rate; and to the ledger, how each went. It
-// decides nothing: it may only fail, and says so. What was not done comes again. A disruption budget that refuses, and an API server that
-// fails, hold up that pod alone. Only the process that leads may run it.
+// In: the pending actions of the ledger. Out: conditions, evictions, nominations and events, at a bounded rate; and the
+// result of each, to the ledger. It decides nothing. An action that fails is due again. A disruption budget that
+// refuses, or an API server that fails, delays only that pod. Only the leader may run it.
 package evict

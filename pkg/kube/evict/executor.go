@@ -18,13 +18,14 @@ import (
 )
 
 const (
-	// lookEvery is the time between two looks at the pending actions at most: of what time alone makes due, the ledger says when.
+	// lookEvery is the longest time between two looks at the pending actions. The ledger says when time alone makes one
+	// due.
 	lookEvery = time.Second
 	// writesPerSecond bounds all writes together. A hundred victims are announced, and evicted, within two seconds each.
 	writesPerSecond = 50
 )
 
-// Ledger is the part of a ledger that says what is to be done, and hears how it went.
+// Ledger is the part of a ledger that has the pending actions and takes the results.
 type Ledger interface {
 	PendingActions(now int64) ledger.PendingActions
 	Announced(uid ledger.UID, now int64)
@@ -134,7 +135,7 @@ func (e *Executor) pass(ctx context.Context) (wait time.Duration) {
 	return wait
 }
 
-// shown returns the pod as last seen; nil: there is none of that UID, or nobody looks.
+// shown returns the pod as last seen; nil if there is none of that UID, or there is no lister.
 func (e *Executor) shown(d pendingAction) *corev1.Pod {
 	if e.pods == nil {
 		return nil

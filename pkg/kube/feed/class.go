@@ -15,8 +15,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// Classes names classes of pods that every filter would judge alike. The framework's own SignPod will not do: it refuses every pod
-// under the default topology spread, and signs all labels.
+// Classes names classes of pods that every filter would judge alike. The framework's own SignPod does not serve: it
+// refuses every pod under the default topology spread, and signs all labels.
 type Classes struct {
 	// Single makes each pod its own class: extenders may read anything.
 	Single bool
@@ -27,19 +27,19 @@ type Classes struct {
 	visible atomic.Pointer[labelKeys]
 }
 
-// maxVisible bounds how many labels of others are told apart; beyond it, all count. Most clusters have a few, and nobody shall be able
-// to make every waiting pod be observed again for each pod of his.
+// maxVisible bounds how many labels of others are told apart; beyond it, all labels count. Most clusters have few.
+// Without a bound, a user could cause all waiting pods to be observed again for each of the user's pods.
 const maxVisible = 64
 
-// labelKeys is a set of label keys that is never edited. What a selector says of a pod depends on no other key than its own, so
-// labels that are unlike on each pod of an application (indexes, hashes, the numbers of executors) stay out of its class.
+// labelKeys is a set of label keys that is never edited. A selector depends on its own keys only, so labels that differ
+// between the pods of an application (indexes, hashes, numbers of executors) are no part of its class.
 type labelKeys struct {
 	keys map[string]bool
 	all  bool
 }
 
-// see notes by which labels the pod lets filters look at others. Once seen, they stay in the classes: to forget would need a count
-// of such pods, and what it would save is a few probes.
+// see notes by which labels filters compare the pod with others. The labels stay in the classes: forgetting them would
+// need a count of such pods, and would save only a few probes.
 func (c *Classes) see(pod *v1.Pod) {
 	a := pod.Spec.Affinity
 	if a == nil || a.PodAntiAffinity == nil {
@@ -60,7 +60,7 @@ func (c *Classes) see(pod *v1.Pod) {
 	}
 }
 
-// with returns the set that has more keys, and the set itself where it has them already. A nil set has none.
+// with returns the set with more keys, or the set itself if it has them already. A nil set has none.
 func (k *labelKeys) with(more []string) *labelKeys {
 	wider, had := map[string]bool{}, 0
 	if k != nil {
@@ -102,7 +102,8 @@ func keysOfSelector(s *metav1.LabelSelector) (keys []string) {
 	return keys
 }
 
-// labels are those of the pod that filters look at: for others' anti-affinity, and whether its own affinity and spread mean itself.
+// labels are those labels of the pod that filters read: for the anti-affinity of other pods, and to see whether its own
+// affinity and spread include itself.
 func (c *Classes) labels(pod *v1.Pod) map[string]string {
 	var own []string
 	if a := pod.Spec.Affinity; a != nil && a.PodAffinity != nil {
@@ -128,7 +129,7 @@ func (c *Classes) labels(pod *v1.Pod) map[string]string {
 	return labels
 }
 
-// of hashes all that filters read of a pod.
+// of hashes everything that filters read of a pod.
 func (c *Classes) of(pod *v1.Pod, request resource.List, driver bool) string {
 	if c.Single {
 		return string(pod.UID)

@@ -8,7 +8,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// facts is what decides, of a node alone, whether a pod may use it: name, labels and taints. It is a node with nothing else in it.
+// facts are what of a node alone decides whether a pod may use it: name, labels and taints. It is a node with nothing
+// else in it.
 type facts = *v1.Node
 
 func factsOf(n *v1.Node) facts {
@@ -21,7 +22,7 @@ func factsOf(n *v1.Node) facts {
 	return f
 }
 
-// factsFor returns the facts of a node, the same pointer as before where nothing of them changed.
+// factsFor returns the facts of a node: the same pointer as before if they are unchanged.
 func (f *Feed) factsFor(n *v1.Node) facts {
 	now := factsOf(n)
 	if before, ok := f.nodeFacts.Load(n.Name); ok && apiequality.Semantic.DeepEqual(before, now) {
@@ -41,7 +42,7 @@ func eligible(pod *v1.Pod) func(any) bool {
 			return false
 		}
 		if len(n.Spec.Taints) > 0 {
-			// With the comparison operators, which the apiserver admits only where their feature is on.
+			// With the comparison operators, which the API server accepts only if their feature is on.
 			if _, bad := corev1helpers.FindMatchingUntoleratedTaint(klog.Logger{}, n.Spec.Taints, tolerations, keepsOut, true); bad {
 				return false
 			}

@@ -16,7 +16,7 @@ type elsewhere struct {
 	classes map[string][]resource.Name // by name of the DeviceClass
 }
 
-// IgnoreResources says which resources, and groups of resources, the filters of every profile pass over.
+// IgnoreResources names the resources, and groups of resources, that the filters of every profile ignore.
 func (f *Feed) IgnoreResources(names []string) {
 	f.elsewhere.mu.Lock()
 	defer f.elsewhere.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// gangs is the part of a ledger that hears of pod groups.
+// gangs is the part of a ledger that takes pod groups.
 type gangs interface {
 	ObserveGang(g ledger.Gang)
 	ForgetGang(key string)
@@ -31,8 +31,8 @@ func podGroups(to gangs, kick func(), unreadable func(error)) cache.ResourceEven
 	})
 }
 
-// observePodGroup keeps the last good declaration of a group that cannot be read any more. Of one that never could be, the ledger hears
-// nothing, and its pods wait as for a group that does not exist.
+// observePodGroup keeps the last good declaration of a group that cannot be read any more. If there never was one, the
+// group does not exist for the ledger, and its pods wait.
 func observePodGroup(to gangs, u *unstructured.Unstructured) error {
 	g, err := convert.Gang(u)
 	if err == nil {

@@ -5,8 +5,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// handler hears of objects of one kind: that one is there or has changed, and that one is gone. What an informer may hand over instead (a
-// tombstone) is unpacked here.
+// handler is called when an object of one kind exists or has changed, and when it is gone. It unpacks the tombstones
+// that an informer may pass instead.
 func handler[T any](seen, gone func(T)) cache.ResourceEventHandlerFuncs {
 	upsert := func(obj any) {
 		if object, ok := obj.(T); ok {
@@ -27,8 +27,8 @@ func handler[T any](seen, gone func(T)) cache.ResourceEventHandlerFuncs {
 	}
 }
 
-// renewing is a handler that also hears that an object is gone where another has taken its name while the watch was broken: what the first one
-// said is not the second's.
+// renewing is a handler that is also told that an object is gone if another took its name while the watch was broken:
+// the second does not inherit what the first one said.
 func renewing[T metav1.Object](seen, gone func(T)) cache.ResourceEventHandlerFuncs {
 	h := handler(seen, gone)
 	h.UpdateFunc = func(old, obj any) {

@@ -11,14 +11,15 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 )
 
-// owners are those that say they have one pod. By UID: an owner that is deleted and made again under its old name has other pods.
+// owners are those that say they have one pod, by UID: an owner that was replaced by a new one with the same name has
+// other pods.
 type owners struct {
 	mu     sync.RWMutex
 	onePod map[types.UID]struct{}
 	wanted sync.Once
 }
 
-// Owners is the handler for informers of what controls pods (see convert.OwnerOf), of whatever kind.
+// Owners is the handler for informers of objects that control pods, of any kind (see convert.OwnerOf).
 func (f *Feed) Owners() cache.ResourceEventHandler {
 	return renewing(func(o metav1.Object) {
 		if owner := convert.OwnerOf(o); owner != nil {
@@ -27,7 +28,7 @@ func (f *Feed) Owners() cache.ResourceEventHandler {
 	}, func(o metav1.Object) { f.owner(o.GetUID(), false) })
 }
 
-// owner notes what an owner says, and has its pods observed again where that is not what it said before.
+// owner notes what an owner says. If that is new, its pods are observed again.
 func (f *Feed) owner(uid types.UID, onePod bool) {
 	o := &f.owners
 	o.mu.Lock()
@@ -55,7 +56,7 @@ func (f *Feed) onePod(owner types.UID) bool {
 	return ok
 }
 
-// wantOwners asks for owners once a queue needs them: one that is, or was to the last, StateAware.
+// wantOwners asks for owners once there is a StateAware queue, or one that was StateAware when it was last readable.
 func (f *Feed) wantOwners(d queue.Declaration) {
 	if f.WantOwners != nil && (d.Spec.Policy == queue.StateAware || d.PolicyInForce == queue.StateAware) {
 		f.owners.wanted.Do(f.WantOwners)

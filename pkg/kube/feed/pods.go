@@ -18,18 +18,18 @@ type Feed struct {
 	Ledger *ledger.Ledger
 	// Ours tells whether pods with this schedulerName are ours to schedule.
 	Ours func(schedulerName string) bool
-	// Gate names the PreEnqueue plugin of another party that would hold the pod now, "" if none would.
+	// Gate names the PreEnqueue plugin of another party that would block the pod now, "" if none would.
 	Gate func(*v1.Pod) string
 	// Now is the time in nanoseconds since the epoch.
 	Now func() int64
 	// Kick is called after each event: a round of the dispatcher may be due. It must not block.
 	Kick    func()
 	Classes *Classes
-	// Unreadable hears why a pod group is not taken in; nil: nobody does. (A Queue has a status for that.)
+	// Unreadable, if set, is called with the error if a pod group cannot be read. (A Queue has a status for that.)
 	Unreadable func(error)
 	// WantOwners, if set, is called once, when owners begin to matter (see Owners): with the first StateAware queue.
 	WantOwners func()
-	// Resized, if set, is called when an owner says of its pods what it did not say before: they must be observed again.
+	// Resized, if set, is called when an owner says something new about its pods: they must be observed again.
 	Resized func(owner types.UID)
 
 	generations sync.Map // of Queues, by name
@@ -97,8 +97,8 @@ func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) {
 	}
 }
 
-// bound is when the pod got its node. The API server writes the condition with the node; a pod that was made with one has none at first, and
-// shows when its kubelet took it in.
+// bound returns when the pod got its node. The API server writes the condition with the node. A pod that was created
+// with a node has no such condition at first; then the time counts at which its kubelet took it in.
 func bound(pod *v1.Pod) int64 {
 	at := pod.CreationTimestamp
 	if start := pod.Status.StartTime; !start.IsZero() {

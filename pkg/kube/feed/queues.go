@@ -10,8 +10,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 )
 
-// Queues is the handler for a dynamic informer of Queues. Decoding is done here, object by object: a typed informer would lose the
-// whole list over one object that a newer, laxer CRD let in.
+// Queues is the handler for a dynamic informer of Queues. It decodes object by object: a typed informer would lose the
+// whole list over one object that a newer, laxer CRD accepted.
 func (f *Feed) Queues() cache.ResourceEventHandler {
 	return renewing(func(u *unstructured.Unstructured) {
 		f.observeQueue(u)

@@ -12,8 +12,9 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// Rebuild makes a ledger of a set of objects, as the scheduler's own is made by its informers when it begins to lead. schedulers are the schedulerNames that are ours.
-// The order of the objects makes no difference. A pod or Queue that says nothing of its creation is created now.
+// Rebuild makes a ledger from a set of objects, as informers fill that of a scheduler that begins to lead. schedulers
+// are the schedulerNames that are ours. The order of the objects makes no difference. A pod or Queue without a creation
+// time is created now.
 func Rebuild(s *objects.Set, schedulers []string, now time.Time, o ledger.Options) *ledger.Ledger {
 	f := &Feed{
 		Ledger: ledger.New(o), Ours: func(name string) bool { return slices.Contains(schedulers, name) },
@@ -38,7 +39,8 @@ func Rebuild(s *objects.Set, schedulers []string, now time.Time, o ledger.Option
 	for _, o := range s.Owners {
 		owners.OnAdd(o, true)
 	}
-	// Which labels make a class is known before the first pod gets one: the scheduler observes its pods again when it learns of more.
+	// Which labels make a class must be known before the first pod gets a class; the scheduler observes its pods again
+	// instead when it learns of more labels.
 	for _, p := range s.Pods {
 		if !ended(p) {
 			f.Classes.see(p)
@@ -51,7 +53,8 @@ func Rebuild(s *objects.Set, schedulers []string, now time.Time, o ledger.Option
 	return f.Ledger
 }
 
-// queueAt and podAt fill in the creation of objects that people wrote. Objects of a set are shared, so a copy gets it.
+// queueAt and podAt fill in the creation time of objects that people wrote. They change a copy, because the objects of a
+// set are shared.
 
 func queueAt(q *unstructured.Unstructured, at metav1.Time) *unstructured.Unstructured {
 	if said, _, err := unstructured.NestedFieldNoCopy(q.Object, "metadata", "creationTimestamp"); said != nil || err != nil {
@@ -71,8 +74,8 @@ func podAt(p *v1.Pod, at metav1.Time) *v1.Pod {
 	return &c
 }
 
-// gateOf says what PreEnqueue plugin would hold the pod, as far as the pod itself tells: whether a claim that it names exists, or a
-// plugin of somebody else would hold it, only the scheduler knows.
+// gateOf returns the PreEnqueue plugin that would block the pod, as far as the pod shows it. Only the scheduler knows
+// whether a claim that the pod names exists, and what plugins of other parties do.
 func gateOf(p *v1.Pod) string {
 	if len(p.Spec.SchedulingGates) > 0 {
 		return "SchedulingGates"

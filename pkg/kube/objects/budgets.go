@@ -14,8 +14,8 @@ type Budget struct {
 	Allowed int
 }
 
-// Budgets are those of the set. How many pods may go is what the status says, as the Eviction API takes it: none while the status is of an
-// older spec. A sketch has no status; there the spec and the pods decide.
+// Budgets returns the budgets of the set. The status says how many pods may be evicted, as the Eviction API reads it:
+// none while the status is of an older spec. A hand-written file has no status; there the spec and the pods decide.
 func (s *Set) Budgets() []Budget {
 	all := make([]Budget, 0, len(s.PodDisruptionBudgets))
 	for _, b := range s.PodDisruptionBudgets {
@@ -44,7 +44,7 @@ func (s *Set) Budgets() []Budget {
 	return all
 }
 
-// desired is how many of so many pods must stay. Percentages round up, as the disruption controller has it.
+// desired returns how many of so many pods must stay. Percentages round up, as in the disruption controller.
 func desired(b *policyv1.PodDisruptionBudget, pods int) int {
 	of, spared := b.Spec.MinAvailable, false
 	if b.Spec.MaxUnavailable != nil {

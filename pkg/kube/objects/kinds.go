@@ -21,7 +21,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 )
 
-// kinds are those a stream may hold. Those that are not kept have no effect on the picture today, but belong to what people dump.
+// kinds are those that a stream may hold. Some are not kept: they do not matter to a picture, but dumps contain them.
 var kinds = []struct{ kind, apiVersion string }{
 	{"Queue", v1alpha1.GroupVersion.String()},
 	{"Node", "v1"},
@@ -74,7 +74,7 @@ func (h header) String() string {
 	return h.Kind + " " + h.Name
 }
 
-// headerOf fails only where the text is no object, or its kind no string.
+// headerOf fails only if the text is no object, or its kind is no string.
 func headerOf(raw []byte) (header, error) {
 	var top struct {
 		Kind       string          `json:"kind"`
@@ -111,8 +111,8 @@ func (h header) known() error {
 	return nil
 }
 
-// guessed takes in raw if it is a pod, as nearly all objects of a large stream are: to look for the kind first would be to read each twice.
-// of is the kind of the List that leaves out the kinds of its items.
+// guessed takes in raw if it is a pod. Nearly all objects of a large stream are pods, and finding the kind first would
+// mean to read each of them twice. of is the kind of the List if it leaves out the kinds of its items.
 func (r *reader) guessed(raw []byte, of string) bool {
 	if r.guess != "Pod" {
 		return false
@@ -197,7 +197,7 @@ func (r *reader) decode(h header, raw []byte) error {
 	return nil
 }
 
-// podGroup takes in a pod group of either kind: the apiVersion, which an item of a list may leave out, tells which.
+// podGroup takes in a pod group of either kind. The apiVersion tells which; an item of a list may leave it out.
 func (r *reader) podGroup(h header, raw []byte) error {
 	u := &unstructured.Unstructured{}
 	if err := utiljson.Unmarshal(raw, &u.Object); err != nil {
@@ -235,10 +235,10 @@ func (r *reader) pod(p *corev1.Pod) error {
 
 type key struct{ kind, namespace, name string }
 
-// stand-in for the UID that the API server would have given. No real one has a slash.
+// stand-in for a missing UID. No real UID has a slash.
 func (k key) uid() types.UID { return types.UID(k.kind + "/" + k.namespace + "/" + k.name) }
 
-// keep puts o into list, unless an older or newer state of it is there already: then the newer one counts.
+// keep puts o into list. If another state of the same object is there already, the newer one stays.
 func keep[T metav1.Object](r *reader, list *[]T, kind string, o T) error {
 	o.SetManagedFields(nil) // a third of a pod, and of no use
 	k := key{kind, o.GetNamespace(), o.GetName()}
@@ -264,15 +264,15 @@ func keep[T metav1.Object](r *reader, list *[]T, kind string, o T) error {
 	return nil
 }
 
-// older compares resource versions where both objects have one; else what comes later in the stream is newer.
+// older compares resource versions if both objects have one; otherwise the later object in the stream is newer.
 func older(o, than metav1.Object) bool {
 	a, errA := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
 	b, errB := strconv.ParseUint(than.GetResourceVersion(), 10, 64)
 	return errA == nil && errB == nil && a < b
 }
 
-// checkNode refuses what no API server would let in, and a sketch that would silently offer nothing: the scheduler counts nodes that say
-// they are Ready, and no other.
+// checkNode refuses what no API server would accept, and a hand-written node that would silently offer nothing: the
+// scheduler counts only nodes that say they are Ready.
 func checkNode(n *corev1.Node) error {
 	if n.UID == "" && len(n.Status.Conditions) == 0 && len(n.Status.Allocatable) > 0 {
 		return errors.New(`status.conditions are missing, so no scheduler would use it; allowed is a list with {type: Ready, status: "True"}, or "False"`)
@@ -308,7 +308,7 @@ func checkPod(p *corev1.Pod) error {
 	return checkStatuses(p)
 }
 
-// checkStatuses looks at what counts while a pod is resized in place.
+// checkStatuses checks the amounts that count while a pod is resized in place.
 func checkStatuses(p *corev1.Pod) error {
 	for _, of := range []struct {
 		field string
@@ -343,7 +343,8 @@ func checkAmounts(field string, amounts corev1.ResourceList) error {
 	return fmt.Errorf("%s: %s is %s; allowed is 0 or more, with an exponent of at most %d", field, name, q.String(), maxExponent)
 }
 
-// maxExponent bounds amounts like 1e999999999, for whose sum with another there is no memory. Amounts saturate long before.
+// maxExponent bounds amounts like 1e999999999, whose sum with another amount would need too much memory. Amounts
+// saturate long before.
 const maxExponent = 99
 
 func isHuge(q resource.Quantity) bool { return -q.AsDec().Scale() > maxExponent }

@@ -1,8 +1,9 @@
 // Package objects holds the API objects that a picture of a cluster is made of, wherever they come from: a file as `kubectl get -o yaml`
 // writes it, or a live API server.
 //
-// In: a stream. Out: a Set, or an error that names the stream, the place in it, the object, and what is allowed. It judges only what no API
-// server would have let in. What is wrong with a Queue is found where the scheduler finds it, on the way into the ledger.
+// In: a stream. Out: a Set, or an error that names the stream, the place in it, the object, and what is allowed. It
+// refuses only what no API server would accept. Problems of Queues are found where the scheduler finds them: on the way
+// into the ledger.
 package objects
 
 import (
@@ -18,8 +19,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 )
 
-// Set is what is known of one cluster at one moment. Queues and PodGroups are undecoded, since one that cannot be read must hide no other. The objects of
-// a set are shared and never edited.
+// Set is what is known of one cluster at one moment. Queues and PodGroups are not decoded, so that an unreadable one
+// hides no other. The objects of a set are shared and never edited.
 type Set struct {
 	Queues        []*unstructured.Unstructured
 	Nodes         []*corev1.Node

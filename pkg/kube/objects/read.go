@@ -12,12 +12,13 @@ import (
 
 // Read reads a stream of YAML documents or JSON objects, single ones or Lists, as kubectl writes them. name is what errors call the stream.
 //
-// A List is read item by item, since that of a large cluster is larger than all that a command keeps of it. The stream decoders of apimachinery
-// and the resource builder of cli-runtime hold a whole List, whose tree is some 25 times as long as a text in YAML. An empty stream is an empty set.
+// A List is read item by item, since that of a large cluster is larger than everything a command keeps of it. The stream
+// decoders of apimachinery and the resource builder of cli-runtime keep a whole List in memory, and its tree is about 25
+// times the size of a YAML text. An empty stream is an empty set.
 //
-// Objects may be written by hand: a uid is made up of kind, namespace and name, a missing namespace is "default", and what says nothing of its
-// creation is created when the picture is looked at (see feed.Rebuild). Nothing else is filled in: objects are read as an API server stores
-// them.
+// Objects may be written by hand. A missing uid is made from kind, namespace and name; a missing namespace is "default";
+// an object without a creation time is created when the picture is made (see feed.Rebuild). Nothing else is filled in:
+// objects are read as an API server stores them.
 func Read(name string, from io.Reader) (*Set, error) { return read(name, from, wholeUpTo) }
 
 func read(name string, from io.Reader, whole int) (*Set, error) {
@@ -72,14 +73,14 @@ func (r *reader) stream(from *bufio.Reader) error {
 	return r.yamlStream(bufio.NewReader(io.MultiReader(d.Buffered(), from)))
 }
 
-// isJSON tells a JSON object from a mapping in YAML's flow style, whose keys nobody quotes.
+// isJSON tells a JSON object from a mapping in YAML's flow style, whose keys are not quoted.
 func isJSON(text []byte) bool {
 	text, braced := bytes.CutPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{"))
 	text = bytes.TrimLeft(text, " \t\r\n")
 	return braced && (len(text) == 0 || text[0] == '"' || text[0] == '}')
 }
 
-// jsonObjects reads objects until the stream ends or, more, something other than an object begins.
+// jsonObjects reads objects until the stream ends. more: something other than an object follows.
 func (r *reader) jsonObjects(d *json.Decoder) (more bool, err error) {
 	for d.More() {
 		var next [1]byte
@@ -91,14 +92,14 @@ func (r *reader) jsonObjects(d *json.Decoder) (more bool, err error) {
 			return false, err
 		}
 	}
-	// More is false at the end and where reading failed, which Token tells apart.
+	// More is false at the end and after an error; Token tells which.
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return false, r.at(err)
 	}
 	return false, nil
 }
 
-// jsonObject reads one object, a List or not, which only its end tells: kubectl sorts `items` before `kind`.
+// jsonObject reads one object. Only its end tells whether it is a List: kubectl sorts `items` before `kind`.
 func (r *reader) jsonObject(d *json.Decoder) error {
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return r.at(orCut(err, fmt.Errorf("%v is not an object; allowed are %s", t, allowed())))
@@ -173,7 +174,7 @@ func (r *reader) jsonItems(d *json.Decoder, l *list) error {
 	return nil
 }
 
-// orCut says that the stream is cut off where it is; otherwise it returns err, or other if there is none.
+// orCut returns an error about a stream that is cut off here, if it is; otherwise err, or other if err is nil.
 func orCut(err, other error) error {
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
@@ -193,7 +194,8 @@ type list struct {
 	unnamed    [][]byte // items that leave out their kind, while that of the List is not known
 }
 
-// item reads one item, which is valid only until it returns. The lists that a client of one type writes leave out the kinds of their items.
+// item reads one item, which is valid only until item returns. Typed clients write lists whose items leave out their
+// kind.
 func (r *reader) item(l *list, raw []byte) error {
 	l.count++
 	if len(r.items) == maxLevels {
@@ -221,7 +223,7 @@ func (r *reader) item(l *list, raw []byte) error {
 	return r.object(h, raw)
 }
 
-// end judges an object of which all but the items is in rest.
+// end takes in an object after its items were read; rest is the object without them.
 func (r *reader) end(l *list, rest []byte) error {
 	h, err := headerOf(rest)
 	if err != nil {

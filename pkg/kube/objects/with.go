@@ -11,9 +11,9 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 )
 
-// With returns the set as it would be once the Queues of overlay were applied: a Queue of a name that is there has the overlay's spec and
-// stays what it was otherwise, and one of a new name is created by then (see feed.Rebuild on objects without a time). Overlays hold Queues
-// only, and none that a scheduler could not read: there is nothing to see in a Queue that would never be in force.
+// With returns the set as it would be after applying the Queues of overlay. An existing Queue gets the overlay's spec
+// and keeps everything else. A new Queue counts as created now (see feed.Rebuild on objects without a time). Overlays
+// hold Queues only, all of them readable: a Queue that would never be in force would show nothing.
 func (s *Set) With(overlay *Set) (*Set, error) {
 	if err := overlay.onlyQueues(); err != nil {
 		return nil, overlay.says(err)
@@ -83,7 +83,7 @@ func respecified(q, by *unstructured.Unstructured) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: object}
 }
 
-// created is the Queue as if it were made now: what an older one of its name had come to is not its own.
+// created returns the Queue as if it were made now, without the status of an older Queue of its name.
 func created(q *unstructured.Unstructured) *unstructured.Unstructured {
 	fresh := &unstructured.Unstructured{Object: map[string]any{"apiVersion": q.GetAPIVersion(), "kind": q.GetKind()}}
 	fresh.SetName(q.GetName())

@@ -13,14 +13,16 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// wholeUpTo is the size up to which a YAML document is parsed as a whole. The tree that a YAML parser builds is some 25 times the text.
+// wholeUpTo is the size up to which a YAML document is parsed as a whole. The tree that a YAML parser builds is about 25
+// times the size of the text.
 const wholeUpTo = 1 << 20
 
-// blank is a document that says nothing.
+// blank is a document without content.
 var blank = regexp.MustCompile(`\A(?:\s|[#%].*\n)*\z`)
 
-// yamlStream reads documents between lines of `---` with apimachinery's reader, as kubectl does. That reader holds a whole document, and so
-// does every YAML parser for Go: the items of a large List are read before they get there.
+// yamlStream reads the documents between lines of `---` with apimachinery's reader, as kubectl does. That reader, like
+// every YAML parser for Go, keeps a whole document in memory. So the items of a large List are read before they get
+// there.
 func (r *reader) yamlStream(from io.Reader) error {
 	lines := bufio.NewReaderSize(from, r.whole+headSize)
 	documents := utilyaml.NewYAMLReader(lines) // reads line by line, and not ahead

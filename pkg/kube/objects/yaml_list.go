@@ -11,15 +11,15 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// headSize is how far a List's first item is looked for.
+// headSize is how far into a List its first item is looked for.
 const headSize = 4 << 10
 
 // listHead is how a List in block style begins: keys at the left margin, the last of which is items, and the dash of the first item.
 var listHead = regexp.MustCompile(`\A((?:---[ \t]*(?:#.*)?\r?\n|[#%].*\n|\s*\n)*` +
 	`(?:[A-Za-z]+:.*\n(?:[^-.\n].*\n|\n)*?)?items: *\r?\n(?: *(?:#.*)?\r?\n)*)( *)-\s`)
 
-// yamlList is a List that is read item by item. YAML tells the entries of a block sequence by a dash in one column and by nothing else: all
-// that is inside an entry must be indented deeper, also the lines of texts, whatever they hold.
+// yamlList is a List that is read item by item. In YAML, the entries of a block sequence begin with a dash in one
+// column, and everything inside an entry is indented deeper, also the lines of texts.
 type yamlList struct {
 	r    *reader
 	list list
@@ -28,8 +28,8 @@ type yamlList struct {
 	more bool   // keys follow the items
 }
 
-// largeList reads the items of a List that begins here and is too large to be parsed as a whole. It returns nil if there is none: all else,
-// also a List in another style, is parsed as a whole, whatever memory it takes.
+// largeList reads the items of a List that begins here and is too large to be parsed as a whole. It returns nil for
+// everything else: that is parsed as a whole, also a List in another style, whatever memory it takes.
 func (r *reader) largeList(lines *bufio.Reader) (*yamlList, error) {
 	head, err := peek(lines, headSize)
 	if err != nil || !bytes.HasPrefix(head, []byte("items:")) && !bytes.Contains(head, []byte("\nitems:")) {
@@ -91,7 +91,7 @@ func (l *yamlList) read(lines *bufio.Reader) error {
 	}
 }
 
-// classify tells by its head whether a line is inside an item, and whether it begins one.
+// classify returns whether a line is inside an item, and whether it begins one. It looks at the beginning of the line.
 func (l *yamlList) classify(head []byte) (inside, begins bool) {
 	text := bytes.TrimLeft(head, " ")
 	indent := len(head) - len(text)
@@ -105,7 +105,7 @@ func (l *yamlList) classify(head []byte) (inside, begins bool) {
 	return inside, begins
 }
 
-// after judges what follows the items: a key, a document, the end.
+// after handles what follows the items: a key, a document, or the end.
 func (l *yamlList) after(lines *bufio.Reader, head []byte) error {
 	switch {
 	case len(head) == 0, bytes.HasPrefix(head, []byte("---")):

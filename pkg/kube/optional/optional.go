@@ -1,4 +1,5 @@
-// Package optional follows a kind of object that a cluster may lack: a custom resource that nobody installed, or one behind a feature gate.
+// Package optional follows a kind of object that a cluster may lack: a custom resource that is not installed, or a kind
+// behind a feature gate.
 //
 // In: a client, a kind, and handlers for its objects. Out: what an informer gives, from the moment the kind is served. A plain informer
 // of a kind that is not served never syncs, and a program that waits for it never starts. The package writes nothing.
@@ -20,9 +21,9 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// While a kind is not served, it is asked for every absentEvery; while no server answers, every unknownEvery, since others may wait for the
-// answer. Both are one small request. To watch for the definition instead would take the permission to read all definitions, and would not
-// see a kind that a feature gate brings.
+// While a kind is not served, the server is asked for it every absentEvery; while no server answers, every unknownEvery,
+// since other informers may wait for the answer. Both are one small request. Watching the definitions instead would need
+// the permission to read all of them, and would miss kinds that a feature gate brings.
 const (
 	absentEvery  = 10 * time.Second
 	unknownEvery = time.Second
@@ -40,7 +41,7 @@ type Informer struct {
 	served   atomic.Bool
 }
 
-// New returns an informer that h hears of. The clock is for tests; nil is the real one.
+// New returns an informer that calls h. The clock is for tests; nil is the real one.
 func New(client dynamic.Interface, kind schema.GroupVersionResource, h cache.ResourceEventHandler, c clock.Clock) (*Informer, error) {
 	if c == nil {
 		c = clock.RealClock{}
@@ -58,8 +59,8 @@ func (i *Informer) HasSynced() bool {
 // GetStore returns the objects as last seen, to be read only. It is empty while the kind is missing.
 func (i *Informer) GetStore() cache.Store { return i.informer.GetStore() }
 
-// Run waits for the kind and then informs of it until the context ends. A kind that goes away again takes its objects with it, and the
-// informer waits for it by itself.
+// Run waits for the kind and then follows it until the context ends. If the kind disappears, its objects are reported as
+// deleted, and Run waits for the kind again.
 func (i *Informer) Run(ctx context.Context) {
 	logger := klog.FromContext(ctx).WithValues("kind", i.kind.GroupResource())
 	said := ""
@@ -88,8 +89,8 @@ func (i *Informer) Run(ctx context.Context) {
 	}
 }
 
-// refused reports whether a server said no, and means it: nobody shall wait for a kind that he may not read, or that its server cannot
-// read. What passes by itself is no answer.
+// refused reports whether a server has answered no: the kind may not be read, or the server cannot read it. A failure
+// that passes by itself is no answer.
 func refused(err error) bool {
 	var status apierrors.APIStatus
 	return errors.As(err, &status) && !apierrors.IsServiceUnavailable(err) && !apierrors.IsTooManyRequests(err) &&

@@ -14,7 +14,8 @@ func Named(ctx context.Context, name string) context.Context {
 	return klog.NewContext(ctx, klog.FromContext(ctx).WithName(name))
 }
 
-// complaintEvery is how often the same trouble may be mentioned. When an API server is down, thousands of writes fail for one reason.
+// complaintEvery is how often the same failure may be logged. When an API server is down, thousands of writes fail for
+// one reason.
 const complaintEvery = time.Minute
 
 // Complaints says which failures to log: the first for each reason, then at most one a minute. The zero value is ready; it is for one
@@ -28,7 +29,7 @@ type complaint struct {
 	quiet int
 }
 
-// Due reports whether to log the failure, and how many of its kind went unmentioned since the last that was logged.
+// Due reports whether to log the failure, and how many of its kind were not logged since the last one.
 func (c *Complaints) Due(err error, now time.Time) (unmentioned int, due bool) {
 	kind := apierrors.ReasonForError(err)
 	k := c.kinds[kind]
@@ -47,7 +48,7 @@ func (c *Complaints) Due(err error, now time.Time) (unmentioned int, due bool) {
 	return unmentioned, true
 }
 
-// Log logs the failure if it is due. pairs name the object. The end of the context is no failure: we are told to stop.
+// Log logs the failure if it is due. pairs name the object. The end of the context is no failure.
 func (c *Complaints) Log(ctx context.Context, now time.Time, err error, what string, pairs ...any) {
 	if ctx.Err() != nil {
 		return

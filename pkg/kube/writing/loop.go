@@ -10,16 +10,16 @@ import (
 // Interval is the time between two passes of a loop.
 const Interval = 500 * time.Millisecond
 
-// Loop makes the passes of a writer that compares, in each, what all objects should say with what they say. Such a writer has no use for a
-// workqueue: what is to be written follows from one snapshot of the ledger, the oldest or most urgent difference is written first, and how
-// many writes a pass makes depends on how busy the cluster is. A Loop is for one goroutine.
+// Loop makes the passes of a writer. In each pass the writer compares what all objects should say with what they say. A
+// workqueue does not serve such a writer: the writes follow from one snapshot of the ledger, the oldest or most urgent
+// difference goes first, and the number of writes depends on how busy the cluster is. A Loop is for one goroutine.
 type Loop struct {
 	Clock clock.WithTicker
 	*Pace
 	complaints Complaints
 }
 
-// NewLoop returns a loop that lets pass so many writes a second. c nil is the real clock.
+// NewLoop returns a loop that allows so many writes a second. If c is nil, it uses the real clock.
 func NewLoop(perSecond int, c clock.WithTicker) *Loop {
 	if c == nil {
 		c = clock.RealClock{}

@@ -14,9 +14,9 @@ func NewLimiter(perSecond int, interval time.Duration, c clock.PassiveClock) flo
 	return flowcontrol.NewTokenBucketPassiveRateLimiterWithClock(float32(perSecond), burst, c)
 }
 
-// While pods flow, a pass writes at most busyWrites objects, and no pass follows another within busyEvery. Each write costs an apiserver
-// more than a bind does: with 100 busy queues at 50 writes a second it was a third of its CPU. A handful of queues stays up to date all
-// the same, and the rest follows as soon as there is a breath.
+// While pods flow, a pass writes at most busyWrites objects, and passes are at least busyEvery apart. Each write costs
+// an API server more than a bind does: with 100 busy queues, 50 writes a second took a third of its CPU. A few queues
+// stay up to date all the same, and the rest follows when fewer pods flow.
 const (
 	busyWrites = 10
 	busyEvery  = 2 * time.Second
@@ -28,7 +28,7 @@ type Pace struct {
 	wroteAt time.Time
 }
 
-// NewPace lets pass so many writes a second, and fewer while pods flow.
+// NewPace allows so many writes a second, and fewer while pods flow.
 func NewPace(perSecond int, interval time.Duration, c clock.PassiveClock) *Pace {
 	return &Pace{limiter: NewLimiter(perSecond, interval, c)}
 }

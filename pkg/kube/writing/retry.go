@@ -15,7 +15,7 @@ type Retry struct {
 	at       time.Time
 }
 
-// Postpone takes in a failure, and returns how long to wait.
+// Postpone notes a failure, and returns how long to wait.
 func (r *Retry) Postpone(now time.Time) time.Duration {
 	r.Failures++
 	pause := time.Duration(backoff.After(r.Failures, int64(longestPause)))

@@ -7,7 +7,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Trigger runs a loop that looks when it is kicked, and when the look before has asked for it.
+// Trigger runs a loop that looks when it is kicked, and at the time that the last look asked for.
 type Trigger chan struct{}
 
 // NewTrigger returns a trigger that was not kicked.

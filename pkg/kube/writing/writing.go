@@ -1,8 +1,8 @@
 // Package writing holds what the writers of this floor have in common: the name they write under, the loop and its pace, the pause after a
 // failure, and how often a failure is worth a line in the log.
 //
-// In: options, errors and functions that write. Out: loops, limiters, pauses and lines in the log. It talks to no server itself, and reads
-// no clock but the one it is given.
+// In: options, errors and functions that write. Out: loops, limiters, pauses and log lines. It talks to no server
+// itself, and reads only the clock that it is given.
 package writing
 
 import (
@@ -28,8 +28,8 @@ const Timeout = 10 * time.Second
 // AtOnce bounds the requests under way.
 const AtOnce = 4
 
-// Send makes writes, a few at a time, and then takes note of how each one went, one after the other. Where the context has ended, of none: some were
-// not even tried.
+// Send makes writes, a few at a time, and then passes the result of each to note, one after the other. If the context
+// has ended, it passes none: some were not even tried.
 func Send[T any](ctx context.Context, due []T, write func(context.Context, T) (*unstructured.Unstructured, error),
 	note func(context.Context, T, *unstructured.Unstructured, error)) {
 	answers, errs := make([]*unstructured.Unstructured, len(due)), make([]error, len(due))
@@ -42,7 +42,8 @@ func Send[T any](ctx context.Context, due []T, write func(context.Context, T) (*
 	}
 }
 
-// IsForAnother reports whether a patch that states a UID was for another object of the name. The API server answers that a UID cannot be changed.
+// IsForAnother reports whether a patch that states a UID met another object with the same name. The API server answers
+// that a UID cannot be changed.
 func IsForAnother(err error) bool {
 	var status apierrors.APIStatus
 	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
