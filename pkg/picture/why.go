@@ -45,7 +45,7 @@ type Answer struct {
 	WouldStartIf []Change
 }
 
-// Blocker is something that stops a pod, and who uses what the pod needs.
+// Blocker is something that stops a pod, and the applications that use what the pod needs.
 type Blocker struct {
 	Reason  reason.Reason
 	Holders []ledger.Holder
@@ -112,7 +112,7 @@ func (p *Picture) ahead(a *Answer, uids []ledger.UID) {
 	}
 }
 
-// blocker adds who uses what is lacking.
+// blocker adds the applications that use what is lacking.
 func (p *Picture) blocker(r reason.Reason) Blocker {
 	b := Blocker{Reason: r}
 	switch r.Code {

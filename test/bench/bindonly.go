@@ -25,9 +25,9 @@ import (
 // bindsInFlight is how many binds the contestant without decisions has under way: as many as Fairway's window.
 const bindsInFlight = 64
 
-// bindOnlyCommand is the contestant that shows what the control plane takes: it binds each pod it sees to the next node, with the
-// client limits of the others, and looks at nothing else. No scheduler can be faster; what one lacks to it is what decisions (and the
-// event for every bind) cost.
+// bindOnlyCommand is the contestant that shows the limit of the control plane: it binds each pod to the next node, with
+// the same client limits as the others, and does nothing else. No scheduler can be faster. The difference is what
+// decisions cost, and the event for every bind.
 func bindOnlyCommand(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(bindOnlyName, flag.ContinueOnError)
 	flags.SetOutput(os.Stderr)

@@ -65,16 +65,16 @@ func (c *child) awaitReady(ctx context.Context, client *http.Client) error {
 	}
 }
 
-// childClient is a client for what the children serve. Schedulers make their certificates up when they start, so there is nothing to
-// verify them with; they know us by our client certificate, and both ends are on loopback.
+// childClient is a client for the children's endpoints. Schedulers create their certificates when they start, so they
+// cannot be verified; the children verify our client certificate, and both ends are on loopback.
 func childClient(admin *rest.Config) (*http.Client, error) {
 	config := rest.CopyConfig(admin)
 	config.Insecure, config.CAData, config.CAFile = true, nil, ""
 	return rest.HTTPClientFor(config)
 }
 
-// freePort finds a port that nobody listens on, below those that the kernel hands to outgoing connections: hundreds of those come and go
-// before the child listens.
+// freePort finds a port on which nothing listens. It is below the range that the kernel gives to outgoing connections:
+// hundreds of those come and go before the child listens.
 func freePort() (int, error) {
 	const lowest, highest = 12000, 20000
 	for range 100 {

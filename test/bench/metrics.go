@@ -11,8 +11,8 @@ import (
 // attemptsMetric counts scheduling attempts by their result: scheduled, unschedulable, error.
 const attemptsMetric = "scheduler_schedule_attempts_total"
 
-// counterBy reads a counter from a page in Prometheus' text format and adds its series up by one label. Series that nobody has counted in
-// yet are not on the page, so a counter that is absent is empty, not an error.
+// counterBy reads a counter from a page in Prometheus' text format and sums its series by one label. A series appears on
+// the page with its first count, so an absent counter is empty, not an error.
 func counterBy(page []byte, name, label string) (map[string]float64, error) {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(bytes.NewReader(page))

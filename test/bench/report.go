@@ -62,7 +62,7 @@ type ratio struct {
 	Met        *bool     `json:"met,omitempty"`
 }
 
-// goal is what Fairway is to reach against stock kube-scheduler with its defaults. It is judged by the ratio of the medians.
+// goal is what Fairway should reach against stock kube-scheduler with its defaults, judged by the ratio of the medians.
 type goal struct {
 	text string
 	met  func(ratio float64) bool
@@ -73,7 +73,7 @@ var goals = map[string]goal{
 	"cpuSecondsPer1000Pods": {"at most 1.10", func(ratio float64) bool { return ratio <= 1.10+rounding }},
 }
 
-// rounding is more than binary fractions lose: who reaches a goal exactly has met it.
+// rounding is more than the error of binary fractions: a result exactly at a goal has reached it.
 const rounding = 1e-9
 
 func summarizeModes(s settings, results []result) []modeSummary {
@@ -119,8 +119,8 @@ func valuesOf(m measure, runs []result) []float64 {
 	return values
 }
 
-// pairs are the comparisons that answer a question: Fairway to each stock, more queues to fewer, stock with fewer nodes to stock, and
-// everybody to the limit.
+// pairs are the comparisons that answer a question: Fairway with each stock scheduler, more queues with fewer, stock
+// with fewer nodes with stock, and all with the limit.
 func pairs(contestants []contestant) [][2]contestant {
 	var found [][2]contestant
 	add := func(over, under string, distinct bool) {

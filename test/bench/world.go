@@ -44,10 +44,10 @@ var (
 
 // world is the control plane that all contestants run on.
 //
-// It has etcd and kube-apiserver and nothing else. Nodes are objects without anybody behind them: no controller doubts that they are
-// Ready, and nobody starts what is bound to them. KWOK would, and so write to every pod while the scheduler is being measured, with CPU
-// time that the two cores of a small machine do not have to spare. What is left out this way is one update of a bound pod for each
-// bind, for all contestants alike.
+// It has etcd and kube-apiserver and nothing else. Nodes are objects without a kubelet: no controller doubts that they
+// are Ready, and nothing starts the pods that are bound to them. KWOK would start them, and its write to every pod would
+// take CPU time from the scheduler while it is measured: a small machine has only two cores. So one update of each bound
+// pod is missing, for all contestants alike.
 type world struct {
 	cluster *localcluster.Cluster
 	config  *rest.Config

@@ -1,8 +1,8 @@
 // Package dump writes what `kubectl get queues,nodes,pods --all-namespaces -o yaml|json` would print of a cluster of any size, for tests and
 // benchmarks.
 //
-// In: how many of what. Out: one List, the same for the same numbers. The objects are as long as real ones, with managedFields and all that
-// an API server, kube-scheduler and kubelet add. It is no part of what is shipped, and must know nothing of who reads it.
+// In: how many of each kind. Out: one List, the same for the same numbers. The objects are as long as real ones, with
+// managedFields and everything that an API server, kube-scheduler and kubelet add. It must not depend on its readers.
 package dump
 
 import (

@@ -1,7 +1,7 @@
 // Package fingerprint writes what must be the same in two ledgers that were given the same objects, in whatever order and at whatever time.
 //
-// In: a ledger. Out: a text with a line for each queue and each pod, so that a test that compares two can show the lines that differ. It uses what
-// every reader of a ledger sees, and must not look behind it.
+// In: a ledger. Out: a text with a line for each queue and each pod, so that a test can show the lines that differ. It
+// uses only what every reader of a ledger sees.
 package fingerprint
 
 import (

@@ -44,8 +44,7 @@ func (w *World) inLive() *live {
 	return w.live
 }
 
-// syncLive tells the ledger of every queue; what it knows it passes over. From then on
-// the cluster is what the nodes come to.
+// syncLive passes every queue to the ledger. From then on the nodes are the cluster.
 func (w *World) syncLive() {
 	if w.live == nil {
 		return
@@ -63,7 +62,7 @@ func (w *World) syncLive() {
 	w.cluster = w.live.ledger.Snapshot().Total
 }
 
-// node NAME cpu=100 memory=400Gi adds a node or changes it; no amounts: it leaves.
+// node NAME cpu=100 memory=400Gi adds a node or changes it. Without amounts the node is removed.
 func (w *World) setNode(s statement) (string, error) {
 	name, err := s.word("name")
 	if err != nil {
@@ -210,7 +209,7 @@ func (l *live) named(words []string) ([]int, error) {
 	return out, nil
 }
 
-// bind NAME... says that another scheduler has bound these pods, which asks no limit.
+// bind NAME... : another scheduler has bound these pods, whatever the limits.
 func (w *World) bindPods(s statement) (string, error) {
 	l := w.inLive()
 	at, err := l.named(s.words)
@@ -261,9 +260,8 @@ func (w *World) showBooks(statement) (string, error) {
 	return table(rows), nil
 }
 
-// restart [status=lost] starts the scheduler again: it knows nothing but the objects, and
-// sees the last pod first. What no pod tells stands in the status of queues, unless that
-// is lost.
+// restart [status=lost] starts the scheduler again. It knows only the objects, and sees the last pod first. What pods do
+// not show is in the status of queues, unless that is lost.
 func (w *World) restart(s statement) (string, error) {
 	old := w.inLive()
 	w.writeStatus()

@@ -11,7 +11,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/picture"
 )
 
-// picture is what anybody can make of the objects as they are.
+// picture is the picture that kubectl fairway makes of the objects.
 func (w *World) picture() *picture.Picture {
 	l := w.inLive()
 	w.writeStatus()

@@ -11,7 +11,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// setPreemption sets what a queue states about giving shares back: preemption.fairShareTimeout=60s and its siblings.
+// setPreemption sets the preemption settings of a queue: preemption.fairShareTimeout=60s and so on.
 func setPreemption(p *queue.Preemption, o option, key string) (err error) {
 	switch key {
 	case "fairShareThreshold":
@@ -49,7 +49,7 @@ func parseBool(o option) error {
 	return nil
 }
 
-// parseTimeout reads a duration; unset takes back what was stated before, and never, where that may be, switches off.
+// parseTimeout reads a duration. "unset" removes the setting; "never", if allowed, switches preemption off.
 func parseTimeout(o option, mayBeNever bool) (queue.Timeout, error) {
 	switch {
 	case o.value() == "unset":
@@ -64,8 +64,8 @@ func parseTimeout(o option, mayBeNever bool) (queue.Timeout, error) {
 	return queue.Timeout{Stated: true, Nanoseconds: d.Nanoseconds()}, nil
 }
 
-// starvation prints the queues that are below what they are entitled to: since when, when their timeouts pass, whether a claim is open, and what it
-// still lacks.
+// starvation prints the starved queues: since when, when their timeouts pass, whether a claim is open, and what it still
+// lacks.
 func (w *World) showStarvation(statement) (string, error) {
 	l := w.inLive().ledger
 	l.LookAtStarvation(w.now * second)
@@ -101,8 +101,8 @@ func clock(at int64) string {
 	return time.Unix(0, at).UTC().Format(time.TimeOnly)
 }
 
-// preempt [short] makes a round of preemption if one is due: it looks at the clocks, plans, and has the ledger adopt the plan. It prints the plan;
-// short: of victims only how many.
+// preempt [short] makes a round of preemption if one is due: it checks the clocks, makes a plan, and the ledger adopts
+// it. It prints the plan; with "short" only the number of victims.
 func (w *World) preempt(s statement) (string, error) {
 	l, now := w.inLive(), w.now*second
 	due, next := l.ledger.LookAtStarvation(now)
@@ -124,7 +124,8 @@ func (w *World) preempt(s statement) (string, error) {
 	return text, nil
 }
 
-// what-preemption prints what a round would do if the timeouts of all queues that are below had passed. It does nothing.
+// what-preemption prints the round that would follow if the timeouts of all starved queues had passed. It changes
+// nothing.
 func (w *World) whatPreemption(s statement) (string, error) {
 	l := w.inLive()
 	world := l.ledger.WhatPreemption(w.now * second)
@@ -134,7 +135,8 @@ func (w *World) whatPreemption(s statement) (string, error) {
 	return planText(world, preemption.Make(world, l.feasibility(world)), len(s.words) > 0), nil
 }
 
-// planText says what a plan does: of each claim what it is owed, who gets which place and why there are no more; then who goes for whom.
+// planText prints a plan: for each claim what it is owed, which pods get which nodes, and why no more; then the victims,
+// and for which pod each goes.
 func planText(w preemption.World, plan preemption.Plan, short bool) string {
 	var out strings.Builder
 	if plan.Stopped != "" {
@@ -202,7 +204,7 @@ func (w *World) setBudget(s statement) (string, error) {
 	return "", nil
 }
 
-// feasibility is what the ledger knows of nodes, with ports and budgets, which it does not know.
+// feasibility is what the ledger knows of nodes, plus ports and budgets, which it does not know.
 func (l *live) feasibility(w preemption.World) preemption.Feasibility {
 	return &feasible{Feasibility: l.ledger.Feasibility(w), live: l, world: w}
 }
@@ -221,7 +223,7 @@ type commit struct {
 	gone []string
 }
 
-// Fits adds ports: no two pods of a node have one.
+// Fits adds ports: two pods with the same port do not fit on one node.
 func (f *feasible) Fits(c *preemption.Claimant, node int, gone []string) bool {
 	if !f.Feasibility.Fits(c, node, gone) {
 		return false

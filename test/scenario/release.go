@@ -11,8 +11,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// releasing is one release: pods go to their nodes, and those of a pod group wait there
-// until all of it has places.
+// releasing is one release: pods go to their nodes; pods of a group wait there until the whole group has nodes.
 type releasing struct {
 	*live
 	now   int64
@@ -20,9 +19,8 @@ type releasing struct {
 	waits map[ledger.UID]bool // has its place, and waits for its group
 }
 
-// release [short] [n=1] lets everything run that may run now, or the first n of it, one after the
-// other, and prints the pods in that order, or how many. Of a pod group it lets as many run as start
-// together.
+// release [short] [n=1] starts all pods that may start now, or the first n, one after the other. It prints the pods in
+// that order, or with "short" only how many. Pods of a group start together.
 func (w *World) release(s statement) (string, error) {
 	l, now := w.inLive(), w.now*second
 	most := math.MaxInt
@@ -100,8 +98,8 @@ func (to *releasing) fail(uid ledger.UID, f ledger.Failure) {
 	to.ledger.Fail(uid, f, to.now)
 }
 
-// firstFit is where the pod has its place with those of its group, or else the first node
-// with room for it that is not kept for others.
+// firstFit returns the node on which the pod has its room together with its group, or else the first node with room for
+// it that is not held for others.
 func (l *live) firstFit(p *ledger.Pod) string {
 	names := append(l.ledger.Candidates(p.UID, 1, math.MaxInt), slices.Sorted(maps.Keys(l.nodes))...)
 	open, kept := l.ledger.NodesOpenTo(p.UID)

@@ -26,7 +26,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// World is what the statements so far have said.
+// World is the world that the statements so far describe.
 type World struct {
 	now     int64 // in seconds
 	cluster resource.List
@@ -149,8 +149,8 @@ func (w *World) run(line string) (string, error) {
 	return text, err
 }
 
-// rebuild derives the tree. The policies it puts in force are what the next tree
-// falls back on, as the controller does with the status of a queue.
+// rebuild derives the tree. The policies in force are remembered for the next tree, as the status of a queue remembers
+// them.
 func (w *World) rebuild() {
 	w.tree = queue.Build(w.queues, w.occupancies(), w.cluster)
 	for i := range w.queues {

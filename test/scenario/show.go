@@ -59,7 +59,7 @@ func count(l queue.Limit) string {
 	return strconv.FormatInt(l.Most, 10)
 }
 
-// problems prints what owners of queues should know.
+// problems prints what is wrong with queues.
 func (w *World) showProblems(statement) (string, error) {
 	if len(w.tree.Problems) == 0 {
 		return "none\n", nil
@@ -96,9 +96,8 @@ func (w *World) showShares(s statement) (string, error) {
 	return table(rows), nil
 }
 
-// order [PATH] prints, from the root down to who is next, how those that have pods
-// waiting are ordered, each with the criterion that puts it behind the one before.
-// With a path it prints that level only.
+// order [PATH] prints, from the root down to the next pod, the order of the queues and applications that have waiting
+// pods, each with the criterion that puts it behind the one before. With a path it prints that level only.
 func (w *World) showOrder(s statement) (string, error) {
 	from := queue.Root
 	if len(s.words) > 0 {

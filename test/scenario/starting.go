@@ -8,7 +8,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 )
 
-// tellTime has the ledger know what time it is, as each round of the dispatcher does.
+// tellTime tells the ledger the time, as each round of the dispatcher does.
 func (w *World) tellTime() {
 	if w.live != nil {
 		w.live.ledger.TakeWoken(w.now * second)
@@ -51,7 +51,7 @@ func (w *World) deletePods(s statement) (string, error) {
 	return "", err
 }
 
-// writeStatus keeps in the objects what no pod tells, as the writers of their status do.
+// writeStatus keeps in the objects what pods do not show, as the status writers do.
 func (w *World) writeStatus() {
 	w.live.rememberWhole()
 	for _, q := range w.live.ledger.Snapshot().Queues {

@@ -141,7 +141,7 @@ type QueueSpec struct {
 	MaxStarting *int32 `json:"maxStarting,omitempty"`
 
 	// For policy StateAware: how long an application counts as starting at most,
-	// so that one that does not get on holds nobody up for longer: from 1s to 24h
+	// so that one without progress delays others no longer than that: from 1s to 24h
 	// in hours, minutes and seconds, such as 90s, 5m or 1h30m; 5m if not stated.
 	// Or the word adaptive: three times what nearly all of the last starts in the
 	// queue took, between 5s and 5m, and 1m until there was one.
@@ -207,7 +207,7 @@ type QueueUsers struct {
 	MaxRunningApplications *int32 `json:"maxRunningApplications,omitempty"`
 }
 
-// QueuePolicy is a way to order those who ask for resources.
+// QueuePolicy is a way to order queues or applications that ask for resources.
 //
 // +kubebuilder:validation:Enum=DominantResourceFairness;Fair;FIFO;StateAware
 type QueuePolicy string
@@ -230,7 +230,7 @@ const (
 // StartingTimeoutAdaptive is the startingTimeout that is learnt from the last starts.
 const StartingTimeoutAdaptive = "adaptive"
 
-// QueueStatus is written by the scheduler that leads, and by nobody else. Amounts count the queue and everything below it.
+// QueueStatus is written only by the scheduler that leads. Amounts count the queue and everything below it.
 type QueueStatus struct {
 	// The generation of the spec that this status answers to.
 	//

@@ -65,8 +65,8 @@ const (
 	EventGuaranteeRestored = "GuaranteeRestored"
 )
 
-// QueueFinalizer is what the scheduler puts on every Queue, so that one which is deleted stays until no pod is charged to it or below it
-// and no Queue is below it. Where no scheduler runs any more, nobody takes it off but an administrator.
+// QueueFinalizer is what the scheduler puts on every Queue: a deleted Queue stays until no pod is charged to it or below
+// it and no Queue is below it. If no scheduler runs any more, an administrator must take it off.
 const QueueFinalizer = "scheduling.fairway.dev/queue"
 
 // RootQueue is the name of the queue that holds all others; DefaultQueue is where pods go that name none.
