@@ -8,7 +8,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// LookCost is what one look of Inspect may cost: it holds the lock for about a millisecond, and for two where its pods are spread over memory.
+// LookCost is what one look of Inspect may cost. It holds the lock for half a millisecond to one, on average; for two at most with 10,000 applications,
+// and for five with 100,000 (see BenchmarkInspect).
 const LookCost = 2000
 
 const (

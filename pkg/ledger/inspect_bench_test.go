@@ -31,7 +31,7 @@ func inspected(queues, applications int) *Ledger {
 		}
 		l.ObservePod(p, 1)
 	}
-	l.Choose(2)
+	l.Lead(2)
 	return l
 }
 
