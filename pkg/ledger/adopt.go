@@ -7,8 +7,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// Adopt carries out a plan: its claimants are nominated, its victims are to be announced. It returns how many units it left out since the cluster has
-// changed meanwhile. With observeOnly it does nothing.
+// Adopt carries out a plan: its claimants are nominated, its victims are to be announced. It returns how many units it left out since the
+// cluster has changed meanwhile. With observeOnly it does nothing.
 func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (stale int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

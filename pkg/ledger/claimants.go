@@ -7,8 +7,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// claims adds the open claims to the world, with the next pods of their queues in the order of release, as far as limits from the queue down allow
-// them together. The plan checks the limits above, since the victims below them count.
+// claims adds the open claims to the world, with the next pods of their queues in the order of release, as far as limits from the queue
+// down allow them together. The plan checks the limits above, since the victims below them count.
 func (l *Ledger) claims(w *preemption.World, again []*record, all bool) {
 	for i, n := range l.queues.Nodes[1:] {
 		a := l.queues.accounts[n.Path]
@@ -46,8 +46,8 @@ func (l *Ledger) claims(w *preemption.World, again []*record, all bool) {
 	}
 }
 
-// claimants charges the next pods of a queue as long as it stays within its target, and returns them. It passes over pods that are too large: a
-// smaller one may be owed.
+// claimants charges the next pods of a queue as long as it stays within its target, and returns them. It passes over pods that are too
+// large: a smaller one may be owed.
 func (t *trial) claimants(a *account, target resource.List, most int) (units []preemption.Unit) {
 	l := t.ledger
 	l.walk.ceiling = a

@@ -6,7 +6,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 )
 
-// evictionMemory knows which pods replace victims of earlier plans, so that claims which waited at that time exempt them. A restart forgets it.
+// evictionMemory knows which pods replace victims of earlier plans, so that claims which waited at that time exempt them. A restart forgets
+// it.
 type evictionMemory struct {
 	preemption.EvictionMemory
 	replacements []*record // that are not forgotten yet: see record.replacement

@@ -28,8 +28,8 @@ import (
 //  7. kube-scheduler tries the pod, its nominated node first. Reserve ends the nomination (updatePreemption): the claimant starts. If it fits
 //     nowhere, Fail ends the nomination, and the claims of its queue pause (failNomination).
 //
-// In steps 2 to 6 the claimant may lose its nomination: see tendNominations and preemption.Nomination. Its victims then go for another claimant
-// on the node that needs their room, or stay (endNomination, reassign).
+// In steps 2 to 6 the claimant may lose its nomination: see tendNominations and preemption.Nomination. Its victims then go for another
+// claimant on the node that needs their room, or stay (endNomination, reassign).
 
 // VictimPhase is how far the eviction of a victim has come.
 type VictimPhase uint8
@@ -81,9 +81,9 @@ type victim struct {
 // lastEvictBackOff bounds the pause between attempts to evict a victim.
 const lastEvictBackOff int64 = 30e9
 
-// evictions owns the victims of adopted plans, from the choice to the last trace of them. It hears of plans that are adopted (add), of what the
-// cluster says about announcements, of evictions that succeed or fail, and of pods that leave. It says what is to be announced, evicted and taken
-// back, and which new pods replace victims.
+// evictions owns the victims of adopted plans, from the choice to the last trace of them. It hears of plans that are adopted (add), of what
+// the cluster says about announcements, of evictions that succeed or fail, and of pods that leave. It says what is to be announced, evicted
+// and taken back, and which new pods replace victims.
 type evictions struct {
 	victims   []*record // in the order in which they were chosen
 	announced []*record // pods whose objects show an announcement

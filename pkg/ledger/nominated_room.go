@@ -7,8 +7,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// The room of a nominated pod is taken on its node from the start. So "is there room for it" asks what is left beside its own request, and whether
-// its victims are gone.
+// The room of a nominated pod is taken on its node from the start. So "is there room for it" asks what is left beside its own request, and
+// whether its victims are gone.
 
 // roomIsThere reports whether the node has room for the pod by now, without regard to other pods that are nominated to it.
 func (t *nodeTable) roomIsThere(r *record) bool {
@@ -39,8 +39,8 @@ func (t *nodeTable) hasRoomFor(r *record, together []*record) bool {
 	return !t.overfull(e, others, pods, r.Request)
 }
 
-// overfull reports whether a node holds too much with these amounts and so many pods on it: too many pods, or more than it has of something that the
-// request names.
+// overfull reports whether a node holds too much with these amounts and so many pods on it: too many pods, or more than it has of something
+// that the request names.
 func (t *nodeTable) overfull(e *node, used resource.List, pods int, request resource.List) bool {
 	return capacity.Slots(e.Pods, pods) < 0 || t.capacityOf(e).Overfull(e.Allocatable.Sub(used), request)
 }
@@ -85,8 +85,8 @@ func (g *group) nominated() (n int) {
 	return n
 }
 
-// NodesNominatedToOthers returns the nodes whose free room is too small for a pod without the room of pods nominated there; nil: none, as in most
-// cases.
+// NodesNominatedToOthers returns the nodes whose free room is too small for a pod without the room of pods nominated there; nil: none, as
+// in most cases.
 func (l *Ledger) NodesNominatedToOthers(uid UID) map[string]bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

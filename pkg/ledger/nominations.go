@@ -7,10 +7,10 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// A claimant of a plan is nominated to a node. Its room is taken there from then on, also while its victims still run. So the node is overfull on
-// the books, no other pod is sent there, and the room that the victims free is the claimant's. The claimant is released before all other pods once
-// the room is there. A pod that kube-scheduler or an earlier process of this scheduler nominated is treated alike. The steps from a plan to the start
-// of its claimant are listed in evictions.go.
+// A claimant of a plan is nominated to a node. Its room is taken there from then on, also while its victims still run. So the node is
+// overfull on the books, no other pod is sent there, and the room that the victims free is the claimant's. The claimant is released before
+// all other pods once the room is there. A pod that kube-scheduler or an earlier process of this scheduler nominated is treated alike. The
+// steps from a plan to the start of its claimant are listed in evictions.go.
 
 // nomination is the node where a waiting pod will run.
 type nomination struct {
@@ -25,8 +25,8 @@ type nomination struct {
 	victims []*record
 }
 
-// nominations owns the list of nominated pods. It hears of nominations that are given and ended (add, remove), and of statuses that are observed or
-// written (checkStatus). It says whether a max has room beside them, and which statuses are to be written.
+// nominations owns the list of nominated pods. It hears of nominations that are given and ended (add, remove), and of statuses that are
+// observed or written (checkStatus). It says whether a max has room beside them, and which statuses are to be written.
 type nominations struct {
 	pods []*record // in the order in which they were nominated
 	// outdated are pods whose status may name the wrong node.
@@ -107,8 +107,8 @@ func (n *nominations) exceedMaxOf(a *account, pods []*record) bool {
 	return false
 }
 
-// withoutRoom are the nominated pods whose node lacks room for them although no pod is leaving it. After a restart all may be, until a plan finds
-// their victims again. They are planned again, and prefer the node that they have.
+// withoutRoom are the nominated pods whose node lacks room for them although no pod is leaving it. After a restart all may be, until a plan
+// finds their victims again. They are planned again, and prefer the node that they have.
 func (n *nominations) withoutRoom(nodes *nodeTable, tree *queueTree, now int64) (rs []*record) {
 	for _, r := range n.pods {
 		if r.state.charged() || len(r.nomination.victims) > 0 {
@@ -246,7 +246,8 @@ func (r *record) nominatedNode() *node {
 	return r.nomination.node
 }
 
-// readNomination brings a nomination up to date with the pod's status. A nomination of a claim stays as it is: then the status is out of date.
+// readNomination brings a nomination up to date with the pod's status. A nomination of a claim stays as it is: then the status is out of
+// date.
 func (l *Ledger) readNomination(r *record) {
 	switch {
 	case r.Node != "" || r.Terminating:

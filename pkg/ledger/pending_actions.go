@@ -37,8 +37,8 @@ type PendingActions struct {
 
 // PreemptionCounts are counters since the start.
 type PreemptionCounts struct {
-	// Claims that were opened; victims Chosen, Announced, Evicted, Withdrawn; evictions that Failed, and those of them that were Refused by a
-	// disruption budget; nominations on which a claimant did not fit after all, or that were out of date when adopted (Stale).
+	// Claims that were opened; victims Chosen, Announced, Evicted, Withdrawn; evictions that Failed, and those of them that were Refused by
+	// a disruption budget; nominations on which a claimant did not fit after all, or that were out of date when adopted (Stale).
 	Claims, Chosen, Announced, Evicted, Failed, Refused, Withdrawn, Stale uint64
 	// Stopped: a violation stops preemption, see Inspect.
 	Stopped bool
@@ -53,7 +53,8 @@ func (l *Ledger) PreemptionCounts() PreemptionCounts {
 	return c
 }
 
-// PendingActions returns what is to be done by now. First it withdraws the victims that should not be evicted any more: see preemption.Withdraw.
+// PendingActions returns what is to be done by now. First it withdraws the victims that should not be evicted any more: see
+// preemption.Withdraw.
 func (l *Ledger) PendingActions(now int64) PendingActions {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -118,8 +119,8 @@ func (l *Ledger) victimInput(in *preemption.VictimInput, r *record, net *netUsag
 	in.RoomWithout = !l.nodes.needsRoomOf(r, l.now)
 }
 
-// netUsage is what queues will use when all victims are gone and all claimants are there. It keeps what it has added up: hundreds of victims mostly
-// come from few queues.
+// netUsage is what queues will use when all victims are gone and all claimants are there. It keeps what it has added up: hundreds of
+// victims mostly come from few queues.
 type netUsage struct {
 	evictions   *evictions
 	nominations *nominations
@@ -183,7 +184,8 @@ func (l *Ledger) Evicted(uid UID, now int64) {
 	}
 }
 
-// EvictionFailed notes that it did not; it is tried again after a back-off as long as the victim is needed. refused: a disruption budget forbids it.
+// EvictionFailed notes that it did not; it is tried again after a back-off as long as the victim is needed. refused: a disruption budget
+// forbids it.
 func (l *Ledger) EvictionFailed(uid UID, refused bool, now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

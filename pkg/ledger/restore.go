@@ -22,8 +22,8 @@ import (
 //	Queue status: policy in force  the last policy that could be used             queueTree.declare (Declaration.PolicyInForce)
 //	PodGroup status                that the group was whole                       groupTable.declare, groupTable.join (Gang.Whole)
 //
-// The rest is forgotten: releases (such a pod waits again, or comes back with its node), tickets, back-offs, parked classes, node holds, victims (a
-// new plan prefers those that are announced), the eviction memory and the pauses of claims. docs/adr/0005 says why.
+// The rest is forgotten: releases (such a pod waits again, or comes back with its node), tickets, back-offs, parked classes, node holds,
+// victims (a new plan prefers those that are announced), the eviction memory and the pauses of claims. docs/adr/0005 says why.
 //
 // Lead calls what cannot be restored from one object alone, once all objects are there.
 

@@ -8,11 +8,12 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
-// rounds owns when rounds of preemption are made. It hears of looks at the clocks, of claims that open, of rounds that begin and of plans that are
-// adopted. It says whether a round is due, and whether this process knows its victims. Clocks and claims are in the accounts: see starving.
+// rounds owns when rounds of preemption are made. It hears of looks at the clocks, of claims that open, of rounds that begin and of plans
+// that are adopted. It says whether a round is due, and whether this process knows its victims. Clocks and claims are in the accounts: see
+// starving.
 //
-// A round has four steps: LookAtStarvation says that it is due, Preemption copies what a plan is made from, preemption.Make makes the plan without
-// the lock, and Adopt carries it out.
+// A round has four steps: LookAtStarvation says that it is due, Preemption copies what a plan is made from, preemption.Make makes the plan
+// without the lock, and Adopt carries it out.
 type rounds struct {
 	pace        preemption.Pace
 	clocksAsOf  uint64 // the version, plus one, at the last look at the clocks; 0: there was none
@@ -42,8 +43,8 @@ func (r *rounds) planned(plan preemption.Plan) {
 	r.pace = r.pace.Made(nominated, spent)
 }
 
-// judgesAnnouncements: it can be said whether the announcements of an earlier process still hold, since a plan of this one was adopted or no claim
-// is open. A round that is under way is not enough: its plan may take the very pods that were announced.
+// judgesAnnouncements: it can be said whether the announcements of an earlier process still hold, since a plan of this one was adopted or
+// no claim is open. A round that is under way is not enough: its plan may take the very pods that were announced.
 func (r *rounds) judgesAnnouncements(t *queueTree) bool {
 	switch {
 	case r.adopted:

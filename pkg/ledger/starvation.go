@@ -35,8 +35,9 @@ func (s *starving) claiming() bool {
 // below reports whether a clock runs or a claim is open.
 func (s *starving) below() bool { return s != nil && s.clocks != [len(kinds)]preemption.Clock{} }
 
-// LookAtStarvation brings the clocks up to date and opens and closes claims. due: a round of preemption is due. next is when one is due unless
-// something changes; 0: never. It must be called at least once a second: it does not see a queue that reached its share between two calls.
+// LookAtStarvation brings the clocks up to date and opens and closes claims. due: a round of preemption is due. next is when one is due
+// unless something changes; 0: never. It must be called at least once a second: it does not see a queue that reached its share between two
+// calls.
 func (l *Ledger) LookAtStarvation(now int64) (due bool, next int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -190,7 +191,8 @@ func (a *account) claimable(held heldBack) resource.List {
 	return d.Max(a.usage.List())
 }
 
-// heldDrivers is what waiting drivers of a leaf request beyond its driver share. If no driver runs, one may always start, so nothing is held back.
+// heldDrivers is what waiting drivers of a leaf request beyond its driver share. If no driver runs, one may always start, so nothing is
+// held back.
 func (l *Ledger) heldDrivers(leaf *account) resource.List {
 	waiting := leaf.driverDemand.List().Sub(leaf.drivers.List())
 	if waiting.IsZero() || !leaf.limitsDrivers() {

@@ -9,8 +9,8 @@ type round struct {
 	any   bool
 }
 
-// notBusy returns the resource that is used most, and how much of it, where the cluster is not above its threshold: what is free there will
-// do.
+// notBusy returns the resource that is used most, and how much of it is used. True: the cluster is not above its threshold, so free room is
+// enough.
 func notBusy(w *World) (resource.Name, int64, bool) {
 	var most Share
 	for i := range w.Total.Len() {
@@ -32,7 +32,7 @@ func (p *planner) newRound() round {
 	return r
 }
 
-// affords reports whether victims that hold this may go in the round too. Those of one unit may where nobody else goes: a budget
+// affords reports whether victims that use these amounts may go in the round too. The victims of the first unit always may: else a budget
 // smaller than a pod would stop preemption for good.
 func (r *round) affords(amounts []int64, alone bool) bool {
 	if alone {
@@ -72,7 +72,7 @@ func (p *picture) usage(q int) resource.List {
 	return resource.OfSorted(entries)
 }
 
-// budgeted reports whether the disruption budgets that cover a pod let it go beside those that go already.
+// budgeted reports whether the disruption budgets that cover a pod allow its eviction, besides the evictions that are planned already.
 func (p *planner) budgeted(v *pod) bool {
 	if !v.asked {
 		v.asked, v.budgets = true, p.f.Budgets(v.UID)

@@ -15,7 +15,8 @@ const second int64 = 1_000_000_000
 type Clock struct {
 	// Since is when the queue fell below. It has been below in every look since.
 	Since int64
-	// Claimed is the Since of the open claim, 0: none is open. A claim outlives its clock: it opens below the threshold and ends at the whole share.
+	// Claimed is the Since of the open claim, 0: none is open. A claim outlives its clock: it opens below the threshold and ends at the
+	// whole share.
 	Claimed int64
 }
 
@@ -39,8 +40,8 @@ type ClockMemory struct {
 	Claims bool
 }
 
-// Next brings the clock up to date. A running attempt keeps a clock from starting, but ends neither a clock nor a claim: most attempts of a starved
-// queue fail, and a failed attempt must not cost the queue its time.
+// Next brings the clock up to date. A running attempt keeps a clock from starting, but ends neither a clock nor a claim: most attempts of a
+// starved queue fail, and a failed attempt must not cost the queue its time.
 func (c Clock) Next(in ClockInput, now int64) Clock {
 	if c.Since == 0 && in.Stored.Since != 0 {
 		c.Since = min(in.Stored.Since, now)
@@ -79,8 +80,8 @@ func (c Clock) Tick(timeout queue.Timeout, now int64) (next Clock, opened bool) 
 // longestPause bounds the pause after nominations on which claimants did not fit.
 const longestPause = 5 * 60 * second
 
-// Pause keeps the claims of a queue from being planned for a while after the cluster has not borne out a plan: a claimant did not fit on its
-// nominated node after all. So such plans do not follow each other closely.
+// Pause keeps the claims of a queue from being planned for a while after the cluster has not borne out a plan: a claimant did not fit on
+// its nominated node after all. So such plans do not follow each other closely.
 type Pause struct {
 	// Failures are nominations in a row on which a claimant did not fit.
 	Failures int

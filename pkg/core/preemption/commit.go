@@ -6,17 +6,17 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
-// commit puts a claimant on its node, whose victims are taken, in our picture and in the one of the filters.
-func (p *planner) commit(a *asker, s seat) {
-	p.touch(s)
+// commit puts a claimant on its node, in our picture and in that of the filters. Its victims are taken already.
+func (p *planner) commit(a *claimant, s assignment) {
+	p.noteChanges(s)
 	change(p.round.taken, p.amounts(s.victims), true)
-	p.settle(s.node, a.request, true)
+	p.assume(s.node, a.request, true)
 	p.f.Commit(a.Claimant, p.nodes[s.node].index, p.uids(s.victims))
 	p.stamp++
 }
 
-// touch notes on which nodes a seat changes anything.
-func (p *planner) touch(s seat) {
+// noteChanges notes which nodes an assignment changes.
+func (p *planner) noteChanges(s assignment) {
 	p.nodes[s.node].change++
 	for _, id := range s.victims {
 		for _, v := range p.evictionUnits[id].pods {
@@ -25,13 +25,13 @@ func (p *planner) touch(s seat) {
 	}
 }
 
-// rollback takes the seats of a unit back. The unit stays charged to its queues.
-func (p *planner) rollback(u *unit, seats []seat, commits int) {
-	for i := range slices.Backward(seats) {
-		s := &seats[i]
+// rollback takes back the assignments of a unit. The unit stays charged to its queues.
+func (p *planner) rollback(u *unit, assignments []assignment, commits int) {
+	for i := range slices.Backward(assignments) {
+		s := &assignments[i]
 		change(p.round.taken, p.amounts(s.victims), false)
-		p.settle(s.node, u.pods[i].request, false)
-		p.touch(*s)
+		p.assume(s.node, u.pods[i].request, false)
+		p.noteChanges(*s)
 		p.undo(s.victims...)
 	}
 	if p.f.Commits() > commits {
@@ -40,7 +40,7 @@ func (p *planner) rollback(u *unit, seats []seat, commits int) {
 	}
 }
 
-// amounts is what the pods of eviction units hold together.
+// amounts is what the pods of eviction units use together.
 func (p *planner) amounts(evictionUnits []int32) []int64 {
 	out := make([]int64, len(p.names))
 	for _, id := range evictionUnits {
@@ -51,14 +51,14 @@ func (p *planner) amounts(evictionUnits []int32) []int64 {
 	return out
 }
 
-// explain says why a unit, charged already, has no place: because nobody may go, or because it would not help.
+// explain says why there is no node for a unit, which is charged already: no pod may be evicted, or no eviction would help.
 func (p *planner) explain(o *activeClaim) reason.UnpaidCause {
-	h := &hunt{activeClaim: o, lcaBound: p.lcaBound(o), drivers: true}
-	p.open()
+	rs := &roomSearch{activeClaim: o, lcaBound: p.lcaBound(o), drivers: true}
+	p.noteTouchable()
 	for id := range p.evictionUnits {
-		if p.may(h, int32(id)) {
+		if p.tryTake(rs, int32(id)) {
 			p.undo(int32(id))
-			if p.excess(o, nil) != nil && p.beyond(h) {
+			if p.excess(o, nil) != nil && p.exceedsWithoutThem(rs) {
 				return reason.LimitForbids
 			}
 			return reason.NoPlace
@@ -70,35 +70,37 @@ func (p *planner) explain(o *activeClaim) reason.UnpaidCause {
 	return reason.NoSurplus
 }
 
-// beyond reports whether everybody who may go inside them would leave a queue above its max.
-func (p *planner) beyond(h *hunt) bool {
+// exceedsWithoutThem reports whether a queue above the claim would still exceed its max if all pods inside it that may be evicted were
+// gone.
+func (p *planner) exceedsWithoutThem(rs *roomSearch) bool {
 	var taken []int32
-	for _, id := range p.insiders(h, p.excess(h.activeClaim, nil)) {
-		if p.may(h, id) {
+	for _, id := range p.givers(rs, p.excess(rs.activeClaim, nil)) {
+		if p.tryTake(rs, id) {
 			taken = append(taken, id)
 		}
 	}
-	over := p.excess(h.activeClaim, nil) != nil
+	over := p.excess(rs.activeClaim, nil) != nil
 	p.undo(taken...)
 	return over
 }
 
-// failure is why a single pod found no place, and in which picture.
+// failure is why there was no node for a single pod, and in which picture.
 type failure struct {
-	asker asker
-	why   reason.UnpaidCause
-	stamp int
+	claimant claimant
+	why      reason.UnpaidCause
+	stamp    int
 }
 
-// hopeless says why a single pod will find no place if another of its queue and class, which asked for no more, has just found none.
-func (p *planner) hopeless(u *unit) reason.UnpaidCause {
+// knownFailure says why there will be no node for a single pod: there was none for another pod of its queue and class, which asked for no
+// more, and the picture has not changed since. "": that is not known.
+func (p *planner) knownFailure(u *unit) reason.UnpaidCause {
 	if len(u.pods) > 1 {
 		return ""
 	}
 	a := &u.pods[0]
 	for i := range p.failed {
 		f := &p.failed[i]
-		if f.stamp == p.stamp && f.asker.Queue == a.Queue && f.asker.Class == a.Class && within(f.asker.request, a.request) {
+		if f.stamp == p.stamp && f.claimant.Queue == a.Queue && f.claimant.Class == a.Class && within(f.claimant.request, a.request) {
 			return f.why
 		}
 	}

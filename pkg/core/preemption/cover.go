@@ -6,10 +6,10 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// lack is something that a claimant needs and that is not there.
+// lack is an amount that a claimant needs and that is missing.
 type lack struct {
 	resource int // into names, or slot
-	// at is an index on the claim's path whose queue's max is exceeded, or room: what lacks is on the node.
+	// at is room: it is missing on the node; else an index on the claim's path: the queue there exceeds its max by it.
 	at     int
 	amount int64
 }
@@ -19,10 +19,10 @@ const (
 	room = -1
 )
 
-// lacks returns what a claimant, charged already, needs on a node, and what its queues use above their maxima.
-func (p *planner) lacks(h *hunt, node int32, out []lack) []lack {
+// lacks returns what is missing for a claimant on a node, and what its queues use above their max. The claimant is charged already.
+func (p *planner) lacks(rs *roomSearch, node int32, out []lack) []lack {
 	n := &p.nodes[node]
-	for i, v := range h.asker.request {
+	for i, v := range rs.claimant.request {
 		if v > 0 && v > n.free[i] {
 			out = append(out, lack{resource: i, at: room, amount: resource.SatSub(v, n.free[i])})
 		}
@@ -30,10 +30,10 @@ func (p *planner) lacks(h *hunt, node int32, out []lack) []lack {
 	if n.slots < 1 {
 		out = append(out, lack{resource: slot, at: room, amount: int64(1 - n.slots)})
 	}
-	return p.excess(h.activeClaim, out)
+	return p.excess(rs.activeClaim, out)
 }
 
-// excess returns what the queues above the claim's use above their maxima. It can be taken anywhere inside them.
+// excess returns what the queues above the claim's use above their max. Victims for it may run on any node, but inside these queues.
 func (p *planner) excess(o *activeClaim, out []lack) []lack {
 	for at, q := range o.path[:len(o.path)-1] {
 		a := &p.queues[q]
@@ -46,13 +46,13 @@ func (p *planner) excess(o *activeClaim, out []lack) []lack {
 	return out
 }
 
-// gives is how much an eviction unit gives of what lacks on a node.
-func (p *planner) gives(h *hunt, id, node int32, l lack) int64 {
+// gives is how much of a lack on a node the eviction of a unit gives.
+func (p *planner) gives(rs *roomSearch, id, node int32, l lack) int64 {
 	var sum int64
 	for _, v := range p.evictionUnits[id].pods {
 		victim := &p.pods[v]
 		switch {
-		case l.at == room && victim.node != node, l.at != room && h.lowestCommonAncestor[victim.Queue] < l.at:
+		case l.at == room && victim.node != node, l.at != room && rs.lowestCommonAncestor[victim.Queue] < l.at:
 		case l.resource == slot:
 			sum++
 		default:
@@ -62,10 +62,10 @@ func (p *planner) gives(h *hunt, id, node int32, l lack) int64 {
 	return sum
 }
 
-// cover is the search for the fewest pods that give all that lacks.
+// cover is the search for the fewest victims that give all that is missing for one claimant on one node.
 type cover struct {
 	p             *planner
-	h             *hunt
+	rs            *roomSearch
 	node          int32
 	lacks         []lack
 	evictionUnits []int32 // the preferred first
@@ -77,37 +77,38 @@ type cover struct {
 	steps  int
 }
 
-// patience bounds the search on one node, and haste does once a claim has used up its work. Where it ends, whoever gives most goes first.
+// coverSteps bounds the search on one node; hurriedSteps does so once a claim has used up its work. Where the search ends without a result,
+// greedy takes over.
 const (
-	patience = 600
-	haste    = 40
+	coverSteps   = 600
+	hurriedSteps = 40
 )
 
-// prepare lines up who gives anything. It reports whether all of them together give enough.
+// prepare sorts the eviction units that give anything. It reports whether all of them together give enough.
 func (c *cover) prepare(evictionUnits []int32) bool {
 	c.evictionUnits, c.given, c.best, c.left, c.chosen = c.evictionUnits[:0], c.given[:0], c.best[:0], c.left[:0], c.chosen[:0]
-	c.steps = patience
+	c.steps = coverSteps
 	if c.p.work <= 0 {
-		c.steps = haste
+		c.steps = hurriedSteps
 	}
-	if !c.enough(evictionUnits) {
+	if !c.couldGive(evictionUnits) {
 		return false
 	}
 	c.p.work -= len(evictionUnits)
 	for _, id := range evictionUnits {
-		// Who may not go alone does not beside others either.
-		if a := &c.p.evictionUnits[id]; (a.drivers == 0 || c.h.drivers) && c.p.may(c.h, id) {
+		// A unit that may not be evicted alone may not be evicted beside others either.
+		if a := &c.p.evictionUnits[id]; (a.drivers == 0 || c.rs.drivers) && c.p.tryTake(c.rs, id) {
 			c.p.undo(id)
 			c.evictionUnits = append(c.evictionUnits, id)
 		}
 	}
-	slices.SortFunc(c.evictionUnits, func(a, b int32) int { return c.p.prefer(c.h, a, b) })
+	slices.SortFunc(c.evictionUnits, func(a, b int32) int { return c.p.compareVictims(c.rs, a, b) })
 	useful := c.evictionUnits[:0]
 	sums := make([]int64, len(c.lacks))
 	for _, id := range c.evictionUnits {
 		start, some := len(c.given), false
 		for i, l := range c.lacks {
-			v := c.p.gives(c.h, id, c.node, l)
+			v := c.p.gives(c.rs, id, c.node, l)
 			some = some || v > 0
 			c.given = append(c.given, v)
 			sums[i] = resource.SatAdd(sums[i], v)
@@ -125,16 +126,16 @@ func (c *cover) prepare(evictionUnits []int32) bool {
 			return false
 		}
 	}
-	c.outlook()
+	c.boundGains()
 	return true
 }
 
-// enough reports whether all who might go give enough; most nodes that are out of the question are so by this.
-func (c *cover) enough(evictionUnits []int32) bool {
+// couldGive reports whether all units that might be evicted give enough. It is a quick test that rules most nodes out.
+func (c *cover) couldGive(evictionUnits []int32) bool {
 	for _, l := range c.lacks {
 		for _, id := range evictionUnits {
-			if a := &c.p.evictionUnits[id]; l.amount > 0 && (a.drivers == 0 || c.h.drivers) && c.p.reaches(c.h, &c.p.pods[a.pods[0]]) {
-				l.amount = resource.SatSub(l.amount, c.p.gives(c.h, id, c.node, l))
+			if a := &c.p.evictionUnits[id]; l.amount > 0 && (a.drivers == 0 || c.rs.drivers) && c.p.eligible(c.rs, &c.p.pods[a.pods[0]]) {
+				l.amount = resource.SatSub(l.amount, c.p.gives(c.rs, id, c.node, l))
 			}
 		}
 		if l.amount > 0 {
@@ -144,7 +145,7 @@ func (c *cover) enough(evictionUnits []int32) bool {
 	return true
 }
 
-func (c *cover) outlook() {
+func (c *cover) boundGains() {
 	n := len(c.lacks)
 	c.best = slices.Grow(c.best[:0], (len(c.evictionUnits)+1)*n)[:(len(c.evictionUnits)+1)*n]
 	clear(c.best[len(c.evictionUnits)*n:])
@@ -156,8 +157,8 @@ func (c *cover) outlook() {
 	}
 }
 
-// fewest finds the smallest number of drivers, then of pods, that give all, and leaves them taken. Of equal numbers it finds the one
-// whose most preferred victim is preferred, then the next.
+// fewest finds the victims with the fewest drivers, then the fewest pods, that give all, and leaves them taken. Among equal numbers it
+// prefers by the first victim, then by the second, and so on.
 func (c *cover) fewest() bool {
 	had := c.steps
 	defer func() { c.p.work -= had - c.steps }()
@@ -173,7 +174,7 @@ func (c *cover) fewest() bool {
 			}
 		}
 	}
-	return c.steps <= 0 && c.roughly()
+	return c.steps <= 0 && c.greedy()
 }
 
 func (c *cover) deepen(from, pods, drivers int) bool {
@@ -194,7 +195,7 @@ func (c *cover) deepen(from, pods, drivers int) bool {
 			continue
 		}
 		c.steps--
-		if !c.p.may(c.h, c.evictionUnits[i]) {
+		if !c.p.tryTake(c.rs, c.evictionUnits[i]) {
 			continue
 		}
 		c.give(i, true)
@@ -231,8 +232,9 @@ func (c *cover) covered() bool {
 	return !slices.ContainsFunc(c.left, func(v int64) bool { return v > 0 })
 }
 
-// roughly takes whoever gives the largest part of anything that lacks, and then gives back who was not needed, drivers first.
-func (c *cover) roughly() bool {
+// greedy takes the unit that gives the largest part of any lack, again and again, until nothing is missing. Then it drops the units that
+// were not needed, drivers first.
+func (c *cover) greedy() bool {
 	n := len(c.lacks)
 	var taken []int
 	tried := make([]bool, len(c.evictionUnits))
@@ -255,16 +257,16 @@ func (c *cover) roughly() bool {
 			return false
 		}
 		tried[next] = true
-		if c.p.may(c.h, c.evictionUnits[next]) {
+		if c.p.tryTake(c.rs, c.evictionUnits[next]) {
 			c.give(next, true)
 			taken = append(taken, next)
 		}
 	}
-	c.spare(taken)
+	c.dropUnneeded(taken)
 	return true
 }
 
-func (c *cover) spare(taken []int) {
+func (c *cover) dropUnneeded(taken []int) {
 	slices.Sort(taken)
 	slices.Reverse(taken)
 	slices.SortStableFunc(taken, func(a, b int) int {

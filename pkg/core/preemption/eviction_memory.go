@@ -7,9 +7,9 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// EvictionMemory remembers the victims that left, and which new pods replace them, for as long as no share changes. A claim that waited already when
-// a victim left exempts the victim's replacement: one eviction for one state of the shares (see Claim.Exempts). The zero EvictionMemory
-// remembers nothing.
+// EvictionMemory remembers the victims that left, and which new pods replace them, for as long as no share changes. A claim that waited
+// already when a victim left exempts the victim's replacement: one eviction for one state of the shares (see Claim.Exempts). The zero
+// EvictionMemory remembers nothing.
 //
 // Pods have no identity beyond their own, so a new pod replaces the first victim that was like it.
 type EvictionMemory struct {
@@ -72,8 +72,8 @@ func (m *EvictionMemory) drop(from, to int) {
 	m.left = slices.Delete(m.left, from, to)
 }
 
-// LookAtShares forgets the evictions before the last look if a share has changed since then. Evictions between two looks are remembered: nobody
-// knows whether the share changed before them or after.
+// LookAtShares forgets the evictions before the last look if a share has changed since then. Evictions between two looks are remembered: it
+// is unknown whether the share changed before them or after.
 func (m *EvictionMemory) LookAtShares(now []Queue) {
 	if !slices.EqualFunc(m.shares, now, func(a, b Queue) bool { return a.Path == b.Path && a.Entitlement.Equal(b.Entitlement) }) {
 		m.forgot = m.looks

@@ -5,8 +5,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// ideal is what each queue would have, were everybody served as the shares say and nobody had more than it asks for: what a queue does not ask
-// for goes to its siblings by their weights.
+// ideal is what each queue would have if every queue had its share but no more than it asks for. What a queue does not ask for goes to its
+// siblings by their weights.
 func ideal(w *World) []resource.List {
 	out := make([]resource.List, len(w.Queues))
 	children := make([][]int, len(w.Queues))
@@ -36,7 +36,7 @@ func ideal(w *World) []resource.List {
 	return out
 }
 
-// asksFor is the demand as a cap of a share: what is not asked for is capped at 0.
+// asksFor is the demand as a cap of a share. A resource that the queue does not ask for is capped at 0.
 func (q *Queue) asksFor(of resource.List) resource.List {
 	entries := make([]resource.Entry, of.Len())
 	for i := range entries {

@@ -2,8 +2,8 @@ package preemption
 
 import "slices"
 
-// PodSeconds is how many seconds the victims of a plan have run together: work that is lost, mostly. queue is the index of the one for whose
-// claims they go, or -1 for all.
+// PodSeconds is how many seconds the victims of a plan have run together. Most of this work is lost. queue is the index of the queue for
+// whose claims they are evicted, or -1 for all queues.
 func (p Plan) PodSeconds(w World, queue int, now int64) (seconds int64) {
 	for i := range p.Victims {
 		v := &p.Victims[i]

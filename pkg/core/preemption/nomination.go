@@ -1,18 +1,19 @@
 package preemption
 
 const (
-	// idleFor is how long a nomination is kept while its room lies idle, and how long one without a claim is kept while its node has no room.
+	// idleFor is how long a nomination is kept while its room lies idle, and how long one without a claim is kept while its node has no
+	// room.
 	idleFor = 60 * second
 	// Overstay is how long after its deadline a terminating pod is believed to be leaving. After that its room is not coming.
 	Overstay = 30 * second
 )
 
-// Nomination is what a node that is nominated for a waiting pod does over time. The pod's room is taken on the node from the start, also while
-// victims are still there.
+// NominationState is what decides how long a waiting pod stays nominated to a node. The pod's room is taken on the node from the start,
+// also while victims are still there.
 type Nomination struct {
 	// Until ends a nomination without a claim whose room is not there, unix nanoseconds.
 	Until int64
-	// IdleSince is since when the room is there, nobody is leaving, and the pod has not been released; 0: that is not so.
+	// IdleSince is since when the room has been there, no pod has been leaving, and the pod has not been released; 0: that is not so.
 	IdleSince int64
 }
 
@@ -39,7 +40,8 @@ type NominationInput struct {
 // NominationClaim says on whose behalf a pod is nominated.
 type NominationClaim uint8
 
-// ByScheduler: on nobody's: kube-scheduler or an earlier process nominated the pod. OpenClaim and ClosedClaim: on that of a queue's claim.
+// ByScheduler: no claim's: kube-scheduler or an earlier process nominated the pod. OpenClaim and ClosedClaim: a claim's, which is open or
+// not.
 const (
 	ByScheduler NominationClaim = iota
 	OpenClaim

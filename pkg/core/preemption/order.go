@@ -7,8 +7,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 )
 
-// Order returns the claims in the order in which they are paid: guarantees before fair shares, a claim inside a queue before the queue's
-// own (it is part of it), then who has waited longest, then by path.
+// Order returns the claims in the order in which they are paid: guarantees before fair shares, the claim of a queue before those of the
+// queues above it (it is part of theirs), then the longest wait first, then by path.
 func Order(w World, claims []Claim) []Claim {
 	out := slices.Clone(claims)
 	slices.SortStableFunc(out, func(a, b Claim) int {
@@ -22,7 +22,7 @@ func Order(w World, claims []Claim) []Claim {
 	return out
 }
 
-// inOrder returns the indices of items, sorted; what is sorted already, as nearly always, is only looked through.
+// inOrder returns the indices of items in sorted order. Items are nearly always sorted already, so it looks before it sorts.
 func inOrder[T any](items []T, compare func(a, b *T) int) []int {
 	out := make([]int, len(items))
 	sorted := true

@@ -1,14 +1,15 @@
 package preemption
 
-// longestInterval is how long an open claim waits for the next round at most. A round sees what the ledger does not: disruption budgets, labels of
-// nodes.
+// longestInterval is how long an open claim waits for the next round at most. A round sees what the ledger does not: disruption budgets,
+// labels of nodes.
 const longestInterval = 30 * second
 
 // Pace is when rounds of preemption are made. The zero Pace is that of a process that has made none.
 type Pace struct {
 	// LastRound is when the last round was made, unix nanoseconds; 0: none was.
 	LastRound int64
-	// Vain are rounds in a row that nominated nobody. They make the interval longer: while pods come and go, something changes all the time.
+	// Vain are rounds in a row that nominated nobody. They make the interval longer: while pods come and go, something changes all the
+	// time.
 	Vain int
 	// Rest: the last round left something to the next: more claimants than it looks at, or what its budget did not pay.
 	Rest bool
@@ -19,8 +20,8 @@ func (p Pace) Interval(stated int64) int64 {
 	return min(stated<<min(p.Vain, 4), max(stated, longestInterval))
 }
 
-// Next says whether a round is due for a queue whose claim is open, and when it will be. changed: something has changed since the last round.
-// pausedUntil is the end of the queue's Pause.
+// Next says whether a round is due for a queue whose claim is open, and when it will be. changed: something has changed since the last
+// round. pausedUntil is the end of the queue's Pause.
 func (p Pace) Next(interval, pausedUntil int64, changed bool, now int64) (due bool, next int64) {
 	latest := p.LastRound + longestInterval
 	next = max(latest, now+1)

@@ -6,14 +6,14 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// picture is the cluster as the plan has changed it so far: placed claimants are added, victims taken off. Amounts are dense, by index into
-// names, because a plan looks at every candidate of every node.
+// picture is the cluster as the plan has changed it so far: claimants are on their nodes, victims are gone. Amounts are slices with one
+// entry for each of names, because a plan looks at every candidate of every node.
 type picture struct {
 	names         []resource.Name
 	total         []int64
 	queues        []account
-	nodes         []spot // in order of names
-	pods          []pod  // all candidates, node by node, in order of UID
+	nodes         []pictureNode // in order of names
+	pods          []pod         // all candidates, node by node, in order of UID
 	evictionUnits []evictionUnit
 	spent         []int // victims charged to each disruption budget
 }
@@ -28,20 +28,20 @@ type account struct {
 	entitled, above []int64
 	bar             []int64 // nil: no excess is ignored; else the queue is touched only where some usage is above
 	preemptible     bool
-	// guarded: a victim of an earlier claim left the queue on condition that it stays at its entitlement.
+	// guarded: an earlier claim has taken victims from the queue, so later claims must leave it at its entitlement too.
 	guarded bool
-	// touchable: above its bar before the victims of the claimant that is being placed.
+	// touchable: it was above its bar before any victim of the current claimant was taken.
 	touchable bool
 }
 
-// spot is a node in the picture.
-type spot struct {
+// pictureNode is a node in the picture.
+type pictureNode struct {
 	index         int // into World.Nodes
 	name          string
 	free          []int64
 	slots         int
-	evictionUnits []int32 // whoever can go from here
-	change        int     // counts what was placed here or went from here
+	evictionUnits []int32 // that run here
+	change        int     // grows when a claimant or a victim comes or goes
 }
 
 // pod is a candidate in the picture.
@@ -146,8 +146,8 @@ func more(l resource.List, thousandths int64) resource.List {
 	return resource.OfSorted(entries)
 }
 
-// bounds spells a dominant share as usages: a queue is at it or above where some counted usage has come up to least, and within it where no
-// counted usage is above most. So comparing shares takes no products.
+// bounds turns the dominant share of l into usages, so that comparing shares takes no products. A queue has reached the share if some
+// counted usage is at least least. It is within the share if no counted usage is above most.
 func (p *picture) bounds(q *Queue, total, l resource.List) (least, most []int64) {
 	s := Dominant(q.Rule, total, l)
 	least, most = make([]int64, len(p.names)), make([]int64, len(p.names))
@@ -155,12 +155,12 @@ func (p *picture) bounds(q *Queue, total, l resource.List) (least, most []int64)
 		switch {
 		case s.Amount <= 0:
 			least[i], most[i] = 0, 0
-		case s.Of <= 0: // endless: reached only by what there is none of either
+		case s.Of <= 0: // infinite: only a resource of which there is nothing reaches it
 			least[i], most[i] = resource.Unlimited, resource.Unlimited
 			if p.total[i] <= 0 {
 				least[i] = 1
 			}
-		case p.total[i] <= 0: // any of it is more than all
+		case p.total[i] <= 0: // any amount is more than there is
 			least[i], most[i] = 1, 0
 		default:
 			least[i], most[i] = resource.PartUp(p.total[i], s.Amount, s.Of), resource.Part(p.total[i], s.Amount, s.Of)
@@ -191,7 +191,7 @@ func (a *account) keepsEntitlement() bool {
 		}
 		nothing = nothing && a.entitled[i] <= 0
 	}
-	return nothing // what is negative counts as nothing
+	return nothing // a negative entitlement counts as none
 }
 
 func (p *picture) buildNodes(w *World) {
@@ -209,10 +209,10 @@ func (p *picture) buildNodes(w *World) {
 	p.pods, p.evictionUnits = make([]pod, 0, count), make([]evictionUnit, 0, count)
 	groups := map[string]int32{}
 	members := make([]int32, count)
-	p.nodes = make([]spot, 0, len(w.Nodes))
+	p.nodes = make([]pictureNode, 0, len(w.Nodes))
 	for _, i := range inOrder(w.Nodes, byName) {
 		node := &w.Nodes[i]
-		s := spot{index: i, name: node.Name, free: p.denseInto(cut(), node.Free, 0), slots: node.Slots}
+		s := pictureNode{index: i, name: node.Name, free: p.denseInto(cut(), node.Free, 0), slots: node.Slots}
 		s.evictionUnits = make([]int32, 0, len(node.Candidates))
 		for _, j := range inOrder(node.Candidates, byUID) {
 			c := &node.Candidates[j]
@@ -262,7 +262,7 @@ func change(amounts, by []int64, add bool) {
 	}
 }
 
-// take makes a pod go, or come back.
+// take makes a pod a victim, or takes that back.
 func (p *picture) take(v *pod, goes bool) {
 	v.gone = goes
 	p.charge(v.Queue, v.request, !goes)
@@ -278,8 +278,8 @@ func (p *picture) take(v *pod, goes bool) {
 	}
 }
 
-// settle puts a claimant on a node, or takes it off. Its queues are charged for the whole unit: see charge.
-func (p *picture) settle(node int32, request []int64, on bool) {
+// assume counts a claimant on a node, or takes that back. Its queues were charged with the whole unit: see chargeUnit.
+func (p *picture) assume(node int32, request []int64, on bool) {
 	change(p.nodes[node].free, request, !on)
 	if on {
 		p.nodes[node].slots--

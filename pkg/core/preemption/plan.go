@@ -11,23 +11,23 @@ import (
 type Plan struct {
 	// Claims are those of the world, in its order, with what became of them.
 	Claims []Payment
-	// Victims are in the order of the claimants for whom they go.
+	// Victims are in the order of the claimants for which they are evicted.
 	Victims []Victim
-	// Taken is what the victims hold together.
+	// Taken is what the victims use together.
 	Taken resource.List
-	// Ideal is what each queue of the world would have, were everybody served as the shares say and nobody had more than it asks for.
+	// Ideal is what each queue of the world would have if every queue had its share but no more than it asks for.
 	Ideal []resource.List
 	// Stopped says why the round was not made at all: "" if it was.
 	Stopped Stop
-	// StoppedFor is the busiest resource, and StoppedAt how much of it is used, where the utilisation is too low.
+	// StoppedFor is the busiest resource, and StoppedAt how much of it is used, if the utilization is too low.
 	StoppedFor resource.Name
 	StoppedAt  int64
 }
 
-// Payment is a claim and the places found for it.
+// Payment is a claim and the nominations found for it.
 type Payment struct {
 	Claim
-	Owed   resource.List // what the target is above the usage, of each resource
+	Owed   resource.List // by how much the target is above the usage, for each resource
 	Places []Place
 	// Unpaid says why nothing more was found; "" where the claim is covered.
 	Unpaid reason.UnpaidCause
@@ -40,20 +40,20 @@ type Place struct {
 	Node  int
 }
 
-// Victim is a pod that is to go.
+// Victim is a pod that is to be evicted.
 type Victim struct {
 	UID   string
 	Queue int // of its leaf
 	Node  int
-	// For is the claimant that needs its room, ForQueue the queue whose claim that is.
+	// For is the claimant that needs its room; ForQueue is the queue whose claim that is.
 	For      string
 	ForQueue int
-	// Above is the queue from which it is taken: the one below the claim's and its own common ancestor. Surplus is what that queue has above
-	// its entitlement before this pod goes, of Resource, which it uses most of.
+	// Above is the queue from whose surplus it is taken: the child of the common ancestor on the victim's side. Surplus is what that queue
+	// has above its entitlement before this pod is gone, of Resource, the one that it uses most of.
 	Above    int
 	Resource resource.Name
 	Surplus  int64
-	// With names the group that goes with it, "" where it goes alone.
+	// With names the group that is evicted with it, "" if it is evicted alone.
 	With string
 }
 
@@ -62,13 +62,13 @@ type Stop string
 
 // The causes.
 const (
-	// NotBusy: the cluster is not above its utilisation threshold.
+	// NotBusy: the cluster is not above its utilization threshold.
 	NotBusy Stop = "NotBusy"
 )
 
 // Make makes a plan. The same world and the same answers give the same plan.
 func Make(w World, f Feasibility) Plan {
-	p := &planner{w: &w, f: f, optionsOf: map[demand]*nodeOptions{}, placed: map[string]bool{}, broken: map[string]bool{}, shapes: map[shape]int{}}
+	p := &planner{w: &w, f: f, optionsOf: map[optionsKey]*nodeOptions{}, placed: map[string]bool{}, broken: map[string]bool{}, shapes: map[shape]int{}}
 	claims := Order(w, w.Claims)
 	p.plan.Ideal = ideal(&w)
 	if name, used, idle := notBusy(&w); idle {
@@ -83,8 +83,8 @@ func Make(w World, f Feasibility) Plan {
 	for i := range claims {
 		p.plan.Claims = append(p.plan.Claims, p.pay(&claims[i]))
 	}
-	p.spare()
-	p.write()
+	p.dropUnneeded()
+	p.writePlan()
 	return p.plan
 }
 
@@ -96,40 +96,40 @@ type planner struct {
 	plan  Plan
 	round round
 	cover cover
-	// optionsOf are the options found for the current claim; recent are their demands, the oldest first.
-	optionsOf map[demand]*nodeOptions
-	recent    []demand
+	// optionsOf are the options found for the current claim; recent are their keys, the oldest first.
+	optionsOf map[optionsKey]*nodeOptions
+	recent    []optionsKey
 	failed    []failure // of single pods, in the picture as it is
 	paid      []*activeClaim
-	placed    map[string]bool // claimants that have a place
-	broken    map[string]bool // groups that do not get what they need to start: their other pods are of no use
+	placed    map[string]bool // claimants that have a node
+	broken    map[string]bool // groups of which not enough pods get nodes: it is of no use to make room for the others
 	shapes    map[shape]int
-	// alone: nobody goes yet in this round beside the unit at hand.
+	// alone: the round has no victims yet beside those of the current unit.
 	alone bool
-	// stamp counts what the filters were told, ranked the orders of the queues by surplus.
+	// stamp grows when the picture of the filters changes, ranked when the order of the queues by surplus does.
 	stamp, ranked int
 	commits       int // that stood when the plan was begun
-	standing      []int
-	// work bounds what is spent on preferences, not on finding places.
+	ranks         []int
+	// work bounds the effort for the best of several solutions. It does not bound the search for any solution.
 	work int
 }
 
-// shape is what makes two claimants alike to a search.
+// shape is what two claimants must have in common so that what was found for one holds for the other.
 type shape struct {
 	queue          int
 	class, request string
 }
 
-// enough is the work for which a claim may look for the best of the places that cost the same.
-const enough = 400_000
+// claimWork is the work of a claim: see planner.work.
+const claimWork = 400_000
 
-// pay finds places for the units of a claim, in their order, and then looks for fewer victims.
+// pay finds nodes for the units of a claim, in their order, and then looks for fewer victims.
 func (p *planner) pay(c *Claim) Payment {
-	o := p.begin(c)
+	o := p.activate(c)
 	clear(p.optionsOf)
 	p.failed = p.failed[:0]
 	p.recent = p.recent[:0]
-	p.work = enough
+	p.work = claimWork
 	out := Payment{Claim: *c, Owed: p.owed(o)}
 	units := p.units(c)
 	commits, before := p.f.Commits(), p.round.any
@@ -165,12 +165,13 @@ func (p *planner) pay(c *Claim) Payment {
 		out.Unpaid = reason.RoundSpent
 	}
 	p.improve(o, commits, before)
-	p.guard(o)
+	p.guardQueues(o)
 	p.paid = append(p.paid, o)
 	return out
 }
 
-// units are those of a claim without the claimants that an earlier claim inside it, or around it, has placed.
+// units are the units of a claim, without the claimants for which an earlier claim has found a node. That claim was of a queue inside this
+// one, or around it.
 func (p *planner) units(c *Claim) []unit {
 	var out []unit
 	for i := range c.Units {
@@ -186,7 +187,7 @@ func (p *planner) units(c *Claim) []unit {
 				id = len(p.shapes)
 				p.shapes[key] = id
 			}
-			u.pods = append(u.pods, asker{Claimant: a, request: p.dense(a.Request, 0), shape: id})
+			u.pods = append(u.pods, claimant{Claimant: a, request: p.dense(a.Request, 0), shape: id})
 		}
 		if len(u.pods) > 0 {
 			out = append(out, u)
@@ -195,7 +196,7 @@ func (p *planner) units(c *Claim) []unit {
 	return out
 }
 
-// payUnit places the first of these units, charged already, as a whole, or says why not.
+// payUnit finds nodes for all pods of the first of these units, or says why not. The unit is charged already.
 func (p *planner) payUnit(o *activeClaim, units []unit) reason.UnpaidCause {
 	u := &units[0]
 	switch {
@@ -206,19 +207,19 @@ func (p *planner) payUnit(o *activeClaim, units []unit) reason.UnpaidCause {
 	case len(o.placed) > 0 && !p.queues[o.Queue].within(o.round):
 		return reason.RoundSpent
 	}
-	if why := p.hopeless(u); why != "" {
+	if why := p.knownFailure(u); why != "" {
 		return why
 	}
 	before := p.f.Commits()
 	p.alone = !p.round.any
 	why := reason.NoPlace
-	var seats []seat
+	var assignments []assignment
 	for _, drivers := range []bool{false, true} {
-		h := &hunt{activeClaim: o, lcaBound: p.lcaBound(o), drivers: drivers}
-		if seats, why = p.seatAll(h, u, p.wanted(o, units)); why == "" {
+		rs := &roomSearch{activeClaim: o, lcaBound: p.lcaBound(o), drivers: drivers}
+		if assignments, why = p.assignAll(rs, u, p.wanted(o, units)); why == "" {
 			break
 		}
-		p.rollback(u, seats, before)
+		p.rollback(u, assignments, before)
 		if why == reason.RoundSpent {
 			return why
 		}
@@ -226,40 +227,40 @@ func (p *planner) payUnit(o *activeClaim, units []unit) reason.UnpaidCause {
 	if why != "" {
 		why = p.explain(o)
 		if len(u.pods) == 1 {
-			p.failed = append(p.failed, failure{asker: u.pods[0], why: why, stamp: p.stamp})
+			p.failed = append(p.failed, failure{claimant: u.pods[0], why: why, stamp: p.stamp})
 		}
 		return why
 	}
-	o.placed = append(o.placed, placed{unit: u, seats: seats})
-	for i, s := range seats {
+	o.placed = append(o.placed, placedUnit{unit: u, assignments: assignments})
+	for i, s := range assignments {
 		p.round.any = p.round.any || len(s.victims) > 0
 		p.placed[u.pods[i].UID] = true
 	}
 	return ""
 }
 
-// seatAll finds places for all pods of a unit.
-func (p *planner) seatAll(h *hunt, u *unit, wanted int) ([]seat, reason.UnpaidCause) {
-	var seats []seat
+// assignAll finds a node for each pod of a unit.
+func (p *planner) assignAll(rs *roomSearch, u *unit, wanted int) ([]assignment, reason.UnpaidCause) {
+	var assignments []assignment
 	for i := range u.pods {
-		h.asker = &u.pods[i]
-		h.looked, h.tries = false, 0
-		p.open()
-		if standing := p.rank(h.activeClaim, nil); !slices.Equal(standing, p.standing) {
-			p.standing = standing
+		rs.claimant = &u.pods[i]
+		rs.triedUnderMax, rs.tries = false, 0
+		p.noteTouchable()
+		if ranks := p.rankQueues(rs.activeClaim, nil); !slices.Equal(ranks, p.ranks) {
+			p.ranks = ranks
 			p.ranked++
 		}
-		h.standing = p.standing
-		s, why := p.find(h, max(wanted, len(u.pods)-i))
+		rs.ranks = p.ranks
+		s, why := p.find(rs, max(wanted, len(u.pods)-i))
 		if why != "" {
-			return seats, why
+			return assignments, why
 		}
-		seats = append(seats, s)
+		assignments = append(assignments, s)
 	}
-	return seats, ""
+	return assignments, ""
 }
 
-// wanted is how many claimants in a row, from the first of these units on, are alike and owed together.
+// wanted is how many units in a row, from the first on, are single pods of the same shape and are owed together.
 func (p *planner) wanted(o *activeClaim, units []unit) int {
 	n := 0
 	for i := range units {

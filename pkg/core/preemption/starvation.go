@@ -31,12 +31,12 @@ func Dominant(rule queue.Rule, total, amounts resource.List) Share {
 	return most
 }
 
-// Compare says how s compares with o (-1, 0, +1), exactly. A resource that is used although there is none of it is more than any other.
+// Compare compares s with o (-1, 0, +1), exactly. A share of a resource of which there is nothing is larger than any other.
 func (s Share) Compare(o Share) int {
 	return resource.CompareFractions(s.Amount, s.Of, o.Amount, o.Of)
 }
 
-// CompareDominant says how the dominant share of a compares with that of b.
+// CompareDominant compares the dominant share of a with that of b.
 func CompareDominant(rule queue.Rule, total, a, b resource.List) int {
 	return Dominant(rule, total, a).Compare(Dominant(rule, total, b))
 }
@@ -53,7 +53,7 @@ func Reached(rule queue.Rule, total, usage, target resource.List) bool {
 }
 
 // ThresholdBound is the usage below which a queue is starved for its fair share: a part of it in thousandths, but never more than it asks
-// for. It is rounded up, which for whole amounts is exact: they are below a fraction where they are below the next whole number.
+// for. It is rounded up. That is exact: a whole amount is below a fraction if and only if it is below the next whole number.
 func ThresholdBound(fairShare resource.List, thousandths int64, demand resource.List) resource.List {
 	entries := make([]resource.Entry, fairShare.Len())
 	for i := range entries {

@@ -11,43 +11,43 @@ type activeClaim struct {
 	*Claim
 	path []int // from the root to the claim's queue
 	// lowestCommonAncestor is, for each queue, the index on path of the last queue that its own path has in common with the claim's. It is
-	// never where nothing may be taken: inside the claim's queue, and where preemption is switched off.
+	// never (the constant) for queues from which nothing may be taken: those inside the claim's queue, and those that are not preemptible.
 	lowestCommonAncestor []int
-	// target and round are the claim's target, and what this round pays of it, as usages that are not to be passed.
+	// target is the usage that the claim must not pass, round the usage that it must not pass in this round.
 	target, round []int64
-	placed        []placed
+	placed        []placedUnit
 }
 
 // never is the lowestCommonAncestor of queues from which nothing may be taken.
 const never = -1
 
-// placed is a unit that has its places.
-type placed struct {
-	unit  *unit
-	seats []seat
+// placedUnit is a unit that has a node for each of its pods.
+type placedUnit struct {
+	unit        *unit
+	assignments []assignment
 }
 
-// seat is a place with who goes for it.
-type seat struct {
+// assignment is a node for a claimant, and the victims that make room for it there.
+type assignment struct {
 	node    int32
 	victims []int32 // eviction units, the preferred first
 }
 
-// unit is a Unit with dense amounts.
+// unit is a Unit whose amounts are as in the picture.
 type unit struct {
 	*Unit
-	pods []asker
+	pods []claimant
 }
 
-// asker is a claimant in the picture.
-type asker struct {
+// claimant is a Claimant whose amounts are as in the picture.
+type claimant struct {
 	*Claimant
 	request []int64
-	shape   int // those of one shape are alike in all that counts for a place
+	shape   int // an index: see shape
 }
 
-// begin makes a claim ready to be paid.
-func (p *planner) begin(c *Claim) *activeClaim {
+// activate makes a claim ready to be paid.
+func (p *planner) activate(c *Claim) *activeClaim {
 	o := &activeClaim{Claim: c}
 	for q := c.Queue; q >= 0; q = p.queues[q].parent {
 		o.path = append(o.path, q)
@@ -75,7 +75,7 @@ func (p *planner) begin(c *Claim) *activeClaim {
 	return o
 }
 
-// owed is what the target is above the usage, of each resource.
+// owed is by how much the target of a claim is above the usage in the picture, for each resource.
 func (p *planner) owed(o *activeClaim) resource.List {
 	var out []resource.Entry
 	for i, n := range p.names {
@@ -86,7 +86,7 @@ func (p *planner) owed(o *activeClaim) resource.List {
 	return resource.OfSorted(out)
 }
 
-// lacking is what a usage is below a target, of each resource.
+// lacking is by how much a target is above a usage, for each resource.
 func lacking(target, usage resource.List) resource.List {
 	var out []resource.Entry
 	for i := range target.Len() {
@@ -105,12 +105,13 @@ func (p *planner) chargeUnit(u *unit, add bool) {
 	}
 }
 
-// isOwed reports whether a unit, charged already, is owed as a whole. What is larger than what is owed waits: rounding up for everybody would
-// take from queues what nobody is short of.
+// isOwed reports whether a unit, charged already, is owed as a whole. A unit that is larger than what is owed waits: rounding up for every
+// queue would take more from others than queues lack.
 func (p *planner) isOwed(o *activeClaim) bool { return p.queues[o.Queue].within(o.target) }
 
-// lcaBound is the smallest index on the claim's path that a victim may have as its lowestCommonAncestor. Beyond a queue that this unit, charged already, brings above
-// its own entitlement nothing may be taken: the queue as a whole is not short, its children settle it among themselves.
+// lcaBound is the smallest index on the claim's path that a victim may have as its lowestCommonAncestor. If this unit, charged already,
+// brings a queue on the path above that queue's own entitlement, no victim may be outside that queue: as a whole it lacks nothing, so its
+// children must give.
 func (p *planner) lcaBound(o *activeClaim) int {
 	m := len(o.path) - 2
 	for m > 0 && p.queues[o.path[m]].within(p.queues[o.path[m]].above) {
@@ -119,8 +120,8 @@ func (p *planner) lcaBound(o *activeClaim) int {
 	return m
 }
 
-// overLimit reports whether a max forbids the unit, charged already, whoever goes: one inside the claim's queue, where nothing is taken, or one
-// above it that was exceeded before: a lowered max stops nothing that runs, so nobody goes for its sake either.
+// overLimit reports whether a max forbids the unit, charged already, whatever pods are evicted. That is a max inside the claim's queue,
+// where nothing is taken, or a max above it that was exceeded before: no pod is evicted because a max was lowered.
 func (p *planner) overLimit(o *activeClaim, u *unit) bool {
 	p.chargeUnit(u, false)
 	before := slices.ContainsFunc(o.path[:len(o.path)-1], p.exceeds)

@@ -2,10 +2,10 @@ package preemption
 
 import "slices"
 
-// cost is how many drivers and how many pods go for these units.
-func (p *planner) cost(units []placed) (drivers, pods int) {
+// cost is how many drivers and how many pods are evicted for these units.
+func (p *planner) cost(units []placedUnit) (drivers, pods int) {
 	for _, u := range units {
-		for _, s := range u.seats {
+		for _, s := range u.assignments {
 			for _, id := range s.victims {
 				drivers += p.evictionUnits[id].drivers
 				pods += len(p.evictionUnits[id].pods)
@@ -15,11 +15,11 @@ func (p *planner) cost(units []placed) (drivers, pods int) {
 	return drivers, pods
 }
 
-// retract takes units out of the picture, the last first; the filters are not told.
-func (p *planner) retract(units []placed) {
+// unplace takes units and their victims out of our picture, the last first. The picture of the filters stays as it is.
+func (p *planner) unplace(units []placedUnit) {
 	for _, u := range slices.Backward(units) {
-		for i, s := range slices.Backward(u.seats) {
-			p.settle(s.node, u.unit.pods[i].request, false)
+		for i, s := range slices.Backward(u.assignments) {
+			p.assume(s.node, u.unit.pods[i].request, false)
 			change(p.round.taken, p.amounts(s.victims), false)
 			p.undo(s.victims...)
 		}
@@ -27,19 +27,19 @@ func (p *planner) retract(units []placed) {
 	}
 }
 
-// repeat puts units back that were retracted.
-func (p *planner) repeat(units []placed) {
+// placeAgain puts back units that were taken out by unplace.
+func (p *planner) placeAgain(units []placedUnit) {
 	for _, u := range units {
 		p.chargeUnit(u.unit, true)
-		for i, s := range u.seats {
+		for i, s := range u.assignments {
 			p.restoreTaken(s.victims)
 			change(p.round.taken, p.amounts(s.victims), true)
-			p.settle(s.node, u.unit.pods[i].request, true)
+			p.assume(s.node, u.unit.pods[i].request, true)
 		}
 	}
 }
 
-// restoreTaken takes eviction units again without asking the rules, which let them go before.
+// restoreTaken takes victims again without asking the rules, which allowed them before.
 func (p *planner) restoreTaken(evictionUnits []int32) {
 	for _, id := range evictionUnits {
 		for _, v := range p.evictionUnits[id].pods {
@@ -48,11 +48,11 @@ func (p *planner) restoreTaken(evictionUnits []int32) {
 	}
 }
 
-// tell makes the picture of the filters the one in which these units, and no others after so many commits, are placed.
-func (p *planner) tell(units []placed, commits int) {
+// tellFilters makes the picture of the filters the one in which the first commits stand, and then these units are placed.
+func (p *planner) tellFilters(units []placedUnit, commits int) {
 	p.f.Rollback(commits)
 	for _, u := range units {
-		for i, s := range u.seats {
+		for i, s := range u.assignments {
 			p.f.Commit(u.unit.pods[i].Claimant, p.nodes[s.node].index, p.uids(s.victims))
 		}
 	}

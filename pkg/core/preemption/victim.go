@@ -7,48 +7,48 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// hunt is the search of room for one claimant: what it may take, and what for.
-type hunt struct {
+// roomSearch is the search of room for one claimant: what may be taken for it.
+type roomSearch struct {
 	*activeClaim
-	asker    *asker
+	claimant *claimant
 	lcaBound int
-	drivers  bool // drivers may go too
-	// standing is the rank of each queue below the claim's path, by surplus, the largest first.
-	standing []int
-	// elsewhere is who goes under a max where nobody has to go for room; looked says that it was looked for.
-	elsewhere []int32
-	looked    bool
-	tries     int // nodes that did not have all that lacks
+	drivers  bool // drivers may be evicted too
+	// ranks are those of the queues below the claim's path, by surplus: 0 has the largest.
+	ranks []int
+	// underMax are the victims under a max if the node needs none; triedUnderMax: they were looked for.
+	underMax      []int32
+	triedUnderMax bool
+	tries         int // nodes whose own pods do not give all that is missing
 }
 
-// open notes which queues may be touched at all, before anything is taken for a claimant.
-func (p *planner) open() {
+// noteTouchable notes from which queues victims may be taken, before any is taken for a claimant: see MaxIgnoredOverCapacity.
+func (p *planner) noteTouchable() {
 	for q := range p.queues {
 		a := &p.queues[q]
 		a.touchable = a.bar == nil || !a.within(a.bar)
 	}
 }
 
-// below is the queue under the claim's path from which a pod of this queue is taken.
-func (p *picture) below(o *activeClaim, q int) int {
+// childOfPath is the queue just below the claim's path that has this queue in it. Victims in this queue are taken from its surplus.
+func (p *picture) childOfPath(o *activeClaim, q int) int {
 	for p.queues[q].depth > o.lowestCommonAncestor[q]+1 {
 		q = p.queues[q].parent
 	}
 	return q
 }
 
-// may takes an eviction unit if the rules let it go beside those that went already, and reports whether they did. Each queue from its leaf to the
-// one below the claim's path must keep its entitlement, and so must those that kept it for an earlier claim.
-func (p *planner) may(h *hunt, id int32) bool {
+// tryTake takes an eviction unit if the rules allow it beside the victims that are taken already, and reports whether they do. Each queue
+// from its leaf up to the claim's path must keep its entitlement, and so must the guarded queues.
+func (p *planner) tryTake(rs *roomSearch, id int32) bool {
 	a := &p.evictionUnits[id]
 	for i, v := range a.pods {
 		victim := &p.pods[v]
-		if !p.reaches(h, victim) || !p.budgeted(victim) {
+		if !p.eligible(rs, victim) || !p.budgeted(victim) {
 			p.restore(a.pods[:i])
 			return false
 		}
 		p.take(victim, true)
-		if !p.keeps(h.activeClaim, victim.Queue) {
+		if !p.keepsEntitlements(rs.activeClaim, victim.Queue) {
 			p.restore(a.pods[:i+1])
 			return false
 		}
@@ -62,19 +62,19 @@ func (p *planner) restore(pods []int32) {
 	}
 }
 
-// undo brings the pods of eviction units back.
+// undo takes back that eviction units are taken.
 func (p *planner) undo(evictionUnits ...int32) {
 	for _, id := range evictionUnits {
 		p.restore(p.evictionUnits[id].pods)
 	}
 }
 
-// reaches is the part of may that does not depend on what else goes.
-func (p *planner) reaches(h *hunt, v *pod) bool {
-	if at := h.lowestCommonAncestor[v.Queue]; v.gone || at == never || at < h.lcaBound || h.Exempts(v.Candidate) {
+// eligible is the part of tryTake that does not depend on other victims.
+func (p *planner) eligible(rs *roomSearch, v *pod) bool {
+	if at := rs.lowestCommonAncestor[v.Queue]; v.gone || at == never || at < rs.lcaBound || rs.Exempts(v.Candidate) {
 		return false
 	}
-	for q := v.Queue; p.queues[q].depth > h.lowestCommonAncestor[v.Queue]; q = p.queues[q].parent {
+	for q := v.Queue; p.queues[q].depth > rs.lowestCommonAncestor[v.Queue]; q = p.queues[q].parent {
 		if !p.queues[q].touchable {
 			return false
 		}
@@ -82,7 +82,7 @@ func (p *planner) reaches(h *hunt, v *pod) bool {
 	return true
 }
 
-func (p *planner) keeps(o *activeClaim, leaf int) bool {
+func (p *planner) keepsEntitlements(o *activeClaim, leaf int) bool {
 	lca := o.lowestCommonAncestor[leaf]
 	for q := leaf; q >= 0; q = p.queues[q].parent {
 		a := &p.queues[q]
@@ -93,7 +93,7 @@ func (p *planner) keeps(o *activeClaim, leaf int) bool {
 	return true
 }
 
-// surplus is what a queue uses above its entitlement, of the resource it uses most of, in whole units.
+// surplus is what a queue uses above its entitlement, of the resource that it uses most of.
 func (p *picture) surplus(q int) Share {
 	var most Share
 	which := never
@@ -113,8 +113,9 @@ func (p *picture) surplus(q int) Share {
 	return most
 }
 
-// rank writes the standing of all queues. Those inside one are taken from it, so they stand as it does.
-func (p *planner) rank(o *activeClaim, standing []int) []int {
+// rankQueues returns the rank of each queue. A queue has the rank of the queue just below the claim's path that it is in, since that one's
+// surplus counts. It uses the memory of ranks.
+func (p *planner) rankQueues(o *activeClaim, ranks []int) []int {
 	var rivals []int
 	for q := range p.queues {
 		if at := o.lowestCommonAncestor[q]; at != never && p.queues[q].depth == at+1 {
@@ -126,16 +127,16 @@ func (p *planner) rank(o *activeClaim, standing []int) []int {
 		surpluses[q] = p.surplus(q)
 	}
 	slices.SortStableFunc(rivals, func(a, b int) int { return surpluses[b].Compare(surpluses[a]) })
-	standing = slices.Grow(standing[:0], len(p.queues))[:len(p.queues)]
+	ranks = slices.Grow(ranks[:0], len(p.queues))[:len(p.queues)]
 	for i, q := range rivals {
-		standing[q] = i
+		ranks[q] = i
 	}
 	for q := range p.queues {
 		if at := o.lowestCommonAncestor[q]; at != never && p.queues[q].depth > at+1 {
-			standing[q] = standing[p.queues[q].parent]
+			ranks[q] = ranks[p.queues[q].parent]
 		}
 	}
-	return standing
+	return ranks
 }
 
 // victimRank is what ranks one victim before another. Names decide between equal ranks.
@@ -153,16 +154,16 @@ func (p *picture) victimRank(id int32) victimRank {
 	return victimRank{announced: a.announced, queue: v.Queue, priority: v.Priority, drivers: a.drivers, bound: v.Bound}
 }
 
-// compare: announced before, from the queue with the largest surplus, of lower priority, no driver, newest. One by one, since nothing is
-// compared more often.
-func (m *victimRank) compare(o *victimRank, standing []int) int {
+// compare orders victims: announced ones first, then the queue with the largest surplus, lower priority, fewer drivers, the newest. It is
+// written for speed: nothing is compared more often.
+func (m *victimRank) compare(o *victimRank, ranks []int) int {
 	if m.announced != o.announced {
 		if m.announced {
 			return -1
 		}
 		return 1
 	}
-	if by := standing[m.queue] - standing[o.queue]; by != 0 {
+	if by := ranks[m.queue] - ranks[o.queue]; by != 0 {
 		return by
 	}
 	if by := cmp.Compare(m.priority, o.priority); by != 0 {
@@ -174,10 +175,10 @@ func (m *victimRank) compare(o *victimRank, standing []int) int {
 	return cmp.Compare(o.bound, m.bound)
 }
 
-// prefer compares two victims of equal cost.
-func (p *picture) prefer(h *hunt, x, y int32) int {
+// compareVictims compares two eviction units of equal cost, the preferred first.
+func (p *picture) compareVictims(rs *roomSearch, x, y int32) int {
 	a, b := p.victimRank(x), p.victimRank(y)
-	if by := a.compare(&b, h.standing); by != 0 {
+	if by := a.compare(&b, rs.ranks); by != 0 {
 		return by
 	}
 	return cmp.Compare(p.pods[p.evictionUnits[x].pods[0]].UID, p.pods[p.evictionUnits[y].pods[0]].UID)

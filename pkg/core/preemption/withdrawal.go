@@ -21,7 +21,8 @@ type VictimInput struct {
 	// InQueue: the victim is in a queue. From are its leaf queue and those above, up to the one below the claim.
 	InQueue bool
 	From    []QueueAfter
-	// Conflicts: the claimant would not fit beside the victim, whatever room there is (a port, an affinity). InGroup: it goes with its group.
+	// Conflicts: the claimant would not fit beside the victim, whatever room there is (a port, an affinity). InGroup: it goes with its
+	// group.
 	Conflicts, InGroup bool
 	// RoomWithout: the node has room for the claimants although the victim stays.
 	RoomWithout bool

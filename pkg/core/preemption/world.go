@@ -5,8 +5,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// World is what a plan is made from. Its amounts are net: pods that are terminating, and victims of earlier plans, are gone in it; claimants of
-// earlier plans that are still to come are there already. So a plan asks for nothing that is on its way.
+// World is what a plan is made from. Its amounts are net: terminating pods and victims of earlier plans count as gone; nominated claimants
+// of earlier plans count as there. So a plan never takes again what earlier plans have taken.
 type World struct {
 	Total  resource.List // what the queues share
 	Queues []Queue       // in path order, the root first, parents before children
@@ -16,8 +16,8 @@ type World struct {
 	Settings Settings
 	// Used is what all pods hold now, gross: the cluster must be busier than Settings.UtilizationThreshold.
 	Used resource.List
-	// Gone are the pods that still have nodes and that the amounts take for gone; Coming, those without that have places in the amounts. They
-	// are for a Feasibility: the rules read neither.
+	// Gone are the pods that still run and count as gone in the amounts. Coming are the nominations of pods that do not run yet and count
+	// as there. They are for a Feasibility: the rules read neither.
 	Gone   []string
 	Coming []Place
 }
@@ -34,7 +34,7 @@ type Queue struct {
 	Demand      resource.List // capped by every max on the path
 	Max         resource.List // an absent resource is unlimited
 	Preemptible bool          // in force: false also where a queue above says so
-	// Weight (milli), Guaranteed and Active are for the ideal of a plan only: what is entitled says Entitlement.
+	// Weight (milli), Guaranteed and Active are for the ideal of a plan only. Preemption itself looks at Entitlement.
 	Weight     int64
 	Guaranteed resource.List
 	Active     bool
@@ -61,16 +61,16 @@ type Candidate struct {
 	Bound    int64 // when it got its node, unix nanoseconds
 	// Gang is the key of its pod group, "" without one: a group goes whole or not at all.
 	Gang string
-	// Announced: an earlier process of the scheduler announced its eviction; it is taken before its equals.
+	// Announced: an earlier process of the scheduler announced its eviction, so it is preferred among equals.
 	Announced bool
-	// Replaces is when the pod was evicted in whose place this one is, unix nanoseconds; 0: it is in nobody's, or a share has changed since.
+	// Replaces is when the pod that this one replaces was evicted, unix nanoseconds; 0: it replaces none, or a share has changed since.
 	Replaces int64
 }
 
-// Kind says what a queue is below.
+// Kind says below what a queue is: its guarantee or its fair share.
 type Kind uint8
 
-// The kinds of claims, those that are paid first before.
+// The kinds of claims, in the order in which they are paid.
 const (
 	BelowGuaranteed Kind = iota
 	BelowFairShare
@@ -81,25 +81,25 @@ var kindNames = [...]string{BelowGuaranteed: "Guaranteed", BelowFairShare: "Fair
 // String returns the name of the kind as the JSON of a plan and the metrics spell it.
 func (k Kind) String() string { return kindNames[k] }
 
-// Claim is what a starved queue is owed, and who is to use it. It stays open until it is paid.
+// Claim is what a starved queue is owed, and the pods that are to use it. It stays open until it is paid.
 type Claim struct {
 	Queue int // index into World.Queues
 	Kind  Kind
 	Since int64 // when the queue began to be below, unix nanoseconds
 	// Target is the usage up to which the claim goes: min(fair share, demand), or min(guaranteed, demand).
 	Target resource.List
-	// Units are the queue's next pods in the order of the dispatch, as limits below the queue let them run together; not more than Target
-	// leaves room for, by count of what one unit asks for, or a bound that the ledger sets.
+	// Units are the queue's next pods, in the order in which they would be released: as many as the limits below the queue let run
+	// together, as Target has room for, and as the ledger looks at in one round.
 	Units []Unit
-	// More: it has more units than one round looks at; they come in the next.
+	// More: the queue has more units than one round looks at. They come in the next round.
 	More bool
 }
 
-// Exempts reports whether the claim must not take a pod: it replaces one that was evicted when the queue was below
-// already, and no share has changed since. One eviction for one state of the shares.
+// Exempts reports whether the claim must not take a pod: the pod replaces one that was evicted when the queue was starved already, and no
+// share has changed since. One eviction for one state of the shares.
 func (c *Claim) Exempts(v *Candidate) bool { return v.Replaces != 0 && c.Since <= v.Replaces }
 
-// Unit is what gets its places together or not at all: a single pod, or as many pods as a group needs to start.
+// Unit is what is nominated together or not at all: a single pod, or as many pods as a group needs to start.
 type Unit struct {
 	Pods []Claimant
 	Gang string // "" for a single pod
@@ -111,18 +111,18 @@ type Claimant struct {
 	Queue   int // of its leaf
 	Request resource.List
 	Class   string // pods of one class are alike to every filter
-	// Nominated is the node that an earlier plan gave it, "" if none: it goes before other nodes of equal cost.
+	// Nominated is the node to which it is nominated already, "" if none. Among nodes of equal cost it is preferred.
 	Nominated string
 }
 
-// Feasibility answers what arithmetic does not know. It holds a what-if picture of the cluster, which follows the plan as it is made.
+// Feasibility answers what arithmetic does not know. It has a what-if picture of the cluster, which follows the plan as it is made.
 type Feasibility interface {
-	// Fits reports whether the claimant could run on the node (an index into World.Nodes) were these pods, which run there, gone, in
-	// the picture as committed so far.
+	// Fits reports whether the claimant could run on the node (an index into World.Nodes) if these pods, which run there, were gone, in the
+	// picture as committed so far.
 	Fits(c *Claimant, node int, gone []string) bool
-	// Commit makes that part of the picture. gone may lie on other nodes too, where a victim's group goes with it.
+	// Commit makes that part of the picture. Pods of gone may run on other nodes too: pods of one group are evicted together.
 	Commit(c *Claimant, node int, gone []string)
-	// Commits is how many commits stand; Rollback takes back all but the first n.
+	// Commits is how many commits there are; Rollback takes back all but the first n.
 	Commits() int
 	Rollback(n int)
 	// Budgets returns the disruption budgets that cover a pod, as indices into what Allowed knows; nil: none.
@@ -131,7 +131,7 @@ type Feasibility interface {
 	Allowed(budget int) int
 }
 
-// Settings are what the root's preemption says beside timeouts. See DefaultSettings.
+// Settings are the preemption settings of the root, without timeouts. See DefaultSettings.
 type Settings struct {
 	// UtilizationThreshold is in thousandths of the cluster, of the resource that is used most.
 	UtilizationThreshold int64
@@ -140,7 +140,7 @@ type Settings struct {
 	MaxWaitBeforeKill    int64 // between announcement and eviction, nanoseconds
 	// TotalPerRound is the part of the cluster that one round may take, in thousandths.
 	TotalPerRound int64
-	// MaxIgnoredOverCapacity: a queue is left alone up to its entitlement and this part of it, in thousandths.
+	// MaxIgnoredOverCapacity: a queue loses no pod up to its entitlement and this part of it, in thousandths.
 	MaxIgnoredOverCapacity int64
 	// NaturalTerminationFactor is the part of a claim that one round pays, in thousandths.
 	NaturalTerminationFactor int64
@@ -172,7 +172,8 @@ func SettingsOf(p queue.Preemption) Settings {
 	return s
 }
 
-// DefaultSettings hold where nothing is stated. The last three change nothing: among weights a claim is what a queue is owed, and it was patient.
+// DefaultSettings apply where nothing is stated. The last three put no bound on a round: a claim is owed in full, and its queue has waited
+// already.
 func DefaultSettings() Settings {
 	return Settings{
 		UtilizationThreshold: 800, Interval: 3_000_000_000, MaxWaitBeforeKill: 15_000_000_000,

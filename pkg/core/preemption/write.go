@@ -1,9 +1,9 @@
 package preemption
 
-// guard marks the queues from which somebody went: they stay at their entitlement whatever later claims take.
-func (p *planner) guard(o *activeClaim) {
+// guardQueues marks the queues that lose victims to a claim: later claims must leave them at their entitlement too.
+func (p *planner) guardQueues(o *activeClaim) {
 	for _, u := range o.placed {
-		for _, s := range u.seats {
+		for _, s := range u.assignments {
 			for _, id := range s.victims {
 				for _, v := range p.evictionUnits[id].pods {
 					leaf := p.pods[v].Queue
@@ -16,14 +16,14 @@ func (p *planner) guard(o *activeClaim) {
 	}
 }
 
-// write spells the plan out. The picture goes back to the start and through all of it again, so that each victim is told the surplus that it
-// met.
-func (p *planner) write() {
-	p.retractAll()
+// writePlan writes the plan down. The picture goes back to the start and takes the victims again one by one, so that each is written with
+// the surplus as it was just before.
+func (p *planner) writePlan() {
+	p.unplaceAll()
 	for i, o := range p.paid {
 		for _, u := range o.placed {
 			p.chargeUnit(u.unit, true)
-			for j, s := range u.seats {
+			for j, s := range u.assignments {
 				a := &u.unit.pods[j]
 				out := &p.plan.Claims[i]
 				out.Places = append(out.Places, Place{UID: a.UID, Queue: a.Queue, Node: p.nodes[s.node].index})
@@ -35,10 +35,10 @@ func (p *planner) write() {
 	}
 }
 
-func (p *planner) writeVictims(o *activeClaim, a *asker, id int32) {
+func (p *planner) writeVictims(o *activeClaim, a *claimant, id int32) {
 	for _, v := range p.evictionUnits[id].pods {
 		victim := &p.pods[v]
-		above := p.below(o, victim.Queue)
+		above := p.childOfPath(o, victim.Queue)
 		surplus := p.surplus(above)
 		with := ""
 		if len(p.evictionUnits[id].pods) > 1 {

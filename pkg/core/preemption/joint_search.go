@@ -5,58 +5,59 @@ import (
 	"slices"
 )
 
-// search looks for fewer victims for all units of a claim together, where walking them one by one has found places for them. One victim may
-// serve several claimants on one node, and a claimant may leave the only room of its size to another: nobody sees that who looks at one
-// claimant. It is exact as far as its steps last, which is for small states; a large one keeps what was found first.
-type search struct {
-	p     *planner
-	o     *activeClaim
-	units []*unit
-	seats [][]seat
+// jointSearch looks for fewer victims for all units of a claim together, after nodes were found for one unit after the other. One victim
+// may serve several claimants on one node, and a claimant may leave the only large room to another: looking at one claimant at a time does
+// not show that. The search is exact as far as its steps last. In small clusters they do; in large ones the claim keeps what was found
+// first.
+type jointSearch struct {
+	p           *planner
+	o           *activeClaim
+	units       []*unit
+	assignments [][]assignment
 	// pods and drivers are how many more may go.
 	pods, drivers int
 	steps, asks   int
-	// seen are states that lead nowhere, wrong the places that the filters refused.
-	seen, wrong map[string]bool
-	commits     int  // of the claims before
-	any         bool // somebody goes for them
-	gone        []int32
+	// seen are states that lead nowhere, refused the assignments that the filters refused.
+	seen, refused map[string]bool
+	commits       int  // of the claims before
+	any           bool // they have victims
+	gone          []int32
 }
 
 // The search ends after so many steps, or questions to the filters, and is not begun above so many eviction units.
 const (
 	mostSteps = 20_000
 	mostAsks  = 1_000
-	mostAtoms = 256
+	mostUnits = 256
 	mostNodes = 64
 )
 
-// improve replaces the places of a claim by others that take fewer drivers, or as many and fewer pods, if it finds them. commits and before
-// are how the claim found the picture of the filters and the round.
+// improve replaces the assignments of a claim by others with fewer drivers, or with as many drivers and fewer pods, if there are any.
+// commits is how many commits stood before the claim, before whether the round had victims then.
 func (p *planner) improve(o *activeClaim, commits int, before bool) {
 	drivers, pods := p.cost(o.placed)
-	if pods == 0 || len(p.evictionUnits) > mostAtoms || len(p.nodes) > mostNodes {
+	if pods == 0 || len(p.evictionUnits) > mostUnits || len(p.nodes) > mostNodes {
 		return
 	}
-	s := &search{p: p, o: o, wrong: map[string]bool{}, commits: commits, any: before, steps: mostSteps, asks: mostAsks}
+	s := &jointSearch{p: p, o: o, refused: map[string]bool{}, commits: commits, any: before, steps: mostSteps, asks: mostAsks}
 	for _, u := range o.placed {
 		s.units = append(s.units, u.unit)
 	}
-	p.retract(o.placed)
+	p.unplace(o.placed)
 	if s.cheaper(drivers, pods) {
 		for i := range o.placed {
-			o.placed[i].seats = s.seats[i]
+			o.placed[i].assignments = s.assignments[i]
 		}
 		return
 	}
-	p.repeat(o.placed)
+	p.placeAgain(o.placed)
 	if s.asks < mostAsks {
-		p.tell(o.placed, commits)
+		p.tellFilters(o.placed, commits)
 	}
 }
 
 // cheaper tries every cost below the one that is known, the smallest first.
-func (s *search) cheaper(drivers, pods int) bool {
+func (s *jointSearch) cheaper(drivers, pods int) bool {
 	all := 0
 	for i := range s.p.evictionUnits {
 		all += len(s.p.evictionUnits[i].pods)
@@ -68,7 +69,7 @@ func (s *search) cheaper(drivers, pods int) bool {
 		}
 		for k := d; k <= most && s.steps > 0 && s.asks > 0; k++ {
 			s.drivers, s.pods, s.seen = d, k, map[string]bool{}
-			s.seats, s.gone = make([][]seat, len(s.units)), s.gone[:0]
+			s.assignments, s.gone = make([][]assignment, len(s.units)), s.gone[:0]
 			if s.place(0, 0) {
 				return true
 			}
@@ -77,10 +78,10 @@ func (s *search) cheaper(drivers, pods int) bool {
 	return false
 }
 
-// place finds places for the pods from the j-th of the i-th unit on. It leaves the picture as it found it unless it succeeds.
-func (s *search) place(i, j int) bool {
+// place assigns nodes to all pods from the j-th pod of the i-th unit on. It leaves the picture as it found it unless it succeeds.
+func (s *jointSearch) place(i, j int) bool {
 	if i == len(s.units) {
-		return s.agreed()
+		return s.filtersAgree()
 	}
 	u := s.units[i]
 	if j == len(u.pods) {
@@ -98,8 +99,8 @@ func (s *search) place(i, j int) bool {
 	return false
 }
 
-// tryNodes tries the nodes in the order in which they would be chosen, and on each whoever gives the room, and nobody more.
-func (s *search) tryNodes(i, j int) bool {
+// tryNodes tries the nodes in order of preference, and on each node all sets of victims that give the room and of which none is unneeded.
+func (s *jointSearch) tryNodes(i, j int) bool {
 	key := s.key(i, j)
 	if s.seen[key] {
 		return false
@@ -107,45 +108,45 @@ func (s *search) tryNodes(i, j int) bool {
 	s.seen[key] = true
 	s.steps--
 	p := s.p
-	h := &hunt{activeClaim: s.o, asker: &s.units[i].pods[j], lcaBound: p.lcaBound(s.o), drivers: s.drivers > 0}
+	rs := &roomSearch{activeClaim: s.o, claimant: &s.units[i].pods[j], lcaBound: p.lcaBound(s.o), drivers: s.drivers > 0}
 	if j > 0 {
-		h.lcaBound = s.lcaBoundOf(i, j)
+		rs.lcaBound = s.lcaBoundOf(i, j)
 	}
-	p.open()
-	h.standing = p.rank(s.o, nil)
-	c := &optionHeap{p: p, h: h, wanted: len(s.units) - i}
+	p.noteTouchable()
+	rs.ranks = p.rankQueues(s.o, nil)
+	c := &optionHeap{p: p, rs: rs, wanted: len(s.units) - i}
 	var options []*option
 	for n := range p.nodes {
-		o := &option{node: int32(n), nominee: p.nodes[n].name == h.asker.Nominated}
-		p.solve(h, o)
+		o := &option{node: int32(n), nominee: p.nodes[n].name == rs.claimant.Nominated}
+		p.solve(rs, o)
 		if o.state == found {
 			options = append(options, o)
 		}
 	}
 	slices.SortFunc(options, c.compare)
 	for _, o := range options {
-		f := &frame{s: s, i: i, j: j, h: h, node: o.node}
-		if f.open() {
+		f := &nodeChoice{s: s, i: i, j: j, rs: rs, node: o.node}
+		if f.try() {
 			return true
 		}
 	}
 	return false
 }
 
-// lcaBoundOf is the lcaBound of a unit of which some pods are placed already, as it was before the first of them.
-func (s *search) lcaBoundOf(i, j int) int {
+// lcaBoundOf is the lcaBound of a unit as it was before its first pod was placed.
+func (s *jointSearch) lcaBoundOf(i, j int) int {
 	for k := range j {
-		s.p.undo(s.seats[i][k].victims...)
+		s.p.undo(s.assignments[i][k].victims...)
 	}
 	out := s.p.lcaBound(s.o)
 	for k := range j {
-		s.p.restoreTaken(s.seats[i][k].victims)
+		s.p.restoreTaken(s.assignments[i][k].victims)
 	}
 	return out
 }
 
-// key names a state: who is gone, and how many of each shape are on each node.
-func (s *search) key(i, j int) string {
+// key names a state: which victims are taken, and how many claimants of each shape are on each node.
+func (s *jointSearch) key(i, j int) string {
 	gone := slices.Clone(s.gone)
 	slices.Sort(gone)
 	out := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(i)), uint64(j))
@@ -155,7 +156,7 @@ func (s *search) key(i, j int) string {
 	out = append(out, 0)
 	var placed []uint64
 	for k := range i + 1 {
-		for l, at := range s.seats[k] {
+		for l, at := range s.assignments[k] {
 			placed = append(placed, uint64(s.units[k].pods[l].shape)<<32|uint64(at.node))
 		}
 	}
@@ -166,8 +167,9 @@ func (s *search) key(i, j int) string {
 	return string(out)
 }
 
-// possible reports whether the pods that may still go could be enough for all that is still to be placed, were there no nodes.
-func (s *search) possible(i, j int) bool {
+// possible reports whether the victims that may still be taken could be enough for all claimants that have no node yet, if all room were on
+// one node.
+func (s *jointSearch) possible(i, j int) bool {
 	for r := range s.p.names {
 		var asked, free, most int64
 		for k := i; k < len(s.units); k++ {
@@ -195,16 +197,16 @@ func (s *search) possible(i, j int) bool {
 	return true
 }
 
-// agreed asks the filters about all places in turn, and tells them.
-func (s *search) agreed() bool {
+// filtersAgree asks the filters about all assignments in turn, and commits them.
+func (s *jointSearch) filtersAgree() bool {
 	p := s.p
 	p.f.Rollback(s.commits)
 	for i, u := range s.units {
-		for j, at := range s.seats[i] {
+		for j, at := range s.assignments[i] {
 			s.asks--
 			node := p.nodes[at.node].index
 			if !p.f.Fits(u.pods[j].Claimant, node, p.onNode(at.node, at.victims)) {
-				s.wrong[s.question(i, j)] = true
+				s.refused[s.filterKey(i, j)] = true
 				return false
 			}
 			p.f.Commit(u.pods[j].Claimant, node, p.uids(at.victims))
@@ -214,13 +216,13 @@ func (s *search) agreed() bool {
 	return true
 }
 
-// question names what the filters are asked about a place: who is on its node, and who is gone from there.
-func (s *search) question(i, j int) string {
-	at := s.seats[i][j]
+// filterKey names what the filters are asked about an assignment: which claimants are on its node, and which victims are gone from there.
+func (s *jointSearch) filterKey(i, j int) string {
+	at := s.assignments[i][j]
 	out := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(s.units[i].pods[j].shape)), uint64(at.node))
 	var there []uint64
 	for k := range i + 1 {
-		for l, other := range s.seats[k] {
+		for l, other := range s.assignments[k] {
 			if other.node == at.node && (k < i || l < j) {
 				there = append(there, uint64(s.units[k].pods[l].shape)<<1)
 			}

@@ -1,21 +1,21 @@
 package preemption
 
-// frame is one claimant on one node in a search, and the choice of who goes for it.
-type frame struct {
-	s         *search
+// nodeChoice is one claimant on one node in a jointSearch, and the choice of its victims.
+type nodeChoice struct {
+	s         *jointSearch
 	i, j      int
-	h         *hunt
+	rs        *roomSearch
 	node      int32
 	cover     cover
 	touchable []bool
 }
 
-// open tries everybody who may go for the claimant's room, and then the rest of the claim.
-func (f *frame) open() bool {
+// try tries all sets of victims that give the claimant's room, and with each the rest of the claim.
+func (f *nodeChoice) try() bool {
 	p := f.s.p
-	f.cover = cover{p: p, h: f.h, node: f.node, lacks: p.lacks(f.h, f.node, nil)}
+	f.cover = cover{p: p, rs: f.rs, node: f.node, lacks: p.lacks(f.rs, f.node, nil)}
 	if len(f.cover.lacks) == 0 {
-		return f.sit()
+		return f.assign()
 	}
 	evictionUnits := p.nodes[f.node].evictionUnits
 	if f.cover.lacks[len(f.cover.lacks)-1].at != room {
@@ -32,11 +32,11 @@ func (f *frame) open() bool {
 	return f.cover.prepare(evictionUnits) && f.choose(0)
 }
 
-// choose adds victims, from one on in order of preference, until all is given and nobody of them could stay.
-func (f *frame) choose(from int) bool {
+// choose adds victims, from the given one on in order of preference, until all is given. Every victim must be needed.
+func (f *nodeChoice) choose(from int) bool {
 	c, s := &f.cover, f.s
 	if c.covered() {
-		return !f.idle() && f.sit()
+		return !f.hasUnneeded() && f.assign()
 	}
 	for i := from; i < len(c.evictionUnits) && s.steps > 0; i++ {
 		a := &s.p.evictionUnits[c.evictionUnits[i]]
@@ -44,7 +44,7 @@ func (f *frame) choose(from int) bool {
 			continue
 		}
 		s.steps--
-		if !s.p.may(f.h, c.evictionUnits[i]) {
+		if !s.p.tryTake(f.rs, c.evictionUnits[i]) {
 			continue
 		}
 		f.give(i, true)
@@ -57,7 +57,7 @@ func (f *frame) choose(from int) bool {
 	return false
 }
 
-func (f *frame) give(i int, goes bool) {
+func (f *nodeChoice) give(i int, goes bool) {
 	s, a := f.s, &f.s.p.evictionUnits[f.cover.evictionUnits[i]]
 	f.cover.give(i, goes)
 	if goes {
@@ -71,8 +71,8 @@ func (f *frame) give(i int, goes bool) {
 	s.drivers += a.drivers
 }
 
-// idle reports whether the others give all without one of the chosen.
-func (f *frame) idle() bool {
+// hasUnneeded reports whether the chosen victims give all even without one of them.
+func (f *nodeChoice) hasUnneeded() bool {
 	c := &f.cover
 	n := len(c.lacks)
 	for _, id := range c.chosen {
@@ -92,35 +92,35 @@ func (f *frame) idle() bool {
 	return false
 }
 
-// sit puts the claimant on the node and goes on with the next.
-func (f *frame) sit() bool {
+// assign puts the claimant on the node and goes on with the next claimant.
+func (f *nodeChoice) assign() bool {
 	s, p := f.s, f.s.p
-	at := seat{node: f.node, victims: append([]int32(nil), f.cover.chosen...)}
+	at := assignment{node: f.node, victims: append([]int32(nil), f.cover.chosen...)}
 	amounts := p.amounts(at.victims)
 	if !p.round.affords(amounts, s.alone(f.i)) {
 		return false
 	}
-	s.seats[f.i] = append(s.seats[f.i], at)
-	if !s.wrong[s.question(f.i, f.j)] {
+	s.assignments[f.i] = append(s.assignments[f.i], at)
+	if !s.refused[s.filterKey(f.i, f.j)] {
 		change(p.round.taken, amounts, true)
-		p.settle(at.node, f.h.asker.request, true)
+		p.assume(at.node, f.rs.claimant.request, true)
 		if s.place(f.i, f.j+1) {
 			return true
 		}
-		p.settle(at.node, f.h.asker.request, false)
+		p.assume(at.node, f.rs.claimant.request, false)
 		change(p.round.taken, amounts, false)
 	}
-	s.seats[f.i] = s.seats[f.i][:f.j]
+	s.assignments[f.i] = s.assignments[f.i][:f.j]
 	for q, touchable := range f.touchable {
 		p.queues[q].touchable = touchable
 	}
 	return false
 }
 
-// alone reports whether nobody goes in the round for anybody before a unit.
-func (s *search) alone(unit int) bool {
-	for _, seats := range s.seats[:unit] {
-		for _, at := range seats {
+// alone reports whether the round has no victims before those of this unit.
+func (s *jointSearch) alone(unit int) bool {
+	for _, assignments := range s.assignments[:unit] {
+		for _, at := range assignments {
 			if len(at.victims) > 0 {
 				return false
 			}

@@ -2,13 +2,13 @@ package preemption
 
 import "slices"
 
-// spare lets those stay whom nobody needs once all claims are paid: a later claimant on the same node may need more than it asks for alone, and
-// its victims make room for an earlier one too.
-func (p *planner) spare() {
+// dropUnneeded drops the victims that are not needed once all claims are paid. There may be some: a victim often gives more room than its
+// claimant needs, and what is left may do for another claimant on the node, whose victims were chosen before.
+func (p *planner) dropUnneeded() {
 	for _, o := range slices.Backward(p.paid) {
 		for i := range slices.Backward(o.placed) {
-			for j := range slices.Backward(o.placed[i].seats) {
-				s := &o.placed[i].seats[j]
+			for j := range slices.Backward(o.placed[i].assignments) {
+				s := &o.placed[i].assignments[j]
 				for k := len(s.victims) - 1; k >= 0; k-- {
 					if p.roomWithout(s.victims[k]) {
 						p.tryWithout(s, k)
@@ -19,7 +19,7 @@ func (p *planner) spare() {
 	}
 }
 
-// roomWithout reports whether all places have room though an eviction unit stays.
+// roomWithout reports whether all claimants have room although an eviction unit stays.
 func (p *planner) roomWithout(id int32) bool {
 	p.undo(id)
 	defer p.restoreTaken([]int32{id})
@@ -27,7 +27,7 @@ func (p *planner) roomWithout(id int32) bool {
 		n := p.pods[v].node
 		for _, o := range p.paid {
 			for _, u := range o.placed {
-				for i, s := range u.seats {
+				for i, s := range u.assignments {
 					if s.node == n && !p.hasRoom(n, u.unit.pods[i].request) {
 						return false
 					}
@@ -38,7 +38,7 @@ func (p *planner) roomWithout(id int32) bool {
 	return true
 }
 
-// hasRoom reports whether nothing that somebody on the node asks for is overdrawn.
+// hasRoom reports whether the node is overfull of nothing that this request names.
 func (p *planner) hasRoom(node int32, request []int64) bool {
 	n := &p.nodes[node]
 	for i, v := range request {
@@ -49,85 +49,85 @@ func (p *planner) hasRoom(node int32, request []int64) bool {
 	return n.slots >= 0
 }
 
-func (p *planner) tryWithout(s *seat, k int) {
+func (p *planner) tryWithout(s *assignment, k int) {
 	before := s.victims
-	p.retractAll()
+	p.unplaceAll()
 	s.victims = slices.Delete(slices.Clone(before), k, k+1)
-	lawful := p.replay()
-	if lawful && p.tellAll() {
+	allowed := p.replay()
+	if allowed && p.askFilters() {
 		return
 	}
-	if lawful {
-		p.retractAll()
+	if allowed {
+		p.unplaceAll()
 	}
 	s.victims = before
 	for _, o := range p.paid {
-		p.repeat(o.placed)
+		p.placeAgain(o.placed)
 	}
-	if lawful {
+	if allowed {
 		p.f.Rollback(p.commits)
 		for _, o := range p.paid {
-			p.tell(o.placed, p.f.Commits())
+			p.tellFilters(o.placed, p.f.Commits())
 		}
 	}
 }
 
-func (p *planner) retractAll() {
+func (p *planner) unplaceAll() {
 	for _, o := range slices.Backward(p.paid) {
-		p.retract(o.placed)
+		p.unplace(o.placed)
 	}
 }
 
-// replay carries everything out again, and reports whether it kept the rules. If not, nothing of it is left.
+// replay places all units again, with the rules asked again, and reports whether they allow it. If not, nothing is placed.
 func (p *planner) replay() bool {
 	for q := range p.queues {
 		p.queues[q].guarded = false
 	}
-	lawful, done := true, 0
-	for ; lawful && done < len(p.paid); done++ {
-		lawful = p.replayClaim(p.paid[done])
-		p.guard(p.paid[done])
+	allowed, done := true, 0
+	for ; allowed && done < len(p.paid); done++ {
+		allowed = p.replayClaim(p.paid[done])
+		p.guardQueues(p.paid[done])
 	}
 	for _, o := range p.paid { // every max in the end: all victims go at once
-		lawful = lawful && len(p.excess(o, nil)) == 0
+		allowed = allowed && len(p.excess(o, nil)) == 0
 	}
-	if !lawful {
+	if !allowed {
 		for _, o := range slices.Backward(p.paid[:done]) {
-			p.retract(o.placed)
+			p.unplace(o.placed)
 		}
 	}
-	return lawful
+	return allowed
 }
 
-// replayClaim puts all of a claim in place even if it finds a rule broken.
+// replayClaim places all units of a claim, also if a rule does not allow it, and reports whether all rules do.
 func (p *planner) replayClaim(o *activeClaim) bool {
-	lawful := true
+	allowed := true
 	for _, u := range o.placed {
 		p.chargeUnit(u.unit, true)
-		h := &hunt{activeClaim: o, lcaBound: p.lcaBound(o), drivers: true}
-		for i, s := range u.seats {
-			p.open()
+		rs := &roomSearch{activeClaim: o, lcaBound: p.lcaBound(o), drivers: true}
+		for i, s := range u.assignments {
+			p.noteTouchable()
 			for _, id := range s.victims {
-				if !p.may(h, id) {
-					lawful = false
+				if !p.tryTake(rs, id) {
+					allowed = false
 					p.restoreTaken([]int32{id})
 				}
 			}
 			change(p.round.taken, p.amounts(s.victims), true)
-			p.settle(s.node, u.unit.pods[i].request, true)
+			p.assume(s.node, u.unit.pods[i].request, true)
 		}
 	}
-	return lawful
+	return allowed
 }
 
-// tellAll asks the filters about every place with all victims gone, and reports whether they agree.
-func (p *planner) tellAll() bool {
+// askFilters asks the filters about every assignment with all victims on its node gone, and reports whether they agree.
+func (p *planner) askFilters() bool {
 	p.f.Rollback(p.commits)
 	p.stamp++
 	waiting := map[int32][]string{}
 	for _, o := range p.paid {
 		for _, u := range o.placed {
-			for _, s := range u.seats {
+			for _, s := range u.assignments {
 				for n := range p.nodes {
 					waiting[int32(n)] = append(waiting[int32(n)], p.onNode(int32(n), s.victims)...)
 				}
@@ -136,7 +136,7 @@ func (p *planner) tellAll() bool {
 	}
 	for _, o := range p.paid {
 		for _, u := range o.placed {
-			for i, s := range u.seats {
+			for i, s := range u.assignments {
 				gone := waiting[s.node]
 				waiting[s.node] = nil
 				a, node := u.unit.pods[i].Claimant, p.nodes[s.node].index

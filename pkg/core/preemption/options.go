@@ -30,11 +30,12 @@ const (
 	unknown state = iota
 	found
 	none
-	refused // by the filters, whoever goes
+	refused // by the filters, whatever pods are evicted
 )
 
-// demand says for which claimants nodeOptions are: their shape, which pods may be evicted for them, and what is short beside room.
-type demand struct {
+// optionsKey says for which claimants nodeOptions are: their shape, which pods may be evicted for them, and by how much queues exceed their
+// max.
+type optionsKey struct {
 	shape    int
 	drivers  bool
 	lcaBound int
@@ -46,11 +47,11 @@ type nodeOptions struct {
 	options []option
 }
 
-// optionHeap orders options, the best first: fewest drivers, fewest pods for those who fit thanks to them, the nominated node, the
-// preferred victims, the name of the node.
+// optionHeap orders options, the best first: the fewest drivers; the fewest victims for each claimant that then fits; the nominated node;
+// the preferred victims; the first name of a node.
 type optionHeap struct {
 	p       *planner
-	h       *hunt
+	rs      *roomSearch
 	wanted  int
 	asked   int
 	entries []entry
@@ -80,12 +81,12 @@ func (c *optionHeap) compare(a, b *option) int {
 		return 1
 	}
 	if len(a.victims) > 0 && len(b.victims) > 0 {
-		if by := a.first.compare(&b.first, c.h.standing); by != 0 {
+		if by := a.first.compare(&b.first, c.rs.ranks); by != 0 {
 			return by
 		}
 	}
 	for i := range min(len(a.victims), len(b.victims)) {
-		if by := c.p.prefer(c.h, a.victims[i], b.victims[i]); by != 0 {
+		if by := c.p.compareVictims(c.rs, a.victims[i], b.victims[i]); by != 0 {
 			return by
 		}
 	}
@@ -95,7 +96,8 @@ func (c *optionHeap) compare(a, b *option) int {
 	return cmp.Compare(a.node, b.node)
 }
 
-// next takes out the best. The first time it is looked for, since mostly it is all that is needed; only then the others are put in order.
+// next takes out the best option. The first call only looks for it, since mostly no other is needed; the second call puts the others in
+// order.
 func (c *optionHeap) next() *option {
 	if c.asked++; c.asked == 2 {
 		heap.Init(c.entries)
@@ -117,46 +119,46 @@ func (c *optionHeap) next() *option {
 	return o
 }
 
-// find looks for the best place, takes who has to go, and commits it. wanted is how many claimants of this shape are still to come, this one
-// included.
-func (p *planner) find(h *hunt, wanted int) (seat, reason.UnpaidCause) {
-	m := p.survey(h)
-	c := &optionHeap{p: p, h: h, wanted: wanted, entries: make([]entry, 0, len(m.options))}
+// find looks for the best node for a claimant, takes the victims there, and commits that. wanted is how many claimants of this shape are
+// still to come, this one included.
+func (p *planner) find(rs *roomSearch, wanted int) (assignment, reason.UnpaidCause) {
+	m := p.optionsFor(rs)
+	c := &optionHeap{p: p, rs: rs, wanted: wanted, entries: make([]entry, 0, len(m.options))}
 	for i := range m.options {
 		o := &m.options[i]
-		o.nominee = p.nodes[o.node].name == h.asker.Nominated
+		o.nominee = p.nodes[o.node].name == rs.claimant.Nominated
 		if o.state == found {
 			c.entries = append(c.entries, entry{o, c})
 		}
 	}
 	for len(c.entries) > 0 {
 		o := c.next()
-		if !p.retake(h, o) {
-			p.solve(h, o)
-		} else if o.checked == p.stamp || p.fits(h, o) {
+		if !p.takeAgain(rs, o) {
+			p.solve(rs, o)
+		} else if o.checked == p.stamp || p.fits(rs, o) {
 			if !p.round.affords(p.amounts(o.victims), p.alone) {
 				p.undo(o.victims...)
-				return seat{}, reason.RoundSpent
+				return assignment{}, reason.RoundSpent
 			}
-			s := seat{node: o.node, victims: slices.Clone(o.victims)}
-			p.commit(h.asker, s)
+			s := assignment{node: o.node, victims: slices.Clone(o.victims)}
+			p.commit(rs.claimant, s)
 			return s, ""
 		} else {
 			p.undo(o.victims...)
-			p.resolveConflict(h, o)
+			p.resolveConflict(rs, o)
 		}
 		if o.state == found {
 			c.entries = heap.Push(c.entries, entry{o, c})
 		}
 	}
 	if p.retryRefused(m) {
-		return p.find(h, wanted)
+		return p.find(rs, wanted)
 	}
-	return seat{}, reason.NoPlace
+	return assignment{}, reason.NoPlace
 }
 
-// retryRefused allows nodes that the filters refused before another claimant was placed to be asked again. Rules of spreading and affinity may
-// allow them now.
+// retryRefused allows nodes that the filters refused before another claimant was placed to be asked again. Rules of spreading and affinity
+// may allow them now.
 func (p *planner) retryRefused(m *nodeOptions) bool {
 	again := false
 	for i := range m.options {
@@ -167,10 +169,11 @@ func (p *planner) retryRefused(m *nodeOptions) bool {
 	return again
 }
 
-// survey brings the offers of all nodes up to date. Those whose node did not change stand: during a claim its victims only become fewer. Which
-// of several victims of equal cost is preferred follows the surpluses as long as the plan has patience for it.
-func (p *planner) survey(h *hunt) *nodeOptions {
-	which := demand{h.asker.shape, h.drivers, h.lcaBound, spell(p.excess(h.activeClaim, nil))}
+// optionsFor brings the options of all nodes up to date. Options of nodes that did not change stay: during a claim the pods that may be
+// evicted only become fewer. Which of several victims of equal cost is preferred changes with the surpluses; that is followed as long as
+// the claim has work left.
+func (p *planner) optionsFor(rs *roomSearch) *nodeOptions {
+	which := optionsKey{rs.claimant.shape, rs.drivers, rs.lcaBound, encode(p.excess(rs.activeClaim, nil))}
 	m, ok := p.optionsOf[which]
 	if !ok {
 		m = &nodeOptions{options: make([]option, len(p.nodes))}
@@ -183,14 +186,14 @@ func (p *planner) survey(h *hunt) *nodeOptions {
 		o := &m.options[i]
 		stale := o.state == unknown || o.change != p.nodes[i].change
 		if stale || o.state == found && len(o.victims) > 0 && o.ranked != p.ranked && p.work > 0 {
-			p.solve(h, o)
+			p.solve(rs, o)
 		}
 	}
 	return m
 }
 
 // keep remembers the options of a demand. Claimants come in few shapes.
-func (p *planner) keep(which demand, m *nodeOptions) {
+func (p *planner) keep(which optionsKey, m *nodeOptions) {
 	const most = 32
 	if len(p.recent) == most {
 		delete(p.optionsOf, p.recent[0])
@@ -200,7 +203,7 @@ func (p *planner) keep(which demand, m *nodeOptions) {
 	p.optionsOf[which] = m
 }
 
-func spell(lacks []lack) string {
+func encode(lacks []lack) string {
 	var out []byte
 	for _, l := range lacks {
 		out = binary.AppendVarint(binary.AppendVarint(binary.AppendVarint(out, int64(l.resource)), int64(l.at)), l.amount)
@@ -208,10 +211,10 @@ func spell(lacks []lack) string {
 	return string(out)
 }
 
-// retake takes the victims of an option if they may still go together.
-func (p *planner) retake(h *hunt, o *option) bool {
+// takeAgain takes the victims of an option if they may still be evicted together.
+func (p *planner) takeAgain(rs *roomSearch, o *option) bool {
 	for i, id := range o.victims {
-		if !p.may(h, id) {
+		if !p.tryTake(rs, id) {
 			p.undo(o.victims[:i]...)
 			return false
 		}
@@ -220,29 +223,29 @@ func (p *planner) retake(h *hunt, o *option) bool {
 }
 
 // solve finds the cheapest way to make room on a node.
-func (p *planner) solve(h *hunt, o *option) {
+func (p *planner) solve(rs *roomSearch, o *option) {
 	*o = option{node: o.node, nominee: o.nominee, state: none, change: p.nodes[o.node].change, ranked: p.ranked, checked: -1}
 	c := &p.cover
-	c.p, c.h, c.node = p, h, o.node
-	c.lacks = p.lacks(h, o.node, c.lacks[:0])
+	c.p, c.rs, c.node = p, rs, o.node
+	c.lacks = p.lacks(rs, o.node, c.lacks[:0])
 	evictionUnits := p.nodes[o.node].evictionUnits
 	p.work -= len(evictionUnits) / 4
 	switch {
 	case len(c.lacks) == 0:
-		p.note(h, o, nil)
-	case p.single(c, evictionUnits), c.prepare(evictionUnits) && c.fewest():
-		p.note(h, o, c.chosen)
+		p.recordOption(rs, o, nil)
+	case p.takeSingle(c, evictionUnits), c.prepare(evictionUnits) && c.fewest():
+		p.recordOption(rs, o, c.chosen)
 		p.undo(c.chosen...)
 	case c.lacks[len(c.lacks)-1].at != room:
-		p.solveElsewhere(h, o)
+		p.solveUnderMax(rs, o)
 	}
 }
 
-// note writes down an option whose victims are taken.
-func (p *planner) note(h *hunt, o *option, victims []int32) {
+// recordOption writes down an option whose victims are taken already.
+func (p *planner) recordOption(rs *roomSearch, o *option, victims []int32) {
 	o.state = found
 	o.victims = append(o.victims[:0], victims...)
-	slices.SortFunc(o.victims, func(a, b int32) int { return p.prefer(h, a, b) })
+	slices.SortFunc(o.victims, func(a, b int32) int { return p.compareVictims(rs, a, b) })
 	if len(o.victims) > 0 {
 		o.first = p.victimRank(o.victims[0])
 	}
@@ -253,7 +256,7 @@ func (p *planner) note(h *hunt, o *option, victims []int32) {
 	}
 	n := &p.nodes[o.node]
 	o.extra = max(n.slots, 1)
-	for i, v := range h.asker.request {
+	for i, v := range rs.claimant.request {
 		if v > 0 {
 			o.extra = min(o.extra, int(min(n.free[i]/v, int64(o.extra))))
 		}
@@ -261,25 +264,25 @@ func (p *planner) note(h *hunt, o *option, victims []int32) {
 	o.extra = max(o.extra-1, 0)
 }
 
-// single looks for one pod that gives all, which is how most claims are paid.
-func (p *planner) single(c *cover, evictionUnits []int32) bool {
+// takeSingle looks for one pod that gives all, and takes it. Most claimants need no more.
+func (p *planner) takeSingle(c *cover, evictionUnits []int32) bool {
 	best := int32(-1)
 	for _, id := range evictionUnits {
 		a := &p.evictionUnits[id]
-		if len(a.pods) > 1 || a.drivers > 0 || !p.reaches(c.h, &p.pods[a.pods[0]]) || best >= 0 && p.prefer(c.h, best, id) < 0 {
+		if len(a.pods) > 1 || a.drivers > 0 || !p.eligible(c.rs, &p.pods[a.pods[0]]) || best >= 0 && p.compareVictims(c.rs, best, id) < 0 {
 			continue
 		}
 		enough := true
 		for _, l := range c.lacks {
-			enough = enough && p.gives(c.h, id, c.node, l) >= l.amount
+			enough = enough && p.gives(c.rs, id, c.node, l) >= l.amount
 		}
-		if enough && p.may(c.h, id) {
+		if enough && p.tryTake(c.rs, id) {
 			p.undo(id)
 			best = id
 		}
 	}
 	c.chosen = c.chosen[:0]
-	if best < 0 || !p.may(c.h, best) {
+	if best < 0 || !p.tryTake(c.rs, best) {
 		return false
 	}
 	c.chosen = append(c.chosen, best)
