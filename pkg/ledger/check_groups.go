@@ -12,14 +12,14 @@ func (l *Ledger) checkGroups() (wrong []string) {
 	for _, uid := range sortedKeys(l.pods) {
 		r := l.pods[uid]
 		if r.group == nil {
-			if r.Gang != "" {
-				say("pod %s is in no group, should be in %s", uid, r.Gang)
+			if r.PodGroup != "" {
+				say("pod %s is in no group, should be in %s", uid, r.PodGroup)
 			}
 			continue
 		}
 		members[r.group]++
-		if r.group.Key != r.Gang || r.inGroup >= len(r.group.pods) || r.group.pods[r.inGroup] != r {
-			say("pod %s of group %s is listed in %s", uid, r.Gang, r.group.Key)
+		if r.group.Key != r.PodGroup || r.inGroup >= len(r.group.pods) || r.group.pods[r.inGroup] != r {
+			say("pod %s of group %s is listed in %s", uid, r.PodGroup, r.group.Key)
 		}
 	}
 	starting := 0

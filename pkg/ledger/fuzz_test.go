@@ -36,7 +36,7 @@ type player struct {
 	t      *testing.T
 	now    int64
 	nodes  map[string]Node
-	gangs  map[string]Gang
+	gangs  map[string]PodGroup
 	queues map[queue.Path]queue.Declaration
 	pods   map[UID]Pod
 	said   []string // what the ledger decided and told
@@ -119,17 +119,17 @@ func (p *player) play(op, a, b byte) {
 			p.observe(o)
 		}
 	case 18:
-		g := Gang{Key: fmt.Sprint("gang-", a%2), MinMember: int(b % 5), Whole: b > 250}
+		g := PodGroup{Key: fmt.Sprint("gang-", a%2), MinMember: int(b % 5), Whole: b > 250}
 		if b&64 != 0 {
 			g.MinResources = fuzzSize(b)
 		}
 		if b&32 != 0 {
 			delete(p.gangs, g.Key)
-			p.ForgetGang(g.Key)
+			p.ForgetPodGroup(g.Key)
 			return
 		}
 		p.gangs[g.Key] = g
-		p.ObserveGang(g)
+		p.ObservePodGroup(g)
 	case 19:
 		if r, ok := p.Ledger.pods[uid]; ok && r.state == Reserved {
 			permission, why, ok := p.Permit(uid, p.now)
@@ -201,7 +201,7 @@ func TestALookAtTheBacklogLeavesNoTrace(t *testing.T) {
 }
 
 func newPlayer(t *testing.T, looks bool) *player {
-	return &player{leader: newLeader(Options{Window: 3, Journal: 2}), t: t, now: 1e6 * sec, nodes: map[string]Node{}, gangs: map[string]Gang{},
+	return &player{leader: newLeader(Options{Window: 3, Journal: 2}), t: t, now: 1e6 * sec, nodes: map[string]Node{}, gangs: map[string]PodGroup{},
 		queues: map[queue.Path]queue.Declaration{}, pods: map[UID]Pod{}, looks: looks}
 }
 
@@ -229,7 +229,7 @@ func (p *player) decode(uid UID, b byte) Pod {
 		}
 	}
 	if b%11 < 3 {
-		o.Gang = []string{"", "gang-0", "gang-1"}[b%11]
+		o.PodGroup = []string{"", "gang-0", "gang-1"}[b%11]
 	}
 	o.Class, o.Request, o.Priority = fmt.Sprint("class-", b%2), fuzzSize(b), int32(b%2)
 	return o
@@ -301,8 +301,8 @@ func (p *player) compare() {
 	for _, n := range p.nodes {
 		twin.ObserveNode(n)
 	}
-	for _, g := range p.Gangs() {
-		twin.ObserveGang(g.Gang)
+	for _, g := range p.PodGroups() {
+		twin.ObservePodGroup(g.PodGroup)
 	}
 	remembered := map[queue.Path]queue.Memory{}
 	for _, q := range p.Snapshot().Queues {

@@ -6,7 +6,7 @@ func (l *Ledger) reviewGroup(g *group) {
 	g.redeclared = false
 	g.count()
 	if len(g.pods) == 0 {
-		g.Members.Whole, g.attempts, g.retryAt, g.since = told && g.Gang.Whole, 0, 0, 0
+		g.Members.Whole, g.attempts, g.retryAt, g.since = told && g.PodGroup.Whole, 0, 0, 0
 	}
 	if g.declared && g.Together() && g.Bound >= g.Minimum {
 		l.makeWhole(g)

@@ -10,16 +10,16 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// DefaultGangTimeout is how long pods of a group that have a node wait for the others, where the group does not say.
+// DefaultGroupTimeout is how long pods of a group that have a node wait for the others, where the group does not say.
 // scheduler-plugins Coscheduling: permitWaitingTimeSeconds.
-const DefaultGangTimeout int64 = 60e9
+const DefaultGroupTimeout int64 = 60e9
 
-// lastGangBackOff bounds the back-off of a group, which grows as that of a pod does. Its attempts cost more.
-const lastGangBackOff int64 = 60e9
+// lastGroupBackOff bounds the back-off of a group, which grows as that of a pod does. Its attempts cost more.
+const lastGroupBackOff int64 = 60e9
 
-// Gang is a pod group as declared: pods that start together or not at all.
-type Gang struct {
-	// Key names the group over the cluster, and is what Pod.Gang says: "<namespace>/<name>".
+// PodGroup is a pod group as declared: pods that start together or not at all.
+type PodGroup struct {
+	// Key names the group over the cluster, and is what Pod.PodGroup says: "<namespace>/<name>".
 	Key string
 	// MinMember is the number of pods with which the group starts. Up to 1, its pods are pods like any others.
 	MinMember int
@@ -34,9 +34,9 @@ type Gang struct {
 	Succeeded int
 }
 
-// GangState is what a declared pod group has and waits for. Pods that ended are in no count.
-type GangState struct {
-	Gang
+// PodGroupState is what a declared pod group has and waits for. Pods that ended are in no count.
+type PodGroupState struct {
+	PodGroup
 	Pods     int   // that exist and are not being deleted
 	Reserved int   // of those with a node, those that are not bound
 	Bound    int   // of those with a node, those that are bound
@@ -45,7 +45,7 @@ type GangState struct {
 
 // group is a pod group and its pods.
 type group struct {
-	Gang
+	PodGroup
 	gang.Members      // counted when one of the pods moves
 	declared     bool // by a PodGroup; else only pods name it
 	redeclared   bool // its declaration has changed since its last review
@@ -65,7 +65,7 @@ type group struct {
 // open: its pods start together or not at all.
 func (g *group) open() bool { return g != nil && g.Together() }
 
-func (g *group) timeout() int64 { return cmp.Or(g.Timeout, DefaultGangTimeout) }
+func (g *group) timeout() int64 { return cmp.Or(g.Timeout, DefaultGroupTimeout) }
 
 // count counts its pods again.
 func (g *group) count() {
@@ -113,7 +113,7 @@ func (g *group) incomplete(queue string, there int) reason.Reason {
 func (g *group) pause(now int64) {
 	if g.retryAt <= now {
 		g.attempts++
-		g.retryAt = now + backoff.After(g.attempts, lastGangBackOff)
+		g.retryAt = now + backoff.After(g.attempts, lastGroupBackOff)
 	}
 }
 
@@ -131,24 +131,24 @@ type groupTable struct {
 func (t *groupTable) get(key string) *group {
 	g := t.byKey[key]
 	if g == nil {
-		g = &group{Gang: Gang{Key: key}}
+		g = &group{PodGroup: PodGroup{Key: key}}
 		t.byKey[key] = g
 	}
 	return g
 }
 
 // declare takes in a group as declared; nil: nothing has changed. Whether it is whole is only believed before the ledger leads, or while it has no pods.
-func (t *groupTable) declare(d Gang, leading bool) *group {
+func (t *groupTable) declare(d PodGroup, leading bool) *group {
 	g := t.get(d.Key)
 	whole := g.Members.Whole || d.Whole && !leading
 	if len(g.pods) == 0 {
 		whole = d.Whole // pods of it may have ended, which nobody else says: what takes their place must not wait for them
 	}
 	if g.declared && g.MinMember == d.MinMember && g.Timeout == d.Timeout && g.MinResources.Equal(d.MinResources) && g.Succeeded == d.Succeeded &&
-		g.Members.Whole == whole && g.Gang.Whole == d.Whole {
+		g.Members.Whole == whole && g.PodGroup.Whole == d.Whole {
 		return nil
 	}
-	g.Gang, g.declared, g.redeclared = d, true, true
+	g.PodGroup, g.declared, g.redeclared = d, true, true
 	g.Members.Whole = whole
 	g.wait.roomAt = 0 // it may need less now
 	return g
@@ -160,20 +160,20 @@ func (t *groupTable) undeclare(key string) *group {
 	if g == nil || !g.declared {
 		return nil
 	}
-	g.declared, g.Gang, g.redeclared = false, Gang{Key: key}, true
+	g.declared, g.PodGroup, g.redeclared = false, PodGroup{Key: key}, true
 	return g
 }
 
 // join makes the pod a member of the group that it names. The caller has the groups reviewed.
 func (t *groupTable) join(r *record, leading bool) {
-	if r.Gang == "" {
+	if r.PodGroup == "" {
 		return
 	}
-	g := t.get(r.Gang)
+	g := t.get(r.PodGroup)
 	r.group, r.inGroup = g, len(g.pods)
 	g.pods = append(g.pods, r)
 	g.wait.roomAt = 0
-	if g.Gang.Whole && !leading {
+	if g.PodGroup.Whole && !leading {
 		g.Members.Whole = true
 	}
 }
@@ -212,8 +212,8 @@ func (t *groupTable) dropUnused(g *group) {
 	}
 }
 
-// ObserveGang takes in a pod group as declared.
-func (l *Ledger) ObserveGang(d Gang) {
+// ObservePodGroup takes in a pod group as declared.
+func (l *Ledger) ObservePodGroup(d PodGroup) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if g := l.groups.declare(d, l.leading); g != nil {
@@ -223,8 +223,8 @@ func (l *Ledger) ObserveGang(d Gang) {
 	}
 }
 
-// ForgetGang takes out a pod group that is not declared any more.
-func (l *Ledger) ForgetGang(key string) {
+// ForgetPodGroup takes out a pod group that is not declared any more.
+func (l *Ledger) ForgetPodGroup(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if g := l.groups.undeclare(key); g != nil {
@@ -234,14 +234,14 @@ func (l *Ledger) ForgetGang(key string) {
 	}
 }
 
-// Gangs returns the declared pod groups in the order of their keys.
-func (l *Ledger) Gangs() []GangState {
+// PodGroups returns the declared pod groups in the order of their keys.
+func (l *Ledger) PodGroups() []PodGroupState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	all := make([]GangState, 0, len(l.groups.byKey))
+	all := make([]PodGroupState, 0, len(l.groups.byKey))
 	for _, key := range sortedKeys(l.groups.byKey) {
 		if g := l.groups.byKey[key]; g.declared {
-			s := GangState{Gang: g.Gang, Pods: g.Live, Reserved: g.reserved, Bound: g.Bound, Since: g.since}
+			s := PodGroupState{PodGroup: g.PodGroup, Pods: g.Live, Reserved: g.reserved, Bound: g.Bound, Since: g.since}
 			s.Whole = g.Members.Whole
 			all = append(all, s)
 		}

@@ -20,10 +20,10 @@ func crowded(b *testing.B) *Ledger {
 	l.ObserveQueue(queue.Declaration{Path: "root.a", Spec: queue.DefaultSpec()})
 	for g := range 50 {
 		key := fmt.Sprintf("ns/g%02d", g)
-		l.ObserveGang(Gang{Key: key, MinMember: 64})
+		l.ObservePodGroup(PodGroup{Key: key, MinMember: 64})
 		for i := range 64 {
 			l.ObservePod(Pod{
-				UID: UID(fmt.Sprint(key, i)), Queue: "root.a", Application: key, Gang: key, Class: "worker", Request: amounts(2, 8), Created: int64(g),
+				UID: UID(fmt.Sprint(key, i)), Queue: "root.a", Application: key, PodGroup: key, Class: "worker", Request: amounts(2, 8), Created: int64(g),
 			}, sec)
 		}
 	}

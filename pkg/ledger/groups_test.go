@@ -12,13 +12,13 @@ import (
 )
 
 func ofGang(key string) func(*Pod) {
-	return func(p *Pod) { p.Gang, p.Application = "ns/"+key, "ns/podgroup/"+key }
+	return func(p *Pod) { p.PodGroup, p.Application = "ns/"+key, "ns/podgroup/"+key }
 }
 
 // gang declares a pod group and its pods, of 10 cpu each: g0, g1 ...
 func (f *fixture) gang(key, q string, n int, edits ...func(*Pod)) (uids []UID) {
 	f.t.Helper()
-	f.ObserveGang(Gang{Key: "ns/" + key, MinMember: n})
+	f.ObservePodGroup(PodGroup{Key: "ns/" + key, MinMember: n})
 	for i := range n {
 		uid := UID(fmt.Sprint(key, i))
 		f.pod(uid, q, append([]func(*Pod){asks(10, 4), ofGang(key), at(int64(len(f.pods)))}, edits...)...)
@@ -66,7 +66,7 @@ func TestAGangIsReleasedWholeAndBoundWhole(t *testing.T) {
 	f.reserve("g2")
 	f.wantPermit("g2", "bind[g0 g1]")
 	f.bindAll("g0", "g1", "g2")
-	if got := f.Gangs(); len(got) != 1 || !got[0].Whole || got[0].Bound != 3 || got[0].Since != f.now {
+	if got := f.PodGroups(); len(got) != 1 || !got[0].Whole || got[0].Bound != 3 || got[0].Since != f.now {
 		t.Errorf("got %+v", got)
 	}
 	// What comes later, and what replaces a pod, is a pod like any other.
@@ -89,12 +89,12 @@ func TestWhatTakesThePlaceOfTheLastPodsThatEndedStartsAlone(t *testing.T) {
 		for _, uid := range uids {
 			f.ForgetPod(uid, f.now)
 		}
-		if f.Gangs()[0].Whole {
+		if f.PodGroups()[0].Whole {
 			t.Error("without a pod, the group is whole by itself")
 		}
-		f.ObserveGang(Gang{Key: "ns/g", MinMember: 2, Whole: true}) // it says Failed, or what it said before
+		f.ObservePodGroup(PodGroup{Key: "ns/g", MinMember: 2, Whole: true}) // it says Failed, or what it said before
 		f.sound()
-		f.ObserveGang(Gang{Key: "ns/g", MinMember: 2, Whole: status})
+		f.ObservePodGroup(PodGroup{Key: "ns/g", MinMember: 2, Whole: status})
 		f.sound()
 		f.pod("g2", "a", asks(10, 4), ofGang("g"), at(9))
 		if status {
@@ -102,9 +102,9 @@ func TestWhatTakesThePlaceOfTheLastPodsThatEndedStartsAlone(t *testing.T) {
 		} else {
 			f.wantPods(f.choose())
 		}
-		f.ObserveGang(Gang{Key: "ns/g", MinMember: 2, Whole: !status}) // what comes late changes nothing while pods are there
+		f.ObservePodGroup(PodGroup{Key: "ns/g", MinMember: 2, Whole: !status}) // what comes late changes nothing while pods are there
 		f.sound()
-		if got := f.Gangs()[0].Whole; got != status {
+		if got := f.PodGroups()[0].Whole; got != status {
 			t.Errorf("its status said %v, and it is whole: %v", status, got)
 		}
 	}
@@ -112,7 +112,7 @@ func TestWhatTakesThePlaceOfTheLastPodsThatEndedStartsAlone(t *testing.T) {
 
 func TestAGangWaitsForAllItsPodsAndHoldsNothing(t *testing.T) {
 	f := gangs(t, runs(1))
-	f.ObserveGang(Gang{Key: "ns/g", MinMember: 3})
+	f.ObservePodGroup(PodGroup{Key: "ns/g", MinMember: 3})
 	f.pod("g0", "a", ofGang("g"), at(1))
 	f.pod("g1", "a", ofGang("g"), at(2))
 	f.pod("other", "a", at(3)) // takes the only slot: the group holds none
@@ -190,7 +190,7 @@ func TestAGangThatNeverFitsStopsNoOtherFromHavingNodesHeld(t *testing.T) {
 func TestNoNodesAreHeldForAGangWhoseMinResourcesNeverFit(t *testing.T) {
 	f := gangs(t)
 	f.gang("g", "a", 2)
-	f.ObserveGang(Gang{Key: "ns/g", MinMember: 2, MinResources: amounts(200, 0)})
+	f.ObservePodGroup(PodGroup{Key: "ns/g", MinMember: 2, MinResources: amounts(200, 0)})
 	for range 3 {
 		f.wantPods(f.choose())
 		f.wantWhy("g0", "GangTooLarge root.a 100000/2+200000") // cpu
@@ -211,7 +211,7 @@ func TestAGangGoesBackWhole(t *testing.T) {
 		"a rule refuses":   {func(f *fixture) []UID { return f.fail("g1", Refused) }, []UID{"g2", "g1"}},
 		"one is deleted":   {func(f *fixture) []UID { f.forget("g1"); return f.TakeWoken(f.now) }, []UID{"g2"}},
 		"the group is deleted": {func(f *fixture) []UID {
-			f.ForgetGang("ns/g")
+			f.ForgetPodGroup("ns/g")
 			f.sound()
 			return f.TakeWoken(f.now)
 		}, []UID{"g1", "g2"}},
@@ -370,7 +370,7 @@ func TestHeldNodesAreGivenBackInTime(t *testing.T) {
 func TestAGangInPartIsCompletedFirst(t *testing.T) {
 	f := gangs(t)
 	f.pod("before", "a", at(0), ofClass("before"))
-	f.ObserveGang(Gang{Key: "ns/g", MinMember: 3})
+	f.ObservePodGroup(PodGroup{Key: "ns/g", MinMember: 3})
 	f.pod("g0", "b", ofGang("g"), at(1), boundTo("node"))
 	f.pod("g1", "b", ofGang("g"), at(2))
 	f.pod("g2", "b", ofGang("g"), at(3))
@@ -387,7 +387,7 @@ func TestNodesAreHeldForAGangInPartFirst(t *testing.T) {
 	f.pod("long", "b", asks(75, 4), ofClass("long"), at(0))
 	f.run("long")
 	f.gang("g", "a", 3) // would be the first in order
-	f.ObserveGang(Gang{Key: "ns/h", MinMember: 2})
+	f.ObservePodGroup(PodGroup{Key: "ns/h", MinMember: 2})
 	f.pod("h0", "b", ofGang("h"), asks(10, 1), at(1), boundTo("node"))
 	f.pod("h1", "b", ofGang("h"), asks(20, 1), at(2))
 	f.wantPods(f.choose())
@@ -400,7 +400,7 @@ func TestNodesAreHeldForAGangInPartFirst(t *testing.T) {
 
 func TestAWholeGangStaysWholeOverARestart(t *testing.T) {
 	f := gangs(t)
-	f.ObserveGang(Gang{Key: "ns/g", MinMember: 3, Whole: true})
+	f.ObservePodGroup(PodGroup{Key: "ns/g", MinMember: 3, Whole: true})
 	f.pod("g0", "a", ofGang("g"), at(1)) // two have ended, one is tried again
 	f.wantPods(f.choose(), "g0")
 }
@@ -410,7 +410,7 @@ func TestMinResourcesHoldAGangToo(t *testing.T) {
 	f.pod("first", "b", asks(50, 4), ofClass("first"), at(0))
 	f.run("first")
 	f.gang("g", "a", 2)
-	f.ObserveGang(Gang{Key: "ns/g", MinMember: 2, MinResources: amounts(60, 0)})
+	f.ObservePodGroup(PodGroup{Key: "ns/g", MinMember: 2, MinResources: amounts(60, 0)})
 	f.wantPods(f.choose())
 	f.wantWhy("g0", "GangWaitsForRoom root.a 50000/2+60000") // cpu
 	f.forget("first")
@@ -425,7 +425,7 @@ func TestMinResourcesOfAResourceThatNodesNeedNotListAreCountedWhereTheyDo(t *tes
 	f.ObserveNode(Node{Name: "node", Allocatable: amounts(100, 400).Add(devices(4)), Usable: true})
 	f.ObserveUnlisted(map[resource.Name]bool{gpu: true})
 	f.gang("g", "a", 2)
-	f.ObserveGang(Gang{Key: "ns/g", MinMember: 2, MinResources: devices(8)})
+	f.ObservePodGroup(PodGroup{Key: "ns/g", MinMember: 2, MinResources: devices(8)})
 	f.wantPods(f.choose())
 	f.wantWhy("g0", "GangTooLarge root.a 4/2+8")
 	f.ObserveNode(Node{Name: "plain", Allocatable: amounts(1, 4), Usable: true})
@@ -436,13 +436,13 @@ func TestMinResourcesOfAResourceThatNodesNeedNotListAreCountedWhereTheyDo(t *tes
 func TestAGangThatNeedsLessIsLookedAtAgain(t *testing.T) {
 	f := gangs(t)
 	f.gang("g", "a", 2)
-	f.ObserveGang(Gang{Key: "ns/g", MinMember: 2, MinResources: amounts(200, 0)})
+	f.ObservePodGroup(PodGroup{Key: "ns/g", MinMember: 2, MinResources: amounts(200, 0)})
 	f.wantPods(f.choose())
-	f.ObserveGang(Gang{Key: "ns/g", MinMember: 2, MinResources: amounts(100, 0)})
+	f.ObservePodGroup(PodGroup{Key: "ns/g", MinMember: 2, MinResources: amounts(100, 0)})
 	f.wantPods(f.choose(), "g0", "g1")
 	f.gang("h", "b", 12) // 80 cpu are free
 	f.wantPods(f.choose())
-	f.ObserveGang(Gang{Key: "ns/h", MinMember: 8})
+	f.ObservePodGroup(PodGroup{Key: "ns/h", MinMember: 8})
 	f.reserve("g0", "g1")
 	f.wantPermit("g1", "bind[g0]")
 	if got := len(f.choose()); got < 8 {
@@ -455,7 +455,7 @@ func TestAGangThatAGateStopsShowsNoUnschedulable(t *testing.T) {
 	for starting, want := range map[int64][]string{1: nil, 2: {"g0", "g1"}} {
 		f := fullCluster(t, amounts(100, 400))
 		f.declare("root.s", policy(queue.StateAware), driverShare(1000), starters(starting))
-		f.ObserveGang(Gang{Key: "ns/g", MinMember: 2})
+		f.ObservePodGroup(PodGroup{Key: "ns/g", MinMember: 2})
 		f.pod("g0", "s", ofGang("g"), in("app1"), driver, at(1))
 		f.pod("g1", "s", ofGang("g"), in("app2"), driver, at(2))
 		f.wantPods(f.choose())
@@ -529,7 +529,7 @@ func TestAGangOfSeveralSizesIsPlacedTogether(t *testing.T) {
 	f.ObserveNode(Node{Name: "small", Allocatable: amounts(10, 400), Usable: true})
 	f.ObserveNode(Node{Name: "large", Allocatable: amounts(30, 400), Usable: true})
 	f.declare("root.a")
-	f.ObserveGang(Gang{Key: "ns/g", MinMember: 3})
+	f.ObservePodGroup(PodGroup{Key: "ns/g", MinMember: 3})
 	f.pod("driver", "a", ofGang("g"), asks(10, 1), at(1), ofClass("d"), driver)
 	f.pod("g1", "a", ofGang("g"), asks(25, 1), at(2), ofClass("w"))
 	f.pod("g2", "a", ofGang("g"), asks(5, 1), at(3), ofClass("s"))
@@ -570,7 +570,7 @@ func TestAGangOfWhichSomeHaveSucceededStartsWithTheRest(t *testing.T) {
 	f.forget("g0")
 	f.wantPods(f.choose())
 	f.wantWhy("g1", "GangIncomplete root.a 2/3+0")
-	f.ObserveGang(Gang{Key: "ns/g", MinMember: 3, Succeeded: 1})
+	f.ObservePodGroup(PodGroup{Key: "ns/g", MinMember: 3, Succeeded: 1})
 	f.wantPods(f.choose(), "g1", "g2")
 	f.reserve("g1")
 	f.wantPermit("g1", "wait")

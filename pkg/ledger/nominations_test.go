@@ -107,7 +107,7 @@ func TestNoPartOfAGroupIsAClaimant(t *testing.T) {
 	f.declare("root.busy")
 	f.declare("root.starved", fairShareTimeout(0))
 	f.pod("runs", "busy", boundTo("node"), asks(100, 4))
-	f.ObserveGang(Gang{Key: "ns/g", MinMember: 2})
+	f.ObservePodGroup(PodGroup{Key: "ns/g", MinMember: 2})
 	f.pod("small", "starved", asks(20, 4), ofGang("g"), ofClass("small"))
 	f.pod("large", "starved", asks(40, 4), ofGang("g"), ofClass("large"))
 	f.clocks()
@@ -194,9 +194,9 @@ func TestAPlanKnowsTheGroupsOfItsCandidates(t *testing.T) {
 		return w.Nodes[0].Candidates[0].Gang
 	}
 	before := gang()
-	f.ObserveGang(Gang{Key: "ns/g", MinMember: 2})
+	f.ObservePodGroup(PodGroup{Key: "ns/g", MinMember: 2})
 	declared := gang()
-	f.ForgetGang("ns/g")
+	f.ForgetPodGroup("ns/g")
 	if gone := gang(); before != "" || declared != "ns/g" || gone != "" {
 		t.Errorf("of group %q, then %q, then %q", before, declared, gone)
 	}

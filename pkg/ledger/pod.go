@@ -42,8 +42,8 @@ type Pod struct {
 	Application string
 	// User is whose application the pod belongs to; an application has the user of its oldest pod.
 	User string
-	// Gang is the Key of the pod group without which the pod does not start, "" for none.
-	Gang string
+	// PodGroup is the Key of the pod group without which the pod does not start, "" for none.
+	PodGroup string
 	// Class is equal for pods that every filter would judge alike.
 	Class string
 	// Eligible reports whether the pod may use a node of these facts (Node.Facts) as far as the node itself decides; nil: any usable

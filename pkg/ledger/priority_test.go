@@ -12,13 +12,13 @@ func TestWhomAPriorityOutranks(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.declare("root.a")
 	f.declare("root.b")
-	f.ObserveGang(Gang{Key: "two", MinMember: 2})
-	f.ObserveGang(Gang{Key: "one", MinMember: 1})
+	f.ObservePodGroup(PodGroup{Key: "two", MinMember: 2})
+	f.ObservePodGroup(PodGroup{Key: "one", MinMember: 1})
 	f.pod("high", "a", priority(10))
 	on := boundTo("node")
 	for uid, edit := range map[UID]func(*Pod){
 		"low": func(*Pod) {}, "middle": priority(9), "equal": priority(10), "leaving": func(p *Pod) { p.Terminating = true },
-		"going": func(p *Pod) { p.Announced = 1 }, "of-two": func(p *Pod) { p.Gang = "two" }, "of-one": func(p *Pod) { p.Gang = "one" },
+		"going": func(p *Pod) { p.Announced = 1 }, "of-two": func(p *Pod) { p.PodGroup = "two" }, "of-one": func(p *Pod) { p.PodGroup = "one" },
 	} {
 		f.pod(uid, "a", on, edit)
 	}
@@ -33,7 +33,7 @@ func TestWhomAPriorityOutranks(t *testing.T) {
 	want("middle", "low", "of-one")
 	want("low")
 	want("unknown")
-	f.pod("high-of-two", "a", priority(10), func(p *Pod) { p.Gang = "two" })
+	f.pod("high-of-two", "a", priority(10), func(p *Pod) { p.PodGroup = "two" })
 	want("high-of-two")
 }
 

@@ -14,8 +14,8 @@ import (
 
 // steps are the methods that take something in, decide something, or take note of what was done. All others are reads.
 var steps = []string{
-	"Admitted", "Adopt", "Announced", "Backlog", "Candidates", "Choose", "PendingActions", "Evicted", "EvictionFailed", "Fail", "ForgetGang", "ForgetNode",
-	"ForgetPod", "ForgetQueue", "Lead", "LookAtStarvation", "MadeRoom", "Nominated", "ObserveBadQueue", "ObserveUnlisted", "ObserveGang", "ObserveNode",
+	"Admitted", "Adopt", "Announced", "Backlog", "Candidates", "Choose", "PendingActions", "Evicted", "EvictionFailed", "Fail", "ForgetPodGroup", "ForgetNode",
+	"ForgetPod", "ForgetQueue", "Lead", "LookAtStarvation", "MadeRoom", "Nominated", "ObserveBadQueue", "ObserveUnlisted", "ObservePodGroup", "ObserveNode",
 	"ObservePod", "ObserveQueue", "Permit", "Preemption", "Recheck", "Rehearse", "Rejected", "Repair", "Reserve", "RetireQueue", "Settle", "Survey",
 	"TakeConditionUpdates", "TakeWoken", "RetryConditionUpdate", "WhatPreemption", "Withdrawn",
 }
@@ -74,14 +74,14 @@ func TestReadsChangeNothing(t *testing.T) {
 					Class: fmt.Sprint("c", i%2), Request: amounts(1+int64(i%2), 1), Created: int64(i),
 				}
 				if i%5 == 4 {
-					p.Gang = "gang"
+					p.PodGroup = "gang"
 				}
 				l.ObservePod(p, sec)
 				after()
 			}
 		}
 		l.ObserveNode(Node{Name: "n", Allocatable: amounts(6, 10), Usable: true})
-		l.ObserveGang(Gang{Key: "gang", MinMember: 2})
+		l.ObservePodGroup(PodGroup{Key: "gang", MinMember: 2})
 		observe(0, 6)
 		declare := func(p queue.Path, most int64) {
 			s := queue.DefaultSpec()

@@ -20,7 +20,7 @@ import (
 //	Queue status: starts           which applications have left Starting, and     Ledger.restoreStarts
 //	                               how long the last starts took
 //	Queue status: policy in force  the last policy that could be used             queueTree.declare (Declaration.PolicyInForce)
-//	PodGroup status                that the group was whole                       groupTable.declare, groupTable.join (Gang.Whole)
+//	PodGroup status                that the group was whole                       groupTable.declare, groupTable.join (PodGroup.Whole)
 //
 // The rest is forgotten: releases (such a pod waits again, or comes back with its node), tickets, back-offs, parked classes, node holds,
 // victims (a new plan prefers those that are announced), the eviction memory and the pauses of claims. docs/adr/0005 says why.

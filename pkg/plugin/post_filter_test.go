@@ -168,13 +168,13 @@ func TestPodsThatAPriorityDoesNotEvict(t *testing.T) {
 	for name, change := range map[string]func(*ledger.Pod){
 		"leaving":                  func(p *ledger.Pod) { p.Terminating = true },
 		"going for another queue":  func(p *ledger.Pod) { p.Announced = 1 },
-		"of a group of several":    func(p *ledger.Pod) { p.Gang = "group" },
+		"of a group of several":    func(p *ledger.Pod) { p.PodGroup = "group" },
 		"of another scheduler":     func(p *ledger.Pod) { p.Foreign = true },
 		"of a queue that is a tie": func(p *ledger.Pod) { p.Priority = 10 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCycle(t, highPod())
-			c.ledger.ObserveGang(ledger.Gang{Key: "group", MinMember: 2})
+			c.ledger.ObservePodGroup(ledger.PodGroup{Key: "group", MinMember: 2})
 			c.runs("low", "a", 0, change)
 			c.want("none")
 		})
@@ -183,8 +183,8 @@ func TestPodsThatAPriorityDoesNotEvict(t *testing.T) {
 
 func TestAGroupOfOnePodGivesWay(t *testing.T) {
 	c := newCycle(t, highPod())
-	c.ledger.ObserveGang(ledger.Gang{Key: "group", MinMember: 1})
-	c.runs("low", "a", 0, func(p *ledger.Pod) { p.Gang = "group" })
+	c.ledger.ObservePodGroup(ledger.PodGroup{Key: "group", MinMember: 1})
+	c.runs("low", "a", 0, func(p *ledger.Pod) { p.PodGroup = "group" })
 	c.want("on-low", "low")
 }
 

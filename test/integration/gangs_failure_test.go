@@ -188,7 +188,7 @@ func (f *failing) oneBoundElsewhere() {
 	for _, p := range pods {
 		f.untilRuns(p, f.leaf())
 	}
-	f.untilGang(f.s, f.key(), func(g ledger.GangState) bool { return g.Whole && g.Bound == 3 })
+	f.untilGang(f.s, f.key(), func(g ledger.PodGroupState) bool { return g.Whole && g.Bound == 3 })
 }
 
 // bindFailsFor: what is bound stays so, and the others follow. Nobody else gets between.

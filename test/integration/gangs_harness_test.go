@@ -111,7 +111,7 @@ func (f *failing) untilWhole(pods ...*v1.Pod) {
 	for _, p := range pods {
 		f.untilRuns(p, f.leaf())
 	}
-	f.untilGang(f.s, f.key(), func(g ledger.GangState) bool { return g.Whole && g.Bound == len(pods) && g.Reserved == 0 })
+	f.untilGang(f.s, f.key(), func(g ledger.PodGroupState) bool { return g.Whole && g.Bound == len(pods) && g.Reserved == 0 })
 	f.boundAfterReserved(pods...)
 }
 

@@ -124,7 +124,7 @@ func (g *gangStorm) untilComplete() {
 				}
 			}
 			waiting := map[string]string{}
-			for _, state := range g.s.Ledger.Gangs() {
+			for _, state := range g.s.Ledger.PodGroups() {
 				if !done[state.Key] {
 					waiting[state.Key] = fmt.Sprintf("%d there, %d reserved, %d bound of %d, %d ended", state.Pods, state.Reserved, state.Bound, state.MinMember,
 						g.span(state.Key[len("default/"):]).ended)

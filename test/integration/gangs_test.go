@@ -206,7 +206,7 @@ func TestAGangOfKubernetesItselfStartsWhole(t *testing.T) {
 		t.Errorf("%d pods of an incomplete group are bound", n)
 	}
 	member("c")
-	w.untilGang(s, key, func(g ledger.GangState) bool { return g.Whole && g.Bound == 3 })
+	w.untilGang(s, key, func(g ledger.PodGroupState) bool { return g.Whole && g.Bound == 3 })
 	w.untilBound(3)
 	f.settled()
 	w.agree()

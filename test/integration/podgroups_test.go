@@ -51,8 +51,8 @@ func (w *world) groupSays(name, want string) {
 	})
 }
 
-func gangOf(s *app.Scheduler, key string) *ledger.GangState {
-	for _, g := range s.Ledger.Gangs() {
+func gangOf(s *app.Scheduler, key string) *ledger.PodGroupState {
+	for _, g := range s.Ledger.PodGroups() {
 		if g.Key == key {
 			return &g
 		}
@@ -60,7 +60,7 @@ func gangOf(s *app.Scheduler, key string) *ledger.GangState {
 	return nil
 }
 
-func (w *world) untilGang(s *app.Scheduler, key string, is func(ledger.GangState) bool) {
+func (w *world) untilGang(s *app.Scheduler, key string, is func(ledger.PodGroupState) bool) {
 	w.t.Helper()
 	w.until("the ledger knows "+key, func() (bool, string) {
 		g := gangOf(s, key)
@@ -88,7 +88,7 @@ func TestPodGroupsAreFollowedAsSoonAsTheyAreServed(t *testing.T) {
 
 	w.installCRD(podGroupCRD)
 	w.podGroup("g", "minMember: 2, scheduleTimeoutSeconds: 30")
-	w.untilGang(s, "default/g", func(g ledger.GangState) bool { return g.MinMember == 2 && g.Timeout == 30e9 })
+	w.untilGang(s, "default/g", func(g ledger.PodGroupState) bool { return g.MinMember == 2 && g.Timeout == 30e9 })
 	w.untilBound(3)
 	w.groupSays("g", "Running 2 2 0 0")
 
@@ -101,7 +101,7 @@ func TestPodGroupsAreFollowedAsSoonAsTheyAreServed(t *testing.T) {
 	})
 	w.installCRD(podGroupCRD)
 	w.podGroup("h", "minMember: 3")
-	w.untilGang(s, "default/h", func(g ledger.GangState) bool { return g.MinMember == 3 })
+	w.untilGang(s, "default/h", func(g ledger.PodGroupState) bool { return g.MinMember == 3 })
 }
 
 func TestPodGroupsSayHowFarTheyAre(t *testing.T) {
@@ -129,7 +129,7 @@ func TestPodGroupsSayHowFarTheyAre(t *testing.T) {
 	// Its status survives a restart, and the next leader goes on from it.
 	stop()
 	s, stop := w.scheduler(ledger.Options{})
-	w.untilGang(s, "default/stays", func(g ledger.GangState) bool { return g.Whole && g.Bound == 3 })
+	w.untilGang(s, "default/stays", func(g ledger.PodGroupState) bool { return g.Whole && g.Bound == 3 })
 	w.must(w.kube.CoreV1().Pods("default").Delete(w.ctx, "stays-0", metav1.DeleteOptions{}))
 	w.groupSays("stays", "Scheduling 3 2 0 0")
 	w.create(member("stays-3", "root.a", "stays"))
@@ -199,9 +199,9 @@ func TestPodGroupsOfKubernetesItselfAreTakenIn(t *testing.T) {
 	declare("g", intree.PodGroupSchedulingPolicy{Gang: &intree.GangSchedulingPolicy{MinCount: 2}})
 	declare("b", intree.PodGroupSchedulingPolicy{Basic: &intree.BasicSchedulingPolicy{}})
 	w.podGroup("g", "minMember: 5") // another of the same name
-	w.untilGang(s, "default/g (scheduling.k8s.io)", func(g ledger.GangState) bool { return g.MinMember == 2 })
-	w.untilGang(s, "default/b (scheduling.k8s.io)", func(g ledger.GangState) bool { return g.MinMember == 1 })
-	w.untilGang(s, "default/g", func(g ledger.GangState) bool { return g.MinMember == 5 })
+	w.untilGang(s, "default/g (scheduling.k8s.io)", func(g ledger.PodGroupState) bool { return g.MinMember == 2 })
+	w.untilGang(s, "default/b (scheduling.k8s.io)", func(g ledger.PodGroupState) bool { return g.MinMember == 1 })
+	w.untilGang(s, "default/g", func(g ledger.PodGroupState) bool { return g.MinMember == 5 })
 
 	for group, names := range map[string][]string{"g": {"g0", "g1"}, "b": {"b0"}} {
 		for _, name := range names {
@@ -212,8 +212,8 @@ func TestPodGroupsOfKubernetesItselfAreTakenIn(t *testing.T) {
 	}
 	w.untilBound(3)
 	for name, want := range map[string]string{"g0": "default/g (scheduling.k8s.io)", "b0": "default/b (scheduling.k8s.io)"} {
-		if is, ok := s.Ledger.PodState(ledger.UID(w.pods()[name].UID)); !ok || is.Gang != want {
-			t.Errorf("pod %s is of group %q, want %q", name, is.Gang, want)
+		if is, ok := s.Ledger.PodState(ledger.UID(w.pods()[name].UID)); !ok || is.PodGroup != want {
+			t.Errorf("pod %s is of group %q, want %q", name, is.PodGroup, want)
 		}
 	}
 }

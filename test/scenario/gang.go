@@ -19,7 +19,7 @@ func (w *World) setGroup(s statement) (string, error) {
 	key := groupKey(name)
 	g, known := l.groups[key]
 	if !known {
-		g = ledger.Gang{Key: key, MinMember: 1}
+		g = ledger.PodGroup{Key: key, MinMember: 1}
 	}
 	for _, o := range s.options {
 		if err := setGroupOption(&g, o); err != nil {
@@ -27,13 +27,13 @@ func (w *World) setGroup(s statement) (string, error) {
 		}
 	}
 	l.groups[key] = g
-	l.ledger.ObserveGang(g)
+	l.ledger.ObservePodGroup(g)
 	return "", nil
 }
 
 func groupKey(name string) string { return "default/" + name }
 
-func setGroupOption(g *ledger.Gang, o option) (err error) {
+func setGroupOption(g *ledger.PodGroup, o option) (err error) {
 	switch o.Key {
 	case "minMember":
 		if g.MinMember, err = strconv.Atoi(o.value()); err != nil || g.MinMember < 0 {
@@ -64,7 +64,7 @@ func (w *World) removeGroup(s statement) (string, error) {
 		return "", fmt.Errorf("there is no pod group %s", name)
 	}
 	delete(l.groups, groupKey(name))
-	l.ledger.ForgetGang(groupKey(name))
+	l.ledger.ForgetPodGroup(groupKey(name))
 	return "", nil
 }
 
@@ -72,7 +72,7 @@ func (w *World) removeGroup(s statement) (string, error) {
 // whether it is whole.
 func (w *World) showGroups(statement) (string, error) {
 	rows := [][]string{{"GROUP", "MINIMUM", "PODS", "BOUND", "WHOLE"}}
-	for _, g := range w.inLive().ledger.Gangs() {
+	for _, g := range w.inLive().ledger.PodGroups() {
 		rows = append(rows, []string{g.Key, strconv.Itoa(g.MinMember), strconv.Itoa(g.Pods), strconv.Itoa(g.Bound), yes(g.Whole)})
 	}
 	return table(rows), nil
@@ -87,7 +87,7 @@ func yes(is bool) string {
 
 // rememberWhole keeps which pod groups are whole, as the writer of their status does.
 func (l *live) rememberWhole() {
-	for _, s := range l.ledger.Gangs() {
+	for _, s := range l.ledger.PodGroups() {
 		if g, known := l.groups[s.Key]; known {
 			g.Whole = s.Whole
 			l.groups[s.Key] = g

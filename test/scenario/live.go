@@ -18,7 +18,7 @@ type live struct {
 	ledger  *ledger.Ledger
 	nodes   map[string]resource.List
 	pods    []ledger.Pod // in the order they came
-	groups  map[string]ledger.Gang
+	groups  map[string]ledger.PodGroup
 	ports   map[string]string // those that pods take on their nodes
 	budgets []budget
 }
@@ -26,7 +26,7 @@ type live struct {
 const second int64 = 1e9
 
 func newLive() *live {
-	return &live{ledger: ledger.New(ledger.Options{}), nodes: map[string]resource.List{}, groups: map[string]ledger.Gang{}, ports: map[string]string{}}
+	return &live{ledger: ledger.New(ledger.Options{}), nodes: map[string]resource.List{}, groups: map[string]ledger.PodGroup{}, ports: map[string]string{}}
 }
 
 // with has the objects of another world.
@@ -160,7 +160,7 @@ func setPodOption(p *ledger.Pod, o option) (known bool, err error) {
 	case "application":
 		p.Application = o.value()
 	case "group":
-		p.Gang = "default/" + o.value()
+		p.PodGroup = "default/" + o.value()
 		if p.Application == p.Name {
 			p.Application = o.value()
 		}

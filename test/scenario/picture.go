@@ -99,7 +99,7 @@ func (w *World) fill(l *live) {
 		l.ledger.ObserveNode(ledger.Node{Name: name, Allocatable: amounts, Usable: true})
 	}
 	for _, g := range l.groups {
-		l.ledger.ObserveGang(g)
+		l.ledger.ObservePodGroup(g)
 	}
 	for _, d := range w.queues {
 		l.ledger.ObserveQueue(d)

@@ -191,7 +191,7 @@ func (w *World) rebuild(shuffle *rand.Rand) *ledger.Ledger {
 	for _, key := range sorted(w.known.groups) {
 		g := w.known.groups[key]
 		g.Whole = whole[key]
-		observe = append(observe, func() { twin.ObserveGang(g) })
+		observe = append(observe, func() { twin.ObservePodGroup(g) })
 	}
 	shuffle.Shuffle(len(observe), func(i, j int) { observe[i], observe[j] = observe[j], observe[i] })
 	for _, f := range observe {

@@ -38,13 +38,13 @@ func (w *World) crews() map[string]*crew {
 	out := map[string]*crew{}
 	for _, uid := range sorted(w.known.pods) {
 		p, now := w.pods[uid], w.known.pods[uid]
-		if now.Gang == "" || now.Foreign || now.Terminating {
+		if now.PodGroup == "" || now.Foreign || now.Terminating {
 			continue
 		}
-		c := out[now.Gang]
+		c := out[now.PodGroup]
 		if c == nil {
 			c = &crew{}
-			out[now.Gang] = c
+			out[now.PodGroup] = c
 		}
 		c.live++
 		switch {
@@ -72,7 +72,7 @@ func (w *World) whole() map[string]bool {
 		return w.lastWhole
 	}
 	out := map[string]bool{}
-	for _, g := range w.Ledger.Gangs() {
+	for _, g := range w.Ledger.PodGroups() {
 		out[g.Key] = g.Whole
 	}
 	w.lastWhole = out
@@ -87,14 +87,14 @@ func (w *World) together(key string, whole map[string]bool) bool {
 
 func (w *World) wasWhole(p *pod) bool {
 	now := w.known.pods[p.UID]
-	return now.Gang == "" || !w.together(now.Gang, w.whole())
+	return now.PodGroup == "" || !w.together(now.PodGroup, w.whole())
 }
 
 // expectWithdrawals takes the pods off the books that the next round is going to take out of kube-scheduler's queue, since their group has
 // lost a pod: the ledger has refunded them by now.
 func (w *World) expectWithdrawals() {
 	for uid, p := range w.pods { // each for itself: order does not matter
-		if now := w.known.pods[uid]; w.roundDue && p.charged != "" && now.Gang != "" && now.Node == "" && !w.Ledger.Inside(uid) {
+		if now := w.known.pods[uid]; w.roundDue && p.charged != "" && now.PodGroup != "" && now.Node == "" && !w.Ledger.Inside(uid) {
 			w.charge(p, "")
 		}
 	}
@@ -106,14 +106,14 @@ func (w *World) auditPermission(p *pod, whole bool) {
 	if whole {
 		return
 	}
-	key := w.known.pods[p.UID].Gang
+	key := w.known.pods[p.UID].PodGroup
 	c, d := w.crews()[key], w.known.groups[key]
 	if c.placed+c.bound < d.MinMember {
 		w.fail("pod %s may be bound, and %d pods of group %s of at least %d have places", p.UID, c.placed+c.bound, key, d.MinMember)
 	}
 	w.Whole++
 	for _, o := range w.pods { // each for itself: order does not matter
-		if o.waits != nil && w.known.pods[o.UID].Gang == key {
+		if o.waits != nil && w.known.pods[o.UID].PodGroup == key {
 			o.permitted = true
 		}
 	}
@@ -179,7 +179,7 @@ func (w *World) auditHold() {
 // holdsNodes reports whether nodes are held for the group: its pods may use them.
 func (w *World) holdsNodes(key string) bool {
 	for uid, now := range w.known.pods { // any will do: order does not matter
-		if now.Gang == key && key != "" && !now.Foreign {
+		if now.PodGroup == key && key != "" && !now.Foreign {
 			_, some := w.Ledger.NodesOpenTo(uid)
 			return !some
 		}
@@ -215,7 +215,7 @@ func (w *World) auditGroupsAtRest() {
 
 // groupFits: the pods that wait are equal, no rule holds them, and all nodes together have places for as many as are missing. Of other groups the
 // books say nothing.
-func (w *World) groupFits(c *crew, d ledger.Gang, tree queue.Tree, apps map[appKey]*app) bool {
+func (w *World) groupFits(c *crew, d ledger.PodGroup, tree queue.Tree, apps map[appKey]*app) bool {
 	need := d.MinMember - c.bound
 	if len(c.ready) < need {
 		return false
@@ -275,11 +275,11 @@ func (s size) times(n int) size {
 }
 
 // holdMany: the nodes that are not kept for others hold n more pods of the size, and have free what the group says it needs.
-func (w *World) holdMany(p *ledger.Pod, n int, d ledger.Gang) bool {
+func (w *World) holdMany(p *ledger.Pod, n int, d ledger.PodGroup) bool {
 	open, some := w.Ledger.NodesOpenTo(p.UID)
 	kept := w.kept()
 	for uid := range kept { // any: order does not matter
-		if w.known.pods[uid].Gang == p.Gang {
+		if w.known.pods[uid].PodGroup == p.PodGroup {
 			return false // some have places, and the others wait for theirs
 		}
 	}
@@ -306,14 +306,14 @@ func (w *World) holdMany(p *ledger.Pod, n int, d ledger.Gang) bool {
 
 // groupHolds: the pod's group keeps it from taking part, since it is not declared or not there.
 func (w *World) groupHolds(p *ledger.Pod) bool {
-	if !w.opts.Groups || p.Gang == "" {
+	if !w.opts.Groups || p.PodGroup == "" {
 		return false
 	}
-	d, ok := w.known.groups[p.Gang]
+	d, ok := w.known.groups[p.PodGroup]
 	if !ok {
 		return true
 	}
-	return w.together(p.Gang, w.whole()) && w.crews()[p.Gang].live < d.MinMember
+	return w.together(p.PodGroup, w.whole()) && w.crews()[p.PodGroup].live < d.MinMember
 }
 
 // groupWaits: the pod does not start by itself, or waits for a group that came before it. Groups are audited as such.
@@ -321,7 +321,7 @@ func (w *World) groupWaits(p *ledger.Pod) bool {
 	if !w.opts.Groups {
 		return false
 	}
-	if w.groupHolds(p) || w.together(p.Gang, w.whole()) {
+	if w.groupHolds(p) || w.together(p.PodGroup, w.whole()) {
 		return true
 	}
 	if s, _ := w.Ledger.PodState(p.UID); s.State == ledger.Waiting {
@@ -337,7 +337,7 @@ func (w *World) groupWaits(p *ledger.Pod) bool {
 // backingOff: a group waits to be tried again, which a ledger that is built again does not know.
 func (w *World) backingOff() bool {
 	for uid, now := range w.known.pods { // any will do: order does not matter
-		if state, _ := w.Ledger.PodState(uid); w.opts.Groups && now.Gang != "" && state.BlockedBy.Code == reason.BackOff {
+		if state, _ := w.Ledger.PodState(uid); w.opts.Groups && now.PodGroup != "" && state.BlockedBy.Code == reason.BackOff {
 			return true
 		}
 	}

@@ -106,7 +106,7 @@ func (s *steady) start() {
 		s.nodes = append(s.nodes, n.Name)
 	}
 	for _, g := range s.obs.Groups {
-		s.l.ObserveGang(g)
+		s.l.ObservePodGroup(g)
 	}
 }
 
@@ -123,7 +123,7 @@ func (s *steady) restart() {
 			}
 		}
 	}
-	for _, g := range s.l.Gangs() {
+	for _, g := range s.l.PodGroups() {
 		for i := range s.obs.Groups {
 			if s.obs.Groups[i].Key == g.Key {
 				s.obs.Groups[i].Whole = g.Whole

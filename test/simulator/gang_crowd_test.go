@@ -72,7 +72,7 @@ func newCrowd(seed uint64, streams ...string) *crowd {
 func (c *crowd) submit(i, n int) {
 	c.came[i] = c.w.now
 	key := fmt.Sprintf("default/gang-%02d", i)
-	c.w.groups[key] = ledger.Gang{Key: key, MinMember: n}
+	c.w.groups[key] = ledger.PodGroup{Key: key, MinMember: n}
 	c.w.groupChanged(key)
 	for j := range n {
 		c.create(fmt.Sprintf("gang-%02d-%02d", i, j), "gangs", fmt.Sprintf("gang-%02d", i), key)
@@ -81,7 +81,7 @@ func (c *crowd) submit(i, n int) {
 
 func (c *crowd) create(name, queue, application, group string) {
 	c.w.create(ledger.Pod{
-		UID: ledger.UID(name), Name: name, Queue: queue, Application: application, Gang: group, Class: "one", Created: c.w.now,
+		UID: ledger.UID(name), Name: name, Queue: queue, Application: application, PodGroup: group, Class: "one", Created: c.w.now,
 		Request: size{cpu: 1000, memory: gib}.list(),
 	})
 }
@@ -98,7 +98,7 @@ func (c *crowd) single(streams []string) {
 }
 
 func (c *crowd) isBound(p *pod) {
-	if p.Gang == "" {
+	if p.PodGroup == "" {
 		c.w.at(longestSingle/4+c.rng.Int64N(longestSingle*3/4), func() { c.ends(p) })
 		return
 	}

@@ -93,7 +93,7 @@ func (w *World) waitAtPermit(p *pod, node string, atMost int64) {
 		p.waits = wait
 		w.within(atMost, func() {
 			if p.waits == wait && p.exists && atMost >= 30*second {
-				w.fail("pod %s of group %s waited at Permit for %d s", p.UID, p.Gang, atMost/second)
+				w.fail("pod %s of group %s waited at Permit for %d s", p.UID, p.PodGroup, atMost/second)
 			}
 			wait.over(ledger.Refused)
 		})
@@ -148,26 +148,26 @@ func (w *World) groupChanged(key string) {
 	})
 }
 
-func (w *World) groupSeen(key string, g *ledger.Gang) {
+func (w *World) groupSeen(key string, g *ledger.PodGroup) {
 	if g == nil {
 		delete(w.known.groups, key)
-		w.Ledger.ForgetGang(key)
+		w.Ledger.ForgetPodGroup(key)
 	} else {
 		w.known.groups[key] = *g
-		w.Ledger.ObserveGang(*g)
+		w.Ledger.ObservePodGroup(*g)
 	}
 	w.lookAtStarts()
 }
 
 // group draws a pod group and its pods: as many as it takes, mostly, of one size or several, in one queue or application, mostly.
-func (g *generator) group(st leafStyle, now int64) (ledger.Gang, []ledger.Pod) {
+func (g *generator) group(st leafStyle, now int64) (ledger.PodGroup, []ledger.Pod) {
 	g.groups++
 	n := 2 + g.IntN(4)
 	if g.IntN(6) == 0 {
 		n = 2 + g.IntN(7)
 	}
 	name := fmt.Sprintf("gang-%03d", g.groups)
-	d := ledger.Gang{Key: "default/" + name, MinMember: n}
+	d := ledger.PodGroup{Key: "default/" + name, MinMember: n}
 	g.setGroup(&d)
 	switch g.IntN(8) {
 	case 0:
@@ -186,7 +186,7 @@ func (g *generator) group(st leafStyle, now int64) (ledger.Gang, []ledger.Pod) {
 		if equal {
 			p.Request, p.Class, p.Eligible, p.Priority, p.Role = first.Request, first.Class, first.Eligible, first.Priority, first.Role
 		}
-		p.Queue, p.Gang, p.User, p.Single = first.Queue, d.Key, first.User, false
+		p.Queue, p.PodGroup, p.User, p.Single = first.Queue, d.Key, first.User, false
 		if g.IntN(20) > 0 {
 			p.Application = "default/podgroup/" + name
 		}
@@ -206,7 +206,7 @@ func conflicts(p ledger.Pod) bool {
 }
 
 // setGroup draws settings of a group that mostly are not stated.
-func (g *generator) setGroup(d *ledger.Gang) {
+func (g *generator) setGroup(d *ledger.PodGroup) {
 	switch g.IntN(10) {
 	case 0:
 		d.Timeout = millisecond + g.Int64N(20*millisecond)
@@ -275,14 +275,14 @@ func (w *World) groupUser() {
 		return
 	case 4: // one more pod, as in the place of one that failed
 		p := w.generator.pod(w.generator.style(w.anyDeclared()), w.now)
-		p.Gang, p.Application, p.Single = key, "default/podgroup/"+strings.TrimPrefix(key, "default/"), false
+		p.PodGroup, p.Application, p.Single = key, "default/podgroup/"+strings.TrimPrefix(key, "default/"), false
 		w.create(p)
 		return
 	case 5: // a pod that gets into the group, or out of it
 		if p := w.anyPod(); p != nil && !p.Foreign {
-			w.disturbed[p.Gang], w.disturbed[key] = true, true
-			if p.Gang = ""; w.rng.IntN(2) == 0 {
-				p.Gang = key
+			w.disturbed[p.PodGroup], w.disturbed[key] = true, true
+			if p.PodGroup = ""; w.rng.IntN(2) == 0 {
+				p.PodGroup = key
 			}
 			w.podChanged(p)
 		}
@@ -316,7 +316,7 @@ func (w *World) lifetime() int64 {
 
 // writeGroups is the writer of the groups' status.
 func (w *World) writeGroups() {
-	for _, s := range w.Ledger.Gangs() {
+	for _, s := range w.Ledger.PodGroups() {
 		if d, ok := w.groups[s.Key]; ok && d.Whole != s.Whole {
 			d.Whole = s.Whole
 			w.groups[s.Key] = d

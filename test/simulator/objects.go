@@ -17,7 +17,7 @@ type Objects struct {
 	Queues []queue.Declaration
 	Nodes  []ledger.Node
 	Pods   []ledger.Pod
-	Groups []ledger.Gang
+	Groups []ledger.PodGroup
 }
 
 // The resources of a simulated world, and an amount of each. Plain integers and not a resource.List: this is the simulator's own

@@ -86,7 +86,7 @@ type World struct {
 	queues map[queue.Path]queue.Declaration
 	nodes  map[string]ledger.Node
 	pods   map[ledger.UID]*pod
-	groups map[string]ledger.Gang
+	groups map[string]ledger.PodGroup
 	// Watches deliver each kind in order, the kinds independently of each other.
 	watches  [4]int64 // until when deliveries are under way
 	underWay int      // deliveries, attempts and binds
@@ -127,7 +127,7 @@ type known struct {
 	queues map[queue.Path]queue.Declaration
 	pods   map[ledger.UID]ledger.Pod
 	nodes  map[string]ledger.Node
-	groups map[string]ledger.Gang
+	groups map[string]ledger.PodGroup
 }
 
 // pod is a pod in the hands of the API server, the turnstile and kube-scheduler.
@@ -159,10 +159,10 @@ func Start(seed uint64, obs Objects, o Options) *World {
 		Window: o.Window, queues: map[queue.Path]queue.Declaration{}, nodes: map[string]ledger.Node{}, pods: map[ledger.UID]*pod{},
 		shown: map[ledger.UID]string{}, excess: excess{}, Attempts: map[string]int{},
 		pasts: map[appKey]*past{}, timeouts: map[queue.Path]bounds{}, learnt: map[queue.Path][]int64{}, hazy: map[queue.Path]bool{}, crowd: excess{},
-		groups: map[string]ledger.Gang{}, disturbed: map[string]bool{}, preempting: preempting{places: map[ledger.UID]string{}},
+		groups: map[string]ledger.PodGroup{}, disturbed: map[string]bool{}, preempting: preempting{places: map[ledger.UID]string{}},
 		known: known{
 			queues: map[queue.Path]queue.Declaration{}, pods: map[ledger.UID]ledger.Pod{}, nodes: map[string]ledger.Node{},
-			groups: map[string]ledger.Gang{},
+			groups: map[string]ledger.PodGroup{},
 		},
 	}
 	if w.Window == 0 {

@@ -18,7 +18,7 @@ type counts struct {
 }
 
 // statusOf is what a PodGroup should say, given what it says.
-func statusOf(g ledger.GangState, c counts, before podgroup.PodGroupStatus) podgroup.PodGroupStatus {
+func statusOf(g ledger.PodGroupState, c counts, before podgroup.PodGroupStatus) podgroup.PodGroupStatus {
 	whole := wasWhole(g, c, before)
 	status := podgroup.PodGroupStatus{
 		Phase: phase(g, c, before.Phase, whole), Running: c.running, Succeeded: c.succeeded, Failed: c.failed,
@@ -35,7 +35,7 @@ func statusOf(g ledger.GangState, c counts, before podgroup.PodGroupStatus) podg
 // wasWhole: the ledger forgets that a group was whole when its last pod has ended, and may see that before we do, or
 // after. While a pod exists that has or had a node, what the status said stays true: a pod that replaces a failed one
 // must not wait for the others.
-func wasWhole(g ledger.GangState, c counts, before podgroup.PodGroupStatus) bool {
+func wasWhole(g ledger.PodGroupState, c counts, before podgroup.PodGroupStatus) bool {
 	if g.Pods == 0 && c.all == 0 {
 		return false
 	}
@@ -46,7 +46,7 @@ func wasWhole(g ledger.GangState, c counts, before podgroup.PodGroupStatus) bool
 
 // phase is one of Scheduling, Running, Finished and Failed exactly if the group was whole, or has ended and has no pods
 // any more. convert.WasWhole reads it so.
-func phase(g ledger.GangState, c counts, before podgroup.PodGroupPhase, whole bool) podgroup.PodGroupPhase {
+func phase(g ledger.PodGroupState, c counts, before podgroup.PodGroupPhase, whole bool) podgroup.PodGroupPhase {
 	ended := before == podgroup.PodGroupFinished || before == podgroup.PodGroupFailed
 	took := int32(max(g.MinMember, 1))
 	none := g.Pods == 0 && c.running == 0

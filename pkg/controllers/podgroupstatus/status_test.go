@@ -12,8 +12,8 @@ import (
 )
 
 // gang of three.
-func gang(pods, bound int, whole bool) ledger.GangState {
-	return ledger.GangState{Gang: ledger.Gang{Key: "ns/g", MinMember: 3, Whole: whole}, Pods: pods, Bound: bound}
+func gang(pods, bound int, whole bool) ledger.PodGroupState {
+	return ledger.PodGroupState{PodGroup: ledger.PodGroup{Key: "ns/g", MinMember: 3, Whole: whole}, Pods: pods, Bound: bound}
 }
 
 func says(phase podgroup.PodGroupPhase, running, succeeded, failed int32) podgroup.PodGroupStatus {
@@ -30,7 +30,7 @@ func TestTheLifeOfAGroupOfThree(t *testing.T) {
 	running, scheduling := says("Running", 3, 0, 0), says("Scheduling", 0, 0, 0)
 	finished, failed := says("Finished", 0, 3, 0), says("Failed", 0, 2, 1)
 	for what, tc := range map[string]struct {
-		g      ledger.GangState
+		g      ledger.PodGroupState
 		c      counts
 		before podgroup.PodGroupStatus
 		want   podgroup.PodGroupStatus

@@ -29,7 +29,7 @@ const (
 
 // Ledger is the part of a ledger that is read.
 type Ledger interface {
-	Gangs() []ledger.GangState
+	PodGroups() []ledger.PodGroupState
 	Version() uint64
 	Leaving() (qs []ledger.Leaving, busy bool)
 }
@@ -106,7 +106,7 @@ func (w *Writer) look() {
 	w.looks++
 	before := w.records
 	w.records = make(map[string]*record, len(before))
-	for _, g := range w.ledger.Gangs() {
+	for _, g := range w.ledger.PodGroups() {
 		stored, ok, err := w.groups.GetByKey(g.Key)
 		group, is := stored.(*unstructured.Unstructured)
 		if err != nil || !ok || !is {
@@ -134,7 +134,7 @@ func (r *record) see(stored *unstructured.Unstructured) {
 	r.group, r.retry = stored, writing.Retry{}
 }
 
-func (w *Writer) compute(r *record, g ledger.GangState) {
+func (w *Writer) compute(r *record, g ledger.PodGroupState) {
 	c := w.pods.count(g.Key, w.ours)
 	// The ledger believes the status of a group without pods. While pods show here whose end the ledger has seen, that
 	// status may be too old.
@@ -154,7 +154,7 @@ func (w *Writer) compute(r *record, g ledger.GangState) {
 
 // ours reports whether the status is ours to write: a pod of the group is ours, or it has no pods and we wrote its
 // status.
-func ours(group *unstructured.Unstructured, g ledger.GangState, c counts) bool {
+func ours(group *unstructured.Unstructured, g ledger.PodGroupState, c counts) bool {
 	if g.Pods > 0 || c.all > 0 {
 		return g.Pods > 0 || c.ours > 0
 	}

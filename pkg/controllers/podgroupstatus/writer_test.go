@@ -35,7 +35,7 @@ type world struct {
 	clock  *clocktesting.FakeClock
 	store  cache.Store
 
-	gangs    []ledger.GangState
+	gangs    []ledger.PodGroupState
 	busy     bool
 	read     atomic.Int64 // how often
 	served   map[string]*unstructured.Unstructured
@@ -44,7 +44,7 @@ type world struct {
 	refusing error
 }
 
-func (w *world) Gangs() []ledger.GangState         { w.read.Add(1); return w.gangs }
+func (w *world) PodGroups() []ledger.PodGroupState { w.read.Add(1); return w.gangs }
 func (w *world) Version() uint64                   { return 1 }
 func (w *world) Leaving() ([]ledger.Leaving, bool) { return nil, w.busy }
 
@@ -156,7 +156,7 @@ func (w *world) status(name string) string {
 	return fmt.Sprintf("%s %d %d %d", s.Phase, s.Running, s.Succeeded, s.Failed)
 }
 
-func state(name string, pods, bound int, whole bool) ledger.GangState {
+func state(name string, pods, bound int, whole bool) ledger.PodGroupState {
 	g := gang(pods, bound, whole)
 	g.Key = "ns/" + name
 	return g
@@ -166,7 +166,7 @@ func TestAStatusIsWrittenOnceAndWhenItChanges(t *testing.T) {
 	w := newWorld(t)
 	w.group("a")
 	w.show()
-	w.gangs = []ledger.GangState{state("a", 3, 3, true), {Gang: ledger.Gang{Key: "ns/a (scheduling.k8s.io)", MinMember: 9}, Pods: 9}}
+	w.gangs = []ledger.PodGroupState{state("a", 3, 3, true), {PodGroup: ledger.PodGroup{Key: "ns/a (scheduling.k8s.io)", MinMember: 9}, Pods: 9}}
 	for i, phase := range []corev1.PodPhase{"Running", "Running", "Succeeded"} {
 		w.pod("a", strconv.Itoa(i), "fairway", "n", phase)
 	}
@@ -221,7 +221,7 @@ func TestNothingIsSaidOfAGroupUntilItIsKnownHowItsPodsWent(t *testing.T) {
 	for phase, want := range map[corev1.PodPhase]string{corev1.PodSucceeded: "Finished 0 3 0", "": "Pending 0 0 0"} {
 		w := newWorld(t)
 		w.group("a")
-		w.gangs = []ledger.GangState{state("a", 3, 3, true)}
+		w.gangs = []ledger.PodGroupState{state("a", 3, 3, true)}
 		for i := range 3 {
 			w.pod("a", strconv.Itoa(i), "fairway", "n", corev1.PodRunning)
 		}
@@ -256,7 +256,7 @@ func TestAChangedGroupIsLookedAtAgainBeforeItIsWritten(t *testing.T) {
 	w := newWorld(t)
 	w.group("a")
 	w.show()
-	w.gangs = []ledger.GangState{state("a", 3, 3, true)}
+	w.gangs = []ledger.PodGroupState{state("a", 3, 3, true)}
 	w.group("a") // not yet shown
 	if got := w.step(0); got != nil {
 		t.Errorf("wrote %v", got)
@@ -274,7 +274,7 @@ func TestFailuresBackOffAndStopNoOther(t *testing.T) {
 	w.group("gone")
 	w.show()
 	delete(w.served, "ns/gone")
-	w.gangs = []ledger.GangState{state("a", 3, 0, false), state("gone", 3, 0, false)}
+	w.gangs = []ledger.PodGroupState{state("a", 3, 0, false), state("gone", 3, 0, false)}
 	w.refusing = apierrors.NewForbidden(convert.PodGroups.GroupResource(), "a", errors.New("no"))
 	w.step(0)
 	w.refusing = nil

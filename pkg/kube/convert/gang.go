@@ -52,12 +52,12 @@ func GangKey(u *unstructured.Unstructured) string {
 // Gang returns what a pod group of either kind declares. Groups are decoded one by one, so that an unreadable one hides
 // no other. The error names the group and the field. The schemas refuse all that is refused here, so an error means an
 // object that passed a laxer schema.
-func Gang(u *unstructured.Unstructured) (ledger.Gang, error) {
-	g := ledger.Gang{Key: GangKey(u)}
+func Gang(u *unstructured.Unstructured) (ledger.PodGroup, error) {
+	g := ledger.PodGroup{Key: GangKey(u)}
 	if u.GroupVersionKind().Group == intreev1alpha2.GroupName {
 		spec := intreev1alpha2.PodGroupSpec{}
 		if err := decodeSpec(u, &spec, "schedulingPolicy"); err != nil {
-			return ledger.Gang{}, err
+			return ledger.PodGroup{}, err
 		}
 		g.MinMember = 1 // policy basic: each for itself
 		if gang := spec.SchedulingPolicy.Gang; gang != nil {
@@ -67,7 +67,7 @@ func Gang(u *unstructured.Unstructured) (ledger.Gang, error) {
 	}
 	spec := podgroupv1alpha1.PodGroupSpec{}
 	if err := decodeSpec(u, &spec, "minMember", "minResources", "scheduleTimeoutSeconds"); err != nil {
-		return ledger.Gang{}, err
+		return ledger.PodGroup{}, err
 	}
 	var negative []corev1.ResourceName
 	for name, q := range spec.MinResources {
@@ -78,7 +78,7 @@ func Gang(u *unstructured.Unstructured) (ledger.Gang, error) {
 	if len(negative) > 0 {
 		name := slices.Min(negative)
 		q := spec.MinResources[name]
-		return ledger.Gang{}, badGang(u, "minResources", fmt.Errorf("%s: %s is less than 0", name, q.String()))
+		return ledger.PodGroup{}, badGang(u, "minResources", fmt.Errorf("%s: %s is less than 0", name, q.String()))
 	}
 	g.MinMember = max(int(spec.MinMember), 1)
 	g.MinResources = Amounts(spec.MinResources)

@@ -38,7 +38,7 @@ const (
 
 func TestWhatAPodGroupDeclares(t *testing.T) {
 	const key = "ns/g"
-	for text, want := range map[string]ledger.Gang{
+	for text, want := range map[string]ledger.PodGroup{
 		"{spec: {minMember: 3}, status: {phase: Pending, succeeded: 2}}": {Key: "ns/g", MinMember: 3, Succeeded: 2},
 		"":                          {Key: key, MinMember: 1},
 		"spec: {}":                  {Key: key, MinMember: 1},
@@ -67,7 +67,7 @@ func TestWhatAPodGroupDeclares(t *testing.T) {
 
 func TestWhatAnInTreePodGroupDeclares(t *testing.T) {
 	const key = "ns/g (scheduling.k8s.io)"
-	for text, want := range map[string]ledger.Gang{
+	for text, want := range map[string]ledger.PodGroup{
 		"spec: {schedulingPolicy: {basic: {}}}":            {Key: key, MinMember: 1},
 		"spec: {schedulingPolicy: {gang: {minCount: 3}}}":  {Key: key, MinMember: 3},
 		"spec: {schedulingPolicy: {gang: {minCount: 0}}}":  {Key: key, MinMember: 1},

@@ -10,8 +10,8 @@ import (
 
 // gangs is the part of a ledger that takes pod groups.
 type gangs interface {
-	ObserveGang(g ledger.Gang)
-	ForgetGang(key string)
+	ObservePodGroup(g ledger.PodGroup)
+	ForgetPodGroup(key string)
 }
 
 // PodGroups is the handler for dynamic informers of both kinds of pod groups.
@@ -26,7 +26,7 @@ func podGroups(to gangs, kick func(), unreadable func(error)) cache.ResourceEven
 		}
 		kick()
 	}, func(u *unstructured.Unstructured) {
-		to.ForgetGang(convert.GangKey(u))
+		to.ForgetPodGroup(convert.GangKey(u))
 		kick()
 	})
 }
@@ -36,7 +36,7 @@ func podGroups(to gangs, kick func(), unreadable func(error)) cache.ResourceEven
 func observePodGroup(to gangs, u *unstructured.Unstructured) error {
 	g, err := convert.Gang(u)
 	if err == nil {
-		to.ObserveGang(g)
+		to.ObservePodGroup(g)
 	}
 	return err
 }

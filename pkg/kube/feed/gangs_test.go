@@ -25,9 +25,9 @@ func groupOf(name, uid string, minMember any) *unstructured.Unstructured {
 // heard is what a ledger was told of pod groups, in order.
 type heard []string
 
-func (h *heard) ObserveGang(g ledger.Gang) { h.note("observe", g.Key, g.MinMember) }
-func (h *heard) ForgetGang(key string)     { h.note("forget", key) }
-func (h *heard) note(words ...any)         { *h = append(*h, fmt.Sprintln(words...)) }
+func (h *heard) ObservePodGroup(g ledger.PodGroup) { h.note("observe", g.Key, g.MinMember) }
+func (h *heard) ForgetPodGroup(key string)         { h.note("forget", key) }
+func (h *heard) note(words ...any)                 { *h = append(*h, fmt.Sprintln(words...)) }
 
 func TestWhatTheLedgerHearsOfPodGroups(t *testing.T) {
 	four, five, broken := groupOf("a", "1", int64(4)), groupOf("a", "1", int64(5)), groupOf("a", "1", "x")
@@ -73,8 +73,8 @@ func TestAPodComesWithItsPodGroup(t *testing.T) {
 		},
 	} {
 		f.ObservePod(pod("p"+want, edit))
-		if s, known := f.Ledger.PodState(ledger.UID("p" + want)); !known || s.Gang != want {
-			t.Errorf("got %q, want %q", s.Gang, want)
+		if s, known := f.Ledger.PodState(ledger.UID("p" + want)); !known || s.PodGroup != want {
+			t.Errorf("got %q, want %q", s.PodGroup, want)
 		}
 	}
 }

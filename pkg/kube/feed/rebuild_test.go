@@ -147,13 +147,13 @@ type seen struct {
 	Total        coreresource.List
 	Pods         []ledger.PodState
 	Applications []ledger.ApplicationState
-	Gangs        []ledger.GangState
+	Gangs        []ledger.PodGroupState
 }
 
 func seenOf(l *ledger.Ledger) seen {
 	l.Lead(now.UnixNano())
 	s := l.Snapshot()
-	return seen{s.Queues, s.Total, l.Pods(), l.Applications(), l.Gangs()}
+	return seen{s.Queues, s.Total, l.Pods(), l.Applications(), l.PodGroups()}
 }
 
 var asShown = cmp.Options{
@@ -324,10 +324,10 @@ func TestARebuildKnowsPodGroups(t *testing.T) {
 		PodGroups: []*unstructured.Unstructured{groupOf("bad", "", "x"), groupOf(name, "", int64(3)), inTree},
 		Pods:      []*v1.Pod{pod("p", func(p *v1.Pod) { p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: &name} })},
 	}, ours, now, ledger.Options{})
-	want := []ledger.GangState{
-		{Gang: ledger.Gang{Key: "ns/g", MinMember: 3}}, {Gang: ledger.Gang{Key: "ns/g (scheduling.k8s.io)", MinMember: 4}, Pods: 1},
+	want := []ledger.PodGroupState{
+		{PodGroup: ledger.PodGroup{Key: "ns/g", MinMember: 3}}, {PodGroup: ledger.PodGroup{Key: "ns/g (scheduling.k8s.io)", MinMember: 4}, Pods: 1},
 	}
-	if diff := cmp.Diff(want, l.Gangs(), asShown); diff != "" {
+	if diff := cmp.Diff(want, l.PodGroups(), asShown); diff != "" {
 		t.Error(diff)
 	}
 }
