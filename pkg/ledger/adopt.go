@@ -27,15 +27,15 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 	for _, payment := range plan.Claims {
 		a := l.queues.accounts[w.Queues[payment.Claim.Queue].Path]
 		for _, u := range payment.Units {
-			places := placesOf(payment.Places, u)
-			if len(places) == 0 {
+			planned := nominationsOf(payment.Places, u)
+			if len(planned) == 0 {
 				continue
 			}
-			if a == nil || a.starving == nil || !l.stillPossible(w, plan, u, places) {
+			if a == nil || a.starving == nil || !l.stillPossible(w, plan, u, planned) {
 				stale++
 				continue
 			}
-			for _, at := range places {
+			for _, at := range planned {
 				r := l.pods[UID(at.UID)]
 				l.endNomination(r)
 				l.giveNode(r, &nomination{node: l.nodes.byName[w.Nodes[at.Node].Name], claim: a, kind: payment.Kind})
@@ -65,8 +65,9 @@ func (l *Ledger) wake(r *record) {
 	}
 }
 
-func placesOf(places []preemption.Place, u preemption.Unit) (of []preemption.Place) {
-	for _, p := range places {
+// nominationsOf are those of the pods of a unit.
+func nominationsOf(planned []preemption.Place, u preemption.Unit) (of []preemption.Place) {
+	for _, p := range planned {
 		if slices.ContainsFunc(u.Pods, func(c preemption.Claimant) bool { return c.UID == p.UID }) {
 			of = append(of, p)
 		}
@@ -75,8 +76,8 @@ func placesOf(places []preemption.Place, u preemption.Unit) (of []preemption.Pla
 }
 
 // stillPossible reports whether the plan for a unit is still possible: its pods wait, its nodes and victims are there.
-func (l *Ledger) stillPossible(w preemption.World, plan preemption.Plan, u preemption.Unit, places []preemption.Place) bool {
-	for _, at := range places {
+func (l *Ledger) stillPossible(w preemption.World, plan preemption.Plan, u preemption.Unit, planned []preemption.Place) bool {
+	for _, at := range planned {
 		r, e := l.pods[UID(at.UID)], l.nodes.byName[w.Nodes[at.Node].Name]
 		if r == nil || r.leaf == nil || r.state != Waiting && r.state != Parked || e == nil || !e.known || !e.takes(&r.class.room) {
 			return false

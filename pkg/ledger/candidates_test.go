@@ -28,18 +28,18 @@ func crowd(t *testing.T, full ...int) *fixture {
 
 func TestCandidatesHaveRoomAndTakeTurns(t *testing.T) {
 	f := crowd(t, 2, 3, 7)
-	spot := f.pods["p"].assumedOn.Name
+	assumed := f.pods["p"].assumedOn.Name
 	seen := map[string]int{}
 	for range 6 {
 		names := f.Candidates("p", 3, 0)
-		if len(names) != 3 || names[0] != spot {
-			t.Fatalf("candidates %v, want three, first %s, where its room was taken", names, spot)
+		if len(names) != 3 || names[0] != assumed {
+			t.Fatalf("candidates %v, want three, first %s, where its room was taken", names, assumed)
 		}
 		for _, n := range names[1:] {
 			seen[n]++
 		}
 	}
-	if len(seen) != 6 || seen["node-2"]+seen["node-3"]+seen["node-7"] > 0 || seen[spot] > 0 {
+	if len(seen) != 6 || seen["node-2"]+seen["node-3"]+seen["node-7"] > 0 || seen[assumed] > 0 {
 		t.Errorf("the others were %v, want each of the six with room", seen)
 	}
 	for name, n := range seen {

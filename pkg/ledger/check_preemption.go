@@ -18,7 +18,7 @@ func (l *Ledger) checkPreemption() (wrong []string) {
 // checkNominations: a nominated pod waits or is released, and its room is taken on its node, once.
 func (l *Ledger) checkNominations() (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
-	places := 0
+	nominated := 0
 	for _, uid := range sortedKeys(l.pods) {
 		r := l.pods[uid]
 		if r.wantsNomination() && !slices.Contains(l.nominations.outdated, r) {
@@ -26,20 +26,20 @@ func (l *Ledger) checkNominations() (wrong []string) {
 		}
 		if r.nomination == nil {
 			if !r.state.charged() && r.assumedOn != nil {
-				say("pod %s is %s, has no place, and takes room on %s", uid, r.state, r.assumedOn.Name)
+				say("pod %s is %s, has no nomination, and takes room on %s", uid, r.state, r.assumedOn.Name)
 			}
 			continue
 		}
-		places++
+		nominated++
 		p := r.nomination
 		if !slices.Contains(l.nominations.pods, r) {
-			say("pod %s has a place and is not listed so", uid)
+			say("pod %s is nominated and not listed so", uid)
 		}
 		if r.state != Waiting && r.state != Parked && r.state != Released {
-			say("pod %s is %s and has a place", uid, r.state)
+			say("pod %s is %s and nominated", uid, r.state)
 		}
 		if !r.state.charged() && r.assumedOn != r.nominatedNode() {
-			say("pod %s has its place on %s, and its room is not taken there", uid, p.node.Name)
+			say("pod %s is nominated to %s, and its room is not taken there", uid, p.node.Name)
 		}
 		for i, v := range p.victims {
 			if v.victim == nil || v.victim.claimant != r || slices.Contains(p.victims[:i], v) {
@@ -47,8 +47,8 @@ func (l *Ledger) checkNominations() (wrong []string) {
 			}
 		}
 	}
-	if places != len(l.nominations.pods) {
-		say("%d pods have places, %d are listed", places, len(l.nominations.pods))
+	if nominated != len(l.nominations.pods) {
+		say("%d pods are nominated, %d are listed", nominated, len(l.nominations.pods))
 	}
 	return wrong
 }

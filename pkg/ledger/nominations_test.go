@@ -77,7 +77,7 @@ func TestTheNominationOfALostPlaceIsTakenBack(t *testing.T) {
 	}
 }
 
-// Room that is not kept any more is for whoever fits, also for a pod whose attempt failed for want of it.
+// Room that is not kept any more is for any pod that fits, also for a pod whose attempt failed for want of it.
 func TestWhoWasKeptOffIsTriedWhenThePlaceIsGivenBack(t *testing.T) {
 	f := gangs(t)
 	f.pod("runs", "b", boundTo("node"), asks(95, 4))

@@ -15,8 +15,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// town is a cluster with a steady demand: nobody comes, nobody ends. Its dispatcher is dumb: whoever is furthest below its share and fits
-// somewhere is next.
+// town is a cluster with a steady demand: no pod comes, none ends. Its dispatcher is dumb: next is a pod that fits somewhere, of the queue that is
+// furthest below its share.
 type town struct {
 	tree    queue.Tree
 	total   resource.List

@@ -44,8 +44,8 @@ func newTwin(w *preemption.World, f *filters) *twin {
 	return t
 }
 
-// atoms are who can still go, groups as one.
-func (t *twin) atoms() [][]twinPod {
+// evictionUnits are what may still be evicted: single pods, and groups as one.
+func (t *twin) evictionUnits() [][]twinPod {
 	var out [][]twinPod
 	for n := range t.w.Nodes {
 		for i := range t.w.Nodes[n].Candidates {
@@ -275,14 +275,14 @@ func (t *twin) pay(i, j, reach int, others bool) bool {
 
 func (t *twin) try(i, j, reach int, others bool) bool {
 	c := &t.units[i].Pods[j]
-	atoms, touchable := t.atoms(), t.touchable()
-	for mask := range 1 << len(atoms) {
+	units, touchable := t.evictionUnits(), t.touchable()
+	for mask := range 1 << len(units) {
 		if bits.OnesCount(uint(mask)) > t.pods {
 			continue
 		}
 		var set [][]twinPod
 		pods, drivers := 0, 0
-		for k, a := range atoms {
+		for k, a := range units {
 			if mask>>k&1 == 1 {
 				set = append(set, a)
 				pods += len(a)
@@ -362,7 +362,7 @@ func (t *twin) follow(pay preemption.Payment, victims []preemption.Victim) {
 		if !slices.ContainsFunc(pay.Places, func(p preemption.Place) bool { return p.UID == v.For }) {
 			continue
 		}
-		for _, a := range t.atoms() {
+		for _, a := range t.evictionUnits() {
 			for _, one := range a {
 				if one.UID == v.UID {
 					t.move([]twinPod{one}, true)
