@@ -54,8 +54,8 @@ type account struct {
 	accepting bool
 	// forced: without charged pods in it, the queue would leave the tree. It or an ancestor is not declared any more, or an
 	// ancestor holds pods itself.
-	forced bool
-	walked uint32 // of an application: the last walk of inspect.go that came to it
+	forced  bool
+	addedIn uint32 // of an application: the last addition of inspect.go that came to it
 
 	pending, running int // pods of the subtree that are entered here: not bound, bound
 	direct           int // charged pods entered in this very queue

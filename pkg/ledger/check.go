@@ -104,7 +104,7 @@ func (l *Ledger) checkRosters() (wrong []string) {
 	look("parked", l.window.parked, func(r *record) bool { return r.state == Parked }, inRoster)
 	look("shown unschedulable", l.backlog.showing, func(r *record) bool { return r.inRequest != notIn && r.Unschedulable != "" },
 		func(r *record) int { return r.backlog.inShowing })
-	if l.trying {
+	if l.trials.underWay {
 		say("a trial was not ended")
 	}
 	return wrong

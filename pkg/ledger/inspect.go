@@ -36,11 +36,11 @@ type Inspection struct {
 
 // inspection is where Inspect stands.
 type inspection struct {
-	queue   queue.Path // the last queue looked at; "" before the first
-	walk    walk       // of its pods
-	node    int        // the next node, once all queues have been looked at
-	faulty  bool       // this round has found a violation
-	stopped bool       // preemption is stopped
+	queue    queue.Path // the last queue looked at; "" before the first
+	addition addition   // of its pods
+	node     int        // the next node, once all queues have been looked at
+	faulty   bool       // this round has found a violation
+	stopped  bool       // preemption is stopped
 }
 
 // Inspect is Check in parts, for a scheduler at work: each look goes on where the last one ended, and costs about as many pods as cost
@@ -72,23 +72,23 @@ func (l *Ledger) Inspect(cost int) Inspection {
 // inspectNext takes the next step of a round: some pods of an application, at most so many; a queue, or a node.
 func (l *Ledger) inspectNext(atMost int) (found []Violation, cost int) {
 	in := &l.inspection
-	w := &in.walk
-	if w.leaf != nil && l.queues.accounts[w.leaf.path] != w.leaf {
-		w.leaf = nil // it left the tree meanwhile
+	d := &in.addition
+	if d.leaf != nil && l.queues.accounts[d.leaf.path] != d.leaf {
+		d.leaf = nil // it left the tree meanwhile
 	}
 	switch {
-	case w.leaf != nil && (w.app != nil || len(w.applications) > 0):
-		return violations(in.queue, w.step(atMost)), applicationCost + w.cost
-	case w.leaf != nil:
-		wrong := w.end()
-		return violations(in.queue, wrong), applicationCost + w.cost
+	case d.leaf != nil && (d.app != nil || len(d.applications) > 0):
+		return violations(in.queue, d.step(atMost)), applicationCost + d.cost
+	case d.leaf != nil:
+		wrong := d.end()
+		return violations(in.queue, wrong), applicationCost + d.cost
 	}
 	next, known := slices.BinarySearchFunc(l.queues.Nodes, in.queue, func(n queue.Node, p queue.Path) int { return queue.ComparePaths(n.Path, p) })
 	next += btoi(known)
 	if next < len(l.queues.Nodes) {
 		in.queue = l.queues.Nodes[next].Path
-		w.begin(l.queues.accounts[in.queue])
-		return nil, applicationCost + w.cost
+		d.begin(l.queues.accounts[in.queue])
+		return nil, applicationCost + d.cost
 	}
 	if in.node < len(l.nodes.all) {
 		e := l.nodes.all[in.node]
@@ -111,89 +111,89 @@ func violations(q queue.Path, texts []string) (vs []Violation) {
 	return vs
 }
 
-// walk adds up the pods of one queue, over several looks where they are many. Changes of pods that are in the sums already are
+// addition adds up the pods of one queue, over several looks where they are many. Changes of pods that are in the sums already are
 // followed, so the sums are those of one moment: the last.
-type walk struct {
+type addition struct {
 	leaf         *account
-	applications []*account // to be walked
-	app          *account   // being walked, nil between two
+	applications []*account // to be added
+	app          *account   // being added, nil between two
 	pods         []*record  // of it, to be added
 	all, own     sums       // of leaf, of app
-	number       uint32     // what the pods in the sums are marked with, and the applications that are walked or being walked
+	number       uint32     // what the pods in the sums are marked with, and the applications that are added or being added
 	cost         int        // of the last step, in pods
 }
 
-func (w *walk) begin(a *account) {
-	*w = walk{leaf: a, number: w.number + 1, applications: w.applications[:0], pods: w.pods[:0], cost: len(a.apps) / 100}
+func (d *addition) begin(a *account) {
+	*d = addition{leaf: a, number: d.number + 1, applications: d.applications[:0], pods: d.pods[:0], cost: len(a.apps) / 100}
 	for _, app := range a.apps { // each for itself: order does not matter
-		w.applications = append(w.applications, app)
+		d.applications = append(d.applications, app)
 	}
 }
 
 // step adds some pods of an application, and compares it when it has them all.
-func (w *walk) step(atMost int) (wrong []string) {
-	if w.app == nil {
-		last := len(w.applications) - 1
-		w.app, w.applications = w.applications[last], w.applications[:last]
-		w.app.walked, w.own = w.number, sums{}
-		for _, e := range w.app.members {
-			w.pods = append(w.pods, e.record)
+func (d *addition) step(atMost int) (wrong []string) {
+	if d.app == nil {
+		last := len(d.applications) - 1
+		d.app, d.applications = d.applications[last], d.applications[:last]
+		d.app.addedIn, d.own = d.number, sums{}
+		for _, e := range d.app.members {
+			d.pods = append(d.pods, e.record)
 		}
 	}
-	rest := max(len(w.pods)-atMost, 0)
-	w.cost = len(w.pods) - rest
-	for _, r := range w.pods[rest:] {
-		if r.app == w.app && r.walked != w.number {
-			w.add(r, r.app, r.footprint(), r.state, 1)
+	rest := max(len(d.pods)-atMost, 0)
+	d.cost = len(d.pods) - rest
+	for _, r := range d.pods[rest:] {
+		if r.app == d.app && r.addedIn != d.number {
+			d.add(r, r.app, r.footprint(), r.state, 1)
 		}
 	}
-	clear(w.pods[rest:])
-	if w.pods = w.pods[:rest]; rest > 0 {
+	clear(d.pods[rest:])
+	if d.pods = d.pods[:rest]; rest > 0 {
 		return nil
 	}
-	a := w.app
-	w.app = nil
-	wrong = a.checkApplication(&w.own)
+	a := d.app
+	d.app = nil
+	wrong = a.checkApplication(&d.own)
 	if len(a.members) <= orderAtOnce {
 		wrong = append(wrong, a.checkOrder()...)
-		w.cost += len(a.members)
+		d.cost += len(a.members)
 	}
 	return wrong
 }
 
 // end compares the queue. Its demand follows from that of its applications, and is left out where they are too many for one look.
-func (w *walk) end() []string {
-	a := w.leaf
-	w.leaf, w.cost = nil, len(a.kids)
-	w.all.demand.Reset()
-	w.all.addKids(a)
-	wrong := a.checkSums(&w.all)
+func (d *addition) end() []string {
+	a := d.leaf
+	d.leaf, d.cost = nil, len(a.kids)
+	d.all.demand.Reset()
+	d.all.addKids(a)
+	wrong := a.checkSums(&d.all)
 	if len(a.apps) <= orderAtOnce {
-		w.cost += len(a.apps)
-		w.all.addApplicationDemand(a)
-		wrong = append(wrong, a.checkDemand(&w.all)...)
+		d.cost += len(a.apps)
+		d.all.addApplicationDemand(a)
+		wrong = append(wrong, a.checkDemand(&d.all)...)
 		wrong = append(wrong, a.checkOrder()...)
 	}
 	return wrong
 }
 
-func (w *walk) add(r *record, app *account, is footprint, s State, sign int) {
-	w.all.add(r.Request, is, s == Bound, sign)
-	if app == w.app {
-		w.own.add(r.Request, is, s == Bound, sign)
+func (d *addition) add(r *record, app *account, is footprint, s State, sign int) {
+	d.all.add(r.Request, is, s == Bound, sign)
+	if app == d.app {
+		d.own.add(r.Request, is, s == Bound, sign)
 	}
-	r.walked = w.number * uint32(btoi(sign > 0))
+	r.addedIn = d.number * uint32(btoi(sign > 0))
 }
 
-// follow keeps the sums right when a pod changes that was in the queue, or is now. One that comes to an application which is yet to be walked is
+// follow keeps the sums right when a pod changes that was in the queue, or is now. One that comes to an application which is yet to be added is
 // added then.
-func (w *walk) follow(r *record, old, oldApp *account, was footprint, oldState State, will footprint) {
-	known := r.walked == w.number
-	if old == w.leaf && known {
-		w.add(r, oldApp, was, oldState, -1)
+func (d *addition) follow(r *record, old, oldApp *account, was footprint, oldState State, will footprint) {
+	known := r.addedIn == d.number
+	if old == d.leaf && known {
+		d.add(r, oldApp, was, oldState, -1)
 	}
-	if r.leaf == w.leaf && (known || old != w.leaf && r.app.walked == w.number) {
-		w.add(r, r.app, will, r.state, 1)
+	if r.leaf == d.leaf && (known || old != d.leaf && r.app.addedIn == d.number) {
+		d.add(r, r.app, will, r.state, 1)
 	}
 }
 

@@ -68,8 +68,7 @@ type Ledger struct {
 	backOffs   backOffs
 	conditions conditions
 	backlog    backlog
-	before     []before // memory of trials that have ended
-	trying     bool     // a trial is under way: nobody is told, and the tree stays as it is
+	trials     trials
 
 	effects effects
 	journal journal

@@ -132,7 +132,7 @@ type record struct {
 	inRequest int        // place among the pods that ask for the same queue
 	inUnbound int        // place among all pods that ask for a queue
 	attempts  int32      // failed with an error in a row
-	walked    uint32     // the last walk of inspect.go that counts it
+	addedIn   uint32     // the last addition of inspect.go that counts it
 	retryAt   int64      // end of its back-off
 
 	madeRoom    string                 // the node of its last MadeRoom, while its status does not name it yet

@@ -30,8 +30,8 @@ func (l *Ledger) set(r *record, leaf *account, s State, blockedBy reason.Reason)
 		l.recount(r, oldState)
 		l.redo(r, was, will)
 	}
-	if w := &l.inspection.walk; w.leaf != nil && (w.leaf == old || w.leaf == r.leaf) {
-		w.follow(r, old, oldApp, was, oldState, will)
+	if d := &l.inspection.addition; d.leaf != nil && (d.leaf == old || d.leaf == r.leaf) {
+		d.follow(r, old, oldApp, was, oldState, will)
 	}
 	l.afterSet(r, old, oldState, was, will)
 	l.effects.settleLater(r.app)
@@ -48,8 +48,8 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will foo
 	}
 	l.updatePreemption(r)
 	l.backOffs.follow(r)
-	l.conditions.blockChanged(r, l.trying)
-	if was.charged && !l.trying && old != nil && old.direct == 0 && (old.forced || l.queues.guarded[old.path]) {
+	l.conditions.blockChanged(r, l.trials.underWay)
+	if was.charged && !l.trials.underWay && old != nil && old.direct == 0 && (old.forced || l.queues.guarded[old.path]) {
 		l.queues.stale = true
 	}
 	l.version++
@@ -59,16 +59,16 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will foo
 func (l *Ledger) updatePreemption(r *record) {
 	r.listOnNode()
 	r.touch()
-	if r.nomination != nil && !l.trying && (r.state == Reserved || r.state == Bound || r.state == Gone) {
+	if r.nomination != nil && !l.trials.underWay && (r.state == Reserved || r.state == Bound || r.state == Gone) {
 		if c := r.nomination.claim; c != nil && c.starving != nil && r.state == Reserved {
 			c.starving.pause = c.starving.pause.Fitted()
 		}
 		l.endNomination(r)
 	}
-	if !l.trying {
+	if !l.trials.underWay {
 		l.nominations.checkStatus(r) // while it was in kube-scheduler's hands nobody looked at that
 	}
-	if r.victim != nil && !l.trying && r.state != Bound && l.evictions.remove(r) {
+	if r.victim != nil && !l.trials.underWay && r.state != Bound && l.evictions.remove(r) {
 		l.version++
 	}
 }
@@ -141,7 +141,7 @@ func (l *Ledger) enter(r *record, leaf *account) {
 	r.app = leaf.apps[r.Application]
 	if r.app == nil {
 		r.app = &account{parent: leaf, path: leaf.path, spec: queue.DefaultSpec(), stage: stage{counted: true}, beginning: beginning{inStarts: notIn},
-			slot: admission.Application{Leaf: &leaf.admission, Name: r.Application}, walked: l.inspection.walk.number}
+			slot: admission.Application{Leaf: &leaf.admission, Name: r.Application}, addedIn: l.inspection.addition.number}
 		r.app.inOrder.Init(r.app)
 		leaf.apps[r.Application] = r.app
 	}

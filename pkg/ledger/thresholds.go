@@ -32,7 +32,7 @@ func (t *Threshold) look(l *Ledger) {
 		if t.Resource != "" {
 			is, needs = a.spec.Max.Get(t.Resource), resource.SatAdd(a.usage.Get(t.Resource), c.request.Get(t.Resource))
 		} else if c.driver {
-			is, needs = l.driverShareFor(a, c.request)
+			is, needs = l.shares.driverShareFor(a, c.request)
 		}
 		if needs > is && (t.Next == 0 || needs < t.Next) {
 			t.Next = needs
@@ -41,8 +41,8 @@ func (t *Threshold) look(l *Ledger) {
 }
 
 // driverShareFor is the driver share in force in a leaf and the smallest with which one more driver of this size might start.
-func (l *Ledger) driverShareFor(leaf *account, request resource.List) (is, needs int64) {
-	return leaf.driverShare(), limit.DriverShareFor(l.shares.driversOf(leaf), request)
+func (s *shares) driverShareFor(leaf *account, request resource.List) (is, needs int64) {
+	return leaf.driverShare(), limit.DriverShareFor(s.driversOf(leaf), request)
 }
 
 // DriverShare is the driver share in force in a leaf, in milli.

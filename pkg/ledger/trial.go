@@ -11,6 +11,12 @@ import (
 // before the lock is given up. It leaves nothing behind: no ticket, no step in the journal, no version, nobody who is to be told. Charging for
 // real and taking back is the only way to ask that cannot differ from what a release would do; a second arithmetic beside it could.
 
+// trials owns what outlasts a trial.
+type trials struct {
+	underWay bool     // no condition is written, and the tree stays as it is
+	memory   []before // of the last trial, for the next one to use again
+}
+
 // trial is a trial under way.
 type trial struct {
 	ledger  *Ledger
@@ -52,8 +58,8 @@ func (l *Ledger) try() *trial {
 
 // newTrial begins a trial in which nothing is moved yet.
 func (l *Ledger) newTrial() *trial {
-	l.trying = true
-	return &trial{ledger: l, version: l.version, before: l.before[:0]}
+	l.trials.underWay = true
+	return &trial{ledger: l, version: l.version, before: l.trials.memory[:0]}
 }
 
 func (t *trial) move(r *record, s State) {
@@ -127,8 +133,8 @@ func (t *trial) release(pods []*record) bool {
 func (t *trial) end() {
 	t.takeBack(0)
 	l := t.ledger
-	l.before, l.version = t.before, t.version
-	l.trying = false
+	l.trials.memory, l.version = t.before, t.version
+	l.trials.underWay = false
 }
 
 // takeBack takes the moves back from the given one on, the last first: so every list is again as it was.
