@@ -100,12 +100,12 @@ func (l *Ledger) ForgetPod(uid UID, now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now = now
+	l.changed(l.nodes.forgetForeign(uid))
 	l.forget(uid)
 	l.drain()
 }
 
 func (l *Ledger) forget(uid UID) {
-	l.changed(l.nodes.forgetForeign(uid))
 	r := l.pods[uid]
 	if r == nil {
 		return

@@ -321,12 +321,13 @@ func TestSameObjectsAgainChangeNothing(t *testing.T) {
 	f.pod("other", "b", foreignOn("node"))
 	f.run("p")
 	f.sound()
-	before := f.Version()
+	before, room := f.Version(), f.nodes.roomChanges
 	f.declare("root.a")
+	f.pod("other", "b", foreignOn("node"))
 	f.ObserveNode(Node{Name: "node", Allocatable: amounts(100, 400), Usable: true})
 	f.edit("p", func(*Pod) {})
 	f.sound()
-	if after := f.Version(); after != before {
-		t.Errorf("version went from %d to %d", before, after)
+	if after := f.Version(); after != before || f.nodes.roomChanges != room {
+		t.Errorf("version went from %d to %d, room changed %d times", before, after, f.nodes.roomChanges-room)
 	}
 }
