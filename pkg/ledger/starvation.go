@@ -214,20 +214,20 @@ func (l *Ledger) heldDrivers(leaf *account) resource.List {
 }
 
 // starvation is a queue's Starvation in a snapshot.
-func (h *shares) starvation(a *account, demand resource.List) Starvation {
-	s := a.starving
-	if s == nil {
+func (s *shares) starvation(a *account, demand resource.List) Starvation {
+	starving := a.starving
+	if starving == nil {
 		return Starvation{}
 	}
 	const guaranteed, fair = preemption.BelowGuaranteed, preemption.BelowFairShare
 	is := Starvation{
-		BelowFairShareSince: s.clocks[fair].Since, BelowGuaranteedSince: s.clocks[guaranteed].Since,
-		FairShareDue: a.timeout(fair).After(s.clocks[fair].Since), GuaranteedDue: a.timeout(guaranteed).After(s.clocks[guaranteed].Since),
-		Claiming: s.claiming(),
+		BelowFairShareSince: starving.clocks[fair].Since, BelowGuaranteedSince: starving.clocks[guaranteed].Since,
+		FairShareDue: a.timeout(fair).After(starving.clocks[fair].Since), GuaranteedDue: a.timeout(guaranteed).After(starving.clocks[guaranteed].Since),
+		Claiming: starving.claiming(),
 	}
 	for _, k := range kinds {
-		if s.clocks[k].Claimed != 0 {
-			is.Owed = is.Owed.Max(h.targetOf(a, k, demand).Sub(a.usage.List()).Max(resource.List{}))
+		if starving.clocks[k].Claimed != 0 {
+			is.Owed = is.Owed.Max(s.targetOf(a, k, demand).Sub(a.usage.List()).Max(resource.List{}))
 		}
 	}
 	return is

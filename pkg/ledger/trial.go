@@ -7,9 +7,9 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
-// A trial charges waiting pods in the order in which they would be released, to see how far limits alone carry, as if there were room for all, and takes all of it back
-// before the lock is given up. It leaves nothing behind: no ticket, no step in the journal, no version, nobody who is to be told. Charging for
-// real and taking back is the only way to ask that cannot differ from what a release would do; a second arithmetic beside it could.
+// A trial charges waiting pods in the order in which they would be released, to see how far limits alone carry, as if there were room for all. It takes
+// all of it back before the lock is given up, and leaves nothing behind: no ticket, no step in the journal, no version, no condition that is due.
+// Charging for real and taking back is the only way to ask that cannot differ from what a release would do; a second arithmetic beside it could.
 
 // trials owns what outlasts a trial.
 type trials struct {
