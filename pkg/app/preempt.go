@@ -219,7 +219,7 @@ func (p *planner) tell(w preemption.World, plan preemption.Plan) {
 		c := &plan.Claims[i]
 		is := named(&c.Claim)
 		open[is] = true
-		if len(c.Places) == 0 || p.reported[is] == c.Since {
+		if len(c.Nominations) == 0 || p.reported[is] == c.Since {
 			continue
 		}
 		p.reported[is] = c.Since
@@ -241,7 +241,7 @@ func planned(w preemption.World, plan preemption.Plan, c *preemption.Payment, no
 		}
 	}
 	return reason.Round{
-		Places: len(c.Places), Victims: victims, PodSeconds: plan.PodSeconds(w, c.Claim.Queue, now), ObserveOnly: w.Settings.ObserveOnly,
+		Places: len(c.Nominations), Victims: victims, PodSeconds: plan.PodSeconds(w, c.Claim.Queue, now), ObserveOnly: w.Settings.ObserveOnly,
 	}.Text()
 }
 

@@ -176,7 +176,7 @@ func planOf(b *testing.B, nodes []*v1.Node, pods []*v1.Pod, shape func(*st.PodWr
 		if err != nil || len(wrong) > 0 {
 			b.Fatal(err, wrong)
 		}
-		if len(plan.Victims) != benchClaimed || len(plan.Claims) != 1 || len(plan.Claims[0].Places) != benchClaimed {
+		if len(plan.Victims) != benchClaimed || len(plan.Claims) != 1 || len(plan.Claims[0].Nominations) != benchClaimed {
 			b.Fatalf("a plan of %d victims for %d claims: %+v", len(plan.Victims), len(plan.Claims), plan.Claims)
 		}
 	}

@@ -27,7 +27,7 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 	for _, payment := range plan.Claims {
 		a := l.queues.accounts[w.Queues[payment.Claim.Queue].Path]
 		for _, u := range payment.Units {
-			planned := nominationsOf(payment.Places, u)
+			planned := nominationsOf(payment.Nominations, u)
 			if len(planned) == 0 {
 				continue
 			}
@@ -66,7 +66,7 @@ func (l *Ledger) wake(r *record) {
 }
 
 // nominationsOf are those of the pods of a unit.
-func nominationsOf(planned []preemption.Place, u preemption.Unit) (of []preemption.Place) {
+func nominationsOf(planned []preemption.Nomination, u preemption.Unit) (of []preemption.Nomination) {
 	for _, p := range planned {
 		if slices.ContainsFunc(u.Pods, func(c preemption.Claimant) bool { return c.UID == p.UID }) {
 			of = append(of, p)
@@ -76,7 +76,7 @@ func nominationsOf(planned []preemption.Place, u preemption.Unit) (of []preempti
 }
 
 // stillPossible reports whether the plan for a unit is still possible: its pods wait, its nodes and victims are there.
-func (l *Ledger) stillPossible(w preemption.World, plan preemption.Plan, u preemption.Unit, planned []preemption.Place) bool {
+func (l *Ledger) stillPossible(w preemption.World, plan preemption.Plan, u preemption.Unit, planned []preemption.Nomination) bool {
 	for _, at := range planned {
 		r, e := l.pods[UID(at.UID)], l.nodes.byName[w.Nodes[at.Node].Name]
 		if r == nil || r.leaf == nil || r.state != Waiting && r.state != Parked || e == nil || !e.known || !e.takes(&r.class.room) {
@@ -138,7 +138,7 @@ func freeAfter(pods map[UID]*record, w preemption.World, plan preemption.Plan) m
 		after[v.Node] = freeRoom{n.free.Add(requestOf(v.UID)), n.slots + 1}
 	}
 	for _, payment := range plan.Claims {
-		for _, at := range payment.Places {
+		for _, at := range payment.Nominations {
 			if n, known := after[at.Node]; known {
 				after[at.Node] = freeRoom{n.free.Sub(requestOf(at.UID)), n.slots - 1}
 			}

@@ -21,7 +21,7 @@ type copiedNode struct {
 
 // coming is a claimant that is nominated to a node.
 type coming struct {
-	preemption.Place
+	preemption.Nomination
 	node string
 }
 

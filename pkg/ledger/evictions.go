@@ -28,7 +28,7 @@ import (
 //  7. kube-scheduler tries the pod, its nominated node first. Reserve ends the nomination (updatePreemption): the claimant starts. If it fits
 //     nowhere, Fail ends the nomination, and the claims of its queue pause (failNomination).
 //
-// In steps 2 to 6 the claimant may lose its nomination: see tendNominations and preemption.Nomination. Its victims then go for another
+// In steps 2 to 6 the claimant may lose its nomination: see tendNominations and preemption.NominationState. Its victims then go for another
 // claimant on the node that needs their room, or stay (endNomination, reassign).
 
 // VictimPhase is how far the eviction of a victim has come.

@@ -17,7 +17,7 @@ type nomination struct {
 	node  *node
 	claim *account // whose claim it is, nil for none
 	kind  preemption.Kind
-	preemption.Nomination
+	preemption.NominationState
 	// roomThere says whether the room was there at change roomAsOf-1 of the node.
 	roomThere bool
 	roomAsOf  uint64
@@ -173,7 +173,7 @@ func (l *Ledger) failNomination(r *record, now int64) {
 	l.endNomination(r)
 }
 
-// tendNominations ends the nominations that are of no use any more: see preemption.Nomination.
+// tendNominations ends the nominations that are of no use any more: see preemption.NominationState.
 func (l *Ledger) tendNominations(now int64) {
 	known, some := false, false // whether any pod is leaving; computed at most once, since it looks at all nodes
 	leaving := func() bool {
@@ -187,7 +187,7 @@ func (l *Ledger) tendNominations(now int64) {
 		in.Idle = r.state == Waiting && in.RoomThere && !leaving()
 		in.Blocked = in.Idle && r.InQueue() && l.walk.stopsNow(r)
 		var outcome preemption.NominationOutcome
-		switch r.nomination.Nomination, outcome = r.nomination.Next(in, now); outcome {
+		switch r.nomination.NominationState, outcome = r.nomination.Next(in, now); outcome {
 		case preemption.Ends:
 			l.endNomination(r)
 		case preemption.Fails:
@@ -259,7 +259,7 @@ func (l *Ledger) readNomination(r *record) {
 	case r.nomination == nil || r.nomination.node.Name != r.Nominated:
 		l.endNomination(r)
 		if e := l.nodes.byName[r.Nominated]; e != nil && e.known && !r.state.charged() {
-			l.giveNode(r, &nomination{node: e, Nomination: preemption.NewNomination(l.now)})
+			l.giveNode(r, &nomination{node: e, NominationState: preemption.NewNominationState(l.now)})
 		}
 	}
 	l.nominations.checkStatus(r)

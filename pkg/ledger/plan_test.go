@@ -17,7 +17,7 @@ func TestScenarioAEndsWhereTheDocumentSays(t *testing.T) {
 	}
 	w, _ := f.Preemption(f.now)
 	plan := preemption.Make(w, f.Feasibility(w))
-	if len(plan.Victims) != 65 || len(plan.Claims) != 1 || len(plan.Claims[0].Places) != 65 || plan.Claims[0].Unpaid != "" {
+	if len(plan.Victims) != 65 || len(plan.Claims) != 1 || len(plan.Claims[0].Nominations) != 65 || plan.Claims[0].Unpaid != "" {
 		t.Fatalf("%d victims, claims %+v", len(plan.Victims), plan.Claims)
 	}
 	if stale := f.Adopt(w, plan, f.now); stale > 0 {

@@ -52,7 +52,7 @@ func (l *Ledger) preemptionWorld(now int64, all bool) (preemption.World, bool) {
 		at, there := slices.BinarySearchFunc(w.Nodes, p.node, func(n preemption.Node, name string) int { return cmp.Compare(n.Name, name) })
 		if there {
 			p.Node = at
-			w.Coming = append(w.Coming, p.Place)
+			w.Coming = append(w.Coming, p.Nomination)
 		}
 	}
 	slices.Sort(w.Gone)
@@ -94,7 +94,7 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 			q := &w.Queues[a.ordinal-1]
 			q.Usage = q.Usage.Add(r.Request)
 		}
-		placed = append(placed, coming{preemption.Place{UID: string(r.UID), Queue: r.leaf.ordinal - 1}, r.nomination.node.Name})
+		placed = append(placed, coming{preemption.Nomination{UID: string(r.UID), Queue: r.leaf.ordinal - 1}, r.nomination.node.Name})
 	}
 	nodes := make([]*copiedNode, 0, len(l.nodes.all))
 	for _, e := range l.nodes.all {

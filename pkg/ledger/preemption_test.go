@@ -276,7 +276,7 @@ func (f *fixture) plan(n int) *fixture {
 	p := preemption.Plan{Claims: []preemption.Payment{{Claim: w.Claims[0]}}}
 	for i := range n {
 		claimant := w.Claims[0].Units[i].Pods[0].UID
-		p.Claims[0].Places = append(p.Claims[0].Places, preemption.Place{UID: claimant})
+		p.Claims[0].Nominations = append(p.Claims[0].Nominations, preemption.Nomination{UID: claimant})
 		p.Victims = append(p.Victims, preemption.Victim{UID: fmt.Sprintf("busy-%03d", 89-i), For: claimant, Above: 1, Resource: resource.CPU, Surplus: 65_000})
 	}
 	if stale := f.Adopt(w, p, f.now); stale != 0 {
@@ -544,7 +544,7 @@ func TestARestartGoesOnWithWhatWasAnnounced(t *testing.T) {
 	}
 	p := preemption.Plan{Claims: []preemption.Payment{{Claim: w.Claims[0]}}}
 	for _, u := range units {
-		p.Claims[0].Places = append(p.Claims[0].Places, preemption.Place{UID: u.Pods[0].UID})
+		p.Claims[0].Nominations = append(p.Claims[0].Nominations, preemption.Nomination{UID: u.Pods[0].UID})
 	}
 	p.Victims = []preemption.Victim{{UID: "busy-000", For: "new-001", Above: 1}, {UID: "busy-002", For: "new-002", Above: 1}}
 	f.Adopt(w, p, f.now)

@@ -38,7 +38,7 @@ func (r *rounds) begins(version uint64, now int64) {
 
 // planned notes what a plan has found.
 func (r *rounds) planned(plan preemption.Plan) {
-	nominated := slices.ContainsFunc(plan.Claims, func(p preemption.Payment) bool { return len(p.Places) > 0 })
+	nominated := slices.ContainsFunc(plan.Claims, func(p preemption.Payment) bool { return len(p.Nominations) > 0 })
 	spent := slices.ContainsFunc(plan.Claims, func(p preemption.Payment) bool { return p.Unpaid == reason.RoundSpent })
 	r.pace = r.pace.Made(nominated, spent)
 }

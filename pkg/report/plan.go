@@ -53,8 +53,8 @@ func (p Plan) reason(v preemption.Victim) string {
 
 // left is the part of a claim for which no nodes were found.
 func left(c preemption.Payment) resource.List {
-	placed := make(map[string]bool, len(c.Places))
-	for _, place := range c.Places {
+	placed := make(map[string]bool, len(c.Nominations))
+	for _, place := range c.Nominations {
 		placed[place.UID] = true
 	}
 	rest := c.Owed
@@ -120,7 +120,7 @@ func (p Plan) MarshalJSON() ([]byte, error) {
 	claims, victims := []wireClaim{}, []wireVictim{}
 	for _, c := range p.Plan.Claims {
 		claims = append(claims, wireClaim{
-			Queue: p.path(c.Queue), Claim: quantities(c.Owed), Since: timestamp(p.since(c)), Kind: c.Kind.String(), Pods: len(c.Places),
+			Queue: p.path(c.Queue), Claim: quantities(c.Owed), Since: timestamp(p.since(c)), Kind: c.Kind.String(), Pods: len(c.Nominations),
 			Unpaid: quantities(left(c)), Reason: string(c.Unpaid), Message: p.unpaid(c),
 		})
 	}
@@ -210,7 +210,7 @@ func (p Plan) claims(l Layout) Table {
 			t.emphasise(i, yellow)
 		}
 		t.Keys = append(t.Keys, p.path(c.Queue)+" "+c.Kind.String())
-		t.Rows = append(t.Rows, []string{p.path(c.Queue), c.Kind.String(), l.age(p.since(c)), l.amounts(c.Owed), strconv.Itoa(len(c.Places)), rest, why})
+		t.Rows = append(t.Rows, []string{p.path(c.Queue), c.Kind.String(), l.age(p.since(c)), l.amounts(c.Owed), strconv.Itoa(len(c.Nominations)), rest, why})
 	}
 	return t
 }

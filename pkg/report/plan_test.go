@@ -40,7 +40,7 @@ func taken() Plan {
 		},
 		Plan: preemption.Plan{
 			Claims: []preemption.Payment{{
-				Claim: claim, Owed: of(130, 520), Places: []preemption.Place{{UID: "s1", Queue: sometimes}}, Unpaid: reason.NothingOwed,
+				Claim: claim, Owed: of(130, 520), Nominations: []preemption.Nomination{{UID: "s1", Queue: sometimes}}, Unpaid: reason.NothingOwed,
 			}},
 			Victims: []preemption.Victim{victim("b1", 520), victim("b2", 340)},
 			Taken:   of(90, 360),
@@ -149,7 +149,7 @@ root.sometimes-busy   20c 80Gi     150c 600Gi   150c 600Gi`
 func TestAPlanThatIsNotMadeSaysWhy(t *testing.T) {
 	p := taken()
 	p.Plan.Victims, p.Plan.Taken, p.Plan.Ideal = nil, resource.List{}, nil
-	p.Plan.Claims[0].Places, p.Plan.Claims[0].Unpaid = nil, ""
+	p.Plan.Claims[0].Nominations, p.Plan.Claims[0].Unpaid = nil, ""
 	p.Plan.Stopped, p.Plan.StoppedFor, p.Plan.StoppedAt = preemption.NotBusy, resource.Memory, 600*gi
 	const want = "nothing is taken while the cluster is not busy: of 800Gi memory pods hold 600Gi, and preemption begins above 0.8 of what is used most " +
 		"(preemption.utilizationThreshold in Queue root)"

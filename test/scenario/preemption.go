@@ -149,10 +149,10 @@ func planText(w preemption.World, plan preemption.Plan, short bool) string {
 		}
 		out.WriteString("\n")
 		if short {
-			fmt.Fprintf(&out, "  %d places\n", len(p.Places))
+			fmt.Fprintf(&out, "  %d places\n", len(p.Nominations))
 			continue
 		}
-		for _, at := range p.Places {
+		for _, at := range p.Nominations {
 			fmt.Fprintf(&out, "  %s on %s\n", at.UID, w.Nodes[at.Node].Name)
 		}
 	}

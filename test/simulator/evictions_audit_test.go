@@ -49,7 +49,7 @@ func (s *steady) auditPlan(w preemption.World, plan preemption.Plan) []string {
 		}
 	}
 	for uid, m := range s.pods { // a sum: order does not matter
-		comes := slices.ContainsFunc(w.Coming, func(c preemption.Place) bool { return c.UID == string(uid) })
+		comes := slices.ContainsFunc(w.Coming, func(c preemption.Nomination) bool { return c.UID == string(uid) })
 		if comes || m.Node != "" && !m.Terminating && !slices.Contains(w.Gone, string(uid)) {
 			b.charge(b.leaf(m), sizeOf(m.Request), 1)
 		}
@@ -106,7 +106,7 @@ func (b *books) dominant(q int, s size) *big.Rat {
 // auditPayments follows the plan claim by claim: no claim is paid beyond its target, and no victim's queue falls below its share.
 func (b *books) auditPayments(plan preemption.Plan) {
 	for _, p := range plan.Claims {
-		for _, at := range p.Places {
+		for _, at := range p.Nominations {
 			m := b.s.pods[ledger.UID(at.UID)]
 			if m == nil || m.Node != "" || m.Terminating {
 				b.fail("%s has a place, and does not wait", at.UID)
@@ -118,12 +118,12 @@ func (b *books) auditPayments(plan preemption.Plan) {
 			}
 		}
 		for _, v := range plan.Victims {
-			if slices.ContainsFunc(p.Places, func(at preemption.Place) bool { return at.UID == v.For }) {
+			if slices.ContainsFunc(p.Nominations, func(at preemption.Nomination) bool { return at.UID == v.For }) {
 				b.auditVictim(v, p)
 			}
 		}
 		target := sizeOf(p.Target)
-		if len(p.Places) > 0 && b.dominant(p.Queue, b.used[p.Queue]).Cmp(b.dominant(p.Queue, target)) > 0 {
+		if len(p.Nominations) > 0 && b.dominant(p.Queue, b.used[p.Queue]).Cmp(b.dominant(p.Queue, target)) > 0 {
 			b.fail("%s is paid up to %v of %v", b.w.Queues[p.Queue].Path, b.used[p.Queue], target)
 		}
 	}
@@ -191,7 +191,7 @@ func (b *books) auditRoom(plan preemption.Plan) {
 	}
 	placed := map[string]bool{}
 	for _, p := range plan.Claims {
-		for _, at := range p.Places {
+		for _, at := range p.Nominations {
 			name, m := b.w.Nodes[at.Node].Name, b.s.pods[ledger.UID(at.UID)]
 			put(name, m)
 			placed[name] = true
@@ -268,8 +268,8 @@ func (s *steady) auditRest() error {
 	w := s.l.WhatPreemption(s.now)
 	plan := preemption.Make(w, s.l.Feasibility(w))
 	for _, c := range plan.Claims {
-		if len(c.Places) > 0 {
-			wrong = append(wrong, fmt.Sprintf("%d places could be found for %s", len(c.Places), w.Queues[c.Queue].Path))
+		if len(c.Nominations) > 0 {
+			wrong = append(wrong, fmt.Sprintf("%d places could be found for %s", len(c.Nominations), w.Queues[c.Queue].Path))
 		}
 		if c.Unpaid == reason.RoundSpent {
 			wrong = append(wrong, fmt.Sprintf("%s has to wait for the next round for ever", w.Queues[c.Queue].Path))

@@ -265,7 +265,7 @@ func (s *steady) round() (next int64, err error) {
 	s.plans++
 	s.victims += len(plan.Victims)
 	for _, c := range plan.Claims {
-		s.places += len(c.Places)
+		s.places += len(c.Nominations)
 	}
 	if wrong := s.auditPlan(w, plan); len(wrong) > 0 {
 		return 0, fmt.Errorf("a plan: %s", strings.Join(wrong, "\n"))

@@ -110,7 +110,7 @@ func (w *World) adopt(world preemption.World, plan preemption.Plan) {
 	c.Stale += w.Ledger.Adopt(world, plan, w.now)
 	c.Victims += len(plan.Victims)
 	for _, p := range plan.Claims {
-		for _, at := range p.Places {
+		for _, at := range p.Nominations {
 			if uid := ledger.UID(at.UID); w.Ledger.HasNomination(uid) {
 				w.preempting.places[uid] = world.Nodes[at.Node].Name
 				c.Places++

@@ -78,7 +78,7 @@ func TestALookShowsWhatChangedInTheCluster(t *testing.T) {
 func TestWhatEarlierPlansDecidedIsThereAlready(t *testing.T) {
 	c := newCluster(t, nodes(node("a"), node("b")), pods(pod("x", "a", 4), pod("y", "b", 4), pod("old", "", 3), pod("new-1", "", 1), pod("new-2", "", 1)))
 	c.world.Gone = []string{"x", "unknown"}
-	c.world.Coming = []preemption.Place{{UID: "old", Node: 0}}
+	c.world.Coming = []preemption.Nomination{{UID: "old", Node: 0}}
 	a := c.look()
 	c.want(a, "a", "new-1")
 	a.Commit(claimant("new-1"), 0, nil)

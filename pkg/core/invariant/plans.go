@@ -45,11 +45,11 @@ type replay struct {
 	w        *preemption.World
 	p        *preemption.Plan
 	usage    []resource.List
-	runs     map[string]running              // candidates
-	asks     map[string]*preemption.Claimant // claimants of any claim
-	victims  map[string][]preemption.Victim  // by claimant
-	places   map[string]preemption.Place     // by claimant
-	payments map[string]int                  // the claim that places a claimant
+	runs     map[string]running               // candidates
+	asks     map[string]*preemption.Claimant  // claimants of any claim
+	victims  map[string][]preemption.Victim   // by claimant
+	places   map[string]preemption.Nomination // by claimant
+	payments map[string]int                   // the claim that places a claimant
 	gone     map[string]bool
 	// onNode has the claimants that come to each node, leaving the victims on it.
 	onNode, leaving [][]string
@@ -63,7 +63,7 @@ type running struct {
 func newReplay(w *preemption.World, p *preemption.Plan) *replay {
 	r := &replay{
 		w: w, p: p, runs: map[string]running{}, asks: map[string]*preemption.Claimant{}, victims: map[string][]preemption.Victim{},
-		places: map[string]preemption.Place{}, payments: map[string]int{}, gone: map[string]bool{},
+		places: map[string]preemption.Nomination{}, payments: map[string]int{}, gone: map[string]bool{},
 		onNode: make([][]string, len(w.Nodes)), leaving: make([][]string, len(w.Nodes)),
 	}
 	for n := range w.Nodes {
@@ -87,7 +87,7 @@ func newReplay(w *preemption.World, p *preemption.Plan) *replay {
 func (r *replay) known() []string {
 	var out []string
 	for i := range r.p.Claims {
-		for _, place := range r.p.Claims[i].Places {
+		for _, place := range r.p.Claims[i].Nominations {
 			_, twice := r.places[place.UID]
 			inClaim := slices.ContainsFunc(r.p.Claims[i].Units, func(u preemption.Unit) bool {
 				return slices.ContainsFunc(u.Pods, func(c preemption.Claimant) bool { return c.UID == place.UID })

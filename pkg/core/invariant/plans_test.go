@@ -56,7 +56,7 @@ func planned() (*preemption.World, *preemption.Plan) {
 		{Pods: []preemption.Claimant{{UID: "y", Queue: 3, Request: cpu(1)}}},
 	}}}
 	return w, &preemption.Plan{
-		Claims: []preemption.Payment{{Claim: w.Claims[0], Places: []preemption.Place{{UID: "x", Queue: 3, Node: 0}, {UID: "y", Queue: 3, Node: 1}}}},
+		Claims: []preemption.Payment{{Claim: w.Claims[0], Nominations: []preemption.Nomination{{UID: "x", Queue: 3, Node: 0}, {UID: "y", Queue: 3, Node: 1}}}},
 		Victims: []preemption.Victim{
 			{UID: "a1", Queue: 4, Node: 0, For: "x", ForQueue: 3, Above: 4, With: "g"},
 			{UID: "a2", Queue: 4, Node: 0, For: "x", ForQueue: 3, Above: 4, With: "g"},
@@ -138,9 +138,9 @@ func TestPlanFaultsAreFound(t *testing.T) {
 		"twice":           {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Victims[1].UID = "a1" }, "a1: it goes twice"},
 		"elsewhere":       {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Victims[1].Node = 1 }, "a2: it runs on another node"},
 		"for nobody":      {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Victims[1].For = "v" }, "claimant v, for which it goes, has no place"},
-		"a place twice":   {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Claims[0].Places[1].UID = "x" }, "x: its place is given twice"},
-		"a stranger":      {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Claims[0].Places[1].UID = "s" }, "s: its place is given twice, or on no node, or to a pod"},
-		"a place nowhere": {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Claims[0].Places[1].Node = 2 }, "y: its place is given twice, or on no node"},
+		"a place twice":   {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Claims[0].Nominations[1].UID = "x" }, "x: its place is given twice"},
+		"a stranger":      {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Claims[0].Nominations[1].UID = "s" }, "s: its place is given twice, or on no node, or to a pod"},
+		"a place nowhere": {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Claims[0].Nominations[1].Node = 2 }, "y: its place is given twice, or on no node"},
 		"kept for a limit": {func(w *preemption.World, _ *preemption.Plan, _ *willing) {
 			w.Nodes[1].Free = cpu(3)
 			w.Queues[0].Max = cpu(8)

@@ -199,7 +199,7 @@ func (r *replay) filters(f preemption.Feasibility, spared string) []string {
 	defer f.Rollback(0)
 	gone, here, nodeOf := map[string][]string{}, map[string][]string{}, map[string]int{}
 	for i := range r.p.Claims {
-		for _, place := range r.p.Claims[i].Places {
+		for _, place := range r.p.Claims[i].Nominations {
 			nodeOf[place.UID] = place.Node
 		}
 	}
@@ -212,7 +212,7 @@ func (r *replay) filters(f preemption.Feasibility, spared string) []string {
 		}
 	}
 	for i := range r.p.Claims {
-		for _, place := range r.p.Claims[i].Places {
+		for _, place := range r.p.Claims[i].Nominations {
 			if !f.Fits(r.asks[place.UID], place.Node, here[place.UID]) {
 				out = append(out, fmt.Sprintf("claimant %s: the filters refuse node %s", place.UID, r.w.Nodes[place.Node].Name))
 			}

@@ -64,7 +64,7 @@ func say(w *preemption.World, p preemption.Plan) string {
 	var b strings.Builder
 	for _, c := range p.Claims {
 		fmt.Fprintf(&b, "claim %d %s owed (%s) unpaid %q\n", c.Queue, c.Kind, c.Owed, c.Unpaid)
-		for _, at := range c.Places {
+		for _, at := range c.Nominations {
 			fmt.Fprintf(&b, "  %s on %s\n", at.UID, w.Nodes[at.Node].Name)
 		}
 	}

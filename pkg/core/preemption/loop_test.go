@@ -209,7 +209,7 @@ func (t *town) round() (int, error) {
 		t.pod(v.UID).evicted++
 	}
 	for _, c := range p.Claims {
-		for _, at := range c.Places {
+		for _, at := range c.Nominations {
 			t.settled++
 			t.pod(at.UID).node, t.pod(at.UID).Bound = at.Node, t.settled
 		}

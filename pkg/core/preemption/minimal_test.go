@@ -162,7 +162,7 @@ func placedUnits(pay preemption.Payment) []preemption.Unit {
 	var out []preemption.Unit
 	for _, u := range pay.Units {
 		has := func(c preemption.Claimant) bool {
-			return slices.ContainsFunc(pay.Places, func(p preemption.Place) bool { return p.UID == c.UID })
+			return slices.ContainsFunc(pay.Nominations, func(p preemption.Nomination) bool { return p.UID == c.UID })
 		}
 		if slices.ContainsFunc(u.Pods, has) {
 			out = append(out, u)

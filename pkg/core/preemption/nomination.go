@@ -10,7 +10,7 @@ const (
 
 // NominationState is what decides how long a waiting pod stays nominated to a node. The pod's room is taken on the node from the start,
 // also while victims are still there.
-type Nomination struct {
+type NominationState struct {
 	// Until ends a nomination without a claim whose room is not there, unix nanoseconds.
 	Until int64
 	// IdleSince is since when the room has been there, no pod has been leaving, and the pod has not been released; 0: that is not so.
@@ -61,11 +61,11 @@ const (
 	Fails
 )
 
-// NewNomination is a nomination that begins now.
-func NewNomination(now int64) Nomination { return Nomination{Until: now + idleFor} }
+// NewNominationState is a nomination that begins now.
+func NewNominationState(now int64) NominationState { return NominationState{Until: now + idleFor} }
 
 // Next decides what becomes of the nomination.
-func (n Nomination) Next(in NominationInput, now int64) (Nomination, NominationOutcome) {
+func (n NominationState) Next(in NominationInput, now int64) (NominationState, NominationOutcome) {
 	switch {
 	case !n.valid(in, now), in.Idle && in.Blocked:
 		return n, Ends
@@ -79,7 +79,7 @@ func (n Nomination) Next(in NominationInput, now int64) (Nomination, NominationO
 	return n, Keeps
 }
 
-func (n Nomination) valid(in NominationInput, now int64) bool {
+func (n NominationState) valid(in NominationInput, now int64) bool {
 	switch {
 	case in.Attempting:
 		return true

@@ -10,16 +10,16 @@ import (
 
 func TestNominations(t *testing.T) {
 	const now = 100 * second
-	fresh := preemption.Nomination{Until: now + 60*second}
-	expired := preemption.Nomination{Until: now}
-	idle := preemption.Nomination{Until: now + 60*second, IdleSince: 40*second + 1}
-	idleFor := preemption.Nomination{Until: now + 60*second, IdleSince: 40 * second}
+	fresh := preemption.NominationState{Until: now + 60*second}
+	expired := preemption.NominationState{Until: now}
+	idle := preemption.NominationState{Until: now + 60*second, IdleSince: 40*second + 1}
+	idleFor := preemption.NominationState{Until: now + 60*second, IdleSince: 40 * second}
 	type change func(*preemption.NominationInput)
 	claimed := func(in *preemption.NominationInput) { in.Claim = preemption.OpenClaim }
 	room := func(in *preemption.NominationInput) { in.RoomThere = true }
 	lies := func(in *preemption.NominationInput) { in.RoomThere, in.Idle = true, true }
 	for name, c := range map[string]struct {
-		from    preemption.Nomination
+		from    preemption.NominationState
 		changes []change
 		want    preemption.NominationOutcome
 		idle    int64
@@ -54,11 +54,11 @@ func TestNominations(t *testing.T) {
 			change(&in)
 		}
 		got, is := c.from.Next(in, now)
-		if want := (preemption.Nomination{Until: c.from.Until, IdleSince: c.idle}); is != c.want || got != want {
+		if want := (preemption.NominationState{Until: c.from.Until, IdleSince: c.idle}); is != c.want || got != want {
 			t.Errorf("%s: outcome %d, %+v; want %d, %+v", name, is, got, c.want, want)
 		}
 	}
-	if got := preemption.NewNomination(now); got != fresh {
+	if got := preemption.NewNominationState(now); got != fresh {
 		t.Errorf("a new one is %+v", got)
 	}
 }
@@ -68,7 +68,7 @@ func TestNominationsDoNotLieIdle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const minute = 60 * second
 		now := second
-		n := preemption.NewNomination(now)
+		n := preemption.NewNominationState(now)
 		began, idleSince := now, int64(0)
 		for range 30 {
 			now += rapid.Int64Range(1, 20).Draw(t, "passed") * second

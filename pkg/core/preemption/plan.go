@@ -27,14 +27,14 @@ type Plan struct {
 // Payment is a claim and the nominations found for it.
 type Payment struct {
 	Claim
-	Owed   resource.List // by how much the target is above the usage, for each resource
-	Places []Place
+	Owed        resource.List // by how much the target is above the usage, for each resource
+	Nominations []Nomination
 	// Unpaid says why nothing more was found; "" where the claim is covered.
 	Unpaid reason.UnpaidCause
 }
 
-// Place is where a claimant will run once its victims are gone.
-type Place struct {
+// Nomination is the node where a claimant will run once its victims are gone.
+type Nomination struct {
 	UID   string
 	Queue int
 	Node  int

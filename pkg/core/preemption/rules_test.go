@@ -60,7 +60,7 @@ func (s *street) plan(t *testing.T) string {
 	}
 	var places, unpaid []string
 	for _, c := range p.Claims {
-		for _, at := range c.Places {
+		for _, at := range c.Nominations {
 			places = append(places, fmt.Sprint(at.UID, "@", at.Node))
 		}
 		if c.Unpaid != "" {
@@ -396,8 +396,8 @@ func TestWhereVictimsComeFrom(t *testing.T) {
 		outer.Units = append(slices.Clone(inside.Units), preemption.Unit{Pods: []preemption.Claimant{{UID: "c2", Queue: x + 1, Request: cpu(1)}}})
 		s.Claims = []preemption.Claim{outer, inside}
 		p := preemption.Make(*s.World, &s.filters)
-		if p.Claims[0].Queue != x || len(p.Claims[0].Places) != 2 || len(p.Claims[1].Places) != 1 || len(p.Victims) != 3 {
-			t.Errorf("places: %v and %v, victims %v", p.Claims[0].Places, p.Claims[1].Places, uids(p))
+		if p.Claims[0].Queue != x || len(p.Claims[0].Nominations) != 2 || len(p.Claims[1].Nominations) != 1 || len(p.Victims) != 3 {
+			t.Errorf("places: %v and %v, victims %v", p.Claims[0].Nominations, p.Claims[1].Nominations, uids(p))
 		}
 	})
 }
@@ -536,8 +536,8 @@ func TestAMaxIsAskedInTheEnd(t *testing.T) {
 	w.Claims = preemption.Order(*w, w.Claims)
 	f := &filters{}
 	plan := preemption.Make(*w, f)
-	if len(plan.Victims) != 3 || !plan.Taken.Equal(cpu(112)) || len(plan.Claims[0].Places)+len(plan.Claims[1].Places) != 5 {
-		t.Errorf("%q go for %v, places %v and %v", uids(plan), plan.Taken, plan.Claims[0].Places, plan.Claims[1].Places)
+	if len(plan.Victims) != 3 || !plan.Taken.Equal(cpu(112)) || len(plan.Claims[0].Nominations)+len(plan.Claims[1].Nominations) != 5 {
+		t.Errorf("%q go for %v, places %v and %v", uids(plan), plan.Taken, plan.Claims[0].Nominations, plan.Claims[1].Nominations)
 	}
 	f.done = nil
 	if faults := invariant.Plan(*w, plan, f); len(faults) > 0 {

@@ -98,7 +98,7 @@ func TestLargeClusters(t *testing.T) {
 		if faults := invariant.Plan(*w, p, f); len(faults) > 0 {
 			t.Errorf("%s: %s", c.name, faults[0])
 		}
-		if got := fmt.Sprint(len(p.Victims), " for ", len(p.Claims[0].Places), " ", p.Claims[0].Unpaid); c.want != "" && got != c.want {
+		if got := fmt.Sprint(len(p.Victims), " for ", len(p.Claims[0].Nominations), " ", p.Claims[0].Unpaid); c.want != "" && got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}

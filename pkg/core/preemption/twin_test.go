@@ -347,7 +347,7 @@ func (t *twin) needed(c *preemption.Claimant, n int, set [][]twinPod) bool {
 // follow makes the twin's picture the one after a payment of a plan.
 func (t *twin) follow(pay preemption.Payment, victims []preemption.Victim) {
 	t.claim = &pay.Claim
-	for _, place := range pay.Places {
+	for _, place := range pay.Nominations {
 		for _, u := range pay.Units {
 			for _, c := range u.Pods {
 				if c.UID == place.UID {
@@ -359,7 +359,7 @@ func (t *twin) follow(pay preemption.Payment, victims []preemption.Victim) {
 		}
 	}
 	for _, v := range victims {
-		if !slices.ContainsFunc(pay.Places, func(p preemption.Place) bool { return p.UID == v.For }) {
+		if !slices.ContainsFunc(pay.Nominations, func(p preemption.Nomination) bool { return p.UID == v.For }) {
 			continue
 		}
 		for _, a := range t.evictionUnits() {

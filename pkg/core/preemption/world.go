@@ -19,7 +19,7 @@ type World struct {
 	// Gone are the pods that still run and count as gone in the amounts. Coming are the nominations of pods that do not run yet and count
 	// as there. They are for a Feasibility: the rules read neither.
 	Gone   []string
-	Coming []Place
+	Coming []Nomination
 }
 
 // Queue is a queue as preemption sees it.

@@ -26,7 +26,7 @@ func (p *planner) writePlan() {
 			for j, s := range u.assignments {
 				a := &u.unit.pods[j]
 				out := &p.plan.Claims[i]
-				out.Places = append(out.Places, Place{UID: a.UID, Queue: a.Queue, Node: p.nodes[s.node].index})
+				out.Nominations = append(out.Nominations, Nomination{UID: a.UID, Queue: a.Queue, Node: p.nodes[s.node].index})
 				for _, id := range s.victims {
 					p.writeVictims(o, a, id)
 				}
