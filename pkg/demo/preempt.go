@@ -191,8 +191,8 @@ func (s *preemptStory) sumUp(t *turn, w world) {
 	case with.took > preemptPromise || with.took >= without.took:
 		s.fail(t, fmt.Sprintf("with preemption the shares took %.1fs, and %.0fs are promised", with.took.Seconds(), preemptPromise.Seconds()), w)
 	default:
-		t.tell("owed were %d pods, %s; without preemption the shares", owedPods, report.Amounts(podSize(owedPods)))
-		t.tell("come as pods end, which here is soon, and elsewhere may be hours")
+		t.tell("%d pods were owed, %s; without preemption the shares", owedPods, report.Amounts(podSize(owedPods)))
+		t.tell("come as pods end: soon here, but elsewhere it may take hours")
 		t.done = s.once
 	}
 }

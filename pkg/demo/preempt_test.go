@@ -106,7 +106,7 @@ func TestBothActsSideBySide(t *testing.T) {
 	for _, want := range []string{
 		"SIDE BY SIDE                    WITHOUT         WITH\n", "\npods evicted                          0           65\n",
 		"\nroot.busy before             180c 720Gi   180c 720Gi\n", "\nroot.sometimes-busy after    150c 600Gi   150c 600Gi\n",
-		"owed were 65 pods, 130c 520Gi;", "once more, with preemption in Queue root:\n  fairShareTimeout 10s, maxWaitBeforeKill 3s\n",
+		"65 pods were owed, 130c 520Gi;", "once more, with preemption in Queue root:\n  fairShareTimeout 10s, maxWaitBeforeKill 3s\n",
 	} {
 		if strings.Count(said, want) != 1 {
 			t.Errorf("not said once: %q in\n%s", want, said)

@@ -114,8 +114,8 @@ func (s *storm) sumUp(d *decision, without, with half) {
 	d.tell("without the gate: %d of %d complete; since second %.0f, %d drivers hold all %d places,", without.completed, stormApps,
 		s.stuck.Sub(s.since).Seconds(), without.DriversRunning, stormPlaces)
 	d.tell("                  at most %d of them at a time had no executor yet, %d executors wait", without.MostStarting, without.ExecutorsWaiting)
-	d.tell("nothing would change there before somebody ends a driver (simulated ones never")
-	d.tell("give up), so that half was given as long as the other took, and no longer")
+	d.tell("it would stay so until somebody ends a driver, because simulated drivers never")
+	d.tell("give up; so that half got as much time as the other one needed")
 	d.done = s.once
 }
 

@@ -3,8 +3,8 @@ package ledger
 import "github.com/fairway-scheduler/fairway/pkg/core/reason"
 
 // The backlog is what more nodes would let run: the pods that wait for room, as far as limits, charged one after the other in the order of the
-// dispatch, let them run together. It shows as Unschedulable, which cluster autoscalers act on. A pod beyond it must not show that, whoever
-// wrote it: the node that comes for it would stay empty.
+// dispatch, let them run together. It shows as Unschedulable, which cluster autoscalers act on. No other pod may show that, even if
+// another party wrote it: a node that is added for it would stay empty.
 
 // maxReviewed is how many of the pods that show it a look goes through, those first that it has not gone through for longest. There are more
 // only where thousands of classes were tried for nothing.

@@ -43,7 +43,7 @@ func TestMaxInFlightDoublesWithEveryReserve(t *testing.T) {
 	f.wantPods(f.choose(), "p03") // opened again, it starts from one
 }
 
-func TestWhatWasReleasedAfterAFailedPodIsChosenAnew(t *testing.T) {
+func TestWhatWasReleasedAfterAFailedPodIsChosenAgain(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.declare("root.a")
 	f.declare("root.b")

@@ -253,7 +253,7 @@ func TestAPlaceThatALimitForbidsIsGivenBack(t *testing.T) {
 }
 
 // A nomination that is written late may have been overtaken: the status then says what does not hold any more.
-func TestANominationThatWasOvertakenIsWrittenAnew(t *testing.T) {
+func TestANominationThatWasOvertakenIsWrittenAgain(t *testing.T) {
 	f := planned(t, 1)
 	n := f.PendingActions(f.now).Nominate[0]
 	f.Nominated(n)
