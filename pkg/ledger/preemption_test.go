@@ -96,7 +96,7 @@ func TestAClaimOpensAfterTheTimeoutAndClosesWhenItIsPaid(t *testing.T) {
 	f.wantStarvation("root.sometimes-busy", Starvation{})
 }
 
-func TestTheClockBeginsAnewAfterABreak(t *testing.T) {
+func TestTheClockBeginsAgainAfterABreak(t *testing.T) {
 	f := scenarioA(t)
 	f.now += 50 * sec
 	for i := range 28 {
