@@ -148,8 +148,9 @@ func (w *World) auditCharges() {
 	}
 }
 
-// auditRebuild: a ledger that is given the same objects in another order comes to the same picture, but for one thing: an application
-// without charged pods may have been let in before an older one came. Where that is so, only who runs is compared with who must.
+// auditRebuild: a ledger that gets the same objects in another order comes to the same picture, with one exception: an
+// application without charged pods may have been let in before an older one came. Then it only compares which
+// applications run with those that must run.
 func (w *World) auditRebuild() {
 	twin := w.rebuild(rand.New(rand.NewPCG(w.seed, uint64(w.Steps))))
 	running, same := w.restart()
@@ -287,7 +288,8 @@ func (w *World) admits(p *ledger.Pod, a *app) bool {
 	return true
 }
 
-// auditConditions: once all is written, every pod shows the sentence for what holds it, and only that. Nobody edits pods that are about to go.
+// auditConditions: after all writes, every pod shows the sentence for what blocks it, and no other. Pods that are being
+// deleted are not edited.
 func (w *World) auditConditions() {
 	for ts := w.Ledger.TakeConditionUpdates(100); len(ts) > 0; ts = w.Ledger.TakeConditionUpdates(100) {
 		for _, t := range ts {

@@ -139,7 +139,7 @@ func (w *World) restart() (running map[appKey]bool, same bool) {
 	return running, same
 }
 
-// auditRestart compares who runs in a ledger that was built again with who must.
+// auditRestart compares the applications that run in a rebuilt ledger with those that must run.
 func (w *World) auditRestart(twin *ledger.Ledger, running map[appKey]bool) {
 	for _, uid := range sorted(w.known.pods) {
 		s, ok := twin.PodState(uid)

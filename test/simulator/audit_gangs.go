@@ -12,7 +12,7 @@ import (
 // longestHold is how long nodes are held for a group at most.
 const longestHold = 300 * second
 
-// crew are the pods of a group, as the watches know them. Who is being deleted is none of it.
+// crew are the pods of a group as the watches show them, without those that are being deleted.
 type crew struct {
 	live, bound int
 	taken       int // charged, and not bound

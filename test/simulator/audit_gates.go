@@ -53,7 +53,7 @@ func (w *World) auditGates() {
 		w.fail("%d applications have pods, and the ledger knows %d of them", len(all), seen)
 	}
 	w.auditLearnt(snapshot)
-	if sums { // nobody was passed over
+	if sums { // no application was passed over
 		w.auditStateCounts(snapshot, states)
 		w.auditCrowds(crowds)
 	}
@@ -115,7 +115,7 @@ func (w *World) auditLearnt(s ledger.Snapshot) {
 	}
 }
 
-// auditCrowds: as long as somebody is excused, no more can be said than at each release.
+// auditCrowds: while a queue is excused, this audit checks no more than the one at each release.
 func (w *World) auditCrowds(starting map[queue.Path]int) {
 	for leaf, n := range starting { // each for itself: order does not matter
 		if most := starters(w.known.queues[leaf]); int64(n)-w.crowd[leaf] > int64(most) {
@@ -176,8 +176,8 @@ func (w *World) atGate(p *ledger.Pod) bool {
 	return t != nil && t.holding == 0 && !t.single() && gatedIn(tree, home(p))
 }
 
-// auditShownAtGates: no more applications at a gate show Unschedulable than it would let pass. An autoscaler adds nodes for what shows that,
-// and for who waits behind a gate no node would help.
+// auditShownAtGates: at a gate, at most as many applications show Unschedulable as it would let pass. Autoscalers add
+// nodes for pods that show it, and no node helps a pod that waits behind a gate.
 func (w *World) auditShownAtGates(show []ledger.Backlogged, loses map[ledger.UID]bool) {
 	if !w.opts.Gates {
 		return

@@ -73,7 +73,7 @@ func (w *World) exceedsMax(p *ledger.Pod, n int) bool {
 
 // auditPlans: two ledgers that were told the same in another order plan the same.
 func (w *World) auditPlans() {
-	if !w.opts.Preemption || w.Quiet%4 > 0 || len(w.kept()) > 0 { // who was nominated first has its place first
+	if !w.opts.Preemption || w.Quiet%4 > 0 || len(w.kept()) > 0 { // an earlier nomination comes first
 		return
 	}
 	plan := func(seed uint64) string {

@@ -48,7 +48,8 @@ func (w *World) showBacklog() {
 // everyPod is more than any world has.
 const everyPod = 10_000
 
-// lookAtBacklog looks at n pods. It wants no delay: how long a pod has waited depends on how often somebody looked, and audits look too.
+// lookAtBacklog looks at n pods, without a delay: how long a pod has waited depends on the number of looks, and audits
+// look too.
 func (w *World) lookAtBacklog(n int) (show, unshow []ledger.Backlogged) {
 	show, unshow = w.Ledger.Backlog(n, 0, w.now)
 	w.auditBacklog(show, unshow, n == everyPod)
@@ -64,8 +65,9 @@ func (s sums) add(leaf queue.Path, p *ledger.Pod) {
 	}
 }
 
-// auditBacklog: who is to show Unschedulable waits, nothing holds it, and every max on its path has place for all that are charged and all
-// that will show it. all: the look went through all pods. Then who is to lose it is held, or is one too many for some limit.
+// auditBacklog: a pod that should show Unschedulable waits, no rule blocks it, and every max on its path has space for
+// all that are charged and all that will show it. all: the look went through all pods. Then a pod that should lose it is
+// blocked, or is one too many for some limit.
 func (w *World) auditBacklog(show, unshow []ledger.Backlogged, all bool) {
 	loses := map[ledger.UID]bool{}
 	for _, b := range unshow {

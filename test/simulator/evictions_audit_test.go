@@ -208,8 +208,8 @@ func (b *books) auditRoom(plan preemption.Plan) {
 	b.auditNeed(plan, left, slots)
 }
 
-// auditNeed: with any one of the victims, or of the groups that go together, still there, somebody would have no room, a max would be exceeded, or
-// a queue above its share would take from others.
+// auditNeed: every victim is needed. If one of them, or one group that goes together, stayed, a claimant would have no
+// room, a max would be exceeded, or a queue above its share would take from others.
 func (b *books) auditNeed(plan preemption.Plan, left map[string]size, slots map[string]int) {
 	for _, v := range plan.Victims {
 		needed := false
@@ -244,7 +244,7 @@ func (b *books) auditNeed(plan preemption.Plan, left map[string]size, slots map[
 	}
 }
 
-// takesFromOutside: somebody outside the queue goes for a claim inside it.
+// takesFromOutside reports whether a pod outside the queue is evicted for a claim inside it.
 func (b *books) takesFromOutside(plan preemption.Plan, q queue.Path) bool {
 	return slices.ContainsFunc(plan.Victims, func(v preemption.Victim) bool {
 		claims := b.w.Queues[v.ForQueue].Path

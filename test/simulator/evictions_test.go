@@ -31,9 +31,9 @@ type steady struct {
 	shares    string          // of all queues, as they were last
 	taken     map[string]bool // the owners of which this scheduler has evicted a pod since then
 	open      string          // the nodes that are open to all
-	changedAt int64           // when shares, or who may be claimed from, changed last
+	changedAt int64           // when shares, or which pods may be evicted, changed last
 	claimant  map[ledger.UID]ledger.UID
-	served    map[ledger.UID]bool // claimants that had their place, at some time
+	served    map[ledger.UID]bool // claimants that had a node at some time
 
 	evictions, plans, victims, places, begun int
 }
@@ -110,7 +110,8 @@ func (s *steady) start() {
 	}
 }
 
-// restart ends the scheduler and starts another, which knows the objects and nothing else: not who was evicted. The status of the queues may be lost.
+// restart ends the scheduler and starts another. It knows only the objects, and so not which pods were evicted. The
+// status of the queues may be lost.
 func (s *steady) restart() {
 	s.begun++
 	clear(s.taken)
@@ -254,7 +255,7 @@ func (s *steady) round() (next int64, err error) {
 	if !due {
 		return next, nil
 	}
-	if _, err := s.actions(); err != nil { // nominations show who has a place
+	if _, err := s.actions(); err != nil { // nominations show which pods have a node
 		return 0, err
 	}
 	w, ok := s.l.Preemption(s.now)

@@ -128,7 +128,7 @@ func (w *World) reject(uid ledger.UID) {
 	}
 }
 
-// rejectDeleted: kube-scheduler itself ends the attempt of a pod that waits and is being deleted. Nobody's plugin is named.
+// rejectDeleted: kube-scheduler itself ends the attempt of a pod that waits and is being deleted. It names no plugin.
 func (w *World) rejectDeleted(p *pod) bool {
 	if p.waits == nil {
 		return false

@@ -141,8 +141,8 @@ func (w *World) reserve(p *pod, node string) {
 	w.permit(p, node)
 }
 
-// permitRefuses: somebody else's Permit plugin refuses a pod after Reserve. No event will wake the pod, so kube-scheduler's flush of
-// the unschedulable pods has to.
+// permitRefuses: the Permit plugin of another party refuses a pod after Reserve. No event will wake the pod, so
+// kube-scheduler's flush of the unschedulable pods has to.
 func (w *World) permitRefuses(p *pod) {
 	w.unassume(p)
 	w.wake()

@@ -116,8 +116,8 @@ type app struct {
 	oldest  ledger.Pod
 }
 
-// apps gathers the applications. Who of those without charged pods was let in depends on what happened before; that alone is the
-// ledger's word, and the audits look at whether it can be.
+// apps gathers the applications. Which of those without charged pods were let in depends on what happened before: only
+// for that, it asks the ledger, and the audits check whether the answer is possible.
 func (w *World) apps() map[appKey]*app {
 	total := w.total()
 	tree := w.tree()

@@ -15,7 +15,7 @@ import (
 
 // preempting is what a world knows of its preemption.
 type preempting struct {
-	places map[ledger.UID]string // of claimants, by the plans that were taken; of those that have one no more, until somebody looks
+	places map[ledger.UID]string // nodes of claimants by the adopted plans; those that lost theirs stay until the next look
 	// Plans, and what came of them: see World.Preempted.
 	counts Preempted
 }
@@ -68,7 +68,7 @@ func (w *World) preempter() {
 	w.at(w.rng.Int64N(second/2), w.preempter)
 }
 
-// bindsOrRuns: somebody of ours is going to end, which changes who is owed what.
+// bindsOrRuns: a pod of ours runs. It will end, and that changes what queues are owed.
 func (w *World) bindsOrRuns() bool {
 	for uid, now := range w.known.pods { // any: order does not matter
 		if !now.Foreign && (now.Node != "" || w.pods[uid].charged != "") {
@@ -233,8 +233,8 @@ func (w *World) nominate(n ledger.NominationUpdate) {
 	}
 }
 
-// outrank is preemption by priority, which is kube-scheduler's own: a pod that fitted nowhere has a node named in its status, and somebody there may be
-// on its way out for it.
+// outrank is kube-scheduler's own preemption by priority: the status of a pod that fitted nowhere names a node, and a
+// pod there may be on its way out for it.
 func (w *World) outrank(p *pod) {
 	if !w.opts.Preemption || w.closing || w.rng.IntN(10) > 0 || !p.exists || p.Node != "" || p.Terminating {
 		return

@@ -141,7 +141,8 @@ func TestSameSeedGivesTheSameRun(t *testing.T) {
 	}
 }
 
-// Looking at the backlog charges pods and takes that back. A run in which somebody does so all the time is the run in which nobody does.
+// Looking at the backlog charges pods and refunds them. A run with a look after each step is the same as a run without
+// any.
 func TestLooksAtTheBacklogChangeNoRun(t *testing.T) {
 	seeds(t, 20, func(seed uint64, o Options) error {
 		run := func(blind bool) (string, error) {

@@ -132,7 +132,7 @@ func (w *World) podSeen(uid ledger.UID, now *ledger.Pod) {
 	}
 }
 
-// podGone: kube-scheduler gives the room back before the ledger gives it to somebody else.
+// podGone: kube-scheduler frees the room before the ledger gives it to another pod.
 func (w *World) podGone(p *pod) {
 	w.excuseUsers(w.known.pods[p.UID].Application)
 	delete(w.known.pods, p.UID)
@@ -199,7 +199,7 @@ func (g gate) Admit(uid ledger.UID) {
 		w.fail("pod %s was released, and is charged to %s already", uid, p.charged)
 	}
 	p.doubtful = false
-	w.lookAtStarts() // before: who lost all it held begins again
+	w.lookAtStarts() // before: an application that lost all its pods begins again
 	w.auditPassing(p, home(&now))
 	p.alone = true
 	w.charge(p, home(&now))

@@ -168,7 +168,7 @@ func question(t *testing.T, seed uint64) (verdict picture.Verdict, c picture.Cha
 	if !w.change(t, c, uid) {
 		b, _ := w.picture().Why(uid)
 		if gated(c) && b.Reason.Code != reason.StateAware {
-			return a.Verdict, c, true // it passed the gate, and who got on meanwhile had others pass before it, who took the rest
+			return a.Verdict, c, true // it passed the gate, but applications that passed before it took the rest
 		}
 		t.Errorf("seed %d: %s (%s) does not start: %s; now %s", seed, uid, a.Reason.Text(), c.Message, b.Reason.Text())
 	}

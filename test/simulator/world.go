@@ -100,7 +100,7 @@ type World struct {
 	lastTree queue.Tree
 
 	excess excess
-	bound  func(*pod) // hears of each bind, nil for nobody
+	bound  func(*pod) // called at each bind; may be nil
 
 	// See gates.go.
 	pasts     map[appKey]*past
