@@ -41,7 +41,7 @@ func TestTheStormEndsWhenTheGateHasMadeTheDifference(t *testing.T) {
 		"root.without-gate: 30 drivers hold all 30 places,\n  and the 120 executors that they asked for wait for one\n",
 		"root.with-gate: all 36 applications are complete, 4s after their submission\n",
 		"36 of 36 applications complete in 4s;", "at most 1 driver at a time",
-		"0 of 36 complete; since second 2, 30 drivers hold all 30 places,", "at most 30 of them", "120 executors wait", "simulated ones never\ngive up",
+		"0 of 36 complete; since second 2, 30 drivers hold all 30 places,", "at most 30 of them", "120 executors wait", "simulated drivers never\ngive up",
 	} {
 		if strings.Count(said, want) != 1 {
 			t.Errorf("not said once: %q", want)

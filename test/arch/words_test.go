@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
 	"unicode"
 )
 
@@ -34,6 +33,7 @@ type bannedWord struct {
 var banned = []bannedWord{
 	{"allowance", "maxInFlight", false},
 	{"anew", "again; new", true},
+	{"asker", "queueRequest", true},
 	{"atom", "unit: what is evicted as one", false},
 	{"atoms", "unit: what is evicted as one", false},
 	{"endanger", "wouldStarve", true},
@@ -56,25 +56,18 @@ var banned = []bannedWord{
 	{"onItsWay", "releasing", false},
 	{"putBack", "eviction memory", false},
 	{"retree", "rebuildTree", true},
+	{"seat", "releaseGroup", false},
+	{"seats", "releaseGroup", false},
 	{"silence", "clearLastFailed", false},
 	{"speaker", "lastFailed", true},
+	{"spot", "assumedOn", false},
 	{"takesKept", "exceedsMax, counting nominations", false},
 	{"telling", "condition update", true},
 	{"tellings", "condition update", true},
 	{"untold", "condition to retry", true},
+	{"whoever", "a pod that; anyone who", true},
 	{"whomever", "a pod that; anyone who", true},
 	{"witness", "fitNode", false},
-}
-
-// bannedLater may not stand in documents and manifests. It is still all over
-// the Go files and the scenarios: TestWordsToReplace counts where. When their
-// names have changed, these are banned, and this slice goes.
-var bannedLater = []bannedWord{
-	{"asker", "queueRequest", true},
-	{"seat", "releaseGroup", false},
-	{"seats", "releaseGroup", false},
-	{"spot", "assumedOn", false},
-	{"whoever", "a pod that; anyone who", true},
 }
 
 const glossary = "docs/glossary.md"
@@ -90,29 +83,12 @@ func wordLaws() []law {
 	}
 }
 
-func checkBanned(tr *tree) []string {
-	later := func(name string) bool { return !isDocument(name) }
-	return slices.Concat(bannedIn(tr, banned, later), bannedIn(tr, slices.Concat(banned, bannedLater), isDocument))
-}
+func checkBanned(tr *tree) []string { return bannedIn(tr, banned) }
 
-// isDocument reports whether people read the file and nothing generates it.
-func isDocument(name string) bool {
-	return path.Ext(name) == ".md" || strings.HasPrefix(name, "manifests/") && !strings.HasPrefix(name, "manifests/crds/")
-}
-
-// TestWordsToReplace logs what is left to do before bannedLater can go.
-func TestWordsToReplace(t *testing.T) {
-	for _, w := range bannedLater {
-		if places := bannedIn(repository(t), []bannedWord{w}, func(string) bool { return true }); len(places) > 0 {
-			t.Logf("%4d %s: say %s; first %s", len(places), w.word, w.say, places[0])
-		}
-	}
-}
-
-// bannedIn looks through the files that the filter wants: Go files by what they
-// declare, their comments and their strings, others line by line. What a
-// document has in backquotes is the name of something else.
-func bannedIn(tr *tree, list []bannedWord, wanted func(name string) bool) []string {
+// bannedIn looks through all files: Go files by what they declare, their
+// comments and their strings, others line by line. What a document has in
+// backquotes is the name of something else.
+func bannedIn(tr *tree, list []bannedWord) []string {
 	var violations []string
 	look := func(place, text string, asText bool) {
 		for _, w := range list {
@@ -122,7 +98,7 @@ func bannedIn(tr *tree, list []bannedWord, wanted func(name string) bool) []stri
 		}
 	}
 	for _, text := range tr.texts {
-		if !wanted(text.path) || slices.Contains(namesBanned, text.path) || slices.Contains(strings.Split(text.path, "/"), "testdata") {
+		if slices.Contains(namesBanned, text.path) || slices.Contains(strings.Split(text.path, "/"), "testdata") {
 			continue
 		}
 		look(text.path, strings.TrimSuffix(path.Base(text.path), path.Ext(text.path)), false)
@@ -137,7 +113,7 @@ func bannedIn(tr *tree, list []bannedWord, wanted func(name string) bool) []stri
 		}
 	}
 	for _, f := range tr.files {
-		if f.generated || !wanted(f.path) || slices.Contains(namesBanned, f.path) {
+		if f.generated || slices.Contains(namesBanned, f.path) {
 			continue
 		}
 		for _, group := range f.syntax.Comments {
@@ -198,7 +174,7 @@ func checkGlossary(tr *tree) []string {
 			seen[word] = true
 		}
 	}
-	for _, w := range slices.Concat(banned, bannedLater) {
+	for _, w := range banned {
 		if !seen[strings.ToLower(w.word)] {
 			violations = append(violations, glossary+": the banned word "+w.word+" is not in the table")
 		}
@@ -426,7 +402,7 @@ var glossarySamples = []sample{
 
 func glossarySample(more string) map[string]string {
 	var words []string
-	for _, w := range slices.Concat(banned, bannedLater) {
+	for _, w := range banned {
 		words = append(words, strings.ToLower(w.word))
 	}
 	slices.Sort(words)
