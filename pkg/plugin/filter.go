@@ -10,19 +10,19 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-const heldKey fwk.StateKey = Name + "/heldNodes"
+const closedKey fwk.StateKey = Name + "/closedNodes"
 
-// heldNodes names the nodes whose free room belongs to other pods, which preemption has nominated there. Nodes held for a pod group are left out of
+// closedNodes names the nodes whose free room belongs to other pods, which preemption has nominated there. Nodes held for a pod group are left out of
 // the cycle before it begins: see Ledger.NodesOpenTo.
-type heldNodes map[string]bool
+type closedNodes map[string]bool
 
 // Clone implements fwk.StateData. The map is never written.
-func (k heldNodes) Clone() fwk.StateData { return k }
+func (k closedNodes) Clone() fwk.StateData { return k }
 
-// noteHeld stores in the cycle which nodes are held from its pod, and reports whether there are any.
-func (p *Plugin) noteHeld(state fwk.CycleState, pod *v1.Pod) bool {
+// noteClosed stores in the cycle which nodes are closed to its pod, and reports whether there are any.
+func (p *Plugin) noteClosed(state fwk.CycleState, pod *v1.Pod) bool {
 	nodes := p.ledger.NodesNominatedToOthers(ledger.UID(pod.UID))
-	state.Write(heldKey, heldNodes(nodes))
+	state.Write(closedKey, closedNodes(nodes))
 	return len(nodes) > 0
 }
 
@@ -30,7 +30,7 @@ func (p *Plugin) noteHeld(state fwk.CycleState, pod *v1.Pod) bool {
 // whatever the priority of other pods. The answer is UnschedulableAndUnresolvable because plans decide which
 // pods are evicted on that node, so PostFilter must not evict there.
 func (p *Plugin) Filter(_ context.Context, state fwk.CycleState, _ *v1.Pod, node fwk.NodeInfo) *fwk.Status {
-	if data, err := state.Read(heldKey); err == nil && data.(heldNodes)[node.Node().Name] {
+	if data, err := state.Read(closedKey); err == nil && data.(closedNodes)[node.Node().Name] {
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, reason.NodeKept)
 	}
 	return nil

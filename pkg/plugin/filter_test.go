@@ -11,11 +11,11 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-func TestHeldRoomIsRefusedAtAnyPriority(t *testing.T) {
+func TestRoomForOthersIsRefusedAtAnyPriority(t *testing.T) {
 	p := New(ledger.New(ledger.Options{}), func() int64 { return 0 }, func() {})
 	state := framework.NewCycleState()
-	state.Write(heldKey, heldNodes{"kept": true})
-	for name, want := range map[string]fwk.Code{"kept": fwk.UnschedulableAndUnresolvable, "open": fwk.Success} {
+	state.Write(closedKey, closedNodes{"closed": true})
+	for name, want := range map[string]fwk.Code{"closed": fwk.UnschedulableAndUnresolvable, "open": fwk.Success} {
 		node := framework.NewNodeInfo()
 		node.SetNode(st.MakeNode().Name(name).Obj())
 		for _, s := range []fwk.CycleState{state, state.Clone()} {
