@@ -586,6 +586,23 @@ func TestAnnouncementsOfAnEarlierProcessAreTakenBackWhereNobodyClaims(t *testing
 	}
 }
 
+// The earlier process had a claim open, but the status of its Queue does not say so yet. Then the clock runs again, and the announcements stay until it
+// has run out and a plan is adopted. A queue without a timeout never claims, so it keeps no announcement.
+func TestAnnouncementsOfAnEarlierProcessStayWhileAClockRuns(t *testing.T) {
+	f := scenarioA(t)
+	f.edit("busy-089", func(p *Pod) { p.Announced = f.now })
+	f.clocks()
+	if got := f.PendingActions(f.now).Withdraw; len(got) > 0 {
+		t.Errorf("withdrawn while a clock runs: %+v", got)
+	}
+	f.declare("root.sometimes-busy", weight(3))
+	f.declare("root")
+	f.clocks()
+	if got := f.PendingActions(f.now).Withdraw; len(got) != 1 {
+		t.Errorf("without a timeout, withdrawn is %+v", got)
+	}
+}
+
 // A process that begins to lead while pods show announcements leaves them alone until a plan of its own is adopted: the plan may take the same pods,
 // and nobody is announced twice.
 func TestAnnouncementsOfAnEarlierProcessStayWhileAPlanIsMade(t *testing.T) {

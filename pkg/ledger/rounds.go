@@ -44,7 +44,8 @@ func (r *rounds) planned(plan preemption.Plan) {
 }
 
 // judgesAnnouncements: it can be said whether the announcements of an earlier process still hold, since a plan of this one was adopted or
-// no claim is open. A round that is under way is not enough: its plan may take the very pods that were announced.
+// no queue may claim. A round that is under way is not enough, nor that no claim is open yet: statuses of Queues are written a little later than
+// claims open, so a claim of the earlier process may be open again only after its timeout, and its plan may take the very pods that were announced.
 func (r *rounds) judgesAnnouncements(t *queueTree) bool {
 	switch {
 	case r.adopted:
@@ -52,5 +53,5 @@ func (r *rounds) judgesAnnouncements(t *queueTree) bool {
 	case r.clocksAsOf == 0:
 		return false
 	}
-	return !slices.ContainsFunc(t.Nodes, func(n queue.Node) bool { return t.accounts[n.Path].starving.claiming() })
+	return !slices.ContainsFunc(t.Nodes, func(n queue.Node) bool { return t.accounts[n.Path].mayClaim() })
 }

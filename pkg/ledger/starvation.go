@@ -35,6 +35,16 @@ func (s *starving) claiming() bool {
 // below reports whether a clock runs or a claim is open.
 func (s *starving) below() bool { return s != nil && s.clocks != [len(kinds)]preemption.Clock{} }
 
+// mayClaim reports whether a claim of the queue is open, or will be unless the queue reaches its share before its timeout.
+func (a *account) mayClaim() bool {
+	for _, k := range kinds {
+		if s := a.starving; s != nil && (s.clocks[k].Claimed != 0 || s.clocks[k].Since != 0 && a.timeout(k).InForce()) {
+			return true
+		}
+	}
+	return false
+}
+
 // LookAtStarvation brings the clocks up to date and opens and closes claims. due: a round of preemption is due. next is when one is due
 // unless something changes; 0: never. It must be called at least once a second: it does not see a queue that reached its share between two
 // calls.
