@@ -141,10 +141,10 @@ type QueueSpec struct {
 	MaxStarting *int32 `json:"maxStarting,omitempty"`
 
 	// For policy StateAware: how long an application counts as starting at most,
-	// so that one without progress delays others no longer than that: from 1s to 24h
-	// in hours, minutes and seconds, such as 90s, 5m or 1h30m; 5m if not stated.
-	// Or the word adaptive: three times what nearly all of the last starts in the
-	// queue took, between 5s and 5m, and 1m until there was one.
+	// so that one without progress delays others no longer than that: from 1s to
+	// 24h in hours, minutes and seconds, such as 90s, 5m or 1h30m; 5m if not
+	// stated. Or the word adaptive: three times what nearly all of the last starts
+	// in the queue took, between 5s and 5m, and 1m until there was one.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
