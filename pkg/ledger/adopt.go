@@ -46,7 +46,7 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 	after := freeAfter(l.pods, w, plan)
 	for i := range plan.Victims {
 		v := &plan.Victims[i]
-		l.choose(w, v, after[v.Node])
+		l.addVictim(w, v, after[v.Node])
 	}
 	for _, r := range l.nominations.withoutRoom(&l.nodes, &l.queues, l.now) {
 		if r.nomination.claim != nil { // nothing will free its room
@@ -94,8 +94,8 @@ func (l *Ledger) stillPossible(w preemption.World, plan preemption.Plan, u preem
 	return true
 }
 
-// choose adds a victim, if its claimant was nominated.
-func (l *Ledger) choose(w preemption.World, v *preemption.Victim, after freeRoom) {
+// addVictim adds a victim, if its claimant was nominated.
+func (l *Ledger) addVictim(w preemption.World, v *preemption.Victim, after freeRoom) {
 	r, c := l.pods[UID(v.UID)], l.pods[UID(v.For)]
 	if r == nil || r.victim != nil || r.state != Bound || r.Terminating || r.leaf == nil || c == nil || c.nomination == nil || c.nomination.claim == nil {
 		return

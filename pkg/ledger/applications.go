@@ -78,8 +78,8 @@ func (l *Ledger) accountOf(a *admission.Application) *account {
 	return l.queues.accounts[a.Leaf.Path].apps[a.Name]
 }
 
-// admitted lets the pods of an application go that runs from now on.
-func (l *Ledger) admitted(app *account) {
+// startRunning lets the pods of an application go that runs from now on.
+func (l *Ledger) startRunning(app *account) {
 	l.shares.noteActive(app.parent)
 	for _, r := range app.members { // each for itself: order does not matter
 		if r.blockedByAppLimit() {
@@ -96,7 +96,7 @@ func (l *Ledger) end(app *account) {
 		return
 	}
 	for _, next := range l.slots.HandOn(freed) {
-		l.admitted(l.accountOf(next))
+		l.startRunning(l.accountOf(next))
 	}
 }
 
@@ -115,7 +115,7 @@ func (l *Ledger) reexamine() {
 	mode := l.mode()
 	started := l.slots.Admit(mode)
 	for _, a := range started {
-		l.admitted(l.accountOf(a))
+		l.startRunning(l.accountOf(a))
 	}
 	for _, a := range l.slots.Waiting() {
 		why, _ := l.slots.Fits(a.Leaf, a.User, mode)
@@ -180,7 +180,7 @@ func (l *Ledger) follow(app *account) {
 	case app.slot.Runs:
 	case app.limited < app.wanting: // some pod runs, or was found to fit
 		l.slots.Start(&app.slot)
-		l.admitted(app)
+		l.startRunning(app)
 	default:
 		l.slots.Wait(&app.slot)
 	}

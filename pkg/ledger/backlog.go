@@ -176,7 +176,7 @@ func (l *Ledger) waitsForRoom(c *class, now int64) bool {
 // lacksRoom reports whether the class waits behind a pod that fitted no node, or for a node that has room for it (see mayTry). It changes
 // nothing.
 func (l *Ledger) lacksRoom(c *class, now int64) bool {
-	if c.group.open() {
+	if c.group.startsTogether() {
 		return l.groupLacksRoom(c.group)
 	}
 	if c.Parked() || !c.NeedsRoom(now) || l.opts.Extenders {

@@ -121,7 +121,7 @@ func (l *Ledger) checkLanes() (wrong []string) {
 		}
 		for a := r.app; a.parent != nil && !a.stops(r.class, &l.shares) && !(again && a.driversWait && r.class.driver); a = a.parent {
 			want[a] |= r.class.lane.Set()
-			if a.atGate && !a.parent.opens() {
+			if a.atGate && !a.parent.gateIsOpen() {
 				break
 			}
 		}

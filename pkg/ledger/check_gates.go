@@ -56,8 +56,8 @@ func (l *Ledger) checkGates() (wrong []string) {
 			say("%s: applications by state %v, counted %v", n.Path, states[a], a.states)
 		}
 	}
-	if timers != len(l.starts.timers) {
-		say("%d applications are Starting, %d are timed", timers, len(l.starts.timers))
+	if timers != len(l.startTimers.timers) {
+		say("%d applications are Starting, %d are timed", timers, len(l.startTimers.timers))
 	}
 	return wrong
 }

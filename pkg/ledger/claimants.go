@@ -69,7 +69,7 @@ func (t *trial) claimants(a *account, target resource.List, most int) (units []p
 		}
 		n += len(pods)
 		u := preemption.Unit{}
-		if r.group.open() {
+		if r.group.startsTogether() {
 			u.Gang = r.group.Key
 		}
 		for _, r := range pods {
@@ -98,7 +98,7 @@ func (s *shares) tooManyDrivers(charged []*record) bool {
 // passOver leaves the pod's class out of the walk, and all classes of its group: otherwise pods of the group would be taken for single pods.
 func (w *treeWalk) passOver(r *record) {
 	w.leaveOut(r.class)
-	if r.group.open() {
+	if r.group.startsTogether() {
 		for _, o := range r.group.pods { // each for itself: order does not matter
 			if o.class != nil {
 				w.leaveOut(o.class)

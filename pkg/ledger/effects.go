@@ -97,7 +97,7 @@ func (l *Ledger) settleApplication(app *account) {
 	if len(app.members) == 0 && app.parent.apps[app.slot.Name] == app {
 		delete(app.parent.apps, app.slot.Name)
 	}
-	l.starts.restate(app, l.now, l.leading)
+	l.startTimers.restate(app, l.now, l.leading)
 	l.books.refresh(app)
 	l.follow(app)
 }

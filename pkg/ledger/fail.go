@@ -36,9 +36,9 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 	defer l.keepMadeRoom(r)
 	defer l.drain()
 	tried, c := r.state == Released, r.class
-	r.doubtful = f == Errored && !tried && r.attempts == 0 && !r.group.open()
+	r.doubtful = f == Errored && !tried && r.attempts == 0 && !r.group.startsTogether()
 	switch {
-	case r.group.open():
+	case r.group.startsTogether():
 		return l.failTogether(r, now)
 	case f == Refused:
 		l.wait(r, now)
@@ -72,7 +72,7 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 // mayPark: a gate would keep events from it, and one that asks for another queue now, or is too large by now, would not count where it is.
 func (l *Ledger) mayPark(r *record) bool {
 	_, large := r.tooLarge(r.leaf)
-	return r.Gate == "" && !large && !r.group.open() && l.requests.byQueue[r.asked].leaf == r.leaf
+	return r.Gate == "" && !large && !r.group.startsTogether() && l.requests.byQueue[r.asked].leaf == r.leaf
 }
 
 // recall returns every released pod to Waiting: kube-scheduler tries them in order, so they were all released after the pod whose
@@ -82,7 +82,7 @@ func (l *Ledger) recall(now int64) []UID {
 	rs := l.window.inOrderOfRelease()
 	uids := make([]UID, 0, len(rs))
 	for _, r := range rs {
-		if r.group.open() {
+		if r.group.startsTogether() {
 			continue // it was released for what the others of its group are, not for this pod
 		}
 		uids = append(uids, r.UID)

@@ -42,16 +42,16 @@ type beginning struct {
 
 // gates is the gate of a leaf.
 type gates struct {
-	starting []*account // in the order in which they began
-	accepted []*account // those at the gate that ask for something, in their order
-	passed   []*account // those of accepted that would be let pass, were there room
-	starts   []int64    // durations of the last starts, the newest last
+	starting       []*account // in the order in which they began
+	accepted       []*account // those at the gate that ask for something, in their order
+	passed         []*account // those of accepted that would be let pass, were there room
+	startDurations []int64    // of the last starts, the newest last
 }
 
-// starts owns which applications are starting, in all StateAware leaves, and how long they may be. It hears of every change of an application
+// startTimers owns which applications are starting, in all StateAware leaves, and how long they may be. It hears of every change of an application
 // (restate), of what a queue declares (changed), and of the time (due). What it says stands in the accounts: the state of an application, whether
 // it waits at its gate, and whether its demand counts.
-type starts struct {
+type startTimers struct {
 	timers  []startEntry // a heap
 	turns   uint64       // of applications that began to start
 	changed []*account   // leaves of which the gate was set otherwise
@@ -68,8 +68,8 @@ func leavesFirst(a, b *account) int {
 	return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.turn, b.turn))
 }
 
-// opens: one more application of the leaf may start.
-func (a *account) opens() bool { return int64(len(a.starting)) < a.spec.Starters() }
+// gateIsOpen reports whether one more application of the leaf may start.
+func (a *account) gateIsOpen() bool { return int64(len(a.starting)) < a.spec.Starters() }
 
 // book is where the account competes.
 func (a *account) book() *book.Order[*account] {
@@ -82,7 +82,7 @@ func (a *account) book() *book.Order[*account] {
 // first returns the first competitor below a queue after the given one (nil: of all) that has one of the lanes.
 func (a *account) first(open book.Lanes, after *book.Entry[*account]) *book.Entry[*account] {
 	c := a.order.First(open, after)
-	if !a.gated || !a.opens() {
+	if !a.gated || !a.gateIsOpen() {
 		return c
 	}
 	if g := a.gate.First(open, after); g != nil && (c == nil || g.Before(c)) {
@@ -147,7 +147,7 @@ func (a *account) doubt(n int) {
 }
 
 // restate brings the state of an application up to date with its pods, and with it the gate. The caller refreshes the application.
-func (t *starts) restate(a *account, now int64, leading bool) {
+func (t *startTimers) restate(a *account, now int64, leading bool) {
 	leaf, exists := a.parent, len(a.members) > 0
 	t.look(a, leading)
 	is := application.StateOf(a.podCounts, application.Start{Gated: leaf.gated, Single: a.single(), Started: a.progress.Started})
@@ -188,7 +188,7 @@ func (a *account) count(counts bool) {
 }
 
 // look follows the progress of an application, and learns how long its start took.
-func (t *starts) look(a *account, leading bool) {
+func (t *startTimers) look(a *account, leading bool) {
 	next, took, measured := a.progress.Next(application.Look{Pods: a.podCounts, Single: a.single(), Leading: leading})
 	a.progress = next
 	if measured && a.parent.gated {
@@ -197,10 +197,10 @@ func (t *starts) look(a *account, leading bool) {
 }
 
 // learn takes a start into account.
-func (t *starts) learn(leaf *account, took int64) {
-	leaf.starts = append(leaf.starts, took)
-	if n := len(leaf.starts) - application.RememberedStarts; n > 0 {
-		leaf.starts = slices.Delete(leaf.starts, 0, n)
+func (t *startTimers) learn(leaf *account, took int64) {
+	leaf.startDurations = append(leaf.startDurations, took)
+	if n := len(leaf.startDurations) - application.RememberedStarts; n > 0 {
+		leaf.startDurations = slices.Delete(leaf.startDurations, 0, n)
 	}
 	if leaf.spec.StartingTimeout.Adaptive {
 		for _, a := range leaf.starting {
@@ -210,7 +210,7 @@ func (t *starts) learn(leaf *account, took int64) {
 }
 
 // move counts the application where it is now.
-func (t *starts) move(a *account, is application.State, exists bool, now int64) {
+func (t *startTimers) move(a *account, is application.State, exists bool, now int64) {
 	if a.stated {
 		for up := a.parent; up != nil; up = up.parent {
 			up.states[a.state]--
@@ -233,7 +233,7 @@ func (t *starts) move(a *account, is application.State, exists bool, now int64) 
 	}
 }
 
-func (t *starts) leave(a *account) {
+func (t *startTimers) leave(a *account) {
 	i := slices.Index(a.parent.starting, a)
 	a.parent.starting = slices.Delete(a.parent.starting, i, i+1)
 	if a.inStarts != notIn {
@@ -242,7 +242,7 @@ func (t *starts) leave(a *account) {
 }
 
 // time sets when the application ceases to be Starting at the latest.
-func (t *starts) time(a *account) {
+func (t *startTimers) time(a *account) {
 	timeout, _ := a.parent.startingTimeout()
 	until := resource.SatAdd(a.since(), timeout)
 	if a.inStarts != notIn {
@@ -261,7 +261,7 @@ func (a *account) since() int64 { return a.progress.Since(a.began) }
 func (a *account) startingTimeout() (timeout, percentile int64) {
 	switch t := a.spec.StartingTimeout; {
 	case t.Adaptive:
-		timeout, percentile, _ = application.LearntTimeout(a.starts)
+		timeout, percentile, _ = application.LearntTimeout(a.startDurations)
 		return timeout, percentile
 	case t.Nanoseconds > 0:
 		return t.Nanoseconds, 0
@@ -270,7 +270,7 @@ func (a *account) startingTimeout() (timeout, percentile int64) {
 }
 
 // due returns the first application that has been Starting for long enough, nil if none has.
-func (t *starts) due(now int64) *account {
+func (t *startTimers) due(now int64) *account {
 	if len(t.timers) == 0 || t.timers[0].until > now {
 		return nil
 	}
@@ -279,16 +279,16 @@ func (t *starts) due(now int64) *account {
 
 // endStarts has the applications leave Starting that have been so for long enough.
 func (l *Ledger) endStarts(now int64) {
-	for a := l.starts.due(now); a != nil; a = l.starts.due(now) {
-		l.hasStarted(a)
+	for a := l.startTimers.due(now); a != nil; a = l.startTimers.due(now) {
+		l.markStarted(a)
 		l.version++
 	}
 }
 
-// hasStarted has an application leave Starting for good.
-func (l *Ledger) hasStarted(a *account) {
+// markStarted has an application leave Starting for good.
+func (l *Ledger) markStarted(a *account) {
 	a.progress.Started = true
-	l.starts.restate(a, l.now, l.leading)
+	l.startTimers.restate(a, l.now, l.leading)
 	l.books.refresh(a)
 }
 
@@ -306,9 +306,9 @@ func startingOrder(a, b *account) int {
 }
 
 // regate counts as demand what the gate would let pass were there room: of those in line, as many as may start now.
-func (t *starts) regate(leaf *account) {
+func (t *startTimers) regate(leaf *account) {
 	n := 0
-	if leaf.gated && leaf.opens() {
+	if leaf.gated && leaf.gateIsOpen() {
 		n = int(min(leaf.spec.Starters()-int64(len(leaf.starting)), int64(len(leaf.accepted))))
 	}
 	if slices.Equal(leaf.accepted[:n], leaf.passed) {
@@ -329,15 +329,15 @@ func (t *starts) regate(leaf *account) {
 
 // resetGates applies what the specs of leaves say now.
 func (l *Ledger) resetGates() {
-	leaves := l.starts.changed
-	l.starts.changed = nil
+	leaves := l.startTimers.changed
+	l.startTimers.changed = nil
 	for _, leaf := range leaves {
 		for _, name := range sortedKeys(leaf.apps) {
 			app := leaf.apps[name]
-			l.starts.restate(app, l.now, l.leading)
+			l.startTimers.restate(app, l.now, l.leading)
 			app.book().Offer(&app.inOrder, l.books.lanesOf(app))
 		}
-		l.starts.regate(leaf)
+		l.startTimers.regate(leaf)
 	}
 }
 
@@ -393,18 +393,18 @@ func saysEnough(told, is reason.Reason, now int64) bool {
 }
 
 // gateAt is the gate of a leaf for its status, nil where it has none.
-func (a *account) gateAt(now int64) *Starts {
+func (a *account) gateAt(now int64) *GateStatus {
 	if !a.gated {
 		return nil
 	}
-	s := &Starts{Memory: queue.Memory{Starts: slices.Clone(a.starts)}}
+	s := &GateStatus{Memory: queue.Memory{Starts: slices.Clone(a.startDurations)}}
 	s.Timeout, s.Percentile = a.startingTimeout()
 	for _, app := range a.starting {
 		if app.progress.FirstBound != 0 {
-			s.Starting = append(s.Starting, Start{Application: app.slot.Name, Since: app.since(), Until: app.until})
+			s.Starting = append(s.Starting, StartingApplication{Application: app.slot.Name, Since: app.since(), Until: app.until})
 		}
 	}
-	slices.SortFunc(s.Starting, func(a, b Start) int {
+	slices.SortFunc(s.Starting, func(a, b StartingApplication) int {
 		return cmp.Or(cmp.Compare(a.Until, b.Until), cmp.Compare(a.Application, b.Application))
 	})
 	for _, name := range sortedKeys(a.apps) {
@@ -417,18 +417,18 @@ func (a *account) gateAt(now int64) *Starts {
 	return s
 }
 
-// Starts is the gate of a StateAware leaf, as its status shows it and a restart needs it.
-type Starts struct {
+// GateStatus is the gate of a StateAware leaf, as its status shows it and a restart needs it.
+type GateStatus struct {
 	// Timeout is how long an application may be starting, in nanoseconds. Percentile is that of the last starts (see
 	// application.LearntTimeout) from which it was learnt; 0 where it was not.
 	Timeout, Percentile int64
 	// Starting are the applications that are starting and have a node, in the order in which they leave that state at the latest.
-	Starting []Start
+	Starting []StartingApplication
 	Memory   queue.Memory
 }
 
-// Start is an application that is starting.
-type Start struct {
+// StartingApplication is an application that is starting.
+type StartingApplication struct {
 	Application  string
 	Since, Until int64 // unix nanoseconds; Until: at the latest
 }

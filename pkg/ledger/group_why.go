@@ -36,7 +36,7 @@ func (g *group) exceedsMax(pods []*record, ceiling *account) (reason.Reason, boo
 
 // stoppedBy says what keeps a group from being released now, besides room and its turn.
 func (g *group) stoppedBy(queue string, ceiling *account) (reason.Reason, bool) {
-	if !g.open() || g.Taken > 0 {
+	if !g.startsTogether() || g.Taken > 0 {
 		return reason.Reason{}, false
 	}
 	g.count()
@@ -49,7 +49,7 @@ func (g *group) stoppedBy(queue string, ceiling *account) (reason.Reason, bool) 
 
 // asksForRoom returns the pods that a group needs to start; nil: it asks for no room now.
 func (g *group) asksForRoom() []*record {
-	if !g.open() || g.Taken > 0 {
+	if !g.startsTogether() || g.Taken > 0 {
 		return nil
 	}
 	g.count()

@@ -62,8 +62,8 @@ type group struct {
 	wait     groupWait
 }
 
-// open: its pods start together or not at all.
-func (g *group) open() bool { return g != nil && g.Together() }
+// startsTogether: its pods start together or not at all.
+func (g *group) startsTogether() bool { return g != nil && g.Together() }
 
 func (g *group) timeout() int64 { return cmp.Or(g.Timeout, DefaultGroupTimeout) }
 

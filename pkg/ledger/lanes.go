@@ -18,7 +18,7 @@ func (b *orderBooks) lanesOf(a *account) book.Lanes {
 		return a.lanes
 	}
 	below := a.order.Lanes()
-	if a.gated && a.opens() {
+	if a.gated && a.gateIsOpen() {
 		below |= a.gate.Lanes()
 	}
 	return below &^ b.barred(a, below)

@@ -20,7 +20,7 @@ func (l *Ledger) lead() {
 	for _, p := range sortedKeys(l.queues.accounts) {
 		leaf := l.queues.accounts[p]
 		for _, name := range sortedKeys(leaf.apps) {
-			l.starts.look(leaf.apps[name], l.leading)
+			l.startTimers.look(leaf.apps[name], l.leading)
 			l.takeBackSlot(leaf.apps[name])
 		}
 	}

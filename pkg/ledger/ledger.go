@@ -43,7 +43,7 @@ type Ledger struct {
 	slots           admission.Slots
 
 	// The gates: see gate.go.
-	starts starts
+	startTimers startTimers
 
 	// Pod groups: see groups.go, group_release.go and node_holds.go.
 	groups       groupTable

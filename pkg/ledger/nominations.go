@@ -207,7 +207,7 @@ func (l *Ledger) nominationInput(r *record, now int64) preemption.NominationInpu
 		return in
 	}
 	in.NodeUsable = p.node.known && p.node.takes(&r.class.room)
-	in.GroupIncomplete = r.group.open() && r.group.nominated() < r.group.Need()
+	in.GroupIncomplete = r.group.startsTogether() && r.group.nominated() < r.group.Need()
 	in.RoomThere = l.nodes.roomIsThere(r)
 	switch c := p.claim; {
 	case c == nil:
@@ -226,7 +226,7 @@ func (l *Ledger) nextNominated(now int64) *record {
 		if r.state != Waiting || !r.InQueue() || !l.nodes.roomIsThere(r) || l.walk.stopsNow(r) {
 			continue
 		}
-		if !r.group.open() {
+		if !r.group.startsTogether() {
 			return r
 		}
 		if l.groupRelease.starting == nil {

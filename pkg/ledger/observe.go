@@ -228,7 +228,7 @@ func (l *Ledger) blockIn(r *record, leaf *account, now int64) reason.Reason {
 	}
 	if r.retryAt > now {
 		why := reason.Reason{Code: reason.BackOff, Queue: string(r.asked)}
-		if r.group.open() && r.group.attempts > 0 {
+		if r.group.startsTogether() && r.group.attempts > 0 {
 			why.PodGroup = r.group.Key
 		}
 		return why

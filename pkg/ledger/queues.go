@@ -43,7 +43,7 @@ func (l *Ledger) changed(something bool) {
 // rebuildTree builds the tree, and moves pods to where it puts them now.
 func (l *Ledger) rebuildTree() {
 	gone, regated := l.queues.rebuild(&l.requests, l.shares.total)
-	l.starts.changed = append(l.starts.changed, regated...)
+	l.startTimers.changed = append(l.startTimers.changed, regated...)
 	l.slots.PerUser = l.queues.root.spec.MaxRunningApplicationsPerUser
 	l.moving = true
 	l.answerRequests()

@@ -179,7 +179,7 @@ func (h *Rehearsal) turn(a *account, lanes book.Lanes) *record {
 		switch {
 		case r == nil:
 			return nil
-		case r.group.open():
+		case r.group.startsTogether():
 			h.group, h.places = nil, nil
 			if h.mayReleaseGroup(r) {
 				if len(h.group) > 0 {

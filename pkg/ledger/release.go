@@ -84,7 +84,7 @@ func (l *Ledger) next(now int64) *record {
 	}
 	r := l.walk.next(root, open)
 	for ; r != nil; r = l.walk.next(root, open) {
-		if r.class.group.open() {
+		if r.class.group.startsTogether() {
 			if starting := l.groupRelease.starting; starting != nil && starting != r.group {
 				r = nil // its turn is next, and comes when the other group has its places
 				break

@@ -34,14 +34,14 @@ func (l *Ledger) restoreStarts() {
 		if !leaf.gated {
 			continue
 		}
-		leaf.starts = slices.Clone(memory.Starts[max(0, len(memory.Starts)-application.RememberedStarts):])
+		leaf.startDurations = slices.Clone(memory.Starts[max(0, len(memory.Starts)-application.RememberedStarts):])
 		for _, name := range memory.Started {
 			if app := leaf.apps[name]; app != nil && app.podCounts.Holding > 0 {
-				l.hasStarted(app)
+				l.markStarted(app)
 			}
 		}
 		for _, app := range leaf.starting {
-			l.starts.time(app)
+			l.startTimers.time(app)
 		}
 	}
 	l.endStarts(l.now)

@@ -167,7 +167,7 @@ func (l *Ledger) Candidates(uid UID, n, small int) []string {
 func (t *nodeTable) candidates(r *record, n, small int) []string {
 	assumed := r.assumedOn != nil && r.assumedOn.known
 	switch {
-	case assumed && (r.group.open() || r.nomination != nil):
+	case assumed && (r.group.startsTogether() || r.nomination != nil):
 		return []string{r.assumedOn.Name} // the places of a group were chosen together, and one that was made by preemption is for this pod
 	case len(t.all) <= small:
 		return nil

@@ -42,7 +42,7 @@ type QueueState struct {
 	PodsPending, PodsRunning                                       int
 
 	// Starts is the gate of a StateAware leaf; nil elsewhere.
-	Starts *Starts
+	Starts *GateStatus
 	// Starvation is of a queue that is below what it is entitled to; zero of the others.
 	Starvation Starvation
 

@@ -27,8 +27,8 @@ func (l *Ledger) NextRetry(now int64) (int64, bool) {
 	if len(l.groupRelease.toReject) > 0 {
 		soonest(now + rejectAgain)
 	}
-	if len(l.starts.timers) > 0 {
-		soonest(max(l.starts.timers[0].until, now+1))
+	if len(l.startTimers.timers) > 0 {
+		soonest(max(l.startTimers.timers[0].until, now+1))
 	}
 	if len(l.backOffs) > 0 {
 		soonest(max(l.backOffs[0].retryAt, now+1))

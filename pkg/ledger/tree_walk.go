@@ -129,7 +129,7 @@ func (w *treeWalk) stopsOnPath(a *account, c *class) bool {
 
 // stopsNow: a limit or a gate admits no further pod of this kind.
 func (w *treeWalk) stopsNow(r *record) bool {
-	return w.stopsOnPath(r.app, r.class) || r.app.atGate && !r.app.parent.opens()
+	return w.stopsOnPath(r.app, r.class) || r.app.atGate && !r.app.parent.gateIsOpen()
 }
 
 // refreshStale looks again at the leaf that misled the walk, if one did.

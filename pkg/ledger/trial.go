@@ -78,7 +78,7 @@ func (t *trial) next() *record {
 func (t *trial) nextBelow(a *account, lanes book.Lanes) *record {
 	l := t.ledger
 	r := l.walk.next(a, lanes)
-	for r != nil && r.group.open() && r.group.tried != l.walk.number {
+	for r != nil && r.group.startsTogether() && r.group.tried != l.walk.number {
 		if r.group.Need() == 0 {
 			break // those that it takes are on their way, and this is one more
 		}

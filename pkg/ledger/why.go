@@ -21,7 +21,7 @@ func (l *Ledger) why(r *record) reason.Reason {
 	if why, limited := l.limitOn(r.app, r.class); limited {
 		return why
 	}
-	if r.group.open() {
+	if r.group.startsTogether() {
 		if why, lacks := l.roomOfGroup(r.group, string(r.leaf.path)); lacks {
 			return why
 		}
@@ -33,7 +33,7 @@ func (l *Ledger) why(r *record) reason.Reason {
 
 // limitOn returns the first limit on the way up that admits no pod of the class from the application.
 func (l *Ledger) limitOn(app *account, c *class) (reason.Reason, bool) {
-	if app.atGate && !app.parent.opens() {
+	if app.atGate && !app.parent.gateIsOpen() {
 		return app.behind(), true
 	}
 	if why, behind := l.nodeHolds.behindGroup(app); behind {

@@ -30,7 +30,7 @@ type Queue struct {
 
 	// Starting lists the applications that are starting in a queue with policy StateAware. StartingTimeout is
 	// how long they may be starting, in nanoseconds; 0 with other policies.
-	Starting        []ledger.Start
+	Starting        []ledger.StartingApplication
 	StartingTimeout int64
 
 	Problems []reason.Reason
@@ -87,7 +87,7 @@ type start struct {
 	Until       string `json:"until"`
 }
 
-func starts(as []ledger.Start) []start {
+func starts(as []ledger.StartingApplication) []start {
 	all := make([]start, len(as))
 	for i, a := range as {
 		all[i] = start{a.Application, timestamp(a.Since), timestamp(a.Until)}

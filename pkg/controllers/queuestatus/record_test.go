@@ -31,8 +31,8 @@ func TestEveryFieldThatTheStatusShowsIsCompared(t *testing.T) {
 			*field = 1
 		case *ledger.Starvation:
 			*field = ledger.Starvation{Claiming: true}
-		case **ledger.Starts:
-			*field = &ledger.Starts{}
+		case **ledger.GateStatus:
+			*field = &ledger.GateStatus{}
 		case *[]reason.Reason:
 			*field = []reason.Reason{{Code: reason.OverLimit}}
 		default:
@@ -46,20 +46,20 @@ func TestEveryFieldThatTheStatusShowsIsCompared(t *testing.T) {
 }
 
 func TestEveryFieldOfStartsIsCompared(t *testing.T) {
-	full := func() *ledger.Starts {
-		return &ledger.Starts{
-			Timeout: 1, Percentile: 1, Starting: []ledger.Start{{Application: "a", Since: 1, Until: 2}},
+	full := func() *ledger.GateStatus {
+		return &ledger.GateStatus{
+			Timeout: 1, Percentile: 1, Starting: []ledger.StartingApplication{{Application: "a", Since: 1, Until: 2}},
 			Memory: queue.Memory{Started: []string{"b"}, Starts: []int64{3}},
 		}
 	}
 	if !sameStarts(full(), full()) || !sameStarts(nil, nil) || sameStarts(full(), nil) || sameStarts(nil, full()) {
 		t.Error("equal ones differ, or one is like none")
 	}
-	for i := range reflect.TypeFor[ledger.Starts]().NumField() {
+	for i := range reflect.TypeFor[ledger.GateStatus]().NumField() {
 		other := full()
 		reflect.ValueOf(other).Elem().Field(i).SetZero()
 		if sameStarts(full(), other) {
-			t.Errorf("%s is not compared", reflect.TypeFor[ledger.Starts]().Field(i).Name)
+			t.Errorf("%s is not compared", reflect.TypeFor[ledger.GateStatus]().Field(i).Name)
 		}
 	}
 	later := full()

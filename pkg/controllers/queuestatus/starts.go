@@ -38,7 +38,7 @@ func clockTime(nanoseconds int64) *metav1.Time {
 }
 
 // sameStarts reports whether two gates give the same status.
-func sameStarts(a, b *ledger.Starts) bool {
+func sameStarts(a, b *ledger.GateStatus) bool {
 	if a == nil || b == nil {
 		return a == b
 	}

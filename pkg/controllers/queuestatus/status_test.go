@@ -228,9 +228,9 @@ func atSecond(n int) *metav1.Time {
 func TestStartsAreShownAndRemembered(t *testing.T) {
 	q := sound("root.a")
 	q.Spec.Policy = queue.StateAware
-	q.Starts = &ledger.Starts{
+	q.Starts = &ledger.GateStatus{
 		Timeout: 37_500_000_000, Percentile: 12_500_000_000,
-		Starting: []ledger.Start{
+		Starting: []ledger.StartingApplication{
 			{Application: "one", Since: start.UnixNano() + 999_999_999, Until: start.Add(37*time.Second).UnixNano() + 499_999_999},
 			{Application: "two", Since: start.Add(time.Second).UnixNano(), Until: start.Add(38 * time.Second).UnixNano()},
 		},
@@ -248,7 +248,7 @@ func TestStartsAreShownAndRemembered(t *testing.T) {
 		t.Errorf("policy %s, -want +got:\n%s", got.Policy, diff)
 	}
 
-	q.Starts = &ledger.Starts{Timeout: 300_000_000_000}
+	q.Starts = &ledger.GateStatus{Timeout: 300_000_000_000}
 	if diff := cmp.Diff(&v1alpha1.QueueStarts{Timeout: "5m"}, Status(q, got, 1, metav1.NewTime(start)).Starts); diff != "" {
 		t.Errorf("with nothing starting and nothing learnt, -want +got:\n%s", diff)
 	}
@@ -263,9 +263,9 @@ func TestStartsAreShownAndRemembered(t *testing.T) {
 // The schema refuses longer lists, and with them the whole status.
 func TestStartsAreBounded(t *testing.T) {
 	q := sound("root.a")
-	q.Starts = &ledger.Starts{}
+	q.Starts = &ledger.GateStatus{}
 	for i := range 200 {
-		q.Starts.Starting = append(q.Starts.Starting, ledger.Start{Application: strconv.Itoa(i)})
+		q.Starts.Starting = append(q.Starts.Starting, ledger.StartingApplication{Application: strconv.Itoa(i)})
 		q.Starts.Memory.Started = append(q.Starts.Memory.Started, strconv.Itoa(i))
 		q.Starts.Memory.Starts = append(q.Starts.Memory.Starts, int64(i)*1e9)
 	}
@@ -284,8 +284,8 @@ func TestStartsAreBounded(t *testing.T) {
 // What was written is read back as it was, else it would be written again and again.
 func TestStartsAreReadBackAsTheyWereWritten(t *testing.T) {
 	q := sound("root.a")
-	q.Starts = &ledger.Starts{
-		Timeout: 1_234_567, Percentile: 7_654_321, Starting: []ledger.Start{{Application: "one", Since: start.UnixNano() + 1, Until: start.UnixNano() - 1}},
+	q.Starts = &ledger.GateStatus{
+		Timeout: 1_234_567, Percentile: 7_654_321, Starting: []ledger.StartingApplication{{Application: "one", Since: start.UnixNano() + 1, Until: start.UnixNano() - 1}},
 		Memory: queue.Memory{Started: []string{"old"}, Starts: []int64{1, 2_999_999}},
 	}
 	written := Status(q, v1alpha1.QueueStatus{}, 1, metav1.NewTime(start))

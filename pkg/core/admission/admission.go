@@ -25,15 +25,6 @@ type Queue struct {
 	Running int64
 }
 
-func (q *Queue) isUnder(top *Queue) bool {
-	for ; q != nil; q = q.Parent {
-		if q == top {
-			return true
-		}
-	}
-	return false
-}
-
 // Application is an application that runs, waits for a slot, or does neither.
 type Application struct {
 	Leaf *Queue
@@ -147,29 +138,6 @@ func (s *Slots) Start(a *Application) {
 	s.count(a, 1)
 }
 
-// Freed says which slots the end of an application frees.
-type Freed struct {
-	below    *Queue // the highest queue that was full; nil if none was
-	user     string
-	userFull bool
-}
-
-// End stops counting an application.
-func (s *Slots) End(a *Application) Freed {
-	levels := s.path(a.Leaf, a.User)
-	f := Freed{user: a.User}
-	_, f.userFull = limit.HighestFull(levels[:1])
-	if i, full := limit.HighestFull(levels[1:]); full {
-		f.below = a.Leaf
-		for range i {
-			f.below = f.below.Parent
-		}
-	}
-	a.Runs = false
-	s.count(a, -1)
-	return f
-}
-
 func (s *Slots) count(a *Application, n int64) {
 	s.revision++
 	s.countUser(a.User, n)
@@ -208,33 +176,6 @@ func (s *Slots) Change(a *Application, user string, submitted int64) (numbers bo
 		s.Wait(a)
 	}
 	return numbers
-}
-
-// HandOn gives freed slots to the applications that were submitted first: one slot below the queue that was
-// full, and one of the user that was at its limit. It returns the applications that run from now on.
-func (s *Slots) HandOn(f Freed) (started []*Application) {
-	slots := 0
-	if f.below != nil {
-		slots++
-	}
-	if f.userFull {
-		slots++
-	}
-	for range slots {
-		i := slices.IndexFunc(s.waiting, func(a *Application) bool {
-			if (f.below == nil || !a.Leaf.isUnder(f.below)) && (!f.userFull || a.User != f.user) {
-				return false
-			}
-			_, fits := s.Fits(a.Leaf, a.User, Open)
-			return fits
-		})
-		if i < 0 {
-			break
-		}
-		started = append(started, s.waiting[i])
-		s.Start(s.waiting[i])
-	}
-	return started
 }
 
 // Admit lets in every application that fits, in order of submission, and returns those that run from now on.

@@ -1,0 +1,74 @@
+package admission
+
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/limit"
+)
+
+// Who gets the slots that the end of an application frees:
+//
+//   - the waiting application that was submitted first below the highest queue that was exactly at its limit;
+//   - besides, if the user was at the limit of users, the waiting application of the user that was submitted first.
+//
+// Each must fit all limits. The end of an application below no full queue, of a user who is not at the limit,
+// frees no slot for which anybody waits.
+
+// Freed says which slots the end of an application frees.
+type Freed struct {
+	below    *Queue // the highest queue that was full; nil if none was
+	user     string
+	userFull bool
+}
+
+// End stops counting an application.
+func (s *Slots) End(a *Application) Freed {
+	levels := s.path(a.Leaf, a.User)
+	f := Freed{user: a.User}
+	_, f.userFull = limit.HighestFull(levels[:1])
+	if i, full := limit.HighestFull(levels[1:]); full {
+		f.below = a.Leaf
+		for range i {
+			f.below = f.below.Parent
+		}
+	}
+	a.Runs = false
+	s.count(a, -1)
+	return f
+}
+
+// HandOn gives freed slots to the applications that were submitted first: one slot below the queue that was
+// full, and one of the user that was at its limit. It returns the applications that run from now on.
+func (s *Slots) HandOn(f Freed) (started []*Application) {
+	slots := 0
+	if f.below != nil {
+		slots++
+	}
+	if f.userFull {
+		slots++
+	}
+	for range slots {
+		i := slices.IndexFunc(s.waiting, func(a *Application) bool {
+			if (f.below == nil || !a.Leaf.isUnder(f.below)) && (!f.userFull || a.User != f.user) {
+				return false
+			}
+			_, fits := s.Fits(a.Leaf, a.User, Open)
+			return fits
+		})
+		if i < 0 {
+			break
+		}
+		started = append(started, s.waiting[i])
+		s.Start(s.waiting[i])
+	}
+	return started
+}
+
+func (q *Queue) isUnder(top *Queue) bool {
+	for ; q != nil; q = q.Parent {
+		if q == top {
+			return true
+		}
+	}
+	return false
+}
