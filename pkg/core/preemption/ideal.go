@@ -1,12 +1,16 @@
 package preemption
 
 import (
+	"slices"
+
 	"github.com/fairway-scheduler/fairway/pkg/core/fairshare"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// ideal is what each queue would have if every queue had its share but no more than it asks for. What a queue does not ask for goes to its
-// siblings by their weights.
+// ideal is what each queue would have if every queue had its share but no more than it asks for. What a queue does not ask
+// for goes to its siblings by their weights, and what those do not ask for goes to the queues of weight 0, in equal parts. So the children of a
+// queue have all that it has, but for rounding, unless they ask for less.
 func ideal(w *World) []resource.List {
 	out := make([]resource.List, len(w.Queues))
 	children := make([][]int, len(w.Queues))
@@ -29,11 +33,35 @@ func ideal(w *World) []resource.List {
 				Guaranteed: q.Guaranteed.Min(q.Demand), Max: q.asksFor(out[i]),
 			}
 		}
-		for j, share := range fairshare.Level(w.Queues[below[0]].Rule, out[i], level) {
+		for j, share := range idealLevel(w.Queues[below[0]].Rule, out[i], level) {
 			out[below[j]] = share
 		}
 	}
 	return out
+}
+
+// idealLevel divides the ideal of a parent among its children. Their maxima are what they ask for.
+func idealLevel(rule queue.Rule, of resource.List, children []fairshare.Child) []resource.List {
+	shares := fairshare.Level(rule, of, children)
+	unweighted := slices.ContainsFunc(children, func(c fairshare.Child) bool { return c.Weight <= 0 && c.Active })
+	if !unweighted {
+		return shares
+	}
+	// Those with a weight have as much as they ever get. What they leave is divided again, among the others alone.
+	left := of
+	for j := range children {
+		c := &children[j]
+		if c.Weight > 0 {
+			left, c.Active = left.Sub(shares[j]), false
+		}
+		c.Weight = 1
+	}
+	for j, share := range fairshare.Level(rule, left, children) {
+		if children[j].Active {
+			shares[j] = share
+		}
+	}
+	return shares
 }
 
 // asksFor is the demand as a cap of a share. A resource that the queue does not ask for is capped at 0.

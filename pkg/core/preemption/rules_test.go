@@ -503,6 +503,33 @@ func TestIdealIsTheShareCappedByDemand(t *testing.T) {
 	}
 }
 
+// Of 100, a asks for 30 and b for 20; z and y have weight 0 and share the other 50, of which y asks for 10. z is guaranteed 5 as well.
+func TestIdealOfWeightZeroIsWhatIsLeft(t *testing.T) {
+	w := worldOf(cpu(100))
+	a := addQueue(w, "root.a", resource.List{})
+	b := addQueue(w, "root.b", resource.List{})
+	y := addQueue(w, "root.y", resource.List{})
+	z := addQueue(w, "root.z", resource.List{})
+	for q, demand := range map[int]int64{0: 400, a: 30, b: 20, y: 10, z: 340} {
+		w.Queues[q].Demand = cpu(demand)
+	}
+	w.Queues[y].Weight, w.Queues[z].Weight = 0, 0
+	w.Queues[z].Guaranteed = cpu(5)
+	for demandOfA, want := range map[int64]map[int]int64{
+		30:  {0: 100, a: 30, b: 20, y: 10, z: 40},
+		70:  {0: 100, a: 70, b: 20, y: 5, z: 5}, // 10 are left beside a and b: z has its guarantee, and y as much
+		340: {0: 100, a: 75, b: 20, y: 0, z: 5}, // only the guarantee is left
+	} {
+		w.Queues[a].Demand = cpu(demandOfA)
+		p := preemption.Make(*w, &filters{})
+		for q, want := range want {
+			if got := p.Ideal[q].Get(resource.CPU); got != want {
+				t.Errorf("a asks for %d: ideal of %s is %d, want %d", demandOfA, w.Queues[q].Path, got, want)
+			}
+		}
+	}
+}
+
 func TestFairLooksAtOneResource(t *testing.T) {
 	w := worldOf(units(8, 8))
 	poor := addQueue(w, "root.poor", units(0, 4))
