@@ -71,7 +71,7 @@ func (l *Ledger) Snapshot() Snapshot {
 		}
 		s.Queues[i].Problems = append(s.Queues[i].Problems, reason.Reason{Code: reason.SpecInvalid, Queue: string(p), Details: reason.Invalid{Why: unreadable[p]}})
 	}
-	for _, p := range tree.Problems {
+	for _, p := range slices.Concat(tree.Problems, fairshare.Overcommitted(tree, steady)) {
 		if i, ok := at[p.Path]; ok {
 			s.Queues[i].Problems = append(s.Queues[i].Problems, p.Reason)
 		}

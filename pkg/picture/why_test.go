@@ -17,7 +17,7 @@ func TestVerdictOfEveryReason(t *testing.T) {
 		reason.Parked: Parked, reason.BackOff: Held, reason.SchedulingGate: Held, reason.WaitingForRoom: Room, reason.WaitingTurn: Waiting,
 	}
 	ofQueues := []reason.Code{
-		reason.ParentMissing, reason.ParentHasPods, reason.Deleting, reason.PolicyNotAllowed, reason.PolicyBelowFair, reason.FairResourceNotAllowed,
+		reason.ParentMissing, reason.ParentHasPods, reason.Deleting, reason.PolicyNotAllowed, reason.PolicyBelowFair, reason.FairResourceNotAllowed, reason.MaxPodResourcesRaised,
 		reason.Overcommitted, reason.OverLimit, reason.BelowGuaranteed, reason.BelowFairShare, reason.SpecInvalid,
 	}
 	for _, code := range ofQueues { // no pod waits for one of these

@@ -61,11 +61,13 @@ func count(l queue.Limit) string {
 
 // problems prints what is wrong with queues.
 func (w *World) showProblems(statement) (string, error) {
-	if len(w.tree.Problems) == 0 {
+	problems := slices.Concat(w.tree.Problems, fairshare.Overcommitted(w.tree, fairshare.Shares(w.tree, w.cluster, nil)))
+	if len(problems) == 0 {
 		return "none\n", nil
 	}
+	slices.SortStableFunc(problems, func(a, b queue.Problem) int { return queue.ComparePaths(a.Path, b.Path) })
 	var out strings.Builder
-	for _, p := range w.tree.Problems {
+	for _, p := range problems {
 		fmt.Fprintf(&out, "%s: %s\n", p.Reason.Code, p.Reason.Text())
 	}
 	return out.String(), nil

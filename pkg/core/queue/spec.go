@@ -78,7 +78,7 @@ type Spec struct {
 	// unlimited.
 	Max resource.List
 	// MaxPod caps the size of a single pod. For an absent resource, the nearest ancestor that states one
-	// decides.
+	// decides, and it is never raised: see ruleMaxPodResources.
 	MaxPod resource.List
 	Policy Policy
 	// FairResource is the one resource that Fair divides; see Rule.

@@ -111,8 +111,8 @@ func Build(declared []Declaration, occupied []Occupancy, total resource.List) Tr
 		n.Accepting = n.Declared && len(n.Children) == 0 && n.Parent >= 0 && !b.declared[n.Path].Deleting
 	}
 	b.rulePolicies()
-	b.ruleOvercommitted()
 	b.ruleMaxBelowGuaranteed()
+	b.ruleMaxPodResources()
 	slices.SortStableFunc(b.tree.Problems, func(x, y Problem) int { return ComparePaths(x.Path, y.Path) })
 	return b.tree
 }

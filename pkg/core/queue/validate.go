@@ -64,28 +64,7 @@ func (b *builder) ruleFairResource(n *Node, above Rule) {
 	}
 }
 
-// ruleOvercommitted is rule 6: if a queue states a guarantee for a resource, the guarantees of its children
-// should fit into it. It only reports, because each child keeps its guarantee as its floor. It reports the
-// first resource.
-func (b *builder) ruleOvercommitted() {
-	for _, n := range b.tree.Nodes {
-		var children resource.Sum
-		for _, c := range n.Children {
-			children.Add(b.tree.Nodes[c].Spec.Guaranteed)
-		}
-		for i := range n.Spec.Guaranteed.Len() {
-			own := n.Spec.Guaranteed.At(i)
-			if sum := children.Get(own.Name); sum > own.Value {
-				b.report(n.Path, reason.Reason{
-					Code: reason.Overcommitted, Resource: own.Name, Details: reason.Guarantees{Guaranteed: own.Value, Children: sum},
-				})
-				break
-			}
-		}
-	}
-}
-
-// ruleMaxBelowGuaranteed is rule 7: if the guarantee of a queue is larger than its max, the guarantee counts
+// ruleMaxBelowGuaranteed is rule 6: if the guarantee of a queue is larger than its max, the guarantee counts
 // as both, as in YARN. It reports the first resource.
 func (b *builder) ruleMaxBelowGuaranteed() {
 	for i := range b.tree.Nodes {
@@ -107,4 +86,43 @@ func (b *builder) ruleMaxBelowGuaranteed() {
 			raised = true
 		}
 	}
+}
+
+// ruleMaxPodResources is rule 7: a queue may lower what a single pod may ask for, and never raise it above what a
+// queue above it allows. A larger amount is passed over, so that of the queue above stays in force. It reports the
+// first resource. (YARN lets maxContainerAllocation of a child be larger.)
+func (b *builder) ruleMaxPodResources() {
+	for i := range b.tree.Nodes { // parents come before children
+		n := &b.tree.Nodes[i]
+		var kept []resource.Entry
+		raised := false
+		for j := range n.Spec.MaxPod.Len() {
+			own := n.Spec.MaxPod.At(j)
+			from, most, limited := b.maxPodAbove(n, own.Name)
+			if !limited || own.Value <= most {
+				kept = append(kept, own)
+				continue
+			}
+			if !raised {
+				b.report(n.Path, reason.Reason{
+					Code: reason.MaxPodResourcesRaised, Resource: own.Name, Limit: most, Asked: own.Value, Details: reason.Parent{Path: string(from)},
+				})
+			}
+			raised = true
+		}
+		if raised {
+			n.Spec.MaxPod = resource.Of(kept...)
+		}
+	}
+}
+
+// maxPodAbove returns the nearest queue above that limits a resource of a single pod, and its limit.
+func (b *builder) maxPodAbove(n *Node, name resource.Name) (from Path, most int64, limited bool) {
+	for i := n.Parent; i >= 0; i = b.tree.Nodes[i].Parent {
+		above := &b.tree.Nodes[i]
+		if most, limited = above.Spec.MaxPod.Lookup(name); limited {
+			return above.Path, most, true
+		}
+	}
+	return "", 0, false
 }

@@ -1,7 +1,6 @@
 package queue_test
 
 import (
-	"math"
 	"slices"
 	"testing"
 
@@ -54,44 +53,6 @@ func TestAParentWithOnlyBlockedChildrenKeepsFIFO(t *testing.T) {
 	}
 }
 
-func TestOvercommittedParents(t *testing.T) {
-	both := cpu(10).Add(memory(10))
-	for name, c := range map[string]struct {
-		parent, b, c resource.List
-		want         []reason.Reason
-	}{
-		"children that fit exactly":              {cpu(10), cpu(4), cpu(6), nil},
-		"a parent without a guarantee":           {resource.List{}, cpu(4), cpu(6), nil},
-		"a parent with one in another resource":  {memory(1), cpu(4), cpu(6), nil},
-		"children that are guaranteed more":      {cpu(10), cpu(5), cpu(6), []reason.Reason{{Code: reason.Overcommitted, Resource: resource.CPU, Details: reason.Guarantees{Guaranteed: 10_000, Children: 11_000}}}},
-		"in memory only":                         {both, both, memory(1), []reason.Reason{{Code: reason.Overcommitted, Resource: resource.Memory, Details: reason.Guarantees{Guaranteed: 10 << 30, Children: 11 << 30}}}},
-		"in two resources, the first is named":   {both, both, both, []reason.Reason{{Code: reason.Overcommitted, Resource: resource.CPU, Details: reason.Guarantees{Guaranteed: 10_000, Children: 20_000}}}},
-		"guarantees that only sum past the end":  {cpu(10), unlimited(), unlimited(), []reason.Reason{{Code: reason.Overcommitted, Resource: resource.CPU, Details: reason.Guarantees{Guaranteed: 10_000, Children: math.MaxInt64}}}},
-		"a stated guarantee of 0 is a guarantee": {cpu(0), cpu(1), cpu(0), []reason.Reason{{Code: reason.Overcommitted, Resource: resource.CPU, Details: reason.Guarantees{Children: 1000}}}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			tree := queue.Build([]queue.Declaration{
-				declare("root"), declare("root.a", guaranteed(c.parent)),
-				declare("root.a.b", guaranteed(c.b)), declare("root.a.c", guaranteed(c.c)),
-			}, nil, resource.List{})
-			var got []reason.Reason
-			for _, p := range tree.Problems {
-				if p.Path != "root.a" || p.Reason.Queue != "root.a" {
-					t.Errorf("reported on the wrong queue: %+v", p)
-				}
-				p.Reason.Queue = ""
-				got = append(got, p.Reason)
-			}
-			if !slices.Equal(got, c.want) {
-				t.Errorf("got %+v, want %+v", got, c.want)
-			}
-			if i, _ := tree.Find("root.a.b"); !tree.Nodes[i].Spec.Guaranteed.Equal(c.b) {
-				t.Error("the child lost its guarantee")
-			}
-		})
-	}
-}
-
 func TestMaxBelowGuaranteed(t *testing.T) {
 	tree := queue.Build([]queue.Declaration{
 		declare("root"),
@@ -106,6 +67,35 @@ func TestMaxBelowGuaranteed(t *testing.T) {
 		Code: reason.SpecInvalid, Queue: "root.a", Resource: resource.CPU, Limit: 10_000, Details: reason.Guarantees{Guaranteed: 20_000},
 	}}}
 	if !slices.Equal(tree.Problems, want) {
+		t.Errorf("problems: %+v", tree.Problems)
+	}
+}
+
+func TestMaxPodResourcesIsNotRaisedBelow(t *testing.T) {
+	pod := func(l resource.List) func(*queue.Declaration) { return func(d *queue.Declaration) { d.Spec.MaxPod = l } }
+	tree := queue.Build([]queue.Declaration{
+		declare("root", pod(memory(8))),
+		declare("root.a", pod(cpu(4))),
+		declare("root.a.less", pod(cpu(2).Add(memory(8)))),
+		declare("root.a.more", pod(cpu(5).Add(memory(7)))),
+		declare("root.a.most", pod(cpu(5).Add(memory(9)))),
+		declare("root.b", pod(cpu(50))),
+	}, nil, resource.List{})
+	for path, want := range map[queue.Path]resource.List{
+		"root.a.less": cpu(2).Add(memory(8)),
+		"root.a.more": memory(7),       // its cpu is that of root.a
+		"root.a.most": resource.List{}, // all is that of the queues above
+		"root.b":      cpu(50),         // no queue above names cpu
+	} {
+		if i, _ := tree.Find(path); !tree.Nodes[i].Spec.MaxPod.Equal(want) {
+			t.Errorf("%s: %s is in force, want %s", path, tree.Nodes[i].Spec.MaxPod, want)
+		}
+	}
+	raised := func(q queue.Path) queue.Problem {
+		return queue.Problem{Path: q, Reason: reason.Reason{Code: reason.MaxPodResourcesRaised, Queue: string(q), Resource: resource.CPU,
+			Limit: 4000, Asked: 5000, Details: reason.Parent{Path: "root.a"}}}
+	}
+	if want := []queue.Problem{raised("root.a.more"), raised("root.a.most")}; !slices.Equal(tree.Problems, want) {
 		t.Errorf("problems: %+v", tree.Problems)
 	}
 }

@@ -86,6 +86,8 @@ const (
 	// FairResourceNotAllowed: the parent divides Resource by Fair, but the queue states another fairResource.
 	// Details are FairResource.
 	FairResourceNotAllowed Code = "FairResourceNotAllowed"
+	// MaxPodResourcesRaised: a queue above takes only pods of Limit of Resource, and the queue states Asked.
+	MaxPodResourcesRaised Code = "MaxPodResourcesRaised"
 	// Overcommitted: the children are guaranteed more of Resource than the queue itself.
 	// Details are Guarantees.
 	Overcommitted Code = "Overcommitted"
@@ -108,7 +110,7 @@ func Codes() []Code {
 		MaxPodResources, MaxRunningApplications, UserMaxRunningApplications, MaxDriverShare,
 		StateAware, PodGroupNotFound, GangIncomplete, GangTooLarge, GangWaitsForRoom, BehindGang, Parked, BackOff, SchedulingGate,
 		WaitingForRoom, WaitingTurn,
-		ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, Overcommitted, OverLimit,
+		ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, MaxPodResourcesRaised, Overcommitted, OverLimit,
 		BelowGuaranteed, BelowFairShare, SpecInvalid,
 	}
 }

@@ -112,10 +112,17 @@ type Leftovers struct {
 	Children int64 // queues directly below it
 }
 
-// Guarantees are the details of Overcommitted and SpecInvalid: amounts of Resource.
+// Guarantees are the details of SpecInvalid, and of Overcommitted if the queue states a guarantee of its own:
+// amounts of Resource.
 type Guarantees struct {
 	Guaranteed int64 // to the queue
 	Children   int64 // guaranteed to its children together
+}
+
+// Divided are the details of Overcommitted if the queue states no guarantee of its own: amounts of Resource.
+type Divided struct {
+	Share    int64 // what there is to divide: the steady share of the queue
+	Children int64 // guaranteed to its children together
 }
 
 // Shortfall are the details of BelowGuaranteed and BelowFairShare.
@@ -142,4 +149,5 @@ func (Turn) details()         {}
 func (Room) details()         {}
 func (Leftovers) details()    {}
 func (Guarantees) details()   {}
+func (Divided) details()      {}
 func (Shortfall) details()    {}

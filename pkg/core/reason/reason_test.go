@@ -128,6 +128,21 @@ func TestSentences(t *testing.T) {
 			"the children of queue root.a are guaranteed 120Gi memory together, but root.a itself only 100Gi memory; " +
 				"raise its guaranteed or lower theirs",
 		},
+		"more guaranteed than the share": {
+			reason.Reason{Code: reason.Overcommitted, Queue: "root.a", Resource: resource.CPU, Details: reason.Divided{Share: 10_000, Children: 11_000}},
+			"the children of queue root.a are guaranteed 11 cpu together, but the steady share of root.a is only 10 cpu; " +
+				"lower their guarantees, or raise its guaranteed or weight",
+		},
+		"more guaranteed than there is": {
+			reason.Reason{Code: reason.Overcommitted, Queue: "root", Resource: "nvidia.com/gpu", Details: reason.Divided{Share: 4, Children: 6}},
+			"the children of queue root are guaranteed 6 nvidia.com/gpu together, but the cluster has only 4 nvidia.com/gpu; " +
+				"lower their guarantees, or add nodes",
+		},
+		"larger pods than above": {
+			reason.Reason{Code: reason.MaxPodResourcesRaised, Queue: "root.a.b", Resource: resource.CPU, Limit: 8000, Asked: 16000, Details: reason.Parent{Path: "root.a"}},
+			"queue root.a.b states maxPodResources of 16 cpu, but root.a above it takes pods of at most 8 cpu; " +
+				"that is in force until one of the two is changed",
+		},
 		"above a lowered max": {
 			reason.Reason{Code: reason.OverLimit, Queue: "root.a", Resource: resource.CPU, Limit: 10_000, Used: 10_500},
 			"queue root.a uses 10500m cpu, above its max of 10 cpu; nothing is stopped, and nothing more is released until its usage fits",

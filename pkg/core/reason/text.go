@@ -11,7 +11,7 @@ import (
 // stop at the end, because events and conditions join sentences.
 func (r Reason) Text() string {
 	switch r.Code {
-	case ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, Overcommitted, OverLimit,
+	case ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, MaxPodResourcesRaised, Overcommitted, OverLimit,
 		BelowGuaranteed, BelowFairShare, SpecInvalid:
 		return r.queueText()
 	default:
@@ -92,9 +92,12 @@ func (r Reason) queueText() string {
 	case FairResourceNotAllowed:
 		return "the parent of queue " + r.Queue + " divides " + string(r.Resource) + " (policy Fair), so " + r.Queue +
 			" has no share of " + string(As[FairResource](r).Stated) + " to divide; fairResource " + string(r.Resource) + " is in force until one of the two is changed"
+	case MaxPodResourcesRaised:
+		above := As[Parent](r).Path
+		return "queue " + r.Queue + " states maxPodResources of " + r.amount(r.Asked) + ", but " + above + " above it takes pods of at most " +
+			r.amount(r.Limit) + "; that is in force until one of the two is changed"
 	case Overcommitted:
-		return "the children of queue " + r.Queue + " are guaranteed " + r.amount(As[Guarantees](r).Children) + " together, but " +
-			r.Queue + " itself only " + r.amount(As[Guarantees](r).Guaranteed) + "; raise its guaranteed or lower theirs"
+		return r.overcommittedText()
 	case OverLimit:
 		return "queue " + r.Queue + " uses " + r.amount(r.Used) + ", above its max of " + r.amount(r.Limit) +
 			"; nothing is stopped, and nothing more is released until its usage fits"
@@ -103,6 +106,20 @@ func (r Reason) queueText() string {
 	default:
 		return r.specInvalidText()
 	}
+}
+
+func (r Reason) overcommittedText() string {
+	d, divided := r.Details.(Divided)
+	if !divided {
+		g := As[Guarantees](r)
+		return "the children of queue " + r.Queue + " are guaranteed " + r.amount(g.Children) + " together, but " +
+			r.Queue + " itself only " + r.amount(g.Guaranteed) + "; raise its guaranteed or lower theirs"
+	}
+	has := "the steady share of " + r.Queue + " is only " + r.amount(d.Share) + "; lower their guarantees, or raise its guaranteed or weight"
+	if r.Queue == "root" {
+		has = "the cluster has only " + r.amount(d.Share) + "; lower their guarantees, or add nodes"
+	}
+	return "the children of queue " + r.Queue + " are guaranteed " + r.amount(d.Children) + " together, but " + has
 }
 
 func (r Reason) queueNotLeafText() string {

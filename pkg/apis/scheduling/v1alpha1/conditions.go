@@ -9,7 +9,8 @@ const (
 	// SpecInvalid, or Deleting while pods or child queues keep a deleted queue. False does not stop pods that run, nor a queue whose last good settings can stay in force; the message says which.
 	ConditionReady = "Ready"
 
-	// ConditionOvercommitted is True on a queue whose children are guaranteed more, in sum, than the queue is itself. Every child keeps
+	// ConditionOvercommitted is True on a queue whose children are guaranteed more, in sum, than the queue is itself, or than its steady
+	// share where it states no guarantee; for the root that is the cluster. Every child keeps
 	// its guarantee in the computation of shares, but not all of them can be honoured at the same time.
 	ConditionOvercommitted = "Overcommitted"
 
