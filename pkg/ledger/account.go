@@ -75,8 +75,17 @@ func (a *account) isApplication() bool { return a.apps == nil }
 // active: at least one application that may run.
 func (a *account) active() bool { return a.admission.Running > 0 }
 
-// cappedDemand is what the account passes up to its parent.
-func (a *account) cappedDemand() resource.List { return a.demand.List().CapBy(a.spec.Max) }
+// cappedDemand is what the account passes up to its parent: what it asks for within its max, but never less than it uses, since a lowered max stops
+// nothing that runs.
+func (a *account) cappedDemand() resource.List {
+	capped := a.demand.List().CapBy(a.spec.Max)
+	if a.exceedsMax() {
+		return capped.Max(a.usage.List())
+	}
+	return capped
+}
+
+func (a *account) exceedsMax() bool { return a.spec.Max.Len() > 0 && limit.ExceedsMax(&a.usage, none, a.spec.Max) }
 
 // passDemand adds what the account passes up. Without a max that is its exact demand, also past the end of int64, as in addDemand.
 func (a *account) passDemand(up *resource.Sum) {
@@ -120,10 +129,30 @@ func (a *account) addDemandSum(s *resource.Sum, sign int) {
 	}
 }
 
+// charge puts a pod on the usage of an application and of its queues (sign 1), or takes it off (sign -1). What an application uses is part of the
+// demand of its queues also while the rest of its demand is not.
+func (a *account) charge(d resource.List, sign int) {
+	a.addUsage(d, sign)
+	if !a.counted {
+		a.parent.addDemand(d, sign)
+	}
+}
+
 func (a *account) addUsage(d resource.List, sign int) {
 	for ; a != nil; a = a.parent {
+		if a.parent == nil || !a.exceedsMax() && !a.wouldExceedMax(d, sign) {
+			addSigned(&a.usage, d, sign)
+			continue
+		}
+		before := a.cappedDemand() // as in addDemand: beyond the max, it follows the usage
 		addSigned(&a.usage, d, sign)
+		a.parent.addDemand(a.cappedDemand().Sub(before), 1)
 	}
+}
+
+// wouldExceedMax reports whether the account would use more than its max with these amounts.
+func (a *account) wouldExceedMax(d resource.List, sign int) bool {
+	return sign > 0 && a.spec.Max.Len() > 0 && limit.ExceedsMax(&a.usage, d, a.spec.Max)
 }
 
 func addSigned(s *resource.Sum, d resource.List, sign int) {

@@ -267,8 +267,8 @@ func (s *sums) addKids(a *account) {
 		s.addAccount(kid)
 		if kid.spec.Max.Len() == 0 {
 			s.demand.AddSum(&kid.demand)
-		} else {
-			s.demand.Add(kid.demand.List().CapBy(kid.spec.Max))
+		} else { // at least what it uses, which only counts where a max was lowered
+			s.demand.Add(kid.demand.List().CapBy(kid.spec.Max).Max(kid.usage.List()))
 		}
 	}
 }
@@ -276,9 +276,7 @@ func (s *sums) addKids(a *account) {
 // addApplicationDemand adds what the applications of a leaf pass up.
 func (s *sums) addApplicationDemand(leaf *account) {
 	for _, app := range leaf.apps { // a sum: order does not matter
-		if app.counted {
-			s.demand.AddSum(&app.demand)
-		}
+		s.demand.AddSum(app.countedDemand())
 	}
 }
 

@@ -23,7 +23,7 @@ type stage struct {
 	stated bool // counted in the states of its queues
 	atGate bool
 	inLine bool
-	// counted: its demand counts in that of its leaf.
+	// counted: all of its demand counts in that of its leaf; else only what it uses.
 	counted   bool
 	progress  application.Progress
 	podCounts application.Pods
@@ -178,13 +178,24 @@ func (t *startTimers) restate(a *account, now int64, leading bool) {
 // single: the application is known to be one pod, and is.
 func (a *account) single() bool { return a.singles == 1 && len(a.members) == 1 }
 
-// count has the application's demand count in its leaf, or not.
+// countedDemand is what of an application counts in the demand of its leaf.
+func (a *account) countedDemand() *resource.Sum {
+	if a.counted {
+		return &a.demand
+	}
+	return &a.usage
+}
+
+// count has what the application asks for beyond its usage count in its leaf, or not.
 func (a *account) count(counts bool) {
 	if a.counted == counts {
 		return
 	}
 	a.counted = counts
-	a.parent.addDemandSum(&a.demand, sign(counts))
+	var asked resource.Sum
+	asked.AddSum(&a.demand)
+	asked.SubSum(&a.usage)
+	a.parent.addDemandSum(&asked, sign(counts))
 }
 
 // look follows the progress of an application, and learns how long its start took.

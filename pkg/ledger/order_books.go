@@ -44,9 +44,7 @@ func (b *orderBooks) rebuild(t *queueTree) {
 		a := t.accounts[t.Nodes[i].Path]
 		a.demand.Reset()
 		for _, app := range a.apps { // order does not matter: sums are exact
-			if app.counted {
-				a.demand.AddSum(&app.demand)
-			}
+			a.demand.AddSum(app.countedDemand())
 			app.rekey(b.shares.total)
 		}
 		for _, c := range t.Nodes[i].Children {

@@ -51,9 +51,7 @@ func (l *Ledger) applicationState(a *account) ApplicationState {
 		Queue: a.path, Name: a.slot.Name, User: a.slot.User, Submitted: a.slot.Submitted, State: a.state, Admitted: a.slot.Runs,
 		Allocated: a.usage.List(), PodsPending: a.pending, PodsRunning: a.running,
 	}
-	if a.counted { // else it asks for nothing yet, as its queues see it
-		s.Demand = a.demand.List()
-	}
+	s.Demand = a.countedDemand().List() // as its queues see it
 	for _, e := range a.members {
 		if e.state == Bound {
 			continue

@@ -81,7 +81,7 @@ func (l *Ledger) undo(r *record, was, will footprint) {
 		l.books.dequeue(r)
 	}
 	if was.charged && !will.charged {
-		r.app.addUsage(r.Request, -1)
+		r.app.charge(r.Request, -1)
 		r.leaf.direct--
 		r.leaf.addDriver(r, -1)
 	}
@@ -101,7 +101,7 @@ func (l *Ledger) redo(r *record, was, will footprint) {
 		return
 	}
 	if will.charged && !was.charged {
-		r.app.addUsage(r.Request, 1)
+		r.app.charge(r.Request, 1)
 		r.leaf.direct++
 		r.leaf.addDriver(r, 1)
 	}

@@ -23,9 +23,10 @@ func TestMaxPodResourcesIsInheritedForEachResource(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.declare("root", maxPod(only(resource.CPU, 50_000)))
 	f.declare("root.a", maxPod(only(resource.Memory, 8<<30)))
-	f.declare("root.a.x", maxPod(only(resource.CPU, 60_000))) // its own statement, though larger
+	f.declare("root.a.x", maxPod(only(resource.CPU, 60_000))) // more than root takes: not in force
 	f.declare("root.a.y")
-	f.pod("fits", "a.x", asks(60, 8))
+	f.pod("fits", "a.x", asks(50, 8))
+	f.pod("raised", "a.x", asks(51, 8))
 	f.pod("memory", "a.x", asks(1, 9))
 	f.pod("cpu", "a.y", asks(51, 1))
 	f.pod("both", "a.y", asks(51, 9))
@@ -35,6 +36,7 @@ func TestMaxPodResourcesIsInheritedForEachResource(t *testing.T) {
 	}
 	f.wantState("fits", "Released root.a.x")
 	f.wantState("exact", "Released root.a.y")
+	f.wantWhy("raised", "MaxPodResources root 0/50000+51000")
 	f.wantWhy("memory", "MaxPodResources root.a 0/8589934592+9663676416")
 	f.wantWhy("cpu", "MaxPodResources root 0/50000+51000")
 	f.wantWhy("both", "MaxPodResources root 0/50000+51000") // the first in name order
