@@ -84,14 +84,14 @@ func (s size) over(most caps) (int, bool) {
 	return 0, false
 }
 
-// tooLarge: of each resource, the nearest queue that states what a pod may have decides.
+// tooLarge: of each resource, a pod may have the least that a queue on its path states.
 func (w *World) tooLarge(q queue.Path, s size, total size) bool {
 	most := uncapped
 	for ; q != ""; q = q.Parent() {
 		d := w.known.queues[q]
 		own := stated(d.Spec.MaxPod, d.Percent.MaxPod, total)
 		for i := range most {
-			if most[i] < 0 {
+			if own[i] >= 0 && (most[i] < 0 || own[i] < most[i]) {
 				most[i] = own[i]
 			}
 		}
