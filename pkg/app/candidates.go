@@ -57,7 +57,7 @@ func (s *Scheduler) schedulePod(upstream schedulePodFn) schedulePodFn {
 
 // withoutOurs removes our plugin from the diagnosis if other plugins refused the pod on other nodes: then the
 // events that those plugins wait for wake the pod. If only our Filter refused it, the refusal stays ours: no
-// event would wake the pod, and the ledger knows when held room is free again.
+// event would wake the pod, and the ledger knows when the room of nominated pods is free again.
 func withoutOurs(err error, state fwk.CycleState) error {
 	var misfit *framework.FitError
 	if errors.As(err, &misfit) && misfit.Diagnosis.UnschedulablePlugins.Len() > 1 && plugin.Restriction(state) == nil {

@@ -11,17 +11,21 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
-// account is one competitor of the tree: a queue among its siblings, or an application in its leaf. What a release touches comes first,
-// together: of ten thousand queues, most are not in the processor's cache when their turn comes.
+// account is one competitor of the tree: a queue among its siblings, or an application in its leaf. Each block names who
+// changes it. What a release touches comes first, together: of ten thousand queues, most are not in the processor's cache when
+// their turn comes.
 type account struct {
+	// orderBooks: who competes below this account, and where it competes itself.
 	order     book.Order[*account] // of a queue: its children, or its applications
 	podQueues []podQueue           // of an application: its waiting pods
 	parent    *account
-	inOrder   book.Competitor[*account] // of the parent
+	inOrder   book.Competitor[*account] // this account's entry in its parent's order book
 
+	// startTimers: how far applications have come.
 	states [application.Completing + 1]int32 // applications of the subtree
 	stage                                    // of an application: see gate.go
 
+	// What a release reads besides: lanes and gate belong to orderBooks, usage to set, spec to queueTree, slot to admission.Slots.
 	lanes    book.Lanes          // of an application: those of its pod queues
 	apps     map[string]*account // of a queue: its applications; nil for an application
 	usage    resource.Sum        // charges: released, reserved and bound pods, of the whole subtree
@@ -30,19 +34,23 @@ type account struct {
 	slot     admission.Application // of an application
 	priority int32                 // of an application: that of its oldest pod
 
+	// queueTree: where the account is.
 	path    queue.Path // the queue; for an application its leaf
 	ordinal int        // of a queue: its place in path order, from 1
 
+	// set: what the pods below ask for, and which pods an application has.
+	//
 	// demand is usage plus the waiting pods that nothing but room holds back. What a child passes up is capped by its max,
 	// so this is the sum over the children's capped demands, not over the pods.
 	demand  resource.Sum
 	members []appEntry // of an application: all its pods, as a heap
 
-	// Of an application: see applications.go.
-	wanting, limited int             // pods that want it to run; those of them that a limit on applications holds
+	// Slots of applications: see applications.go.
+	wanting, limited int             // of an application: pods that want it to run; those of them that a limit on applications blocks
 	admission        admission.Queue // of a queue
-	wasActive        bool            // of a queue: active when that was last noted
+	wasActive        bool            // of a queue: active when shares last noted that
 
+	// shares and queueTree: what the queue is entitled to, and what its drivers have.
 	maxPod      resource.List // of a queue: see size.go
 	share       share
 	kids        []*account   // queues directly below it, in path order
@@ -50,16 +58,19 @@ type account struct {
 	driverPods  int          // and how many there are
 	driversWait bool         // of a leaf: its share keeps drivers from starting
 
+	// Notes of effects, queueTree and inspection.
 	unsettled bool // of an application: see effects
-	accepting bool
-	// forced: without charged pods in it, the queue would leave the tree. It or an ancestor is not declared any more, or an
+	accepting bool // of a queue: it takes pods
+	// forced: without charged pods in it or below it, the queue would leave the tree. It or an ancestor is undeclared, or an
 	// ancestor holds pods itself.
 	forced  bool
 	addedIn uint32 // of an application: the last addition of inspect.go that came to it
 
+	// set: counts of pods.
 	pending, running int // pods of the subtree that are entered here: not bound, bound
 	direct           int // charged pods entered in this very queue
 
+	// startTimers: gates and starts.
 	gates     // of a leaf: see gate.go
 	beginning // of an application
 

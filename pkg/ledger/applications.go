@@ -7,10 +7,14 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
-// Applications that may run are counted at every level of the path and for their user. An application that came when a limit was
-// reached is kept out, with all its pods, until one that runs ends. It counts from its first pod that nothing else holds to its last.
+// Applications that run are counted in their queue, in every queue above, and for their user. An application that comes when one of these numbers is
+// at its limit waits for a slot, and so do all its pods. An application runs from the moment one of its pods is blocked by nothing (or only by its
+// back-off) until no pod of it wants to run any more (wants).
+//
+// Who gets the slot of an application that ends: the application that was submitted first below the highest queue that was exactly at its limit; and,
+// if the user was at the limit of users, the application of that user that was submitted first. Each must fit. See core/admission/freed_slot.go.
 
-// wants reports whether the pod makes its application want to run: it runs, or waits for nothing but limits, room and its turn.
+// wants reports whether the pod makes its application want to run: it runs, or only a limit, its back-off, room or its turn keeps it from running.
 func (r *record) wants() bool {
 	if r.state == Gone {
 		return false
@@ -22,7 +26,7 @@ func (r *record) wants() bool {
 	return false
 }
 
-// blockedByAppLimit reports whether a limit on applications holds the pod.
+// blockedByAppLimit reports whether a limit on applications blocks the pod.
 func (r *record) blockedByAppLimit() bool {
 	return r.blockedBy.Code == reason.MaxRunningApplications || r.blockedBy.Code == reason.UserMaxRunningApplications
 }
@@ -34,7 +38,7 @@ func (l *Ledger) slot(r *record, leaf *account) (reason.Reason, bool) {
 		return reason.Reason{}, true
 	}
 	if from := l.previousApplication(r); from != nil && from != app && from.slot.Runs {
-		l.effects.admit = true // it may leave a slot behind, and there may be somebody older who waits for one
+		l.effects.admit = true // its former application may end and free a slot, for which an older one may wait
 		return reason.Reason{Code: reason.MaxRunningApplications, Queue: string(leaf.path)}, false
 	}
 	return l.slotFor(leaf, l.userOf(r, leaf))
@@ -61,8 +65,8 @@ func (l *Ledger) slotFor(leaf *account, user string) (reason.Reason, bool) {
 	return l.slots.Fits(&leaf.admission, user, l.mode())
 }
 
-// mode: no application is admitted before an older one. So while the tree is old, or pods move to where a new one puts them, all new applications
-// wait, and until all that is there has been seen, those that any limit concerns. reexamine follows.
+// mode says which new applications may run. No application may start before an older one. So all new applications wait while the tree is out of date
+// or pods are being moved. Before the ledger leads, a new application waits if any limit covers it. reexamine runs afterwards.
 func (l *Ledger) mode() admission.Mode {
 	switch {
 	case l.queues.stale || l.moving:
@@ -78,7 +82,7 @@ func (l *Ledger) accountOf(a *admission.Application) *account {
 	return l.queues.accounts[a.Leaf.Path].apps[a.Name]
 }
 
-// startRunning lets the pods of an application go that runs from now on.
+// startRunning notes that an application has a slot from now on: its pods that waited for the slot are judged again.
 func (l *Ledger) startRunning(app *account) {
 	l.shares.noteActive(app.parent)
 	for _, r := range app.members { // each for itself: order does not matter

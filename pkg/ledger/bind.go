@@ -4,19 +4,25 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
-// What changes when a pod is bound, after it was released and reserved:
+// The fields that change when a pod is bound, after it was released and reserved:
 //
-//   - of the pod: its state and since; it leaves its class, the pods that ask for a queue, and those that show Unschedulable; its nomination has ended
-//     when it was reserved;
-//   - of its application and the queues above: one pod less is pending, one more runs (countPods). Usage and demand stay: it was charged when it was
-//     released. The application may start to run, and may leave Starting (see gate.go);
-//   - of the node: the pod is counted and listed there. Its room was taken when it was reserved;
-//   - the window has one pod less, and its group is reviewed.
+//   - record: state and since (step), inRoster (window.moved), listedOn and onNode (listOnNode), inRequest and inUnbound (unask),
+//     backlog (backlog.forget), class, which is nil from now on (classTable.move). assumedOn stays: Reserve set it. nomination is
+//     nil since Reserve;
+//   - account, of the application and every queue above: pending less 1, running plus 1 (countPods). usage and demand stay: they
+//     count the pod since its release;
+//   - account, of the application only: podCounts.Bound, BoundDrivers and BoundExecutors, and progress (tally). With that its state
+//     may become Running (see core/application/progress.go);
+//   - node: pods and ours (nodeTable.count), on (listOnNode). used and assumed stay: they count the pod since Reserve;
+//   - class: pods less 1. window: pods less 1, and the pod leaves reserved (moved). journal: one step more;
+//   - its group is reviewed, which counts Taken, Bound and reserved again (group.count).
 //
-// A pod that somebody else bound is charged now, as a release would.
+// A pod that was never charged here (bound by somebody else, or before this process began) is charged now: usage and demand count
+// it from now on, and assumedOn is set, with used and assumed of the node.
 
-// bind records that the pod has a node. Its charge stays where it is; a pod that was never charged here (bound by somebody else,
-// or before a restart) is charged to the queue it names, which enters the tree as a ghost if nobody declares it.
+// bind records that the pod has a node. A pod that is charged stays where it is. Another one is charged to the queue that its
+// binding names (Placed), else to the queue that it asks for. A name that is no path means the root. If the queue is not in the
+// tree, or has children, the pod is an orphan until the tree is rebuilt with it: as an undeclared queue, if nobody declares it.
 func (l *Ledger) bind(r *record, now int64) {
 	l.unask(r)
 	if r.state != Bound {

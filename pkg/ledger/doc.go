@@ -6,6 +6,7 @@
 // a pod goes through one function (set), which takes back what the old state put on the accounts and puts on what the new state asks for.
 // What follows from a change waits in a queue and is drained before the call returns (see effects).
 //
-// The package reads no clock (time is an argument, in nanoseconds since the Unix epoch), logs nothing, and never calls out while
-// it holds its lock: the caller acts on the values returned. Rules stand in pkg/core; here stands what they are asked about.
+// The package reads no clock (time is an argument, in nanoseconds since the Unix epoch) and logs nothing. While it holds its lock, it calls nothing
+// but two pure functions that it was given (Pod.Eligible, Options.Clock): the caller acts on the values returned. Rules stand in pkg/core; here stands what
+// they are asked about.
 package ledger

@@ -69,15 +69,17 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 	return withdraw
 }
 
-// mayPark: a gate would keep events from it, and one that asks for another queue now, or is too large by now, would not count where it is.
+// mayPark reports whether the pod may be the probe of its class. A pod with a scheduling gate may not: kube-scheduler would not ask about it. Neither
+// may a pod that asks for another queue by now, or is too large by now: it would count in the wrong place. Pods of a group that starts together go back
+// with their group.
 func (l *Ledger) mayPark(r *record) bool {
 	_, large := r.tooLarge(r.leaf)
 	return r.Gate == "" && !large && !r.group.startsTogether() && l.requests.byQueue[r.asked].leaf == r.leaf
 }
 
-// recall returns every released pod to Waiting: kube-scheduler tries them in order, so they were all released after the pod whose
-// attempt failed, and chosen while its charge counted. Those of its class would fail alike. The others would take what is its
-// siblings' turn now: in a queue that starts with hopeless classes, a window's worth for each of them, without end.
+// recall returns every released pod to Waiting. kube-scheduler tries pods in the order of their release, so all of these were released after the pod
+// whose attempt failed, and were chosen while its charge counted. Now that the charge is gone, they may not be next in order. Without recall, a queue
+// that begins with classes that fit nowhere would lose its turn for a whole window of other queues' pods with each of those classes.
 func (l *Ledger) recall(now int64) []UID {
 	rs := l.window.inOrderOfRelease()
 	uids := make([]UID, 0, len(rs))

@@ -40,7 +40,7 @@ type beginning struct {
 	passing  uint64 // the last time it was among those that an open gate lets pass
 }
 
-// gates is the gate of a leaf.
+// gates is what a leaf knows of its gate.
 type gates struct {
 	starting       []*account // in the order in which they began
 	accepted       []*account // those at the gate that ask for something, in their order
@@ -316,7 +316,7 @@ func startingOrder(a, b *account) int {
 	return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(a.slot.Submitted, b.slot.Submitted), queue.ComparePaths(queue.Path(a.slot.Name), queue.Path(b.slot.Name)))
 }
 
-// regate counts as demand what the gate would let pass were there room: of those in line, as many as may start now.
+// regate brings up to date which applications at the gate count as demand: only as many as the gate would let start now, in their order.
 func (t *startTimers) regate(leaf *account) {
 	n := 0
 	if leaf.gated && leaf.gateIsOpen() {
@@ -373,8 +373,9 @@ func (a *account) behind() reason.Reason {
 	return why
 }
 
-// startsTooMany says whether the application of a pod without a node is one too many that is starting by now: another one had its pod
-// bound by somebody else, or the queue was set to fewer.
+// startsTooMany reports whether a released pod must go back because more applications are starting than the gate allows. Its application yields if
+// none of its pods has a node, and maxStarting others have one or began to start earlier. That happens if somebody else bound a pod of
+// another application, or if maxStarting was lowered.
 func (r *record) startsTooMany() (reason.Reason, bool) {
 	a := r.app
 	if a.state != application.Starting || a.podCounts.Bound > 0 {
@@ -420,7 +421,7 @@ func (a *account) gateAt(now int64) *GateStatus {
 	})
 	for _, name := range sortedKeys(a.apps) {
 		app := a.apps[name]
-		// To a ledger that begins, it has been starting since the first of its pods that are left, which came last at the latest.
+		// A restarted ledger counts the start from the oldest pod that still exists; in the worst case that is the pod bound last.
 		if app.progress.Started && !app.podCounts.Progresses() && !app.single() && resource.SatAdd(app.progress.LastBound, s.Timeout) > now {
 			s.Memory.Started = append(s.Memory.Started, name)
 		}

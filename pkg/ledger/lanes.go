@@ -5,9 +5,9 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
-// A lane is one of 64 bits, and stands for a class: a queue or application whose set of lanes has it has a pod of that class below it that no limit
-// below or on that queue stops. So a walk down the tree asks one bit, and not every limit and pod, whether it can find a pod of a class there. Where
-// there are more classes than lanes, several share one (see book.LaneTable), and the walk looks again at the pod.
+// A lane is one of 64 bits and stands for a class, or for several where there are more than 64. If a queue's set contains the lane, a pod of that class
+// waits below it, and no limit there (on that queue or below it) stops it. So a walk down the tree looks at one bit instead of every limit and pod.
+// Where classes share a lane (see book.LaneTable), or drivers have it, the walk checks the limits for the pod that it found.
 
 // lanesOf returns the lanes in which something may be released from the account's subtree under its own limits.
 func (b *orderBooks) lanesOf(a *account) book.Lanes {

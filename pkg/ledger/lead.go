@@ -1,8 +1,8 @@
 package ledger
 
-// Lead ends the time in which the ledger only takes in what is there: from now on it decides. Applications without charged pods compete for the slots
-// that those with some leave, in order of submission, and what the statuses of Queues and pods keep is restored: see restore.go. So a restart does not depend on the
-// order in which pods and Queues are seen. It is called once everything is there; later calls only settle.
+// Lead ends the time in which the ledger only takes in what is there: from now on it decides. Applications with charged pods keep their slots. The
+// others get the remaining slots in order of submission. What the statuses of Queues and pods keep is restored: see restore.go. So a restart does not
+// depend on the order in which pods and Queues are seen. It is called once everything is there; later calls only settle.
 //
 // Until then the ledger is a standby: it observes, answers every read, and releases nothing.
 func (l *Ledger) Lead(now int64) {

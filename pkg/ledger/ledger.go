@@ -18,7 +18,8 @@ type Options struct {
 	Journal int
 	// Extenders: nodes may have room that only an extender knows of, so no class waits for room.
 	Extenders bool
-	// Clock is monotonic, in nanoseconds, and measures waits for the lock; nil: they are not measured. No decision reads it.
+	// Clock is monotonic, in nanoseconds, and measures waits for the lock; nil: they are not measured. No decision reads it. It must not call the
+	// ledger.
 	Clock func() int64
 }
 
@@ -36,10 +37,10 @@ type Ledger struct {
 	pods    map[UID]*record
 	classes classTable
 
-	// Applications: see applications.go.
+	// Applications, and who gets a freed slot: see applications.go.
 	leading         bool   // see Lead
 	moving          bool   // pods are being moved to where a new tree puts them
-	slotReasonsAsOf uint64 // the revision of slots when applications that are kept out were last told why
+	slotReasonsAsOf uint64 // the revision of slots when the applications without a slot were last told why
 	slots           admission.Slots
 
 	// The gates: see gate.go.
@@ -107,8 +108,8 @@ func (l *Ledger) Version() uint64 {
 	return l.version
 }
 
-// settle brings tree, shares' total and order books up to date. Every method that reads them calls it first, so that a burst of
-// ten thousand Queues or nodes costs one pass, not one each.
+// settle brings tree, shares' total and order books up to date. Every step that decides by them calls it first, so that a burst of
+// ten thousand Queues or nodes costs one pass, not one each. Reads do not call it: they show the state as of the last step (see Settle).
 func (l *Ledger) settle() {
 	rekey := l.queues.stale
 	if l.nodes.totalMoved {

@@ -6,8 +6,11 @@ import (
 )
 
 // nodeHolds owns for which group nodes are held, and what waits behind that group. core/gang says when it is a group's turn, and for how long; group_room.go
-// says which nodes those are: at most as many as the group has pods. A held node is closed to all other pods (node.isHeldFrom), and what came after the
-// group in its queue waits too.
+// says which nodes those are: at most as many as the group has pods. A held node is closed to all other pods (node.isHeldFrom), except to a pod for which
+// preemption made room on that node (nomination). What came after the group in its queue waits too.
+//
+// node.isHeldFrom is asked at two places. At a release, by arithmetic: nodeTable.fits and nodeTable.spaces (fits.go). In the attempt: NodesOpenTo names
+// the nodes to which pkg/app/candidates.go restricts kube-scheduler.
 //
 // It hears which groups of a walk lack room (lacksRoom), when nodes are held and when the group does not wait any more. It says whose turn it is, when
 // a hold ends, and which applications wait behind the group.

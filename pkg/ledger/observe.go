@@ -130,7 +130,7 @@ func (l *Ledger) forget(uid UID) {
 }
 
 // revise replaces what is known of the pod; false: nothing that counts changed. Charges follow the request; the queue a charge
-// lies on does not follow the label. ObservePod enters a pod that is not charged again, and clears left once it has.
+// lies on does not follow the label. The caller, ObservePod, then enters a pod again that is not charged, and clears formerApp.
 func (l *Ledger) revise(r *record, p Pod) bool {
 	if r.Pod.equal(p) {
 		return false

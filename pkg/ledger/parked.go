@@ -4,11 +4,12 @@ package ledger
 // released. A parked class may try again after one of these events:
 //
 //   - kube-scheduler asks again about the probe, since a queueing hint says that an event may have made room for it (Admitted);
-//   - the probe is bound, deleted, changed, or its queue is (wakeBehind, rejudgeParked);
+//   - the probe is bound, deleted or changed, or its queue changes (wakeBehind, rejudgeParked);
+//   - an attempt of the probe fails although it is parked: kube-scheduler keeps it no more, so no hint would come (Fail);
 //   - nodes are given back that were held for a group, or a nomination ends on a node where the class has room, or a plan nominates the probe.
 //
-// Then one pod of the class goes: that which is first in order, not the probe. If it is reserved, 2 may be on their way, then 4 and so on, up to the
-// window (see core/breaker).
+// Then one pod of the class goes: the one that is first in order, which may be the probe or another pod. If it is reserved, 2 may be on their way, then
+// 4 and so on, up to the window (see core/breaker).
 
 // wakeBehind reopens the class whose probe was bound, deleted or changed.
 func (r *record) wakeBehind() {
@@ -38,8 +39,8 @@ func (c *class) reopen() {
 }
 
 // Admitted tells PreEnqueue whether the pod may be in kube-scheduler's queue. kube-scheduler asks about a parked pod when one of its queueing hints
-// says that an event (a pod that ended, a node that changed) may have made room for it. That is noted for TakeWoken, which opens the class for one
-// pod: the order decides which pod gets the room, not the probe.
+// says that an event (a pod that ended, a node that changed) may have made room for it. So this question has an effect: it wakes a parked pod. TakeWoken
+// then opens the class for one pod. The order decides which pod that is; it need not be the probe.
 func (l *Ledger) Admitted(uid UID) (admitted, woken bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

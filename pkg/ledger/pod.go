@@ -47,7 +47,7 @@ type Pod struct {
 	// Class is equal for pods that every filter would judge alike.
 	Class string
 	// Eligible reports whether the pod may use a node of these facts (Node.Facts) as far as the node itself decides; nil: any usable
-	// node. Pods of one class have equal ones. It must be pure: it is called under the lock.
+	// node. Pods of one class have equal ones. It is called under the lock: it must be pure and must not call the ledger.
 	Eligible func(facts any) bool
 	// Node is where the pod is bound, "" while it is not.
 	Node string
@@ -58,7 +58,7 @@ type Pod struct {
 	// Announced is since when the pod shows that this scheduler is about to evict it (condition DisruptionTarget), unix nanoseconds; 0: it
 	// does not.
 	Announced int64
-	// Gate names the PreEnqueue plugin of another party that holds the pod, "" if none does.
+	// Gate names the PreEnqueue plugin of another party that blocks the pod, "" if none does.
 	Gate string
 	// Shown is the sentence of the pod's Queued condition, "" where it shows none.
 	Shown string
@@ -66,7 +66,7 @@ type Pod struct {
 	Unschedulable string
 }
 
-// State says where a pod of ours is on its way.
+// State is the stage that a pod of ours has reached.
 type State uint8
 
 const (
@@ -80,7 +80,7 @@ const (
 	Parked
 	// Bound pods run, or are about to.
 	Bound
-	// Gone pods are unbound and being deleted; nothing of them is on any account.
+	// Gone pods are on no account: they have no node and are being deleted, or were forgotten. A new pod is Gone until it is entered.
 	Gone
 )
 
@@ -101,7 +101,7 @@ type record struct {
 	group      *group      // the pod group that it names
 	assumedOn  *node       // where its room is taken: on a node that had some, then on its own
 	nomination *nomination // where room is kept for it while it waits: see nominations.go
-	victim     *victim     // it is to go: see victims.go
+	victim     *victim     // it is to go: see evictions.go
 	listedOn   *node       // see listOnNode
 
 	ticket       uint64 // of the last release; never changes while kube-scheduler holds the pod
@@ -156,7 +156,8 @@ func (r *record) blocked() bool { return r.blockedBy.Code != "" }
 // footprint is what a pod has put on the accounts of its leaf; set undoes and redoes it.
 type footprint struct {
 	charged, demands, queued bool
-	wants, limited           bool // see applications.go
+	wants                    bool // its application wants to run because of it: see applications.go
+	limited                  bool // it wants to run, and a limit on applications blocks it
 	doubted                  bool // see gate.go
 }
 

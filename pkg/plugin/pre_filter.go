@@ -11,8 +11,8 @@ import (
 )
 
 // PreFilter implements fwk.PreFilterPlugin: limits and queues may have changed since the release. It also
-// returns the nodes to which the cycle is restricted, and stores which nodes are held from the pod. Skip:
-// Filter has nothing to check, which is the usual case.
+// returns the nodes to which the cycle is restricted, and stores which nodes are closed because other pods are
+// nominated there. Skip: Filter has nothing to check, which is the usual case.
 func (p *Plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod, _ []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
 	if refusal := status(p.ledger.Recheck(ledger.UID(pod.UID))); refusal != nil {
 		return nil, refusal

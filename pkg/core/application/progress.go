@@ -1,5 +1,14 @@
 package application
 
+// When an application leaves Starting. The first of these counts:
+//
+//   - a pod that is no driver has a node; if no driver is known, an executor or a second pod has one (Pods.Progresses in state.go);
+//   - its driver had a node and has none any more: it has ended, failed or is being deleted (Next);
+//   - it turns out to be an application of one pod (Next);
+//   - its queue's startingTimeout has passed since its first pod got a node, or, while none has one, since it began to hold resources (Since;
+//     starting_timeout.go has the timeout, Ledger.endStarts in pkg/ledger/gate.go applies it);
+//   - it holds nothing any more: then it is Accepted or Completing, and starts again with its next pod (StateOf in state.go).
+
 // Progress is what an application has shown since it last held nothing, as far as its current pods do not tell
 // it. The zero value is the progress of an application that holds nothing.
 type Progress struct {
@@ -25,8 +34,8 @@ type Look struct {
 
 // Next returns the progress after a look. measured is true if this look ends the start, which took so many
 // nanoseconds from the first bound pod to the last. YuniKorn StateAware: an application leaves Starting with
-// its second allocation; here it leaves with the first pod that is no driver (see Pods.Progresses), or when its
-// driver has ended. The third way, its queue's startingTimeout, is up to the caller: see LearntTimeout.
+// its second allocation; here it leaves with the first pod that is no driver, or with its second pod if no
+// driver is known (see Pods.Progresses), or when its driver has ended. startingTimeout is up to the caller.
 func (p Progress) Next(l Look) (next Progress, took int64, measured bool) {
 	switch {
 	case l.Pods.Holding == 0:

@@ -6,6 +6,8 @@ import (
 	"time"
 )
 
+// How long an application may be Starting. What else ends that state is in progress.go.
+
 const second int64 = 1_000_000_000
 
 // Bounds of the starting timeout that a queue learns, in nanoseconds.

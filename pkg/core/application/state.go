@@ -11,7 +11,7 @@ const (
 	// Accepted: none of its pods holds resources.
 	Accepted State = iota
 	// Starting: in a StateAware queue, its first pods hold resources, and it has not shown yet that more of
-	// its pods come to run.
+	// its pods come to run. progress.go says when it leaves this state.
 	Starting
 	// Running: it holds resources and is not starting.
 	Running

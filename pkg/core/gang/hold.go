@@ -19,8 +19,8 @@ type Wait struct {
 
 // Holds says for which group nodes are held. G names groups; its zero value is none.
 //
-// The first group of a walk has its turn that has waited for Patience, and for which nodes were held least often. The ledger looks
-// for the nodes, and says what comes of it: Hold, or PassOver.
+// Among the groups that have waited for Patience, those with the fewest holds come first, in walk order. The ledger looks for the
+// nodes, and says what comes of it: Hold, or PassOver.
 type Holds[G comparable] struct {
 	Group G     // for which nodes are held
 	Until int64 // when they are given back at the latest
