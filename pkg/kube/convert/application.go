@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -53,7 +52,7 @@ var recognisers = []recogniser{
 	{kind: "training", id: label("training.kubeflow.org/job-name"), role: trainingRole},
 	{kind: "yunikorn", id: yunikornApplicationOf},
 	{kind: "podgroup", id: label("scheduling.x-k8s.io/pod-group")},
-	{kind: "jobset", id: label("jobset.sigs.k8s.io/jobset-name")},
+	{kind: "jobset", id: label("jobset.sigs.k8s.io/jobset-name"), role: jobSetRole},
 	{kind: "job", id: jobOf},
 }
 
@@ -127,30 +126,68 @@ var sparkRoles = map[string]application.Role{
 }
 
 // rayCluster returns the RayCluster that a pod is part of or submits a RayJob to.
-//
-// The labels do not join the two: KubeRay's submitter carries the name of the RayJob but not of its cluster, and the
-// pods of the cluster carry only the cluster's name, which ends in random characters. But the submitter has the address
-// that it submits to, "<cluster>-head-svc.<namespace>...", that of the cluster's head service. If a RayCluster names its
-// head service otherwise, the submitter is a Job of its own. The pods of the cluster cannot be named after the RayJob
-// instead, because only the head shows that a RayJob made it.
 func rayCluster(pod *corev1.Pod) string {
 	if cluster := pod.Labels["ray.io/cluster"]; cluster != "" {
 		return cluster
 	}
-	if pod.Labels["ray.io/originated-from-crd"] != "RayJob" || len(pod.Spec.Containers) == 0 {
+	return rayJobCluster(pod)
+}
+
+// rayJobCluster returns the RayCluster that a pod submits a RayJob to, "" if it submits none.
+//
+// The labels do not join the two. The pods of the cluster carry only its name, which ends in random characters. The
+// submitter is a pod of a Job that is named after the RayJob. KubeRay labels it only from version 1.7 on, and not with
+// the cluster's name. But every version since 1.1 tells the first container what to submit and where: to the address of
+// the cluster's head service, "<cluster>-head-svc.<namespace>...". If a RayCluster names its head service otherwise, the
+// submitter is a Job of its own. The pods of the cluster cannot be named after the RayJob instead, because only the head
+// shows that a RayJob made it.
+func rayJobCluster(pod *corev1.Pod) string {
+	job := jobOf(pod)
+	if job == "" || len(pod.Spec.Containers) == 0 {
 		return ""
 	}
-	for _, env := range slices.Backward(pod.Spec.Containers[0].Env) { // of two of a name the container sees the last
-		if env.Name == "RAY_DASHBOARD_ADDRESS" {
-			host, _, _ := strings.Cut(env.Value, ".")
-			cluster, found := strings.CutSuffix(host, "-head-svc")
-			if !found {
-				return ""
-			}
-			return cluster
+	var id, address string
+	for _, env := range pod.Spec.Containers[0].Env { // of two of a name the container sees the last
+		switch env.Name {
+		case "RAY_JOB_SUBMISSION_ID":
+			id = env.Value
+		case "RAY_DASHBOARD_ADDRESS":
+			address = env.Value
 		}
 	}
-	return ""
+	service, _, _ := strings.Cut(address, ".")
+	cluster, found := strings.CutSuffix(service, headService)
+	if id == "" || !found || cluster == "" {
+		return ""
+	}
+	return uncutCluster(job, cluster)
+}
+
+const headService = "-head-svc"
+
+// uncutCluster returns the name of a RayCluster, given the start of its head service's name. KubeRay before 1.4 keeps
+// only the last 50 characters of that name, and makes the first one a letter. It names the cluster that it makes for a
+// RayJob after the RayJob, and so the Job that submits to it.
+func uncutCluster(job, cluster string) string {
+	made := job + "-raycluster-" + cluster[max(0, len(cluster)-5):]
+	if len(cluster) == min(len(made), 50-len(headService)) && strings.HasSuffix(made, cluster[1:]) {
+		return made
+	}
+	return cluster
+}
+
+// jobSetRole knows roles where the JobSet names a coordinator. All pods of the set then carry the address of that one
+// pod, which starts with its hostname.
+func jobSetRole(pod *corev1.Pod) application.Role {
+	coordinator, _, _ := strings.Cut(pod.Labels["jobset.sigs.k8s.io/coordinator"], ".")
+	switch coordinator {
+	case "":
+		return application.None
+	case pod.Spec.Hostname:
+		return application.Driver
+	default:
+		return application.Executor
+	}
 }
 
 // jobOf returns the batch Job of a pod, by label, or by owner where the Job selects its pods itself (spec.manualSelector) and they are not
