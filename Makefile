@@ -61,7 +61,7 @@ STARTS_CLUSTER := pkg/localcluster
 # What costs time per pod or per event.
 HOT_PATHS := ./pkg/dispatch/... ./pkg/ledger/... ./pkg/core/ordering/... ./pkg/core/fairshare/... ./pkg/app
 
-.PHONY: help build tools generate verify lint test test-unit test-integration test-sim test-long demo bench clean
+.PHONY: help build tools generate verify lint test test-unit test-integration test-sim test-long test-operators demo bench clean
 
 help: ## show this list
 	@echo 'Fairway: hierarchical fair-share scheduling for Kubernetes'
@@ -117,6 +117,10 @@ test-sim: ## run each simulation in 100,000 random worlds with faults (RUNS chan
 
 test-long: tools ## run the control plane tests with storms and kills at full length
 	@$(GO_TEST) -p=1 -parallel=1 -count=1 -timeout=1h ./test/integration ./test/e2e -long
+
+test-operators: tools ## run JobSet, the Training operator and KubeRay under Fairway on a real control plane; builds them first (minutes)
+	@hack/build-operators.sh
+	@$(GO_TEST) -parallel=1 -count=1 -timeout=30m ./test/integration -run=^TestOperators -operators
 
 demo: build tools ## start a local cluster with Fairway and show fair sharing; DEMO_ARGS=--once runs through and ends
 	@bin/fairway-demo $(DEMO_ARGS)

@@ -118,7 +118,7 @@ func (tr *tree) add(name string, data []byte) error {
 	if path.Ext(base) != ".go" || slices.Contains(strings.Split(name, "/"), "testdata") {
 		return nil
 	}
-	// hack/tools is a module of its own and holds no Go code of ours; hack/promql is one, and what it holds is ours.
+	// hack/tools is a module of its own and holds no Go code of ours; hack/promql and those of hack/operators are, and what they hold is ours.
 	if strings.HasPrefix(name, "hack/tools/") {
 		return nil
 	}
