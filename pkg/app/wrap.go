@@ -53,7 +53,10 @@ func (s *Scheduler) failureHandler(upstream scheduler.FailureHandlerFn) schedule
 			s.Scheduler.SchedulingQueue.Done(info.Pod.UID)
 			s.dispatcher.Failed(uid, failure, now(), nil)
 		} else {
-			s.dispatcher.Failed(uid, failure, now(), func() { upstream(ctx, f, info, st, n, start) })
+			s.dispatcher.Failed(uid, failure, now(), func() {
+				s.planner.Kick() // it may have requested a round, which need not wait for what upstream writes
+				upstream(ctx, f, info, st, n, start)
+			})
 		}
 		s.Kick()
 	}

@@ -15,6 +15,9 @@ func (l *Ledger) claims(w *preemption.World, again []*record, all bool) {
 		if a.starving == nil || a.starving.pause.Until > l.now && !all {
 			continue
 		}
+		if !all {
+			a.starving.requested = false
+		}
 		for _, k := range kinds {
 			since := a.starving.clocks[k].Claimed
 			if since == 0 && all && a.timeout(k).InForce() {

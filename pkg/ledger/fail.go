@@ -32,7 +32,10 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 	case r == nil || !r.state.inWindow():
 		return []UID{uid}
 	}
-	l.failNomination(r, now)
+	l.requestRound(r, now)
+	if !r.nominatedElsewhere() {
+		l.failNomination(r, now)
+	}
 	defer l.keepMadeRoom(r)
 	defer l.drain()
 	tried, c := r.state == Released, r.class

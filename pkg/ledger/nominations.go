@@ -192,6 +192,10 @@ func (l *Ledger) tendNominations(now int64) {
 			l.endNomination(r)
 		case preemption.Fails:
 			l.failNomination(r, now)
+		case preemption.Keeps:
+			if r.state == Parked && in.RoomThere && r.hasNomination() {
+				l.window.wake(r) // no event need tell kube-scheduler so
+			}
 		}
 	}
 }

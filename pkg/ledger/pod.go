@@ -113,6 +113,7 @@ type record struct {
 	inherited    bool // another process wrote the condition that it shows
 	doubtful     bool // its last failure was one to bind it, its first in a row
 	unjudged     bool // it is to be judged again: see effects
+	misfit       bool // its attempt is about to fail, and requests a round: see Misfit
 	book.Item
 	inRoster int32 // place among the released, reserved or parked pods
 	onNode   int32 // place among the pods of listedOn

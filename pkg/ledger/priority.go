@@ -54,11 +54,3 @@ func (l *Ledger) keepMadeRoom(r *record) {
 func (r *record) preemptedItself() bool {
 	return r.Nominated != "" && (r.nomination == nil || r.nomination.claim == nil)
 }
-
-// HasNomination reports whether the pod is nominated by a plan.
-func (l *Ledger) HasNomination(uid UID) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	r := l.pods[uid]
-	return r != nil && r.nomination != nil && r.nomination.claim != nil
-}

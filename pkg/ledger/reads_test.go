@@ -15,8 +15,8 @@ import (
 // steps are the methods that take something in, decide something, or take note of what was done. All others are reads.
 var steps = []string{
 	"Admitted", "Adopt", "Announced", "Backlog", "Candidates", "Choose", "PendingActions", "Evicted", "EvictionFailed", "Fail", "ForgetPodGroup", "ForgetNode",
-	"ForgetPod", "ForgetQueue", "Lead", "LookAtStarvation", "MadeRoom", "Nominated", "ObserveBadQueue", "ObserveUnlisted", "ObservePodGroup", "ObserveNode",
-	"ObservePod", "ObserveQueue", "Permit", "Preemption", "Recheck", "Rehearse", "Rejected", "Repair", "Reserve", "RetireQueue", "Settle", "Survey",
+	"ForgetPod", "ForgetQueue", "Lead", "LookAtStarvation", "MadeRoom", "Misfit", "Nominated", "ObserveBadQueue", "ObserveUnlisted", "ObservePodGroup",
+	"ObserveNode", "ObservePod", "ObserveQueue", "Permit", "Preemption", "Recheck", "Rehearse", "Rejected", "Repair", "Reserve", "RetireQueue", "Settle", "Survey",
 	"TakeConditionUpdates", "TakeWoken", "RetryConditionUpdate", "WhatPreemption", "Withdrawn",
 }
 

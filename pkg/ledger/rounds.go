@@ -27,8 +27,12 @@ type rounds struct {
 func (r *rounds) claimOpens() { r.plannedAsOf, r.pace.Vain = 0, 0 }
 
 // due says whether a round is due for a queue whose claim is open, and when it will be.
-func (r *rounds) due(s preemption.Settings, pause preemption.Pause, version uint64, now int64) (due bool, next int64) {
-	return r.pace.Next(r.pace.Interval(s.Interval), pause.Until, r.plannedAsOf != version+1, now)
+func (r *rounds) due(s preemption.Settings, q *starving, version uint64, now int64) (due bool, next int64) {
+	interval, changed := r.pace.Interval(s.Interval), r.plannedAsOf != version+1
+	if q.requested && !s.ObserveOnly { // nobody waits for a plan that is only observed
+		interval, changed = r.pace.IntervalOnRequest(s.Interval), true
+	}
+	return r.pace.Next(interval, q.pause.Until, changed, now)
 }
 
 // begins notes a round that begins.

@@ -26,6 +26,8 @@ var kinds = [...]preemption.Kind{preemption.BelowGuaranteed, preemption.BelowFai
 type starving struct {
 	clocks [len(kinds)]preemption.Clock
 	pause  preemption.Pause
+	// requested: since the last round that looked at its claims, the attempt of one of its pods has failed. See Ledger.Misfit.
+	requested bool
 }
 
 func (s *starving) claiming() bool {
@@ -43,6 +45,16 @@ func (a *account) mayClaim() bool {
 		}
 	}
 	return false
+}
+
+// requestRound makes the next round due sooner if the queue is starved beyond a timeout. Whether it still is decides the next look at its
+// clocks.
+func (s *starving) requestRound(a *account, now int64) {
+	for _, k := range kinds {
+		if at := s.clocks[k].Due(a.timeout(k)); s.clocks[k].Claimed != 0 || at != 0 && at <= now {
+			s.requested = true
+		}
+	}
 }
 
 // LookAtStarvation brings the clocks up to date and opens and closes claims. due: a round of preemption is due. next is when one is due
@@ -82,7 +94,7 @@ func (l *Ledger) LookAtStarvation(now int64) (due bool, next int64) {
 			soonest(s.clocks[k].Due(a.timeout(k)))
 		}
 		if s.claiming() {
-			is, at := p.due(settings, s.pause, l.version, now)
+			is, at := p.due(settings, s, l.version, now)
 			due = due || is
 			soonest(at)
 		}
@@ -146,6 +158,7 @@ func (l *Ledger) lookAtClock(a *account, demand resource.List, tried onTrial, no
 	if !a.starving.claiming() {
 		a.starving.pause = preemption.Pause{}
 	}
+	a.starving.requested = a.starving.requested && a.starving.below()
 }
 
 // onTrial is what queues are charged with for released pods.

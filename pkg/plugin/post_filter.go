@@ -7,6 +7,7 @@ import (
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/feature"
 
@@ -36,12 +37,16 @@ func newByPriority(ctx context.Context, h fwk.Handle) (*byPriority, error) {
 	return b, nil
 }
 
-// PostFilter implements fwk.PostFilterPlugin: inside its leaf queue, and only there, a pod may preempt pods of
-// lower priority. Between queues, planning decides.
+// PostFilter implements fwk.PostFilterPlugin. Between queues, planning decides, in a goroutine of its own: a pod
+// for which a plan makes room is answered with its nomination, and a pod of a starved queue requests a round.
+// Inside its leaf queue, and only there, a pod may preempt pods of lower priority.
 func (p *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
 	uid := ledger.UID(pod.UID)
-	if p.ledger.HasNomination(uid) {
-		return nil, fwk.NewStatus(fwk.Unschedulable) // its room is being made already, and its nomination stays
+	switch node := p.ledger.Misfit(uid); {
+	case node != "":
+		return framework.NewPostFilterResultWithNominatedNode(node), nil
+	case p.ledger.HasNomination(uid):
+		return nominateNone, fwk.NewStatus(fwk.Unschedulable) // it did not fit where room was made for it
 	}
 	result, status := nominateNone, fwk.NewStatus(fwk.Unschedulable)
 	if p.byPriority.outranked = p.ledger.Outranked(uid); len(p.byPriority.outranked) > 0 {

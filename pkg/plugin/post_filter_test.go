@@ -24,6 +24,7 @@ import (
 	schedulermetrics "k8s.io/kubernetes/pkg/scheduler/metrics"
 	st "k8s.io/kubernetes/pkg/scheduler/testing"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
@@ -192,4 +193,40 @@ func TestPodsThatDoNotPreemptByPriority(t *testing.T) {
 	c := newCycle(t, highPod().PreemptionPolicy(v1.PreemptNever))
 	c.runs("low", "a", 0, nil)
 	c.want("") // upstream keeps the nomination it has
+}
+
+// The room of a pod is made on one of two nodes, and it is tried on a third that has room by the ledger's arithmetic alone.
+func TestAClaimantIsAnsweredWithItsNomination(t *testing.T) {
+	c := newCycle(t, highPod().Priority(0))
+	c.ledger.Fail("high", ledger.NoFit, 1)
+	spec := queue.DefaultSpec()
+	spec.Preemption.FairShareTimeout = queue.Timeout{Stated: true, Nanoseconds: 1e9}
+	c.ledger.ObserveQueue(queue.Declaration{Path: "root.a", Spec: spec})
+	cpu := resource.Of(resource.Entry{Name: resource.CPU, Value: 1000})
+	for _, name := range []string{"one", "two"} {
+		c.ledger.ObserveNode(ledger.Node{Name: "on-" + name, Allocatable: cpu, Usable: true})
+		c.runs(name, "b", 0, nil)
+	}
+	const now = 100e9
+	c.ledger.LookAtStarvation(now - 1e9)
+	c.ledger.LookAtStarvation(now)
+	w, open := c.ledger.Preemption(now)
+	if !open {
+		t.Fatal("no claim is open")
+	}
+	plan := preemption.Make(w, c.ledger.Feasibility(w))
+	c.ledger.Adopt(w, plan, now)
+	c.ledger.TakeWoken(now)
+	if len(plan.Victims) != 1 || !c.ledger.HasNomination("high") {
+		t.Fatalf("the plan is %+v", plan)
+	}
+	c.ledger.ObserveNode(ledger.Node{Name: "another", Allocatable: cpu, Usable: true})
+	if r, ok := c.ledger.Choose(now); !ok || r.UID != "high" {
+		t.Fatal("the pod is not tried on the other node")
+	}
+	c.want(w.Nodes[plan.Claims[0].Nominations[0].Node].Name)
+	c.ledger.Fail("high", ledger.NoFit, now)
+	if !c.ledger.HasNomination("high") {
+		t.Error("its nomination has ended")
+	}
 }

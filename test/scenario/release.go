@@ -61,6 +61,7 @@ func (to *releasing) place(r ledger.Release) error {
 	p := &to.pods[to.find(string(r.UID))]
 	node := to.firstFit(p)
 	if node == "" {
+		to.ledger.Misfit(r.UID)
 		to.fail(r.UID, ledger.NoFit)
 		for _, uid := range to.ledger.ToReject() {
 			to.fail(uid, ledger.Refused)

@@ -182,6 +182,7 @@ func (s *steady) schedule() error {
 		m := s.pods[r.UID]
 		node := s.fit(m, waits)
 		if node == "" {
+			s.l.Misfit(r.UID)
 			s.l.Fail(r.UID, ledger.NoFit, s.now)
 			for _, uid := range s.l.ToReject() {
 				delete(waits, uid)

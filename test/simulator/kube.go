@@ -107,11 +107,23 @@ func (w *World) attempt(p *pod) {
 		w.kube.busy = false
 		w.underWay--
 		if node == "" {
-			w.failed(p, failure)
+			w.misfit(p, failure)
 			return
 		}
 		w.reserve(p, node)
 	})
+}
+
+// misfit ends a cycle that found no node: PostFilter, where nothing broke, and then the failure handler.
+func (w *World) misfit(p *pod, f ledger.Failure) {
+	nominated := ""
+	if f != ledger.Errored {
+		nominated = w.Ledger.Misfit(p.UID)
+	}
+	w.failed(p, f)
+	if nominated != "" && !w.Ledger.HasNomination(p.UID) {
+		w.fail("pod %s was told that it is nominated to %s, and its failure ended that", p.UID, nominated)
+	}
 }
 
 func (w *World) firstFit(p ledger.Pod) string {

@@ -219,3 +219,52 @@ func TestThePaceOfRounds(t *testing.T) {
 		t.Errorf("after one that nominated: %+v", p)
 	}
 }
+
+func TestThePaceOfRoundsThatAttemptsAskFor(t *testing.T) {
+	for name, c := range map[string]struct {
+		pace         preemption.Pace
+		stated, want int64
+	}{
+		"long after the last round":              {preemption.Pace{}, 3600, 1},
+		"the shortest interval":                  {preemption.Pace{}, 1, 1},
+		"the last nominated nobody":              {preemption.Pace{Vain: 1}, 3, 6},
+		"the last nominated nobody, long":        {preemption.Pace{Vain: 1}, 3600, 3600},
+		"the last left something to the next":    {preemption.Pace{Rest: true}, 3600, 3600},
+		"the last left something, nobody gained": {preemption.Pace{Vain: 2, Rest: true}, 3, 12},
+	} {
+		if got := c.pace.IntervalOnRequest(c.stated * second); got != c.want*second {
+			t.Errorf("%s: %d, want %d", name, got/second, c.want)
+		}
+	}
+}
+
+// However many attempts fail, rounds are a second apart, and those in vain no more than one above what they would be without these
+// attempts.
+func TestAStormOfAttemptsIsNoStormOfRounds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		stated := rapid.Int64Range(1, 100).Draw(t, "interval") * second
+		useful := rapid.IntRange(0, 5).Draw(t, "rounds that nominate")
+		var p preemption.Pace
+		var made []int64
+		for now := second; now <= 200*second; now += second / 10 { // an attempt fails at every look
+			if due, next := p.Next(p.IntervalOnRequest(stated), 0, true, now); !due {
+				if next <= now {
+					t.Fatalf("at %d the next look is at %d", now, next)
+				}
+				continue
+			}
+			made = append(made, now)
+			p.LastRound = now
+			p = p.Made(len(made) <= useful, false)
+		}
+		for i := 1; i < len(made); i++ {
+			least := second
+			if vain := i - useful; vain > 0 {
+				least = (preemption.Pace{Vain: vain}).Interval(stated)
+			}
+			if gap := made[i] - made[i-1]; gap < least {
+				t.Fatalf("round %d is made %d after the one before, with %d that nominate", i+1, gap, useful)
+			}
+		}
+	})
+}

@@ -4,6 +4,10 @@ package preemption
 // labels of nodes.
 const longestInterval = 30 * second
 
+// shortestInterval is the time between two rounds if attempts of pods ask for the second one. It is also the shortest interval that can
+// be stated.
+const shortestInterval = second
+
 // Pace is when rounds of preemption are made. The zero Pace is that of a process that has made none.
 type Pace struct {
 	// LastRound is when the last round was made, unix nanoseconds; 0: none was.
@@ -18,6 +22,16 @@ type Pace struct {
 // Interval is the time between two rounds, where stated is that of Settings.
 func (p Pace) Interval(stated int64) int64 {
 	return min(stated<<min(p.Vain, 4), max(stated, longestInterval))
+}
+
+// IntervalOnRequest is the time between two rounds if an attempt of a pod has asked for the second one: the pod's queue is starved beyond
+// its timeout. Such attempts may come by the thousand, so they wait for the whole interval after a round that nominated nobody, and after
+// one that left something to the next: what a round may take is meant for an interval.
+func (p Pace) IntervalOnRequest(stated int64) int64 {
+	if p.Vain > 0 || p.Rest {
+		return p.Interval(stated)
+	}
+	return min(stated, shortestInterval)
 }
 
 // Next says whether a round is due for a queue whose claim is open, and when it will be. changed: something has changed since the last
