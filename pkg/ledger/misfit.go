@@ -20,7 +20,7 @@ func (l *Ledger) Misfit(uid UID) (node string) {
 
 // nominatedElsewhere: the pod is tried on other room than that which a plan makes for it. If that attempt fails, the nomination stays.
 func (r *record) nominatedElsewhere() bool {
-	return r.hasNomination() && r.state == Released && r.assumedOn != r.nomination.node && !r.group.open()
+	return r.hasNomination() && r.state == Released && r.assumedOn != r.nomination.node && !r.group.startsTogether()
 }
 
 // requestRound follows the failed attempt of a pod: see Misfit.
