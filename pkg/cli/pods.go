@@ -15,8 +15,8 @@ import (
 const whyLong = `Say why a pod waits: the one thing that stops it, with numbers; what is ahead of it; who holds what it needs; and the
 smallest changes that would let it start.
 
-It is running, next (would be released now), waiting (for its turn), room (no node has room), held (by a limit or
-another rule), parked (nodes have room, and it fitted none when it was tried), or refused (no queue takes it).`
+It is running, next (would be released now), waiting (for its turn), room (no node has room), held (blocked by a
+limit or another rule), parked (nodes have room, and it fitted none when it was tried), or refused (no queue takes it).`
 
 const whyExample = `  # One pod
   kubectl fairway why my-pod -n team-a

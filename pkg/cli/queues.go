@@ -19,7 +19,7 @@ above them, have applications that are starting.
 
 With --with, cells that would change show both values, and below stand the applications that would start, those that
 no longer would, and the queues that would fall under their guarantee: they have less than they are guaranteed and ask
-for, or their parent's steady share does not cover the guarantees in it.`
+for, or their parent's steady fair share does not cover the guarantees in it.`
 
 const treeExample = `  # All queues, or one and those below it
   kubectl fairway tree

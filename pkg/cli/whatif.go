@@ -127,7 +127,7 @@ func (w *world) starting() map[applicationKey]bool {
 }
 
 // shortfalls are guarantees that queues do not have: a queue has less than it is guaranteed and asks for, or
-// the guarantees below its parent sum to more than the parent's steady share. It names the first resource of
+// the guarantees below its parent sum to more than the parent's steady fair share. It names the first resource of
 // each.
 func shortfalls(s ledger.Snapshot) []report.Shortfall {
 	var all []report.Shortfall

@@ -92,8 +92,8 @@ func (r *record) backlogged() Backlogged {
 }
 
 // Backlog takes a look at up to n pods in the order of the dispatch, probes counted twice. show: those that have waited for room for as long as after, in
-// nanoseconds, in every look, and do not say so. unshow: those that say so although a rule holds them, or although limits would not let them
-// run together with those before them; of the pods beyond n that is not known, so they are left as they are unless something holds them now.
+// nanoseconds, in every look, and do not say so. unshow: those that say so although a rule blocks them, or although limits would not let them
+// run together with those before them; of the pods beyond n that is not known, so they are left as they are unless a rule blocks them now.
 //
 // A pod that shows it already is left alone, also when room appears: upstream takes the condition back by binding.
 func (l *Ledger) Backlog(n int, after, now int64) (show, unshow []Backlogged) {

@@ -102,7 +102,7 @@ func (l *Ledger) settleApplication(app *account) {
 	l.follow(app)
 }
 
-// judge asks again what holds a pod that waits or is parked.
+// judge asks again what blocks a pod that waits or is parked.
 func (l *Ledger) judge(r *record) {
 	switch r.state {
 	case Waiting:

@@ -27,7 +27,7 @@ func TestLeavingCountsChargedPodsAndQueuesBelow(t *testing.T) {
 	f.pod("released", "a.b", request(none)) // asks for nothing, and is charged all the same
 	f.wantPods(f.choose(), "released")
 	f.pod("bound", "a.b", boundTo("node"))
-	f.pod("ghost", "a.gone", boundTo("node"))
+	f.pod("undeclared", "a.gone", boundTo("node"))
 	f.wantLeaving()
 
 	f.declare("root.a", deleting)
@@ -43,10 +43,10 @@ func TestLeavingCountsChargedPodsAndQueuesBelow(t *testing.T) {
 	f.forget("released", "bound")
 	f.wantLeaving(Leaving{Path: "root.a", Pods: 2, Children: 3}, Leaving{Path: "root.a.b"})
 	f.ForgetQueue("root.a.b")
-	f.ForgetQueue("root.a.c") // a ghost from here on, with the pod next door
+	f.ForgetQueue("root.a.c") // undeclared from here on, with the pod next door
 	f.ForgetQueue("root.a.unreadable")
 	f.wantLeaving(Leaving{Path: "root.a", Pods: 2})
-	f.forget("next-door", "ghost")
+	f.forget("next-door", "undeclared")
 	f.wantLeaving(Leaving{Path: "root.a"})
 	if _, busy := f.Leaving(); busy {
 		t.Error("nothing is under way, and it counts as busy")

@@ -212,7 +212,7 @@ func (l *Ledger) wait(r *record, now int64) {
 	l.step(r, now, a.leaf, Waiting, l.blockIn(r, a.leaf, now))
 }
 
-// blockIn returns what holds a pod in its leaf, nothing if it may be released.
+// blockIn returns what blocks a pod in its leaf, nothing if it may be released.
 func (l *Ledger) blockIn(r *record, leaf *account, now int64) reason.Reason {
 	if why, large := r.tooLarge(leaf); large {
 		return why

@@ -68,26 +68,26 @@ func TestQueueThatCannotBeReadKeepsItsLastGoodState(t *testing.T) {
 	f.wantState("q", "Waiting - QueueNotFound")
 }
 
-func TestBoundPodsOfUndeclaredQueuesBecomeGhostsCountedInAncestors(t *testing.T) {
+func TestBoundPodsOfUndeclaredQueuesCountInAncestors(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.declare("root.a")
 	f.pod("p", "a.gone.deep", boundTo("node"))
 	for _, q := range []queue.Path{"root", "root.a", "root.a.gone", "root.a.gone.deep"} {
 		f.wantUsage(q, "cpu=1 memory=4Gi")
 	}
-	ghost := f.queue("root.a.gone")
-	if ghost.Declared || !ghost.InTree || ghost.Spec.Weight != 0 {
-		t.Errorf("got %+v", ghost)
+	undeclared := f.queue("root.a.gone")
+	if undeclared.Declared || !undeclared.InTree || undeclared.Spec.Weight != 0 {
+		t.Errorf("got %+v", undeclared)
 	}
 	f.pod("q", "a.gone.deep")
 	f.wantState("q", "Waiting - QueueNotFound")
 	f.pod("r", "a")
 	f.wantState("r", "Waiting - QueueNotLeaf")
 	f.forget("p")
-	f.wantState("r", "Waiting root.a") // the ghosts left with their last pod
+	f.wantState("r", "Waiting root.a") // the undeclared queues left with their last pod
 	for _, q := range f.Snapshot().Queues {
 		if !q.Declared && q.Path != queue.Root {
-			t.Errorf("ghost %s stays", q.Path)
+			t.Errorf("undeclared %s stays", q.Path)
 		}
 	}
 }
@@ -179,7 +179,7 @@ func TestQueueThatOnlyItsPodsKeepInTheTreeLeavesWithThem(t *testing.T) {
 	}
 }
 
-func TestQueueDeletedWithRunningPodsStaysAsAGhost(t *testing.T) {
+func TestQueueDeletedWithRunningPodsStaysUndeclared(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.declare("root.a")
 	f.declare("root.a.b", maximum(amounts(1, 4)))

@@ -280,7 +280,7 @@ func (a *account) competitor() Competitor {
 	return c
 }
 
-// Stopped says what keeps a waiting pod from being charged now: a hold, a limit, room, or nothing but its turn.
+// Stopped says what keeps a waiting pod from being charged now: a rule that blocks it, a limit, room, or nothing but its turn.
 func (h *Rehearsal) Stopped(uid UID) reason.Reason {
 	l := h.ledger
 	l.mu.Lock()

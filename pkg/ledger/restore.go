@@ -13,7 +13,7 @@ import (
 //	Pod: node                      the charge of a running pod                    Ledger.bind
 //	Pod: annotation of its binding the queue to which it is charged               Ledger.ask (Pod.Placed)
 //	Pod: nominatedNodeName         the nomination of a waiting pod                Ledger.restoreNominations, Ledger.readNomination
-//	Pod: DisruptionTarget          since when its eviction is announced           Ledger.choose, once a plan takes the pod again;
+//	Pod: DisruptionTarget          since when its eviction is announced           Ledger.addVictim, once a plan takes it again;
 //	                               until then the announcement stays              rounds.judgesAnnouncements
 //	Pod: Queued, PodScheduled      what it was last told                          Ledger.ObservePod (inherited), conditions.observed
 //	Queue status: preemption       starvation clocks and open claims              queueTree.storedClocks, in the first look at the clocks

@@ -5,7 +5,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
-// why is the dominant reason: a hold, then a hard limit, the nearest first, then room, then the turn.
+// why is the dominant reason: a rule that blocks the pod, then a hard limit, the nearest first, then room, then the turn.
 func (l *Ledger) why(r *record) reason.Reason {
 	if r.blockedByAppLimit() && !l.queues.stale { // what it was told may be of older numbers
 		if why, fits := l.slotFor(r.leaf, r.app.slot.User); !fits {

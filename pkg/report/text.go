@@ -16,7 +16,7 @@ var verdicts = map[picture.Verdict]string{
 	picture.Next:    "is about to be released",
 	picture.Waiting: "waits for its turn",
 	picture.Room:    "waits for room",
-	picture.Held:    "is held",
+	picture.Held:    "is blocked",
 	picture.Parked:  "fitted no node",
 	picture.Refused: "is in no queue",
 }

@@ -57,7 +57,7 @@ func (c Child) claimant(n resource.Name) Claimant {
 // max, and every parent divides its own integer share among its children.
 //
 // active says, by node index, which queues have an application that may run; their ancestors count as active
-// too. If it is nil, every queue is active, which gives the steady shares.
+// too. If it is nil, every queue is active, which gives the steady fair shares.
 func Shares(t queue.Tree, total resource.List, active []bool) []resource.List {
 	out := make([]resource.List, len(t.Nodes))
 	if len(t.Nodes) == 0 {

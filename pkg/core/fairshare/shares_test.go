@@ -110,7 +110,7 @@ func TestShares(t *testing.T) {
 	for name, c := range map[string]struct {
 		specs  map[string]queue.Spec
 		total  resource.List
-		active string // queue names; "all" for steady shares
+		active string // queue names; "all" for steady fair shares
 		want   map[queue.Path]resource.List
 	}{
 		"the documented example, both busy": {

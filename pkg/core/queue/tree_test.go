@@ -167,7 +167,7 @@ func TestQueuesInTheTree(t *testing.T) {
 			occupied: []queue.Occupancy{charged("root.A"), charged("elsewhere")},
 			want:     []string{"root"},
 		},
-		"a queue beside a ghost is in the tree below the same parent": {
+		"a queue beside an undeclared one is in the tree below the same parent": {
 			declared: []queue.Declaration{declare("root"), declare("root.a.c")},
 			occupied: []queue.Occupancy{charged("root.a.b")},
 			want:     []string{"root", "root.a? weight 0", "root.a.b? weight 0", "root.a.c+"},

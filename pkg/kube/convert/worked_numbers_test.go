@@ -79,7 +79,7 @@ func TestWorkedNumbers(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		total  resource.List
-		active string // "" for steady shares
+		active string // "" for steady fair shares
 		want   resource.List
 	}{
 		"a quarter of 1000 GB and 200 cores":   {cluster(200, 1000), "", cluster(50, 250)},
