@@ -96,7 +96,9 @@ func (a *account) cappedDemand() resource.List {
 	return capped
 }
 
-func (a *account) exceedsMax() bool { return a.spec.Max.Len() > 0 && limit.ExceedsMax(&a.usage, none, a.spec.Max) }
+func (a *account) exceedsMax() bool {
+	return a.spec.Max.Len() > 0 && limit.ExceedsMax(&a.usage, none, a.spec.Max)
+}
 
 // passDemand adds what the account passes up. Without a max that is its exact demand, also past the end of int64, as in addDemand.
 func (a *account) passDemand(up *resource.Sum) {
