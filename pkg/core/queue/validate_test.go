@@ -72,7 +72,9 @@ func TestMaxBelowGuaranteed(t *testing.T) {
 }
 
 func TestMaxPodResourcesIsNotRaisedBelow(t *testing.T) {
-	pod := func(l resource.List) func(*queue.Declaration) { return func(d *queue.Declaration) { d.Spec.MaxPod = l } }
+	pod := func(l resource.List) func(*queue.Declaration) {
+		return func(d *queue.Declaration) { d.Spec.MaxPod = l }
+	}
 	tree := queue.Build([]queue.Declaration{
 		declare("root", pod(memory(8))),
 		declare("root.a", pod(cpu(4))),
