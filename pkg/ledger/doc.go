@@ -7,6 +7,6 @@
 // What follows from a change waits in a queue and is drained before the call returns (see effects).
 //
 // The package reads no clock (time is an argument, in nanoseconds since the Unix epoch) and logs nothing. While it holds its lock, it calls nothing
-// but two pure functions that it was given (Pod.Eligible, Options.Clock): the caller acts on the values returned. Rules stand in pkg/core; here stands what
-// they are asked about.
+// but two functions that it was given and that must not call it back: Pod.Eligible, which is pure, and Options.Clock, which measures waits
+// for the lock. For all else the caller acts on the values returned. Rules stand in pkg/core; here stands what they are asked about.
 package ledger
