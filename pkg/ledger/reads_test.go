@@ -16,7 +16,7 @@ import (
 var steps = []string{
 	"Admitted", "Adopt", "Announced", "Backlog", "Candidates", "Choose", "PendingActions", "Evicted", "EvictionFailed", "Fail", "ForgetPodGroup", "ForgetNode",
 	"ForgetPod", "ForgetQueue", "Lead", "LookAtStarvation", "MadeRoom", "Misfit", "Nominated", "ObserveBadQueue", "ObserveUnlisted", "ObservePodGroup",
-	"ObserveNode", "ObservePod", "ObserveQueue", "Permit", "Preemption", "Recheck", "Rehearse", "Rejected", "Repair", "Reserve", "RetireQueue", "Settle", "Survey",
+	"ObserveNode", "ObservePod", "ObserveQueue", "Permit", "Preemption", "Recheck", "Rehearse", "Repair", "Reserve", "RetireQueue", "Settle", "Survey",
 	"TakeConditionUpdates", "TakeWoken", "RetryConditionUpdate", "WhatPreemption", "Withdrawn",
 }
 

@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -74,6 +75,14 @@ func run(m *testing.M) (code int, err error) {
 		if out, err := kubectl(ctx, args...); err != nil {
 			return 1, fmt.Errorf("kubectl %s: %w\n%s", strings.Join(args, " "), err, out)
 		}
+	}
+	// The API server describes a kind some time after it serves it.
+	described := func(ctx context.Context) (bool, error) {
+		_, err := kubectl(ctx, "explain", "queue")
+		return err == nil, nil
+	}
+	if err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, time.Minute, true, described); err != nil {
+		return 1, fmt.Errorf("the API server does not describe Queues: %w", err)
 	}
 	return m.Run(), nil
 }

@@ -81,9 +81,9 @@ type QueueSpec struct {
 
 	// The largest single pod that the queue takes, per resource; a larger one
 	// waits and says so. Amounts or percentages of the cluster, as in max. For a
-	// resource that is not named, the nearest queue above that names it decides.
-	// A queue may state less than the queues above it, but not more: then theirs
-	// stays in force, and condition Ready says so.
+	// resource that is not named, the nearest queue above that names it decides. A
+	// queue may state less than the queues above it, but not more: then the amount
+	// above stays in force, and condition Ready says so.
 	//
 	// +optional
 	MaxPodResources Amounts `json:"maxPodResources,omitempty"`
