@@ -85,9 +85,9 @@ func TestMaxPodResourcesIsNotRaisedBelow(t *testing.T) {
 	}, nil, resource.List{})
 	for path, want := range map[queue.Path]resource.List{
 		"root.a.less": cpu(2).Add(memory(8)),
-		"root.a.more": memory(7),       // its cpu is that of root.a
-		"root.a.most": resource.List{}, // all is that of the queues above
-		"root.b":      cpu(50),         // no queue above names cpu
+		"root.a.more": memory(7), // its cpu is that of root.a
+		"root.a.most": {},        // all is that of the queues above
+		"root.b":      cpu(50),   // no queue above names cpu
 	} {
 		if i, _ := tree.Find(path); !tree.Nodes[i].Spec.MaxPod.Equal(want) {
 			t.Errorf("%s: %s is in force, want %s", path, tree.Nodes[i].Spec.MaxPod, want)
