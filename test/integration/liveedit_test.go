@@ -258,13 +258,17 @@ func (e *edited) maxPodResources() {
 	e.create(waits)
 	e.held(waits.Name, "MaxPodResources",
 		"queue root.quarter takes pods of at most 1 cpu, and this pod asks for 4 cpu; ask for less, or raise maxPodResources")
-	e.patch("root", `{"maxPodResources":{"cpu":"3","memory":"40Gi"}}`)
+	e.patch("root", `{"maxPodResources":{"cpu":"6","memory":"40Gi"}}`)
 	e.patch("root.quarter", `{"maxPodResources":{"cpu":"2%"}}`) // of 190
 	e.held(waits.Name, "MaxPodResources",
 		"queue root.quarter takes pods of at most 3800m cpu, and this pod asks for 4 cpu; ask for less, or raise maxPodResources")
-	e.patch("root.quarter", `{"maxPodResources":null}`)
+	e.patch("root", `{"maxPodResources":{"cpu":"3","memory":"40Gi"}}`) // less than quarter says
+	e.shows("root.quarter", "READY=False")
 	e.held(waits.Name, "MaxPodResources", "queue root takes pods of at most 3 cpu, and this pod asks for 4 cpu; ask for less, or raise maxPodResources")
-	e.patch("root.quarter", `{"maxPodResources":{"cpu":"2.5%"}}`) // a queue may take larger ones than its parent says
+	e.patch("root.quarter", `{"maxPodResources":{"cpu":"2.5%"}}`) // more than root takes: not in force
+	e.shows("root.quarter", "READY=False")
+	e.patch("root", `{"maxPodResources":{"cpu":"5","memory":"40Gi"}}`)
+	e.shows("root.quarter", "READY=True")
 	e.runs(waits)
 }
 
