@@ -90,14 +90,15 @@ func (a *account) active() bool { return a.admission.Running > 0 }
 // nothing that runs.
 func (a *account) cappedDemand() resource.List {
 	capped := a.demand.List().CapBy(a.spec.Max)
-	if a.exceedsMax() {
+	if a.exceedsMax(none) {
 		return capped.Max(a.usage.List())
 	}
 	return capped
 }
 
-func (a *account) exceedsMax() bool {
-	return a.spec.Max.Len() > 0 && limit.ExceedsMax(&a.usage, none, a.spec.Max)
+// exceedsMax reports whether the account would use more than its max with this request besides.
+func (a *account) exceedsMax(with resource.List) bool {
+	return a.spec.Max.Len() > 0 && limit.ExceedsMax(&a.usage, with, a.spec.Max)
 }
 
 // passDemand adds what the account passes up. Without a max that is its exact demand, also past the end of int64, as in addDemand.
@@ -152,8 +153,12 @@ func (a *account) charge(d resource.List, sign int) {
 }
 
 func (a *account) addUsage(d resource.List, sign int) {
+	with := none
+	if sign > 0 {
+		with = d
+	}
 	for ; a != nil; a = a.parent {
-		if a.parent == nil || !a.exceedsMax() && !a.wouldExceedMax(d, sign) {
+		if a.parent == nil || !a.exceedsMax(with) {
 			addSigned(&a.usage, d, sign)
 			continue
 		}
@@ -161,11 +166,6 @@ func (a *account) addUsage(d resource.List, sign int) {
 		addSigned(&a.usage, d, sign)
 		a.parent.addDemand(a.cappedDemand().Sub(before), 1)
 	}
-}
-
-// wouldExceedMax reports whether the account would use more than its max with these amounts.
-func (a *account) wouldExceedMax(d resource.List, sign int) bool {
-	return sign > 0 && a.spec.Max.Len() > 0 && limit.ExceedsMax(&a.usage, d, a.spec.Max)
 }
 
 func addSigned(s *resource.Sum, d resource.List, sign int) {
@@ -196,11 +196,6 @@ func (a *account) rekey(total resource.List) {
 	}
 	rule := a.parent.spec.Rule()
 	a.inOrder.KeyUnder(rule.Policy).Set(rule, s, total)
-}
-
-// over reports whether one more pod of the class would break a hard limit of this account.
-func (a *account) over(c *class) bool {
-	return a.spec.Max.Len() > 0 && limit.ExceedsMax(&a.usage, c.request, a.spec.Max)
 }
 
 // maxOn says that this request would break the max of this account, and whether it would.

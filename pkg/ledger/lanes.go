@@ -55,7 +55,7 @@ func (a *account) stopsAll(classes []*class, s *shares) bool {
 
 // stops reports whether one more pod of the class would break a hard limit of this very account.
 func (a *account) stops(c *class, s *shares) bool {
-	if a.over(c) {
+	if a.exceedsMax(c.request) {
 		return true
 	}
 	if !c.driver || len(a.kids) > 0 || a.isApplication() {

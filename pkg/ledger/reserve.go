@@ -23,7 +23,7 @@ func (l *Ledger) recheck(r *record) (reason.Reason, bool) {
 		return why, false
 	}
 	for a := r.leaf; a != nil; a = a.parent {
-		if limit.ExceedsMax(&a.usage, none, a.spec.Max) {
+		if a.exceedsMax(none) {
 			var others resource.Sum
 			others.AddSum(&a.usage)
 			others.Sub(r.Request)
