@@ -1,6 +1,8 @@
 package convert
 
 import (
+	"errors"
+	"regexp"
 	"strings"
 	"unique"
 
@@ -51,6 +53,18 @@ func scaled(q apiresource.Quantity, scale apiresource.Scale, limit float64) int6
 		return resource.Unlimited
 	}
 	return q.ScaledValue(scale)
+}
+
+// longExponent matches what the schema of a Queue refuses as well: an exponent of more than two digits.
+var longExponent = regexp.MustCompile(`[eE][-+]?[0-9]{3,}$`)
+
+// parse reads a quantity that a person wrote. The API server refuses a Queue with a long exponent, but a file may have one, and
+// ParseQuantity takes minutes for 1e-2000000000.
+func parse(text string) (apiresource.Quantity, error) {
+	if longExponent.MatchString(text) {
+		return apiresource.Quantity{}, errors.New("an exponent has at most two digits")
+	}
+	return apiresource.ParseQuantity(text)
 }
 
 // ResourceList returns a list of the core as Kubernetes spells it, in canonical form: "1500m" cpu, "20Gi" memory, "3" devices.

@@ -99,24 +99,18 @@ func TestAmountsAreExact(t *testing.T) {
 	})
 }
 
-// FuzzAmounts reads what the parser of quantities takes, however it is spelled.
+// FuzzAmounts reads what a person may write, however it is spelled.
 func FuzzAmounts(f *testing.F) {
-	for _, s := range []string{"1", "1500m", "0.1", "-3", "1e3", "1E", "9223372036854775807", "1e-9", "1n", "7Ei", "1e2000000", "+1.5Ki"} {
+	for _, s := range []string{"1", "1500m", "0.1", "-3", "1e3", "1E", "9223372036854775807", "1e-9", "1n", "7Ei", "1e2000000", "1e2020000000000000", "1E-99", "+1.5Ki"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		q, err := apiresource.ParseQuantity(s)
+		q, err := parse(s)
 		if err != nil {
 			return
 		}
 		got := Amounts(corev1.ResourceList{corev1.ResourceMemory: q}).Get(resource.Memory)
 		dec := q.AsDec()
-		if scale := dec.Scale(); scale > 30 || scale < -30 {
-			if got < 0 {
-				t.Fatalf("%q is %d", s, got)
-			}
-			return
-		}
 		exact := new(big.Rat).SetInt(dec.UnscaledBig())
 		power := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(dec.Scale(), -dec.Scale()))), nil))
 		if dec.Scale() > 0 {

@@ -166,7 +166,7 @@ func stated(amounts v1alpha1.Amounts) (absolute, percent resource.List, err erro
 			parts = append(parts, resource.Entry{Name: resource.Name(name), Value: part})
 			continue
 		}
-		quantity, err := apiresource.ParseQuantity(text)
+		quantity, err := parse(text)
 		switch {
 		case err != nil:
 			return resource.List{}, resource.List{}, fmt.Errorf("%s: %q is neither a quantity nor a percentage of the cluster", name, text)
@@ -180,7 +180,7 @@ func stated(amounts v1alpha1.Amounts) (absolute, percent resource.List, err erro
 
 // percentage reads "12.5" into thousandths of a percent.
 func percentage(number string) (int64, error) {
-	q, err := apiresource.ParseQuantity(number)
+	q, err := parse(number)
 	if err != nil || strings.Trim(number, "0123456789.") != "" || q.Cmp(apiresource.MustParse("100")) > 0 {
 		return 0, errors.New("is not between 0% and 100%")
 	}
