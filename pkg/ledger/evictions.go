@@ -15,7 +15,7 @@ import (
 //
 //  1. Adopt nominates the claimant (giveNode): its room is taken on its node from now on, although the victims still run there. So the node is
 //     overfull in the ledger, and no other pod is sent there (nodeTable.fits, NodesNominatedToOthers). What the victims free under a max
-//     belongs to the claimant too (nominations.exceedMax). Adopt makes the victims Chosen (choose).
+//     belongs to the claimant too (nominations.exceedMax). Adopt makes the victims Chosen (addVictim).
 //  2. PendingActions has them announced. Announced starts the wait (maxWaitBeforeKill).
 //  3. When the wait is over, PendingActions looks whether each victim is still needed. One that is not stays (withdrawVictims), and its
 //     announcement is taken back. The others are to be evicted. Evicted: the API server has agreed, and nothing takes that back.
@@ -23,8 +23,9 @@ import (
 //  4. The victim terminates (ObservePod, podLeaves). It is charged until it is gone, but every plan counts it as gone (copyForPlan).
 //     The eviction memory notes it, so that the pod that replaces it is no victim of the same claims (arrives, preemption.Claim.Exempts).
 //  5. The victim has ended (ForgetPod). Its charge is refunded, its room is free, and it is a victim no more (updatePreemption, remove).
-//  6. Choose asks first of all whether the room of a nominated pod is there (nextNominated, nodeTable.roomIsThere). If it is, that pod is
-//     charged and handed to kube-scheduler, whatever the order of queues. A group is released once the room of all of its pods is there.
+//  6. Before the order of queues, Choose asks whether the room of a nominated pod is there (nextNominated, nodeTable.roomIsThere). If it is, and no
+//     limit and no closed gate stops the pod, it is charged and handed to kube-scheduler. A group is released once the room of all of its pods is
+//     there.
 //  7. kube-scheduler tries the pod, its nominated node first. Reserve ends the nomination (updatePreemption): the claimant starts. If it fits
 //     nowhere, Fail ends the nomination, and the claims of its queue pause (failNomination).
 //

@@ -12,14 +12,15 @@ import (
 // Two groups cannot block each other. A group gets the charges and the room of all pods that it needs to start in one step, or nothing (releaseGroup).
 // One group is released at a time: the next one has its turn when all pods of this one are reserved, or all have gone back (starting). And nodes are held
 // for one group at a time (node_holds.go). So no group has a part of what it needs while another one has the rest. A restart or a failed binding may leave
-// a group with a part: it gets what it lacks before all other pods (completePartial, firstToRetry).
+// groups with a part. Each had room for all of its pods before, and gets what it lacks before any pod of the order (completePartial, firstToRetry), so
+// together they fit again, unless a node is lost or another scheduler takes the room meanwhile.
 //
 // It hears when a pod of a group has moved (note), which pods of a group that broke are to come back (takeBack), and which pod could not be bound after
 // its group began (failed). It says which group is starting, which pods are released next, and which kube-scheduler is to give up.
 type groupRelease struct {
 	starting   *group    // that was released, and is not whole yet
 	next       []Release // charged with the first of their group, and to be released next
-	retryFirst []*record // to be tried before all other pods, since their group has begun without them
+	retryFirst []*record // to be tried before the order of queues, since their group has begun without them
 	recalled   []UID     // released pods of a group that broke, to be taken out of kube-scheduler's queue
 	toReject   []UID     // reserved pods of a group that broke, to be rejected where they wait for the others
 }
@@ -152,7 +153,7 @@ func (g *group) next(n int) []*record {
 	return pods[:min(n, len(pods))]
 }
 
-// completePartial releases the missing pods of a group of which some run: before any other pod, since the group may be of no use without them.
+// completePartial releases the missing pods of a group of which some run, since the group may be of no use without them.
 func (l *Ledger) completePartial(now int64) *record {
 	if l.groupRelease.starting != nil {
 		return nil
@@ -165,7 +166,7 @@ func (l *Ledger) completePartial(now int64) *record {
 	return nil
 }
 
-// firstToRetry returns a pod of a group that has begun, which goes before all others. wait: it backs off, and no other pod is released until then.
+// firstToRetry returns a pod that could not be bound although its group has begun. wait: it backs off, and no other pod is released until then.
 func (l *Ledger) firstToRetry(now int64) (next *record, wait bool) {
 	for _, r := range l.groupRelease.stillToRetry(l.pods) { // few
 		switch {

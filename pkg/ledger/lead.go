@@ -4,7 +4,8 @@ package ledger
 // others get the remaining slots in order of submission. What the statuses of Queues and pods keep is restored: see restore.go. So a restart does not
 // depend on the order in which pods and Queues are seen. It is called once everything is there; later calls only settle.
 //
-// Until then the ledger is a standby: it observes, answers every read, and releases nothing.
+// Until then the ledger is a standby: it observes, answers every read, and releases nothing. Of the process, pkg/app/wrap.go calls Lead, with
+// kube-scheduler's first call of NextPod, which only a leader makes.
 func (l *Ledger) Lead(now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -33,7 +34,8 @@ func (l *Ledger) lead() {
 }
 
 // Settle brings the tree, the shares and the order books up to date with the Queues and nodes that were observed, and ends starts whose time is over.
-// Every step that decides something does so first; reads do not: they show the state as of the last step.
+// Every step that decides something does so first. Reads do not: they show the tree as it was at the last step or Settle. On a standby nothing calls
+// Settle, so its reads may show an old tree. There, only the metrics read.
 func (l *Ledger) Settle(now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

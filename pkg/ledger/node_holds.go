@@ -9,8 +9,10 @@ import (
 // says which nodes those are: at most as many as the group has pods. A held node is closed to all other pods (node.isHeldFrom), except to a pod for which
 // preemption made room on that node (nomination). What came after the group in its queue waits too.
 //
-// node.isHeldFrom is asked at two places. At a release, by arithmetic: nodeTable.fits and nodeTable.spaces (fits.go). In the attempt: NodesOpenTo names
-// the nodes to which pkg/app/candidates.go restricts kube-scheduler.
+// A release asks node.isHeldFrom by arithmetic: nodeTable.fits, spaces and lacksInAll (fits.go). In the attempt, NodesOpenTo names the nodes to which
+// pkg/app/candidates.go restricts kube-scheduler. A plan of preemption uses no held node at all (copyForPreemption).
+//
+// The other way to keep a pod off a node is a nomination: room that is made for one pod is closed to all others (nominated_room.go).
 //
 // It hears which groups of a walk lack room (lacksRoom), when nodes are held and when the group does not wait any more. It says whose turn it is, when
 // a hold ends, and which applications wait behind the group.

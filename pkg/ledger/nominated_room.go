@@ -85,8 +85,9 @@ func (g *group) nominated() (n int) {
 	return n
 }
 
-// NodesNominatedToOthers returns the nodes whose free room is too small for a pod without the room of pods nominated there; nil: none, as
-// in most cases.
+// NodesNominatedToOthers returns the nodes that the pod may not use because their room is taken for pods that are nominated there: what is free
+// besides is too small for this pod. nil: none, as in most cases. Plugin Fairway asks at Filter (pkg/plugin/filter.go). A release does not ask: it
+// counts that room as used (node.used).
 func (l *Ledger) NodesNominatedToOthers(uid UID) map[string]bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

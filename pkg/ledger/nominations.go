@@ -224,7 +224,7 @@ func (l *Ledger) nominationInput(r *record, now int64) preemption.NominationInpu
 	return in
 }
 
-// nextNominated returns a pod whose nominated node has room for it. It is released before all others, since the room was made for it.
+// nextNominated returns a pod whose nominated node has room for it. The order of queues does not matter to it, since the room was made for it.
 func (l *Ledger) nextNominated(now int64) *record {
 	for _, r := range l.nominations.pods { // in the order in which they were given
 		if r.state != Waiting || !r.InQueue() || !l.nodes.roomIsThere(r) || l.walk.stopsNow(r) {

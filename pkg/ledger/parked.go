@@ -4,12 +4,14 @@ package ledger
 // released. A parked class may try again after one of these events:
 //
 //   - kube-scheduler asks again about the probe, since a queueing hint says that an event may have made room for it (Admitted);
-//   - the probe is bound, deleted or changed, or its queue changes (wakeBehind, rejudgeParked);
+//   - the probe is bound, deleted or changed, or its queue or its group changes (wakeBehind, rejudgeParked);
 //   - an attempt of the probe fails although it is parked: kube-scheduler keeps it no more, so no hint would come (Fail);
-//   - nodes are given back that were held for a group, or a nomination ends on a node where the class has room, or a plan nominates the probe.
+//   - nodes are given back that were held for a group, or a nomination ends on a node where the class has room;
+//   - a plan nominates the probe, or the room for which it was nominated is free now (tendNominations).
 //
-// Then one pod of the class goes: the one that is first in order, which may be the probe or another pod. If it is reserved, 2 may be on their way, then
-// 4 and so on, up to the window (see core/breaker).
+// Then one pod of the class goes: the one that is first in order, which may be the probe or another pod. A class that has failed needs room on top of
+// that: the pod goes only once the ledger knows a node with room for it, or after five minutes (Ledger.mayTry). If it is reserved, 2 may be on their
+// way, then 4 and so on, up to the window (see core/breaker).
 
 // wakeBehind reopens the class whose probe was bound, deleted or changed.
 func (r *record) wakeBehind() {

@@ -64,9 +64,12 @@ func (r *record) released() Release {
 	return Release{UID: r.UID, Ticket: r.ticket, Queue: r.leaf.path, Created: r.Created, First: !r.again}
 }
 
-// next returns the pod whose turn it is, nil if none may be released now: a nominated pod whose room is there, a pod that could not be bound and whose
-// group has begun, a pod of a group that has only a part of its nodes, and else the next pod of a walk from the root in which those classes take part
-// that may be released.
+// next returns the pod whose turn it is, nil if none may be released now. The first of these goes:
+//
+//  1. a nominated pod whose room is there (nextNominated);
+//  2. a pod that could not be bound although its group has begun (firstToRetry);
+//  3. a pod of a group of which only a part runs (completePartial);
+//  4. the next pod in the order of queues: a walk from the root in which those classes take part that may be released.
 func (l *Ledger) next(now int64) *record {
 	l.books.recheckDrivers(&l.queues)
 	// Only the class whose turn it is looks for room: there may be thousands, and most of them come later.

@@ -15,12 +15,18 @@ import (
 //	Pod: nominatedNodeName         the nomination of a waiting pod                Ledger.restoreNominations, Ledger.readNomination
 //	Pod: DisruptionTarget          since when its eviction is announced           Ledger.addVictim, once a plan takes it again;
 //	                               until then the announcement stays              rounds.judgesAnnouncements
-//	Pod: Queued, PodScheduled      what it was last told                          Ledger.ObservePod (inherited), conditions.observed
+//	Pod: Queued                    what it was last told                          Ledger.ObservePod (inherited), conditions.observed
+//	Pod: PodScheduled              that its class has failed; since when a        Ledger.ask (backlog.observed), Ledger.bind (Pod.Bound)
+//	                               running pod has its node
+//	Pod: creation time             its place in its queue                         Ledger.ask (Pod.Created)
 //	Queue status: preemption       starvation clocks and open claims              queueTree.storedClocks, in the first look at the clocks
 //	Queue status: starts           which applications have left Starting, and     Ledger.restoreStarts
 //	                               how long the last starts took
 //	Queue status: policy in force  the last policy that could be used             queueTree.declare (Declaration.PolicyInForce)
-//	PodGroup status                that the group was whole                       groupTable.declare, groupTable.join (PodGroup.Whole)
+//	PodGroup status                that the group was whole, and how many of      groupTable.declare, groupTable.join (PodGroup.Whole,
+//	                               its pods succeeded                             PodGroup.Succeeded)
+//
+// pkg/kube/feed and pkg/kube/convert read these fields from the objects.
 //
 // The rest is forgotten: releases (such a pod waits again, or comes back with its node), tickets, back-offs, parked classes, node holds,
 // victims (a new plan prefers those that are announced), the eviction memory and the pauses of claims. docs/adr/0005 says why.

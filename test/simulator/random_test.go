@@ -10,7 +10,8 @@ import (
 
 var (
 	seedFlag = flag.Uint64("seed", 0, "run this seed only")
-	runsFlag = flag.Uint64("runs", 0, "number of random runs, instead of the test's own")
+	runsFlag = flag.Uint64("runs", 0, "the last seed of the random runs, instead of the test's own")
+	fromFlag = flag.Uint64("from", 1, "the first seed, with -runs: a long run in parts")
 	full     = flag.Bool("full", false, "let crowds have their full size: make test-sim")
 )
 
@@ -22,7 +23,7 @@ func scale(always, inFull int) int {
 	return always
 }
 
-// seeds calls run for every seed, on two goroutines, and prints how to repeat one that failed.
+// seeds calls run for every seed from -from (1) to runs, on two goroutines, and prints how to repeat one that failed.
 func seeds(t *testing.T, runs uint64, run func(seed uint64, o Options) error) {
 	if *runsFlag != 0 {
 		runs = *runsFlag
@@ -38,7 +39,7 @@ func seeds(t *testing.T, runs uint64, run func(seed uint64, o Options) error) {
 	for shard := range uint64(shards) {
 		t.Run(fmt.Sprintf("shard=%d", shard), func(t *testing.T) {
 			t.Parallel()
-			seed := shard + 1
+			seed := *fromFlag + shard
 			defer func() {
 				panicked := recover()
 				if panicked != nil || t.Failed() {

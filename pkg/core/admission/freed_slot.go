@@ -11,8 +11,9 @@ import (
 //   - the waiting application that was submitted first below the highest queue that was exactly at its limit;
 //   - besides, if the user was at the limit of users, the waiting application of the user that was submitted first.
 //
-// Each must fit all limits. The end of an application below no full queue, of a user who is not at the limit,
-// frees no slot for which anybody waits.
+// Each must fit all limits. If no queue above was full and the user was not at the limit, nobody waits for the
+// slot. While the queue tree is out of date or limits have changed, no slot is handed on: Ledger.reexamine then
+// lets in every application that fits (pkg/ledger/applications.go).
 
 // Freed says which slots the end of an application frees.
 type Freed struct {

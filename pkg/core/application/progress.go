@@ -4,17 +4,19 @@ package application
 //
 //   - a pod that is no driver has a node; if no driver is known, an executor or a second pod has one (Pods.Progresses in state.go);
 //   - its driver had a node and has none any more: it has ended, failed or is being deleted (Next);
-//   - it turns out to be an application of one pod (Next);
+//   - it turns out to be an application of one pod (StateOf in state.go; Next keeps it, whatever follows);
 //   - its queue's startingTimeout has passed since its first pod got a node, or, while none has one, since it began to hold resources (Since;
 //     starting_timeout.go has the timeout, Ledger.endStarts in pkg/ledger/gate.go applies it);
-//   - it holds nothing any more: then it is Accepted or Completing, and starts again with its next pod (StateOf in state.go).
+//   - its queue is not StateAware any more (StateOf, Ledger.resetGates);
+//   - it holds nothing any more: then it is Accepted or Completing, and starts again with its next pod (StateOf).
 
 // Progress is what an application has shown since it last held nothing, as far as its current pods do not tell
 // it. The zero value is the progress of an application that holds nothing.
 type Progress struct {
 	// Started: it has left Starting, and returns to it only after it held nothing.
 	Started bool
-	// measured: the duration of this start was recorded, or never will be.
+	// measured: the duration of this start was recorded. It is also set for a start that ended before this process
+	// led: its duration is never recorded.
 	measured bool
 	// driverBound: one of its drivers had a node.
 	driverBound bool

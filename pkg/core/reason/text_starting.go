@@ -22,47 +22,6 @@ func (n Start) learntText() string {
 	return " (learnt: of the last starts here, 95% took at most " + time.Duration(n.Took).Round(100*time.Millisecond).String() + ")"
 }
 
-// gangText returns the sentences about pod groups.
-func (r Reason) gangText() string {
-	switch r.Code {
-	case PodGroupNotFound:
-		return "pod group " + r.PodGroup + " does not exist; create it, or take the pod out of it"
-	case GangIncomplete:
-		n := As[Members](r)
-		return "pod group " + r.PodGroup + " starts with " + pods(n.Needed) + " at once, and " + strconv.FormatInt(n.Exist, 10) +
-			" exist; it waits for the others, or for a lower minMember"
-	case GangTooLarge:
-		if n, ok := r.Details.(MinResources); ok {
-			return "pod group " + r.PodGroup + " needs " + r.amount(r.Asked) + " by its minResources, and the nodes would have only " + r.amount(n.Free) +
-				" if they were empty; it waits for more or larger nodes, or for a lower minResources"
-		}
-		n := As[Packing](r)
-		return "pod group " + r.PodGroup + " starts with " + pods(n.Needed) + " at once" + r.together() + ", and the nodes could hold only " +
-			strconv.FormatInt(n.Fit, 10) + " of them if they were empty; it waits for more or larger nodes, or for a lower minMember"
-	case GangWaitsForRoom:
-		if n, ok := r.Details.(MinResources); ok {
-			return "pod group " + r.PodGroup + " needs " + r.amount(r.Asked) + " free by its minResources, and now the nodes have " + r.amount(n.Free) +
-				after("; nodes are kept free for it until ", clock(n.Until))
-		}
-		n := As[Packing](r)
-		return "pod group " + r.PodGroup + " needs room for " + pods(n.Needed) + " at once, and now " + strconv.FormatInt(n.Fit, 10) + " fit" +
-			after("; nodes are kept free for it until ", clock(n.Until))
-	default:
-		n := As[Turn](r)
-		return "pod group " + r.PodGroup + " came before and waits for room" + after(" since ", clock(n.Since)) +
-			": what came after it in queue " + r.Queue + " waits" + after(", until ", clock(n.Until), " at the latest")
-	}
-}
-
-func (r Reason) together() string {
-	if r.Resource == "" {
-		return ""
-	}
-	return ", " + r.amount(r.Asked) + " together"
-}
-
-func pods(n int64) string { return counted(n, "1 pod", "pods") }
-
 // clock prints a time to the second, "" for none.
 func clock(nanoseconds int64) string {
 	if nanoseconds == 0 {
