@@ -97,7 +97,7 @@ func (l *Ledger) next(now int64) *record {
 				return first
 			}
 		} else if under := l.nominations.exceedMax(r); under != nil {
-			l.walk.block(r.class, under)
+			l.walk.block(r.class, under) // also its nominated pods: they wait for the room that is made for them
 			continue
 		} else if l.mayTry(r.class, now) && (r.nomination == nil || r.class.fitNode != nil) { // one whose room is being made is no probe
 			break

@@ -240,7 +240,8 @@ func (w *World) auditRest() {
 			continue
 		}
 		k := appKey{home(&now), now.Application}
-		if node := w.freeFit(now); node != "" && !w.groupWaits(&now) && w.admits(&now, apps[k]) && !w.exceedsMax(&now, 1) && !w.gateHolds(k, tree) {
+		if node := w.freeFit(now); node != "" && !w.groupWaits(&now) && w.admits(&now, apps[k]) && !w.exceedsMax(&now, 1) && !w.waitsWithItsClass(&now) &&
+			!w.gateHolds(k, tree) {
 			state, _ := w.Ledger.PodState(uid)
 			w.fail("pod %s waits (%s %v) although it fits on %s and within every limit", uid, state.State, state.BlockedBy.Code, node)
 		}

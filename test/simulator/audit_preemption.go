@@ -71,6 +71,20 @@ func (w *World) exceedsMax(p *ledger.Pod, n int) bool {
 	return false
 }
 
+// waitsWithItsClass: the pod is nominated, and a max leaves no room for the other pods of its class as long as it is. A walk then leaves out the
+// class, so the pod waits for the room that is made for it, although it would fit elsewhere.
+func (w *World) waitsWithItsClass(p *ledger.Pod) bool {
+	if _, nominated := w.kept()[p.UID]; !nominated {
+		return false
+	}
+	for uid, o := range w.known.pods { // whether there is one: order does not matter
+		if uid != p.UID && o.Node == "" && w.pods[uid].charged == "" && o.Class == p.Class && o.Request.Equal(p.Request) && w.exceedsMax(&o, 1) {
+			return true
+		}
+	}
+	return false
+}
+
 // auditPlans: two ledgers that were told the same in another order plan the same.
 func (w *World) auditPlans() {
 	if !w.opts.Preemption || w.Quiet%4 > 0 || len(w.kept()) > 0 { // an earlier nomination comes first

@@ -22,6 +22,7 @@ type past struct {
 	learnt      bool // its start was learnt from, or could not be
 	driven      bool // a driver of it had a node
 	vague       bool // when a pod of it got its node is not known to the nanosecond
+	inDoubt     bool // all that it held at the last look was in doubt, so it may have held nothing since
 	began       int64
 	first, last int64 // when its first pod got a node, and the last
 }
@@ -31,6 +32,7 @@ type tells struct {
 	members, singles, drivers           int
 	parked                              int // of those waiting: where something else holds such a pod by now, it is nowhere until the next round
 	waiting, holding, leaving           int
+	doubted                             int // of those that hold: its binding failed and may have arrived
 	bound, boundDrivers, boundExecutors int
 	vague                               bool
 	firstBound, lastBound               int64
@@ -47,6 +49,7 @@ func (t *tells) add(p *pod, charged, doubted, terminating, bound bool, role appl
 	switch {
 	case doubted:
 		t.holding++
+		t.doubted++
 		return
 	case !charged:
 		t.waiting++
@@ -135,9 +138,18 @@ func (w *World) inDoubt(k appKey, uid ledger.UID) bool {
 	if s, _ := w.Ledger.PodState(uid); s.State != ledger.Waiting || s.BlockedBy.Code != reason.BackOff {
 		return false
 	}
-	return slices.ContainsFunc(w.Ledger.Applications(), func(a ledger.ApplicationState) bool {
-		return a.Queue == k.queue && a.Name == k.name && (a.State == application.Starting || a.State == application.Running)
-	})
+	state := w.stateOf(k)
+	return state == application.Starting || state == application.Running
+}
+
+// stateOf is the ledger's word; Accepted if it has no such application.
+func (w *World) stateOf(k appKey) application.State {
+	for _, a := range w.Ledger.Applications() {
+		if a.Queue == k.queue && a.Name == k.name {
+			return a.State
+		}
+	}
+	return application.Accepted
 }
 
 // lookAtStarts notes what applications have shown. It is called after each call that may have changed that.
@@ -163,10 +175,11 @@ func (w *World) lookAtStarts() {
 			continue
 		}
 		p := w.pasts[k]
-		if p == nil {
+		if p == nil || p.inDoubt && p.started && w.stateOf(k) == application.Starting {
 			p = &past{began: w.now}
 			w.pasts[k] = p
 		}
+		p.inDoubt = t.holding == t.doubted
 		if p.first == 0 && t.bound > 0 && p.began+w.timeouts[k.queue].least <= w.now {
 			p.vague = true // its time may have been up before any pod of it had a node
 		}
@@ -214,6 +227,9 @@ func gatedIn(tree queue.Tree, q queue.Path) bool {
 // starts says whether an application is starting: for sure, or perhaps, since its time may be up.
 func (w *World) starts(k appKey, t *tells) (sure, perhaps bool) {
 	p := w.pasts[k]
+	if p == nil && t.doubted > 0 {
+		return false, true // its queue came back, and with it the doubt
+	}
 	if t.holding == 0 || p == nil || p.started || t.single() || t.getsOn() {
 		return false, false
 	}
