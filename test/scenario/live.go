@@ -130,27 +130,33 @@ func (w *World) setPod(s statement) (string, error) {
 }
 
 // pods PREFIX n=18 ... submits so many pods, PREFIX-01 and so on, as pod does one.
-func (w *World) setPods(s statement) (string, error) {
+func (w *World) setPods(s statement) (string, error) { return "", w.each(s, "pod", w.setPod) }
+
+// nodes PREFIX n=20 ... adds so many nodes, PREFIX-01 and so on, as node does one.
+func (w *World) setNodes(s statement) (string, error) { return "", w.each(s, "node", w.setNode) }
+
+// each runs n=N statements for one, with the numbers from 1 behind the prefix.
+func (w *World) each(s statement, name string, run func(statement) (string, error)) error {
 	prefix, err := s.word("prefix")
 	if err != nil {
-		return "", err
+		return err
 	}
 	var n queue.Limit
-	one := statement{name: "pod"}
+	one := statement{name: name}
 	for _, o := range s.options {
 		if o.Key != "n" {
 			one.options = append(one.options, o)
 		} else if n, err = parseCount(o); err != nil {
-			return "", err
+			return err
 		}
 	}
 	for i := range n.Most {
 		one.words = []string{fmt.Sprintf("%s-%0*d", prefix, len(strconv.FormatInt(n.Most, 10)), i+1)}
-		if _, err := w.setPod(one); err != nil {
-			return "", err
+		if _, err := run(one); err != nil {
+			return err
 		}
 	}
-	return "", nil
+	return nil
 }
 
 func setPodOption(p *ledger.Pod, o option) (known bool, err error) {

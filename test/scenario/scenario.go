@@ -76,6 +76,7 @@ var statements = map[string]func(*World, statement) (string, error){
 	"application": (*World).setApplication,
 
 	"node":       (*World).setNode,
+	"nodes":      (*World).setNodes,
 	"pod":        (*World).setPod,
 	"pods":       (*World).setPods,
 	"bind":       (*World).bindPods,
