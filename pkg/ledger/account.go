@@ -29,6 +29,7 @@ type account struct {
 	lanes    book.Lanes          // of an application: those of its pod queues
 	apps     map[string]*account // of a queue: its applications; nil for an application
 	usage    resource.Sum        // charges: released, reserved and bound pods, of the whole subtree
+	kept     *kept               // of a queue: see kept_room.go; nil: no room is kept for it
 	spec     queue.Spec
 	gate     book.Order[*account]  // of a StateAware leaf: those of its applications that are at its gate; order has the others
 	slot     admission.Application // of an application
@@ -188,7 +189,7 @@ func (a *account) rekey(total resource.List) {
 	if a.parent == nil {
 		return
 	}
-	s := ordering.Standing{Usage: &a.usage, Demand: &a.demand, Weight: a.spec.Weight, Name: string(a.path)}
+	s := ordering.Standing{Usage: a.standing(), Demand: &a.demand, Weight: a.spec.Weight, Name: string(a.path)}
 	if a.isApplication() {
 		s.Name, s.Priority, s.Submitted = a.slot.Name, a.priority, a.slot.Submitted
 	} else {

@@ -3,6 +3,8 @@ package ledger
 import (
 	"fmt"
 	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
 // checkGroups looks at every group, and at the nodes that are held.
@@ -42,7 +44,54 @@ func (l *Ledger) checkGroups() (wrong []string) {
 	if l.nodeHolds.Held() != (l.nodeHolds.behind.leaf != nil) || l.nodeHolds.Held() != (l.nodeHolds.Until != 0) {
 		say("nodes are held until %d, in front of %+v: which group are they for?", l.nodeHolds.Until, l.nodeHolds.behind)
 	}
+	return append(wrong, l.checkKept()...)
+}
+
+// checkKept adds up what is kept for each queue.
+func (l *Ledger) checkKept() (wrong []string) {
+	held, nominated, nominees := map[*account]*resource.Sum{}, map[*account]*resource.Sum{}, map[*account]int{}
+	add := func(to map[*account]*resource.Sum, a *account, amounts resource.List) {
+		if to[a] == nil {
+			to[a] = &resource.Sum{}
+		}
+		to[a].Add(amounts)
+	}
+	if h := &l.nodeHolds; h.Held() {
+		for _, e := range l.nodes.all {
+			if e.heldFor == nil || !e.Usable {
+				continue
+			}
+			for _, a := range h.queues {
+				add(held, a, e.Allocatable.Sub(e.used.List()).Max(resource.List{}))
+			}
+		}
+	}
+	for _, r := range l.nominations.pods {
+		for a := r.leaf; a != nil && a.parent != nil && !r.state.charged(); a = a.parent {
+			add(nominated, a, r.Request)
+			nominees[a]++
+		}
+	}
+	for _, n := range l.queues.Nodes {
+		a := l.queues.accounts[n.Path]
+		var is kept
+		if a.kept != nil {
+			is = *a.kept
+		}
+		stale := l.nodeHolds.Held() && l.nodeHolds.Group.wait.moved // the next walk counts it again
+		if !is.nominated.Equal(sumOrNone(nominated[a])) || is.nominees != nominees[a] || !stale && !is.held.Equal(sumOrNone(held[a])) {
+			wrong = append(wrong, fmt.Sprintf("queue %s: %v is kept for %d nominated pods, and %v held; it should be %v for %d, and %v", n.Path,
+				is.nominated.List(), is.nominees, is.held.List(), sumOrNone(nominated[a]).List(), nominees[a], sumOrNone(held[a]).List()))
+		}
+	}
 	return wrong
+}
+
+func sumOrNone(s *resource.Sum) *resource.Sum {
+	if s == nil {
+		return &resource.Sum{}
+	}
+	return s
 }
 
 // checkGroup counts the pods of a group again, and compares what is noted of it.

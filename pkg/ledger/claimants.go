@@ -26,7 +26,8 @@ func (l *Ledger) claims(w *preemption.World, again []*record, all bool) {
 			if since == 0 {
 				continue
 			}
-			w.Claims = append(w.Claims, preemption.Claim{Queue: i + 1, Kind: k, Since: since, Target: l.shares.targetOf(a, k, w.Queues[i+1].Demand)})
+			target := a.lessHeld(l.shares.targetOf(a, k, w.Queues[i+1].Demand))
+			w.Claims = append(w.Claims, preemption.Claim{Queue: i + 1, Kind: k, Since: since, Target: target})
 		}
 	}
 	w.Claims = preemption.Order(*w, w.Claims)

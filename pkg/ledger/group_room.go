@@ -39,9 +39,12 @@ func packingOf(g *group, pods []*record, total resource.List) *packing {
 }
 
 // part is the largest part of the total that a pod of the class asks for, in millionths.
-func (c *class) part(total resource.List) (most int64) {
-	for i := range c.request.Len() {
-		e := c.request.At(i)
+func (c *class) part(total resource.List) int64 { return millionths(c.request, total) }
+
+// millionths is the largest part of the total that some amounts are.
+func millionths(amounts, total resource.List) (most int64) {
+	for i := range amounts.Len() {
+		e := amounts.At(i)
 		if all := total.Get(e.Name); all > 0 {
 			most = max(most, resource.Part(1_000_000, e.Value, all))
 		}
@@ -83,12 +86,13 @@ func (t *nodeTable) heldFirst(g *group) []*node {
 	return nodes
 }
 
-// nodesToHold returns the nodes to hold for a group: those on which most of its pods would fit now, and as many of them as would hold all of it once our
-// pods there have ended. nil: it could not start on empty nodes.
-func (t *nodeTable) nodesToHold(p *packing) (hold []*node) {
+// nodesToHold returns the nodes to hold for a group: those that are preferred (nil: none is), then those on which most of its pods would fit now, and as
+// many of them as would hold all of it once our pods there have ended. nil: it could not start on empty nodes.
+func (t *nodeTable) nodesToHold(p *packing, prefer func(*node) int64) (hold []*node) {
 	type choice struct {
 		*node
-		fit int
+		fit  int
+		part int64
 	}
 	none := make([]int, len(p.classes))
 	choices := make([]choice, 0, len(t.all))
@@ -97,9 +101,15 @@ func (t *nodeTable) nodesToHold(p *packing) (hold []*node) {
 		for c := range p.classes {
 			fit += min(t.spaces(e, p.classes, c, none, false), p.need[c])
 		}
-		choices = append(choices, choice{e, fit})
+		c := choice{node: e, fit: fit}
+		if prefer != nil {
+			c.part = prefer(e)
+		}
+		choices = append(choices, c)
 	}
-	slices.SortFunc(choices, func(a, b choice) int { return cmp.Or(cmp.Compare(b.fit, a.fit), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(choices, func(a, b choice) int {
+		return cmp.Or(cmp.Compare(b.part, a.part), cmp.Compare(b.fit, a.fit), cmp.Compare(a.Name, b.Name))
+	})
 	places, placed := gang.Pack(len(choices), p.need, func(node, c int, taken []int) int {
 		return t.spaces(choices[node].node, p.classes, c, taken, true)
 	})
@@ -107,9 +117,19 @@ func (t *nodeTable) nodesToHold(p *packing) (hold []*node) {
 		return nil
 	}
 	for _, at := range places {
-		hold = append(hold, choices[at.Node].node)
+		if e := choices[at.Node].node; !slices.Contains(hold, e) { // pods of two kinds may go to one node
+			hold = append(hold, e)
+		}
 	}
 	return hold
+}
+
+// holdAll reports whether these nodes would hold all pods of a group once our pods there have ended.
+func (t *nodeTable) holdAll(p *packing, nodes []*node) bool {
+	_, placed := gang.Pack(len(nodes), p.need, func(node, c int, taken []int) int {
+		return t.spaces(nodes[node], p.classes, c, taken, true)
+	})
+	return placed == len(p.pods)
 }
 
 // placesFor returns the nodes to which a group's pods would go; nil: not all of them have room.

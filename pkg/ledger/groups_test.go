@@ -340,6 +340,37 @@ func TestANodeThatComesBackIsNotHeldAnyMore(t *testing.T) {
 	f.sound()
 }
 
+// A held node that is cordoned would not do even if it were empty. So it is given back, and another one is held at once.
+func TestHeldNodesThatAreOfNoUseAreGivenBack(t *testing.T) {
+	f := gangs(t)
+	other := Node{Name: "other", Allocatable: amounts(100, 400), Usable: true}
+	f.ObserveNode(other)
+	f.pod("long", "b", boundTo("node"), asks(85, 4), at(0))
+	f.pod("longer", "b", boundTo("other"), asks(95, 4), at(1))
+	f.gang("g", "a", 3)
+	f.wantPods(f.choose())
+	f.now += gang.Patience
+	f.wantPods(f.choose())
+	held := func() (names []string) {
+		for _, e := range f.nodes.all {
+			if e.heldFor != nil {
+				names = append(names, e.Name)
+			}
+		}
+		return names
+	}
+	if got := held(); !slices.Equal(got, []string{"node"}) {
+		t.Fatalf("%v are held", got)
+	}
+	f.ObserveNode(Node{Name: "node", Allocatable: amounts(100, 400)})
+	f.now += gang.ReviewEvery
+	f.choose()
+	if got := held(); !slices.Equal(got, []string{"other"}) {
+		t.Errorf("%v are held", got)
+	}
+	f.sound()
+}
+
 func TestHeldNodesAreGivenBackInTime(t *testing.T) {
 	f := gangs(t)
 	f.pod("long", "b", asks(80, 4), ofClass("long"), at(0))
@@ -386,7 +417,7 @@ func TestNodesAreHeldForAGangInPartFirst(t *testing.T) {
 	f := gangs(t)
 	f.pod("long", "b", asks(75, 4), ofClass("long"), at(0))
 	f.run("long")
-	f.gang("g", "a", 3) // would be the first in order
+	f.gang("g", "b", 3) // would be the first in order
 	f.ObservePodGroup(PodGroup{Key: "ns/h", MinMember: 2})
 	f.pod("h0", "b", ofGang("h"), asks(10, 1), at(1), boundTo("node"))
 	f.pod("h1", "b", ofGang("h"), asks(20, 1), at(2))

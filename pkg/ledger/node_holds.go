@@ -1,8 +1,11 @@
 package ledger
 
 import (
+	"slices"
+
 	"github.com/fairway-scheduler/fairway/pkg/core/gang"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
 // nodeHolds owns for which group nodes are held, and what waits behind that group. core/gang says when it is a group's turn, and for how long; group_room.go
@@ -15,10 +18,15 @@ import (
 // The other way to keep a pod off a node is a nomination: room that is made for one pod is closed to all others (nominated_room.go).
 //
 // It hears which groups of a walk lack room (lacksRoom), when nodes are held and when the group does not wait any more. It says whose turn it is, when
-// a hold ends, and which applications wait behind the group.
+// a hold ends, which applications wait behind the group, and what is kept for which queues: see kept_room.go.
 type nodeHolds struct {
 	gang.Holds[*group]
 	behind queueBehind
+	nodes  []*node
+	queues []*account   // for which they are held
+	free   resource.Sum // what is free on them, as the queues have it
+	asOf   uint64       // the version of the ledger when it was last judged that they may be held
+	flips  uint64       // those of the shares then
 }
 
 // queueBehind is what waits behind the group for which nodes are held: what came to its leaf after it.
@@ -32,6 +40,7 @@ type groupWait struct {
 	gang.Wait
 	roomAt   uint64 // the state of the nodes in which it last had no room
 	tooLarge bool   // it did not fit on empty nodes in that state either
+	moved    bool   // something has changed on the nodes that are held for it
 }
 
 // isHeldFrom reports whether a pod of the group (nil: of none) may not use the node, since it is held for another group.
@@ -82,8 +91,9 @@ func (h *nodeHolds) lacksRoom(g *group, nodes *nodeTable, now int64) (holdNow bo
 }
 
 // hold notes that nodes are held for a group, of which these pods are to start.
-func (h *nodeHolds) hold(g *group, pods []*record, now int64) {
+func (h *nodeHolds) hold(g *group, pods []*record, nodes []*node, now int64) {
 	h.Hold(g, now)
+	h.nodes, h.queues = nodes, queuesOf(pods)
 	h.behind = queueBehind{leaf: pods[0].leaf}
 	for _, r := range pods {
 		h.behind.after = max(h.behind.after, r.app.slot.Submitted)
@@ -112,38 +122,61 @@ func (l *Ledger) waitForRoom(g *group, now int64) {
 	}
 }
 
-// holdForNext holds nodes for the first group that has its turn and can make use of them.
+// holdForNext holds nodes for the first group that has its turn, can make use of them and is owed them.
 func (l *Ledger) holdForNext(now int64) {
 	for l.groupRelease.starting == nil {
 		g, _, ok := l.nodeHolds.Turn()
-		switch {
-		case !ok:
+		if !ok {
 			return
-		case !l.admits(g.next(g.Need())):
-			l.endWait(g) // room would be of no use to it
-		case l.holdFor(g, now):
-			return
-		default:
-			g.wait.tooLarge = true
 		}
-		l.nodeHolds.PassOver()
+		if !l.admits(g.next(g.Need())) {
+			l.endWait(g) // room would be of no use to it
+			l.nodeHolds.PassOver()
+			continue
+		}
+		p := packingOf(g, g.next(g.Need()), l.shares.total)
+		switch nodes, some := l.nodesToHold(p); {
+		case !some:
+			g.wait.tooLarge = true
+			l.nodeHolds.PassOver()
+		case nodes == nil:
+			l.nodeHolds.Refuse(&g.wait.Wait, now)
+		default:
+			l.holdFor(p, nodes, now)
+			return
+		}
 	}
 }
 
-// holdFor holds nodes for a group. False: it could not start on empty nodes.
-func (l *Ledger) holdFor(g *group, now int64) bool {
-	p := packingOf(g, g.next(g.Need()), l.shares.total)
-	nodes := l.nodes.nodesToHold(p)
-	if nodes == nil {
-		return false
+// nodesToHold returns nodes to hold for a group that its queues are owed; nil: none may be held. some: it could start on empty nodes. It tries first the
+// nodes that are free soonest. Then those on which its own queues run most: they are that much of what the queues have already.
+func (l *Ledger) nodesToHold(p *packing) (nodes []*node, some bool) {
+	if nodes = l.nodes.nodesToHold(p, nil); nodes == nil {
+		return nil, false
 	}
+	if l.mayHold(p.pods, nodes) {
+		return nodes, true
+	}
+	for a := p.pods[0].leaf; a.parent != nil; a = a.parent {
+		nodes = l.nodes.nodesToHold(p, func(e *node) int64 { return e.partOf(a, l.shares.total) })
+		if nodes != nil && l.mayHold(p.pods, nodes) {
+			return nodes, true
+		}
+	}
+	return nil, true
+}
+
+// holdFor holds nodes for a group.
+func (l *Ledger) holdFor(p *packing, nodes []*node, now int64) {
 	for _, e := range nodes {
-		e.heldFor = g
+		e.heldFor = p.group
 	}
-	l.nodeHolds.hold(g, p.pods, now)
+	l.nodeHolds.hold(p.group, p.pods, nodes, now)
+	p.group.wait.moved = true
+	l.countHeld()
 	l.books.reoffer(l.nodeHolds.behind.leaf, &l.queues)
 	l.version++
-	return true
+	l.nodeHolds.asOf, l.nodeHolds.flips = l.version, l.shares.flips
 }
 
 // endWait: the group does not wait for room any more.
@@ -165,6 +198,31 @@ func (l *Ledger) endHoldInTime(now int64) {
 		l.endWait(g)
 	} else if l.nodeHolds.Expire(&g.wait.Wait, now) {
 		l.giveBackHeld()
+	} else {
+		l.reviewHold(now)
+	}
+}
+
+// reviewHold judges again whether the nodes may be held: at once if shares have changed, and once a second if anything has.
+func (l *Ledger) reviewHold(now int64) {
+	h := &l.nodeHolds
+	g := h.Group
+	if g.Taken > 0 || h.asOf == l.version || h.flips == l.shares.flips && now < h.NextReview() {
+		return
+	}
+	pods := g.next(g.Need())
+	switch {
+	case !l.admits(pods):
+		l.endWait(g)
+	case !slices.Equal(h.queues, queuesOf(pods)) || !l.nodes.holdAll(packingOf(g, pods, l.shares.total), h.nodes):
+		h.End() // they are of no use any more, and others may be
+		l.giveBackHeld()
+	case !l.mayHold(pods, h.nodes):
+		h.Refuse(&g.wait.Wait, now)
+		l.giveBackHeld()
+	default:
+		h.asOf, h.flips = l.version, l.shares.flips
+		h.Reviewed(now)
 	}
 }
 
@@ -172,6 +230,8 @@ func (l *Ledger) endHoldInTime(now int64) {
 func (l *Ledger) giveBackHeld() {
 	leaf := l.nodeHolds.behind.leaf
 	l.nodeHolds.behind = queueBehind{}
+	l.keepHeld(&resource.Sum{})
+	l.nodeHolds.nodes, l.nodeHolds.queues = nil, nil
 	l.books.reoffer(leaf, &l.queues)
 	for _, e := range l.nodes.all { // each for itself: order does not matter
 		if e.heldFor != nil {

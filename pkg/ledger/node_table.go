@@ -60,8 +60,8 @@ func (t *nodeTable) forget(name string) (totalMoved bool) {
 		t.unlist(e)
 	}
 	e.Node, e.known = Node{Name: name}, false
-	e.heldFor = nil // if it comes back, the hold may have ended
 	e.changed()
+	e.heldFor = nil // if it comes back, the hold may have ended
 	totalMoved = t.recount(e)
 	t.dropIfEmpty(e)
 	return totalMoved

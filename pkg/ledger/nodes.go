@@ -37,6 +37,9 @@ type node struct {
 func (e *node) changed() {
 	e.copied = nil
 	e.changes++
+	if e.heldFor != nil {
+		e.heldFor.wait.moved = true
+	}
 }
 
 // ObserveNode takes in the newest state of a node.

@@ -23,6 +23,9 @@ type nomination struct {
 	roomAsOf  uint64
 	// victims are evicted for it. Their room may serve other nominations to the node too.
 	victims []*record
+	// keptIn is the leaf that has kept as room kept for it; nil: none has, as after the charge.
+	keptIn *account
+	kept   resource.List
 }
 
 // nominations owns the list of nominated pods. It hears of nominations that are given and ended (add, remove), and of statuses that are
@@ -133,6 +136,7 @@ func (l *Ledger) giveNode(r *record, p *nomination) {
 	if r.leaf != nil && !r.state.charged() {
 		l.nodes.assume(r, p.node)
 	}
+	l.countNominated(r)
 	l.nominations.checkStatus(r)
 	l.version++
 }
@@ -144,6 +148,7 @@ func (l *Ledger) endNomination(r *record) {
 		return
 	}
 	l.nominations.remove(r)
+	l.uncountNominated(p)
 	p.node.changed()
 	if !r.state.charged() {
 		l.nodes.assume(r, nil)
@@ -215,6 +220,7 @@ func (l *Ledger) nominationInput(r *record, now int64) preemption.NominationInpu
 	in.RoomThere = l.nodes.roomIsThere(r)
 	switch c := p.claim; {
 	case c == nil:
+		in.NotOwed = !in.RoomThere && !l.mayKeepFor(r, now)
 	case l.queues.accounts[c.path] == c && c.starving != nil && c.starving.clocks[p.kind].Claimed != 0 && r.leaf.isUnder(c):
 		in.Claim = preemption.OpenClaim
 	default:

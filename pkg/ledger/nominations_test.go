@@ -34,6 +34,62 @@ func TestWhoLeavesANodeThatIsClosedIsGone(t *testing.T) {
 	}
 }
 
+// The room of a nominated pod is as good as used by its queue, and of a charged pod it is counted once.
+func TestANominatedPodCountsInTheOrder(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.ObserveNode(Node{Name: "other", Allocatable: amounts(20, 80), Usable: true})
+	f.declare("root.a")
+	f.declare("root.b")
+	f.declare("root.c")
+	f.pod("runs", "c", boundTo("node"), asks(100, 4))
+	f.pod("placed", "a", asks(30, 4), nominated) // its room is not there yet
+	f.pod("a1", "a", asks(5, 4), ofClass("a1"), at(1))
+	f.pod("b1", "b", asks(5, 4), ofClass("b1"), at(2))
+	f.pod("b2", "b", asks(5, 4), ofClass("b2"), at(3))
+	f.wantPods(f.choose(), "b1", "b2", "a1")
+	f.forget("runs")
+	f.wantPods(f.choose(), "placed")
+	f.sound()
+	if k := f.queues.accounts["root.a"].kept; k != nil {
+		t.Errorf("%v is kept for a pod that is charged", k.nominated.List())
+	}
+}
+
+// A nomination that no claim stands behind, such as one from the status of a pod, keeps no room above the share of its queue while another below its own waits.
+func TestANominationWithoutAClaimKeepsOnlyWhatIsOwed(t *testing.T) {
+	for name, c := range map[string]struct {
+		asks   int64
+		change func(f *fixture)
+		want   bool
+	}{
+		"within the share":         {20, func(*fixture) {}, true},
+		"above it":                 {60, func(*fixture) {}, false},
+		"above it, nobody waits":   {60, func(f *fixture) { f.forget("waits") }, true},
+		"a pod of its queue gives": {60, func(f *fixture) { f.pod("gives", "a", boundTo("node"), asks(60, 4), leaving(f)) }, true},
+	} {
+		f := newFixture(t, Options{})
+		f.declare("root.a")
+		f.declare("root.b")
+		f.pod("runs", "b", boundTo("node"), asks(30, 4))
+		f.pod("foreign", "b", boundTo("node"), asks(70, 4), func(p *Pod) { p.Foreign = true })
+		f.ObserveNode(Node{Name: "other", Allocatable: amounts(70, 280), Usable: true})
+		f.declare("root.c")
+		f.pod("fills", "c", boundTo("other"), asks(70, 4))
+		f.pod("waits", "b", asks(5, 4))
+		c.change(f)
+		f.pod("placed", "a", asks(c.asks, 4), nominated)
+		f.clocks()
+		if got := f.pods["placed"].nomination != nil; got != c.want {
+			t.Errorf("%s: nominated %v, want %v", name, got, c.want)
+		}
+		f.sound()
+	}
+}
+
+func leaving(f *fixture) func(*Pod) {
+	return func(p *Pod) { p.Terminating, p.Deadline = true, f.now+30*sec }
+}
+
 // A node to which a pod is nominated may be held for a group later: it stays open to that pod.
 func TestAHeldNodeIsOpenToThePodThatIsNominatedThere(t *testing.T) {
 	f := gangs(t)
@@ -205,6 +261,8 @@ func TestAPlanKnowsTheGroupsOfItsCandidates(t *testing.T) {
 // A group that found no room, since the only node that has some is held for another one, gets places there: it starts, though no node has gained room.
 func TestAGroupThatLackedRoomStartsOnItsPlaces(t *testing.T) {
 	f := gangs(t)
+	f.ObserveNode(Node{Name: "other", Allocatable: amounts(100, 400), Usable: true})
+	f.pod("share", "a", boundTo("other"), asks(100, 4)) // or what is held would be above the share of b
 	f.pod("runs", "b", boundTo("node"), asks(50, 4))
 	f.gang("h", "b", 3, asks(30, 4))
 	for range 3 {

@@ -65,6 +65,7 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 	defer l.mu.Unlock()
 	l.now = max(l.now, now)
 	l.settleAll()
+	l.countHeld()
 	if all {
 		l.lookAtClocks(now)
 	} else if l.inspection.stopped {

@@ -273,7 +273,7 @@ func (h *Rehearsal) decisions(r *record) []Decision {
 }
 
 func (a *account) competitor() Competitor {
-	c := Competitor{Name: string(a.path), Usage: a.usage.List(), Guaranteed: a.spec.Guaranteed, Weight: a.spec.Weight}
+	c := Competitor{Name: string(a.path), Usage: a.standing().List(), Guaranteed: a.spec.Guaranteed, Weight: a.spec.Weight}
 	if a.isApplication() {
 		c.Name, c.Priority, c.Submitted = a.slot.Name, a.priority, a.slot.Submitted
 	}

@@ -72,6 +72,7 @@ func (r *record) released() Release {
 //  4. the next pod in the order of queues: a walk from the root in which those classes take part that may be released.
 func (l *Ledger) next(now int64) *record {
 	l.books.recheckDrivers(&l.queues)
+	l.countHeld()
 	// Only the class whose turn it is looks for room: there may be thousands, and most of them come later.
 	l.walk.begin(func(c *class) bool { return c.MayRelease(now) && l.mayHaveRoom(c, now) })
 	root, open := l.queues.root, l.books.lanesOf(l.queues.root)

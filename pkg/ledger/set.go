@@ -46,6 +46,9 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will foo
 	if !r.state.charged() {
 		l.nodes.assume(r, r.nominatedNode())
 	}
+	if r.nomination != nil {
+		l.countNominated(r)
+	}
 	l.updatePreemption(r)
 	l.backOffs.follow(r)
 	l.conditions.blockChanged(r, l.trials.underWay)

@@ -68,6 +68,7 @@ func (l *Ledger) LookAtStarvation(now int64) (due bool, next int64) {
 		return false, 0
 	}
 	l.settleAll()
+	l.countHeld()
 	p, settings := &l.rounds, preemption.SettingsOf(l.queues.root.spec.Preemption)
 	soonest := func(at int64) {
 		if at != 0 && (next == 0 || at < next) {
@@ -145,8 +146,8 @@ func (l *Ledger) lookAtClock(a *account, demand resource.List, tried onTrial, no
 	if !l.rounds.clocksRestored {
 		stored = l.queues.storedClocks(a.path)
 	}
-	in := preemption.ClockInput{Rule: a.parent.spec.Rule(), Total: l.shares.total, Waiting: a.pending > 0, Usage: a.usage.List()}
-	in.Settled = in.Usage.Sub(tried[a])
+	in := preemption.ClockInput{Rule: a.parent.spec.Rule(), Total: l.shares.total, Waiting: a.pending > 0, Usage: a.withHeld()}
+	in.Settled = a.usage.List().Sub(tried[a])
 	for _, k := range kinds {
 		in.Timeout, in.Target, in.Stored = a.timeout(k), l.shares.targetOf(a, k, demand), stored[k]
 		in.Bound = in.Target
@@ -250,7 +251,7 @@ func (s *shares) starvation(a *account, demand resource.List) Starvation {
 	}
 	for _, k := range kinds {
 		if starving.clocks[k].Claimed != 0 {
-			is.Owed = is.Owed.Max(s.targetOf(a, k, demand).Sub(a.usage.List()).Max(resource.List{}))
+			is.Owed = is.Owed.Max(a.lessHeld(s.targetOf(a, k, demand)).Sub(a.usage.List()).Max(resource.List{}))
 		}
 	}
 	return is

@@ -24,6 +24,9 @@ func (l *Ledger) NextRetry(now int64) (int64, bool) {
 		}
 	}
 	soonest(l.nodeHolds.NextChange())
+	if l.nodeHolds.Held() && l.nodeHolds.asOf != l.version {
+		soonest(l.nodeHolds.NextReview())
+	}
 	if len(l.groupRelease.toReject) > 0 {
 		soonest(now + rejectAgain)
 	}

@@ -87,20 +87,7 @@ func (b *books) charge(q int, s size, sign int64) {
 
 // dominant is the largest part of the cluster that counts.
 func (b *books) dominant(q int, s size) *big.Rat {
-	most := new(big.Rat)
-	for i, n := range resources {
-		if s[i] <= 0 || !b.rules[q].Counts(n) {
-			continue
-		}
-		part := big.NewRat(1<<62, 1) // of nothing
-		if b.total[i] > 0 {
-			part = big.NewRat(s[i], b.total[i])
-		}
-		if part.Cmp(most) > 0 {
-			most = part
-		}
-	}
-	return most
+	return partOf(b.rules[q], b.total, s)
 }
 
 // auditPayments follows the plan claim by claim: no claim is paid beyond its target, and no victim's queue falls below its share.

@@ -114,10 +114,12 @@ type World struct {
 	// See audit_gangs.go.
 	heldFor   string // the group for which nodes are held
 	heldSince int64
-	looking   bool // at the books
-	lastCrews map[string]*crew
-	lastWhole map[string]bool
-	disturbed map[string]bool // groups that were edited, or of which a pod was
+	// unowedSince is since when these are more than a queue is owed: see audit_owed.go.
+	unowedSince, owedLookAt int64
+	looking                 bool // at the books
+	lastCrews               map[string]*crew
+	lastWhole               map[string]bool
+	disturbed               map[string]bool // groups that were edited, or of which a pod was
 
 	preempting preempting
 }
@@ -240,6 +242,7 @@ func (w *World) Step() bool {
 	e.run()
 	w.popNext()
 	w.auditHold()
+	w.auditOwed()
 	w.audit()
 	return true
 }

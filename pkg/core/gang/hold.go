@@ -9,12 +9,18 @@ const (
 	Patience int64 = 15 * 1_000_000_000
 	// LongestHold is how long nodes are held for a group at most.
 	LongestHold int64 = 5 * 60 * 1_000_000_000
+	// ReviewEvery is how often it is judged again at most whether the nodes may still be held.
+	ReviewEvery int64 = 1_000_000_000
+	// mostRefused is how many groups one walk judges in vain at most: it costs a look at all nodes and queues.
+	mostRefused = 8
 )
 
 // Wait is a group's wait for room. The zero Wait is that of a group that lacks none.
 type Wait struct {
 	Since int64 // 0: it does not wait
-	Turns int   // how often nodes were held for it in vain
+	Turns int   // how often its turn was in vain: nodes were held, or might not be
+	// RefusedAt is when nodes were last refused to it.
+	RefusedAt int64
 }
 
 // Holds says for which group nodes are held. G names groups; its zero value is none.
@@ -29,6 +35,9 @@ type Holds[G comparable] struct {
 	due    []turn[G] // groups that have waited for long enough, in the order of the walk
 	first  int       // of those, whose turn it is: the first with the fewest turns
 	nextAt int64     // when the next group of the walk will have waited for long enough; 0: none will
+
+	refused    int   // groups of this walk
+	reviewedAt int64 // when it was last judged that the nodes may be held
 }
 
 type turn[G comparable] struct {
@@ -43,29 +52,34 @@ func (h *Holds[G]) Held() bool {
 }
 
 // Walk begins a walk through the groups in the order in which they would be released.
-func (h *Holds[G]) Walk() { h.due, h.first, h.nextAt = h.due[:0], 0, 0 }
+func (h *Holds[G]) Walk() { h.due, h.first, h.nextAt, h.refused = h.due[:0], 0, 0, 0 }
 
 // LacksRoom notes that the walk came to a group for which there is no room.
 func (h *Holds[G]) LacksRoom(g G, w *Wait, now int64) {
 	if w.Since == 0 {
 		w.Since = now
 	}
-	at := max(w.Since, h.vainAt) + Patience
-	switch {
-	case at > now && (h.nextAt == 0 || at < h.nextAt):
+	at := max(w.Since, h.vainAt, w.RefusedAt) + Patience
+	if at > now {
+		h.soonest(at)
+		return
+	}
+	h.due = append(h.due, turn[G]{g, w.Turns})
+	if w.Turns < h.due[h.first].turns {
+		h.first = len(h.due) - 1
+	}
+}
+
+func (h *Holds[G]) soonest(at int64) {
+	if h.nextAt == 0 || at < h.nextAt {
 		h.nextAt = at
-	case at <= now:
-		h.due = append(h.due, turn[G]{g, w.Turns})
-		if w.Turns < h.due[h.first].turns {
-			h.first = len(h.due) - 1
-		}
 	}
 }
 
 // Turn returns the group for which nodes are to be held now, of those that the walk came to; false: none. sure: nothing that the walk comes to
 // later changes that.
 func (h *Holds[G]) Turn() (g G, sure, ok bool) {
-	if h.Held() || len(h.due) == 0 {
+	if h.Held() || len(h.due) == 0 || h.refused == mostRefused {
 		return g, false, false
 	}
 	first := h.due[h.first]
@@ -84,7 +98,29 @@ func (h *Holds[G]) PassOver() {
 }
 
 // Hold notes that nodes are held for a group from now on.
-func (h *Holds[G]) Hold(g G, now int64) { h.Group, h.Until = g, now+LongestHold }
+func (h *Holds[G]) Hold(g G, now int64) { h.Group, h.Until, h.reviewedAt = g, now+LongestHold, now }
+
+// Refuse notes that no nodes may be held, now or any more, for the group whose turn it is or for which they are held. w is its wait. It goes to the end
+// of those that wait, and has Patience again.
+func (h *Holds[G]) Refuse(w *Wait, now int64) {
+	w.RefusedAt = now
+	w.Turns++
+	if h.Held() {
+		h.End()
+		return
+	}
+	h.PassOver()
+	h.soonest(now + Patience)
+	if h.refused++; h.refused == mostRefused {
+		h.soonest(now + ReviewEvery)
+	}
+}
+
+// NextReview is from when on it may be judged again whether the nodes may be held, if anything has changed.
+func (h *Holds[G]) NextReview() int64 { return h.reviewedAt + ReviewEvery }
+
+// Reviewed notes that the nodes may be held.
+func (h *Holds[G]) Reviewed(now int64) { h.reviewedAt = now }
 
 // End notes that the nodes are given back before their time: the group has started, or room is of no use to it any more.
 func (h *Holds[G]) End() {

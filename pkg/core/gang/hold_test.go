@@ -16,6 +16,8 @@ type yard struct {
 	gang.Holds[string]
 	order []string
 	waits map[string]*gang.Wait
+	// notOwed are the groups to which nodes are refused.
+	notOwed []string
 }
 
 func newYard(groups ...string) *yard {
@@ -31,6 +33,13 @@ func (y *yard) walk(now int64, useless ...string) string {
 	if y.Held() {
 		y.Expire(y.waits[y.Group], now)
 	}
+	if y.Held() && now >= y.NextReview() {
+		if slices.Contains(y.notOwed, y.Group) {
+			y.Refuse(y.waits[y.Group], now)
+		} else {
+			y.Reviewed(now)
+		}
+	}
 	y.Walk()
 	for _, g := range y.order {
 		y.LacksRoom(g, y.waits[g], now)
@@ -40,9 +49,12 @@ func (y *yard) walk(now int64, useless ...string) string {
 		if !ok {
 			return y.Group
 		}
-		if slices.Contains(useless, g) {
+		switch {
+		case slices.Contains(useless, g):
 			y.PassOver()
-		} else {
+		case slices.Contains(y.notOwed, g):
+			y.Refuse(y.waits[g], now)
+		default:
 			y.Hold(g, now)
 		}
 	}
@@ -107,6 +119,58 @@ func TestATurnIsSureOnlyForAGroupThatHadNone(t *testing.T) {
 	}
 }
 
+// Who is refused has the last turn, and waits for 15 seconds again. Others have theirs at once.
+func TestNodesThatMayNotBeHeldAreRefused(t *testing.T) {
+	y := newYard("greedy", "a")
+	y.notOwed = []string{"greedy"}
+	start := second
+	y.walk(start)
+	for _, s := range []struct {
+		at   int64
+		want string
+		next int64
+	}{{15, "a", 315}, {16, "a", 315}, {315, "", 330}, {330, "a", 630}} {
+		now := start + s.at*second
+		if got := y.walk(now); got != s.want || y.NextChange() != start+s.next*second {
+			t.Errorf("after %d s: nodes are held for %q until the next change at %d, want %q and %d", s.at, got, y.NextChange(), s.want, start+s.next*second)
+		}
+	}
+	y.notOwed = []string{"a"} // from now on: greedy was refused for the last time at 330
+	for i, want := range []string{"", "greedy"} {
+		if got := y.walk(start + []int64{331, 345}[i]*second); got != want {
+			t.Errorf("nodes are held for %q, want %q", got, want)
+		}
+	}
+}
+
+// A look at all nodes and queues for each of a thousand groups would hold up everybody else.
+func TestOneWalkRefusesFew(t *testing.T) {
+	var all []string
+	for i := range 20 {
+		all = append(all, string(rune('a'+i)))
+	}
+	y := newYard(all...)
+	y.notOwed = all
+	now := second
+	y.walk(now)
+	now += gang.Patience
+	refused := func() (n int) {
+		for _, w := range y.waits {
+			if w.RefusedAt == now {
+				n++
+			}
+		}
+		return n
+	}
+	for _, want := range []int{8, 8, 4} {
+		y.walk(now)
+		if n, next := refused(), y.NextChange(); n != want || want == 8 && next != now+gang.ReviewEvery {
+			t.Fatalf("%d are refused, want %d; the next change is in %d s", n, want, (next-now)/second)
+		}
+		now += second
+	}
+}
+
 func TestNodesThatAreGivenBackEarlyCostNoTurn(t *testing.T) {
 	y := newYard("a")
 	now := second
@@ -127,7 +191,7 @@ func TestNodesThatAreGivenBackEarlyCostNoTurn(t *testing.T) {
 type journal []fact
 
 type fact struct {
-	what  string // "lacks", "holds", "gives back", "leaves"
+	what  string // "lacks", "holds", "gives back", "is refused", "leaves"
 	group string
 	at    int64
 }
@@ -151,7 +215,7 @@ func (j journal) wait(group string) (since int64, turns int) {
 		case f.group != group:
 		case f.what == "leaves":
 			since, turns = 0, 0
-		case f.what == "gives back":
+		case f.what == "gives back", f.what == "is refused":
 			since, turns = f.at, turns+1
 		case f.what == "lacks" && since == 0:
 			since = f.at
@@ -189,6 +253,7 @@ func TestHoldsFollowFromWhatHappened(t *testing.T) {
 	all := []string{"a", "b", "c", "d"}
 	rapid.Check(t, func(rt *rapid.T) {
 		y, j, now := newYard(all...), journal{}, second
+		var reviewed int64
 		for range rapid.IntRange(1, 40).Draw(rt, "walks") {
 			now += rapid.SampledFrom([]int64{0, 1, second, 5 * second, 15 * second, 300 * second}).Draw(rt, "passes")
 			if g := rapid.SampledFrom(append([]string{""}, all...)).Draw(rt, "leaves"); g != "" {
@@ -202,16 +267,27 @@ func TestHoldsFollowFromWhatHappened(t *testing.T) {
 				j = append(j, fact{"gives back", g, now})
 			}
 			y.order = rapid.Permutation(all).Draw(rt, "order")[:rapid.IntRange(0, len(all)).Draw(rt, "groups")]
+			y.notOwed = rapid.SliceOfDistinct(rapid.SampledFrom(all), rapid.ID[string]).Draw(rt, "not owed")
+			if g, since := j.held(); g != "" && slices.Contains(y.notOwed, g) && now-max(since, reviewed) >= second {
+				j = append(j, fact{"is refused", g, now})
+			} else if g != "" && now-max(since, reviewed) >= second {
+				reviewed = now
+			}
 			useless := rapid.SliceOfDistinct(rapid.SampledFrom(all), rapid.ID[string]).Draw(rt, "useless")
 			for _, g := range y.order {
 				j = append(j, fact{"lacks", g, now})
 			}
 			if g, _ := j.held(); g == "" {
 				for _, g := range j.turns(y.order, now) {
-					if !slices.Contains(useless, g) {
-						j = append(j, fact{"holds", g, now})
-						break
+					if slices.Contains(useless, g) {
+						continue
 					}
+					if slices.Contains(y.notOwed, g) {
+						j = append(j, fact{"is refused", g, now})
+						continue
+					}
+					j = append(j, fact{"holds", g, now})
+					break
 				}
 			}
 			got := y.walk(now, useless...)

@@ -26,7 +26,8 @@ type ClockInput struct {
 	Total resource.List
 	// Waiting: the queue has pods that have no node yet.
 	Waiting bool
-	// Usage is what all charged pods of the queue hold. Settled is the same without the pods whose scheduling attempt still runs.
+	// Usage is what all charged pods of the queue hold, and what is free on nodes that are held for it. Settled is what the pods hold whose scheduling
+	// attempts are over.
 	Usage, Settled resource.List
 	// Bound is the usage below which the queue is starved, Target the usage at which its claim is paid.
 	Bound, Target resource.List

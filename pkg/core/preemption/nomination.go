@@ -31,6 +31,8 @@ type NominationInput struct {
 	VictimStuck bool
 	// RoomThere: the node has room for the pod now.
 	RoomThere bool
+	// NotOwed: the queue of the pod is not owed that room is kept for it: see core/keep. What a claim pays for is owed.
+	NotOwed bool
 	// Idle: the room is there, the pod could be released, and no pod of the cluster is leaving.
 	Idle bool
 	// Blocked: a limit forbids that the pod starts now.
@@ -86,7 +88,7 @@ func (n NominationState) valid(in NominationInput, now int64) bool {
 	case !in.Waiting, !in.NodeUsable, in.GroupIncomplete:
 		return false
 	case in.Claim == ByScheduler:
-		return now < n.Until || in.RoomThere
+		return now < n.Until && !in.NotOwed || in.RoomThere
 	}
 	return in.Claim == OpenClaim && !in.ObserveOnly && !in.VictimStuck
 }

@@ -17,6 +17,7 @@ func TestNominations(t *testing.T) {
 	type change func(*preemption.NominationInput)
 	claimed := func(in *preemption.NominationInput) { in.Claim = preemption.OpenClaim }
 	room := func(in *preemption.NominationInput) { in.RoomThere = true }
+	notOwed := func(in *preemption.NominationInput) { in.NotOwed = true }
 	lies := func(in *preemption.NominationInput) { in.RoomThere, in.Idle = true, true }
 	for name, c := range map[string]struct {
 		from    preemption.NominationState
@@ -26,6 +27,9 @@ func TestNominations(t *testing.T) {
 	}{
 		"it waits for its room":               {fresh, nil, preemption.Keeps, 0},
 		"it waited for a minute":              {expired, nil, preemption.Ends, 0},
+		"it is not owed its room":             {fresh, []change{notOwed}, preemption.Ends, 0},
+		"not owed, but it has it":             {fresh, []change{notOwed, room}, preemption.Keeps, 0},
+		"a claim stands behind it":            {fresh, []change{notOwed, claimed}, preemption.Keeps, 0},
 		"it has its room then":                {expired, []change{room}, preemption.Keeps, 0},
 		"a claim waits for as long as needed": {expired, []change{claimed}, preemption.Keeps, 0},
 		"the claim is closed": {fresh, []change{func(in *preemption.NominationInput) { in.Claim = preemption.ClosedClaim }},
@@ -77,6 +81,7 @@ func TestNominationsDoNotLieIdle(t *testing.T) {
 				Attempting: yes("attempting", 10), Waiting: !yes("away", 30), NodeUsable: !yes("closed", 30), GroupIncomplete: yes("incomplete", 30),
 				Claim:       rapid.SampledFrom([]preemption.NominationClaim{preemption.ByScheduler, preemption.OpenClaim, preemption.OpenClaim}).Draw(t, "claim"),
 				VictimStuck: yes("stuck", 30), RoomThere: !yes("no room", 2), Blocked: yes("blocked", 30),
+				NotOwed: yes("not owed", 10),
 			}
 			in.Idle = in.RoomThere && in.Waiting && !in.Attempting && !yes("leaving", 5)
 			var is preemption.NominationOutcome
@@ -86,7 +91,7 @@ func TestNominationsDoNotLieIdle(t *testing.T) {
 			var ends bool
 			if !in.Attempting {
 				ends = ends || !in.Waiting || !in.NodeUsable || in.GroupIncomplete
-				ends = ends || in.Claim == preemption.ByScheduler && !in.RoomThere && now >= began+minute
+				ends = ends || in.Claim == preemption.ByScheduler && !in.RoomThere && (now >= began+minute || in.NotOwed)
 				ends = ends || in.Claim == preemption.OpenClaim && in.VictimStuck
 			}
 			ends = ends || in.Idle && in.Blocked

@@ -1,0 +1,288 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/keep"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// Room that is kept for a pod that has not started counts as usage of its queue, and of the queues above that: what is free on nodes that are held for a
+// group, and the requests of nominated pods. It does so in the order of the queues. What is held starts no starvation clock and ends none, and a claim makes
+// no room for it again; nominations are payments of claims, which stay open until the pods run. Limits count charges alone, and nobody loses a pod for room
+// that is kept. core/keep says how much may be kept.
+
+// kept is the room that is kept for a queue and for everything below it.
+type kept struct {
+	held      resource.Sum // free on nodes that are held for a group
+	nominated resource.Sum // requests of nominated pods that are not charged
+	standing  resource.Sum // usage with both: see standing
+	nominees  int
+}
+
+// keeps returns what is kept for the account, to be changed.
+func (a *account) keeps() *kept {
+	if a.kept == nil {
+		a.kept = &kept{}
+	}
+	return a.kept
+}
+
+// dropUnkept: nearly all queues have nothing kept for them, and cost nothing more.
+func (a *account) dropUnkept() {
+	if k := a.kept; k != nil && k.nominees == 0 && k.held.List().IsZero() {
+		a.kept = nil
+	}
+}
+
+// standing is the usage with what is kept. It is valid until the next call.
+func (a *account) standing() *resource.Sum {
+	k := a.kept
+	if k == nil {
+		return &a.usage
+	}
+	k.standing.Reset()
+	k.standing.AddSum(&a.usage)
+	k.standing.AddSum(&k.held)
+	k.standing.AddSum(&k.nominated)
+	return &k.standing
+}
+
+// withHeld is the usage with what is held.
+func (a *account) withHeld() resource.List {
+	if a.kept == nil {
+		return a.usage.List()
+	}
+	return a.usage.List().Add(a.kept.held.List())
+}
+
+// lessHeld is what a claim still makes room for: less than its target by what is held.
+func (a *account) lessHeld(target resource.List) resource.List {
+	if a.kept == nil {
+		return target
+	}
+	return target.Sub(a.kept.held.List()).Max(resource.List{})
+}
+
+// countHeld brings what queues have of held nodes up to date with what is free there.
+func (l *Ledger) countHeld() {
+	h := &l.nodeHolds
+	if h.Group == nil || !h.Group.wait.moved {
+		return
+	}
+	h.Group.wait.moved = false
+	l.keepHeld(freeOn(h.Group, h.nodes))
+}
+
+// keepHeld: so much is free on held nodes.
+func (l *Ledger) keepHeld(free *resource.Sum) {
+	h := &l.nodeHolds
+	if h.free.Equal(free) {
+		return
+	}
+	for _, a := range h.queues {
+		k := a.keeps()
+		k.held.SubSum(&h.free)
+		k.held.AddSum(free)
+		a.dropUnkept()
+	}
+	h.free = *free
+	for _, a := range h.queues {
+		if len(a.kids) == 0 && l.queues.accounts[a.path] == a {
+			l.books.refresh(a)
+		}
+	}
+}
+
+// freeOn is what is free on those of the nodes that are still held for a group.
+func freeOn(g *group, nodes []*node) *resource.Sum {
+	var free resource.Sum
+	for _, e := range nodes {
+		if e.heldFor == g && e.Usable {
+			free.Add(e.Allocatable.Sub(e.used.List()).Max(resource.List{}))
+		}
+	}
+	return &free
+}
+
+// countNominated brings what queues have of a nominated pod up to date: its request, from the nomination to the charge.
+func (l *Ledger) countNominated(r *record) {
+	p := r.nomination
+	var leaf *account
+	if !r.state.charged() {
+		leaf = r.leaf
+	}
+	if leaf == p.keptIn && (leaf == nil || p.kept.Equal(r.Request)) {
+		return
+	}
+	l.uncountNominated(p)
+	if p.keptIn = leaf; leaf == nil {
+		return
+	}
+	p.kept = r.Request
+	for a := leaf; a.parent != nil; a = a.parent {
+		k := a.keeps()
+		k.nominated.Add(p.kept)
+		k.nominees++
+	}
+	l.books.refresh(leaf)
+}
+
+// uncountNominated: nothing is kept for the nominated pod any more.
+func (l *Ledger) uncountNominated(p *nomination) {
+	if p.keptIn == nil {
+		return
+	}
+	for a := p.keptIn; a.parent != nil; a = a.parent {
+		a.kept.nominated.Sub(p.kept)
+		a.kept.nominees--
+		a.dropUnkept()
+	}
+	if l.queues.accounts[p.keptIn.path] == p.keptIn {
+		l.books.refresh(p.keptIn)
+	}
+	p.keptIn = nil
+}
+
+// queuesOf returns the leaves of pods and the queues above them, without the root, each once.
+func queuesOf(pods []*record) (queues []*account) {
+	for i, r := range pods {
+		if i > 0 && r.leaf == pods[i-1].leaf {
+			continue // as mostly
+		}
+		for a := r.leaf; a != nil && a.parent != nil && !slices.Contains(queues, a); a = a.parent {
+			queues = append(queues, a)
+		}
+	}
+	return queues
+}
+
+// mayHold reports whether these nodes may be held for pods of a group: see core/keep. It judges the end of the hold, when all of the nodes are empty: else
+// a group could have them emptied one pod at a time.
+func (l *Ledger) mayHold(pods []*record, nodes []*node) bool {
+	j := judgement{ledger: l, queues: queuesOf(pods), on: usedOn(&l.window, nodes)}
+	var whole resource.Sum
+	for _, e := range nodes {
+		whole.Add(e.Allocatable.Sub(e.foreign.List()).Max(resource.List{}))
+	}
+	return j.allows(whole.List())
+}
+
+// mayKeepFor reports whether room may be kept for a nominated pod on its node. Its queues have that room already, and less what leaves them there: a pod
+// that takes the place of others of its queue costs nobody anything.
+func (l *Ledger) mayKeepFor(r *record, now int64) bool {
+	on := map[*account]*resource.Sum{}
+	var own resource.Sum
+	for _, o := range r.nomination.node.on {
+		if o == r || !o.leavingAt(now) {
+			continue
+		}
+		countOn(on, o)
+		if o.leaf == r.leaf {
+			own.Add(o.Request)
+		}
+	}
+	j := judgement{ledger: l, queues: queuesOf([]*record{r}), on: on}
+	return r.Request.Fits(own.List()) || j.allows(resource.List{})
+}
+
+// judgement is a question to core/keep.
+type judgement struct {
+	ledger *Ledger
+	queues []*account                 // for which room is kept
+	on     map[*account]*resource.Sum // what queues use where it is kept, which will be gone
+	held   heldBack                   // nil: not asked for yet
+}
+
+// allows reports whether this room may be kept.
+func (j *judgement) allows(room resource.List) bool {
+	levels := make([]keep.Level, len(j.queues))
+	for i, a := range j.queues {
+		levels[i] = keep.Level{Queue: j.stands(a), Others: func(yield func(keep.Queue) bool) { j.others(a.parent, yield) }}
+		levels[i].Usage = levels[i].Usage.Add(room)
+	}
+	return keep.Allowed(j.ledger.shares.total, levels)
+}
+
+// stands is how a queue stands without what it uses where the room is kept.
+func (j *judgement) stands(a *account) keep.Queue {
+	var usage resource.Sum
+	usage.AddSum(&a.usage)
+	if a.kept != nil {
+		usage.AddSum(&a.kept.nominated)
+	}
+	usage.SubSum(j.on[a])
+	return keep.Queue{Rule: a.parent.spec.Rule(), Share: j.ledger.shares.of(a), Usage: usage.List()}
+}
+
+// others passes on the queues below a parent that wait, without those for which room is kept.
+func (j *judgement) others(parent *account, yield func(keep.Queue) bool) bool {
+	for _, a := range parent.kids {
+		if slices.Contains(j.queues, a) || a.pending == 0 {
+			continue
+		}
+		if j.waits(a) {
+			q := j.stands(a)
+			q.Waits = true
+			if !yield(q) {
+				return false
+			}
+		}
+		if !j.others(a, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// waits reports whether a queue has demand that nothing but room holds back.
+func (j *judgement) waits(a *account) bool {
+	if j.held == nil {
+		j.held = j.ledger.heldBack()
+	}
+	has := a.usage.List()
+	if a.kept != nil {
+		has = has.Add(a.kept.nominated.List())
+	}
+	return !a.claimable(j.held).Fits(has)
+}
+
+// usedOn is what our pods use on nodes, or are nominated to use, by queue.
+func usedOn(w *window, nodes []*node) map[*account]*resource.Sum {
+	on := map[*account]*resource.Sum{}
+	chosen := map[*node]bool{}
+	for _, e := range nodes {
+		chosen[e] = true
+		for _, r := range e.on {
+			countOn(on, r)
+		}
+	}
+	for _, in := range []roster{w.released, w.reserved} {
+		for _, r := range in {
+			if chosen[r.assumedOn] {
+				countOn(on, r)
+			}
+		}
+	}
+	return on
+}
+
+func countOn(on map[*account]*resource.Sum, r *record) {
+	for a := r.leaf; a != nil; a = a.parent {
+		if on[a] == nil {
+			on[a] = &resource.Sum{}
+		}
+		on[a].Add(r.Request)
+	}
+}
+
+// partOf is the largest part of the total that the pods of a queue use on the node, in millionths.
+func (e *node) partOf(a *account, total resource.List) int64 {
+	var used resource.Sum
+	for _, r := range e.on {
+		if r.leaf != nil && r.leaf.isUnder(a) {
+			used.Add(r.Request)
+		}
+	}
+	return millionths(used.List(), total)
+}

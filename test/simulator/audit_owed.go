@@ -1,0 +1,130 @@
+package simulator
+
+import (
+	"math/big"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// atMostUnowed is for how long nodes may be held that a queue is not owed: the ledger judges once a second, and a round comes a little later.
+const atMostUnowed = 2 * second
+
+// owedEvery is how often that is looked at, while nodes are held: a look costs as much as a snapshot.
+const owedEvery = second / 4
+
+// auditOwed: nodes are not held for long for a queue that would be above its fair share with them, while another one would be below its own without what
+// it runs there, and waits for room. It has arithmetic of its own.
+func (w *World) auditOwed() {
+	var who queue.Path
+	if w.heldFor != "" {
+		if w.now < w.owedLookAt {
+			return
+		}
+		w.owedLookAt = w.now + owedEvery
+		who = w.unowed()
+	}
+	switch {
+	case who == "":
+		w.unowedSince = 0
+	case w.unowedSince == 0:
+		w.unowedSince = w.now
+	case w.now-w.unowedSince > atMostUnowed:
+		w.fail("nodes are held for group %s since %d, and queue %s waits for room below its share since %d", w.heldFor, w.heldSince, who, w.unowedSince)
+	}
+}
+
+// unowed is a queue that waits below its share for what is held above the share of another; "": none does, or that cannot be said.
+func (w *World) unowed() queue.Path {
+	crew := w.crews()[w.heldFor]
+	if crew == nil || crew.taken > 0 || len(crew.ready) == 0 || len(w.kept()) > 0 {
+		return ""
+	}
+	first := w.known.pods[crew.ready[0]]
+	leaf := home(&first)
+	for _, uid := range crew.ready {
+		if now := w.known.pods[uid]; home(&now) != leaf {
+			return ""
+		}
+	}
+	used, held := w.withoutHeld()
+	snapshot := w.Ledger.Snapshot()
+	states := map[queue.Path]ledger.QueueState{}
+	for _, q := range snapshot.Queues {
+		states[q.Path] = q
+	}
+	compare := func(q queue.Path, usage size) int {
+		rule, total := states[q.Parent()].Spec.Rule(), sizeOf(snapshot.Total)
+		return partOf(rule, total, usage).Cmp(partOf(rule, total, sizeOf(states[q].FairShare)))
+	}
+	for q := leaf; q != queue.Root && q != ""; q = q.Parent() {
+		if compare(q, used[q].plus(held)) <= 0 {
+			continue
+		}
+		for _, o := range snapshot.Queues { // in path order
+			if o.InTree && o.Path != q.Parent() && q.Parent().Contains(o.Path) && !q.Contains(o.Path) && compare(o.Path, used[o.Path]) < 0 && w.lacksRoom(o.Path) {
+				return o.Path
+			}
+		}
+	}
+	return ""
+}
+
+// withoutHeld is what queues are charged without their pods on held nodes, and what these nodes have for our pods.
+func (w *World) withoutHeld() (used sums, held size) {
+	used = sums{}
+	open, _ := w.Ledger.NodesOpenTo("nobody")
+	isHeld := func(node string) bool {
+		_, known := w.known.nodes[node]
+		return known && !slices.Contains(open, node)
+	}
+	for name, n := range w.known.nodes { // a sum: order does not matter
+		if isHeld(name) {
+			held = held.plus(sizeOf(n.Allocatable))
+		}
+	}
+	for uid, p := range w.pods { // sums: order does not matter
+		now := w.known.pods[uid]
+		switch {
+		case now.Foreign && isHeld(now.Node):
+			held = held.minus(sizeOf(now.Request))
+		case p.charged != "" && !isHeld(now.Node) && !isHeld(p.on):
+			used.add(p.charged, &now)
+		}
+	}
+	for i := range held {
+		held[i] = max(held[i], 0)
+	}
+	return used, held
+}
+
+// lacksRoom: a pod of the queue waits for room and nothing else, by the ledger's word.
+func (w *World) lacksRoom(q queue.Path) bool {
+	rehearsal := w.Ledger.Rehearse()
+	for uid, now := range w.known.pods { // any: order does not matter
+		if now.Node == "" && !now.Foreign && q.Contains(home(&now)) && rehearsal.Stopped(uid).Code == reason.WaitingForRoom {
+			return true
+		}
+	}
+	return false
+}
+
+// partOf is the largest part of the cluster that counts.
+func partOf(rule queue.Rule, total, s size) *big.Rat {
+	most := new(big.Rat)
+	for i, n := range resources {
+		if s[i] <= 0 || !rule.Counts(n) {
+			continue
+		}
+		part := big.NewRat(1<<62, 1) // of nothing
+		if total[i] > 0 {
+			part = big.NewRat(s[i], total[i])
+		}
+		if part.Cmp(most) > 0 {
+			most = part
+		}
+	}
+	return most
+}
