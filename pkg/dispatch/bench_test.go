@@ -175,6 +175,61 @@ func BenchmarkClasses(b *testing.B) {
 	}
 }
 
+// guarantee guarantees every queue more than it has, so that all take their turns below a guarantee.
+func (f *full) guarantee() {
+	much := resource.Of(resource.Entry{Name: resource.CPU, Value: 1 << 40}, resource.Entry{Name: resource.Memory, Value: 1 << 60})
+	for _, leaf := range f.leaves {
+		for path := leaf; path != queue.Root; path = path.Parent() {
+			s := queue.DefaultSpec()
+			s.Guaranteed = much
+			f.ObserveQueue(queue.Declaration{Path: path, Spec: s})
+		}
+	}
+	f.round()
+	f.refund()
+}
+
+func TestAReleaseBelowGuaranteesDoesNotAllocate(t *testing.T) {
+	f := newFull(50, 5000, 4)
+	f.guarantee()
+	least := uint64(1 << 62)
+	for range 5 { // other goroutines of the test binary may allocate meanwhile
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		f.round()
+		runtime.ReadMemStats(&after)
+		least = min(least, after.Mallocs-before.Mallocs)
+		if len(f.released) != batch {
+			t.Fatalf("%d of %d pods were released", len(f.released), batch)
+		}
+		f.refund()
+	}
+	if least > batch/100 {
+		t.Errorf("releasing %d pods allocates %d times", batch, least)
+	}
+}
+
+// BenchmarkGuarantees is BenchmarkChooseAndCharge with every queue below its guarantee.
+func BenchmarkGuarantees(b *testing.B) {
+	for _, queues := range []int{100, 10_000} {
+		var f *full
+		b.Run(fmt.Sprintf("queues=%d", queues), func(b *testing.B) {
+			if f == nil {
+				f = newFull(queues, 10_000, 4)
+				f.guarantee()
+				b.ResetTimer()
+			}
+			b.ReportAllocs()
+			for done := 0; done < b.N; done += batch {
+				f.round()
+				b.StopTimer()
+				f.refund()
+				b.StartTimer()
+			}
+		})
+	}
+}
+
 // BenchmarkChooseChargeAndRefund: one operation releases one pod and refunds it.
 func BenchmarkChooseChargeAndRefund(b *testing.B) {
 	forSizes(b, []int{10_000}, func(b *testing.B, f *full) {

@@ -21,6 +21,8 @@ type account struct {
 	parent    *account
 	inOrder   book.Competitor[*account] // this account's entry in its parent's order book
 
+	guarantee *belowGuarantee // of a queue: see guarantees.go; nil: neither it nor any of its children has a guarantee
+
 	// startTimers: how far applications have come.
 	states [application.Completing + 1]int32 // applications of the subtree
 	stage                                    // of an application: see gate.go
@@ -189,14 +191,17 @@ func (a *account) rekey(total resource.List) {
 	if a.parent == nil {
 		return
 	}
-	s := ordering.Standing{Usage: a.standing(), Demand: &a.demand, Weight: a.spec.Weight, Name: string(a.path)}
+	s := ordering.Standing{Usage: a.standing(), Weight: a.spec.Weight, Name: string(a.path)}
 	if a.isApplication() {
 		s.Name, s.Priority, s.Submitted = a.slot.Name, a.priority, a.slot.Submitted
 	} else {
-		s.Guaranteed, s.Ordinal = a.spec.Guaranteed, a.ordinal
+		s.Ordinal = a.ordinal
 	}
 	rule := a.parent.spec.Rule()
 	a.inOrder.KeyUnder(rule.Policy).Set(rule, s, total)
+	if a.spec.Guaranteed.Len() > 0 || a.guarantee != nil {
+		a.rekeyGuarantee(rule)
+	}
 }
 
 // maxOn says that this request would break the max of this account, and whether it would.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/guarantee"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
@@ -110,26 +111,40 @@ func (l *Ledger) checkRosters() (wrong []string) {
 	return wrong
 }
 
-// checkLanes follows every pod in a pod queue upwards: until a limit stops its class, each order book must know of it. While no two classes
-// share a lane, a book knows of nothing else. Drivers of a leaf that is to be looked at again anyway are left out.
-func (l *Ledger) checkLanes() (wrong []string) {
+// wantLanes returns the lanes in which pods wait that no limit stops, by account, and those of them with a pod that asks for what a queue lacks of its guarantee.
+func (l *Ledger) wantLanes() (want, below map[*account]book.Lanes) {
 	again := l.shares.flips != l.books.flips
-	want := map[*account]book.Lanes{}
+	want, below = map[*account]book.Lanes{}, map[*account]book.Lanes{}
 	for _, r := range l.pods {
 		if !r.InQueue() || l.nodeHolds.behind.has(r.app) {
 			continue
 		}
 		for a := r.app; a.parent != nil && !a.stops(r.class, &l.shares) && !(again && a.driversWait && r.class.driver); a = a.parent {
 			want[a] |= r.class.lane.Set()
+			if guarantee.Asks(r.class.request, a.lacking()) {
+				below[a] |= r.class.lane.Set()
+			}
 			if a.atGate && !a.parent.gateIsOpen() {
 				break
 			}
 		}
 	}
+	return want, below
+}
+
+// checkLanes follows every pod in a pod queue upwards: until a limit stops its class, each order book must know of it. While no two classes
+// share a lane, a book knows of nothing else. Drivers of a leaf that is to be looked at again anyway are left out.
+func (l *Ledger) checkLanes() (wrong []string) {
+	want, below := l.wantLanes()
+	compare := func(a *account, order string, has, want book.Lanes) {
+		if want&^has != 0 || !l.classes.lanes.Shared() && want&^l.classes.driverLanes != has&^l.classes.driverLanes {
+			wrong = append(wrong, fmt.Sprintf("%s %s: the %s knows of lanes %b, its pods are in %b", a.path, a.slot.Name, order, has, want))
+		}
+	}
 	look := func(a *account) {
-		has := a.book().OwnOf(&a.inOrder)
-		if want[a]&^has != 0 || !l.classes.lanes.Shared() && want[a]&^l.classes.driverLanes != has&^l.classes.driverLanes {
-			wrong = append(wrong, fmt.Sprintf("%s %s: the order book knows of lanes %b, its pods are in %b", a.path, a.slot.Name, has, want[a]))
+		compare(a, "order book", a.book().OwnOf(&a.inOrder), want[a])
+		if a.guarantee != nil && a.guarantee.inBelow.Competes() || below[a] != 0 {
+			compare(a, "order below guarantees", a.parent.guarantees().below.OwnOf(&a.guarantee.inBelow), below[a])
 		}
 	}
 	for _, n := range l.queues.Nodes {
@@ -285,6 +300,16 @@ func (a *account) checkOrder() (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, a.title()+": "+fmt.Sprintf(format, args...)) }
 	for _, fault := range append(a.order.Check((*account).title), a.gate.Check((*account).title)...) {
 		say("%s", fault)
+	}
+	if g := a.guarantee; g != nil {
+		for _, fault := range g.below.Check((*account).title) {
+			say("below guarantees, %s", fault)
+		}
+		if a.parent != nil {
+			if lacks := a.appendLacking(a.parent.spec.Rule(), nil); !slices.Equal(g.lacks, lacks) {
+				say("it lacks %v of its guarantee, the order knows of %v", lacks, g.lacks)
+			}
+		}
 	}
 	for i := range a.podQueues {
 		if fault := a.podQueues[i].Check(); fault != "" {

@@ -3,6 +3,7 @@ package ledger
 import (
 	"slices"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/guarantee"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -44,28 +45,27 @@ func (l *Ledger) claims(w *preemption.World, again []*record, all bool) {
 	l.rounds.pace.Rest = false
 	for i := range w.Claims {
 		c := &w.Claims[i]
-		c.Units = t.claimants(l.queues.accounts[w.Queues[c.Queue].Path], c.Target, maxClaimants-len(t.charged))
+		c.Units = t.claimants(l.queues.accounts[w.Queues[c.Queue].Path], c, maxClaimants-len(t.charged))
 		c.More = len(t.charged) >= maxClaimants
 		l.rounds.pace.Rest = l.rounds.pace.Rest || c.More
 	}
 }
 
 // claimants charges the next pods of a queue as long as it stays within its target, and returns them. It passes over pods that are too
-// large: a smaller one may be owed.
-func (t *trial) claimants(a *account, target resource.List, most int) (units []preemption.Unit) {
+// large: a smaller one may be owed. A guarantee is claimed for pods that ask for what is lacking of it.
+func (t *trial) claimants(a *account, c *preemption.Claim, most int) (units []preemption.Unit) {
 	l := t.ledger
 	l.walk.ceiling = a
 	defer func() { l.walk.ceiling = nil }()
 	l.walk.beginWithAll()
-	rule := a.parent.spec.Rule()
 	for n := 0; n < most; {
 		first, from := len(t.charged), len(t.before)
-		r := t.nextBelow(a, l.walk.open)
+		r := t.nextFor(a, c)
 		if r == nil {
 			break
 		}
 		pods := t.charged[first:]
-		if preemption.CompareDominant(rule, l.shares.total, a.usage.List(), target) > 0 || l.shares.tooManyDrivers(pods) {
+		if !l.shares.isOwed(a, c, pods) || l.shares.tooManyDrivers(pods) {
 			t.charged = t.charged[:first]
 			t.takeBack(from)
 			l.walk.passOver(r) // pods of its class are too large too
@@ -77,16 +77,39 @@ func (t *trial) claimants(a *account, target resource.List, most int) (units []p
 			u.Gang = r.group.Key
 		}
 		for _, r := range pods {
-			c := preemption.Claimant{UID: string(r.UID), Queue: r.leaf.ordinal - 1, Request: r.Request, Class: r.class.key}
+			p := preemption.Claimant{UID: string(r.UID), Queue: r.leaf.ordinal - 1, Request: r.Request, Class: r.class.key}
 			if r.nomination != nil {
-				c.Nominated = r.nomination.node.Name
+				p.Nominated = r.nomination.node.Name
 			}
-			u.Pods = append(u.Pods, c)
+			u.Pods = append(u.Pods, p)
 		}
 		units = append(units, u)
 	}
 	l.walk.refreshStale()
 	return units
+}
+
+// nextFor charges the next pod for a claim of a queue, and returns it; nil: there is none.
+func (t *trial) nextFor(a *account, c *preemption.Claim) *record {
+	w := &t.ledger.walk
+	if c.Kind == preemption.BelowGuaranteed {
+		w.ask(guarantee.Lacking(a.parent.spec.Rule(), c.Target, c.Target, &a.usage, nil))
+		defer w.askNoMore()
+	}
+	return t.nextBelow(a, w.open)
+}
+
+// isOwed reports whether a queue with these pods, which are charged, is not above the target of its claim.
+func (s *shares) isOwed(a *account, c *preemption.Claim, pods []*record) bool {
+	rule, usage := a.parent.spec.Rule(), a.usage.List()
+	if c.Kind != preemption.BelowGuaranteed {
+		return preemption.CompareDominant(rule, s.total, usage, c.Target) <= 0
+	}
+	var asks resource.List
+	for _, r := range pods {
+		asks = asks.Add(r.Request)
+	}
+	return preemption.Pays(rule, asks, usage, c.Target) != ""
 }
 
 // tooManyDrivers checks the driver share, which the walk does not check for the queue that claims.

@@ -39,6 +39,7 @@ type classTable struct {
 	byKey       map[string]*class
 	lanes       book.LaneTable[*class]
 	driverLanes book.Lanes // those that a class of drivers has, or once had
+	asked       []asked    // which lanes ask for which resource
 	queued      []*class   // that have pods in pod queues, in no order that means anything
 }
 
@@ -60,7 +61,8 @@ func (t *classTable) of(r *record) *class {
 	if c == nil {
 		c = &class{key: key, driver: driver, Breaker: breaker.New(), room: room{request: r.Request, eligible: r.Eligible, group: r.group}}
 		t.byKey[key] = c
-		c.lane = t.lanes.Add(c)
+		c.lane = t.lanes.Add(c, c.asksFor())
+		t.noteAsked(c.lane, c.request)
 		if driver {
 			t.driverLanes |= c.lane.Set()
 		}
@@ -84,6 +86,7 @@ func (t *classTable) move(r *record, c *class, nodes *nodeTable) {
 			delete(t.byKey, old.key)
 			nodes.unwatch(&old.room)
 			t.lanes.Remove(old, old.lane)
+			t.noteAsked(old.lane, old.request)
 		}
 	}
 	if c != nil && c != r.class {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/core/gang"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
 // nominated: the pod's status names the node, so it has a place there.
@@ -52,6 +53,32 @@ func TestANominatedPodCountsInTheOrder(t *testing.T) {
 	f.sound()
 	if k := f.queues.accounts["root.a"].kept; k != nil {
 		t.Errorf("%v is kept for a pod that is charged", k.nominated.List())
+	}
+}
+
+// The GPU of a nominated pod is as good as its queue's: with it, the queue is not below its guarantee.
+func TestANominatedPodCountsForItsGuarantee(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.ObserveNode(Node{Name: "node", Allocatable: withGPUs(100, 400, 4), Usable: true})
+	f.ObserveNode(Node{Name: "other", Allocatable: withGPUs(20, 80, 4), Usable: true})
+	f.declare("root.sure", guaranteed(gpus(1)))
+	f.declare("root.rest")
+	f.declare("root.hog")
+	f.pod("runs", "hog", boundTo("node"), asks(100, 4))
+	f.pod("placed", "sure", request(withGPUs(30, 4, 1)), nominated) // its room is not there yet
+	f.pod("more", "sure", request(withGPUs(1, 4, 1)), ofClass("more"), at(1))
+	f.pod("rest", "rest", request(withGPUs(1, 4, 1)), ofClass("rest"), at(2))
+	if lacks := f.queues.accounts["root.sure"].lacking(); len(lacks) > 0 {
+		t.Errorf("with a nominated pod, the queue lacks %v", lacks)
+	}
+	f.wantPods(f.choose(), "rest", "more")
+	f.edit("placed", func(p *Pod) { p.Nominated = "" })
+	if lacks := f.queues.accounts["root.sure"].lacking(); len(lacks) > 0 {
+		t.Errorf("with a pod that is released, the queue lacks %v", lacks)
+	}
+	f.forget("more")
+	if lacks := f.queues.accounts["root.sure"].lacking(); !slices.Equal(lacks, []resource.Name{gpu}) {
+		t.Errorf("without both, the queue lacks %v", lacks)
 	}
 }
 

@@ -22,7 +22,7 @@ type orderBooks struct {
 func (b *orderBooks) refresh(a *account) {
 	for ; a.parent != nil; a = a.parent {
 		a.rekey(b.shares.total)
-		a.book().Offer(&a.inOrder, b.lanesOf(a))
+		b.offer(a, b.lanesOf(a))
 	}
 }
 
@@ -58,8 +58,11 @@ func (b *orderBooks) rebuild(t *queueTree) {
 		a := t.accounts[t.Nodes[i].Path]
 		a.order.Rebuild()
 		a.gate.Rebuild()
+		if a.guarantee != nil {
+			a.guarantee.below.Rebuild()
+		}
 		if a.parent != nil {
-			a.parent.order.Offer(&a.inOrder, b.lanesOf(a))
+			b.offer(a, b.lanesOf(a))
 		}
 	}
 }

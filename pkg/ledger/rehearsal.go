@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/guarantee"
 	"github.com/fairway-scheduler/fairway/pkg/core/ordering"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
@@ -46,16 +47,18 @@ type Decision struct {
 	// Over is the best of the others that had something to release; without a Name there was none.
 	Over Competitor
 	By   ordering.Criterion
+	// Asking: a queue above has its turn because of its guarantee, so only pods that ask for what it lacks take part.
+	Asking bool
 }
 
 // Competitor is a queue or an application as it stood when it was compared.
 type Competitor struct {
-	Name       string
-	Usage      resource.List
-	Guaranteed resource.List
-	Weight     int64 // milli
-	Priority   int32
-	Submitted  int64
+	Name      string
+	Usage     resource.List
+	Below     guarantee.Part // what it has of what it is owed, where it had its turn because it is below its guarantee
+	Weight    int64          // milli
+	Priority  int32
+	Submitted int64
 }
 
 // Rehearse begins a rehearsal.
@@ -256,24 +259,67 @@ func (h *Rehearsal) decisions(r *record) []Decision {
 	}
 	slices.Reverse(path)
 	ds := make([]Decision, 0, len(path))
-	open := h.ledger.walk.open
+	w := &h.ledger.walk
+	open := w.open
 	for _, a := range path {
-		d := Decision{At: a.parent.path, Rule: a.parent.spec.Rule(), Chosen: a.competitor()}
-		for c := a.parent.first(open, nil); c != nil; c = a.parent.first(open, c) {
-			if c.Owner() != a && h.turn(c.Owner(), open&c.Own()) != nil {
-				d.Over = c.Owner().competitor()
-				_, d.By = a.inOrder.Compare(c.Competitor)
-				break
+		d := Decision{At: a.parent.path, Rule: a.parent.spec.Rule(), Chosen: a.competitor(), Asking: len(w.asking) > 0}
+		below := h.hasTurnBelow(a, open)
+		if below {
+			d.Chosen.Below = a.smallestPart()
+		}
+		if !below || !h.rivalBelow(a, open, &d) {
+			h.rival(a, open, &d)
+			if below && d.Over.Name != "" {
+				d.By = ordering.CriterionGuarantee
 			}
 		}
 		ds = append(ds, d)
 		open &= h.ledger.books.lanesOf(a)
+		if below {
+			w.ask(a.lacking())
+		}
 	}
+	w.asking = w.asking[:0]
 	return ds
 }
 
+// hasTurnBelow reports whether a queue has its turn because it is below its guarantee: with a pod that asks for what it lacks.
+func (h *Rehearsal) hasTurnBelow(a *account, open book.Lanes) bool {
+	return len(a.lacking()) > 0 && h.turnBelow(a, open&a.parent.guarantees().below.OwnOf(&a.guarantee.inBelow)) != nil
+}
+
+func (h *Rehearsal) turnBelow(a *account, open book.Lanes) *record {
+	h.ledger.walk.ask(a.lacking())
+	defer h.ledger.walk.askNoMore()
+	return h.turn(a, open)
+}
+
+// rivalBelow notes the best of the others that are below their guarantees too; false: there is none with a pod that asks for what it lacks.
+func (h *Rehearsal) rivalBelow(a *account, open book.Lanes, d *Decision) bool {
+	for c := a.parent.firstBelow(open, nil); c != nil; c = a.parent.firstBelow(open, c) {
+		if c.Owner() != a && h.turnBelow(c.Owner(), open&c.Own()) != nil {
+			d.Over = c.Owner().competitor()
+			d.Over.Below = c.Owner().smallestPart()
+			_, d.By = a.guarantee.inBelow.Compare(c.Competitor)
+			return true
+		}
+	}
+	return false
+}
+
+// rival notes the best of the others by their shares, if any has something to release.
+func (h *Rehearsal) rival(a *account, open book.Lanes, d *Decision) {
+	for c := a.parent.first(open, nil); c != nil; c = a.parent.first(open, c) {
+		if c.Owner() != a && h.turn(c.Owner(), open&c.Own()) != nil {
+			d.Over = c.Owner().competitor()
+			_, d.By = a.inOrder.Compare(c.Competitor)
+			return
+		}
+	}
+}
+
 func (a *account) competitor() Competitor {
-	c := Competitor{Name: string(a.path), Usage: a.standing().List(), Guaranteed: a.spec.Guaranteed, Weight: a.spec.Weight}
+	c := Competitor{Name: string(a.path), Usage: a.standing().List(), Weight: a.spec.Weight}
 	if a.isApplication() {
 		c.Name, c.Priority, c.Submitted = a.slot.Name, a.priority, a.slot.Submitted
 	}

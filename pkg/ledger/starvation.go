@@ -149,7 +149,7 @@ func (l *Ledger) lookAtClock(a *account, demand resource.List, tried onTrial, no
 	in := preemption.ClockInput{Rule: a.parent.spec.Rule(), Total: l.shares.total, Waiting: a.pending > 0, Usage: a.withHeld()}
 	in.Settled = a.usage.List().Sub(tried[a])
 	for _, k := range kinds {
-		in.Timeout, in.Target, in.Stored = a.timeout(k), l.shares.targetOf(a, k, demand), stored[k]
+		in.Kind, in.Timeout, in.Target, in.Stored = k, a.timeout(k), l.shares.targetOf(a, k, demand), stored[k]
 		in.Bound = in.Target
 		if k == preemption.BelowFairShare {
 			in.Bound = preemption.ThresholdBound(l.shares.of(a), a.preemption.Threshold(), demand)
@@ -178,7 +178,7 @@ func (s roster) charges() onTrial {
 // targetOf is the usage up to which a claim of the queue goes.
 func (s *shares) targetOf(a *account, k preemption.Kind, demand resource.List) resource.List {
 	if k == preemption.BelowGuaranteed {
-		return preemption.Target(a.spec.Guaranteed, demand)
+		return preemption.GuaranteedTarget(a.parent.spec.Rule(), a.spec.Guaranteed, demand)
 	}
 	return preemption.Target(s.of(a), demand)
 }
@@ -251,8 +251,18 @@ func (s *shares) starvation(a *account, demand resource.List) Starvation {
 	}
 	for _, k := range kinds {
 		if starving.clocks[k].Claimed != 0 {
-			is.Owed = is.Owed.Max(a.lessHeld(s.targetOf(a, k, demand)).Sub(a.usage.List()).Max(resource.List{}))
+			is.Owed = is.Owed.Max(missing(a.lessHeld(s.targetOf(a, k, demand)), a.usage.List()))
 		}
 	}
 	return is
+}
+
+// missing is what a usage lacks of each resource that the target names.
+func missing(target, usage resource.List) resource.List {
+	entries := make([]resource.Entry, target.Len())
+	for i := range entries {
+		e := target.At(i)
+		entries[i] = resource.Entry{Name: e.Name, Value: max(resource.SatSub(e.Value, usage.Get(e.Name)), 0)}
+	}
+	return resource.OfSorted(entries)
 }

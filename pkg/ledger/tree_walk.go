@@ -3,6 +3,8 @@ package ledger
 import (
 	"slices"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/guarantee"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
@@ -16,7 +18,9 @@ type treeWalk struct {
 	open    book.Lanes
 	blocked []blockedBelow
 	ceiling *account // limits from this queue up are not asked; nil: all are
-	stale   *account // a leaf that promised a driver which its share does not allow any more
+	// asking has, for each queue above that has its turn because of its guarantee, what it lacks. A pod must ask for something of each.
+	asking [][]resource.Name
+	stale  *account // a leaf that promised a driver which its share does not allow any more
 }
 
 // blockedBelow is a class of which no pod may be released below a queue.
@@ -57,7 +61,8 @@ func (w *treeWalk) block(c *class, below *account) {
 }
 
 // next returns the pod below the account whose turn it is, in those of the lanes that are open; nil: there is none. At each step it goes to the
-// competitor that the parent's policy puts first. What a lane promised may not be there, where classes share it; then the next competitor has its turn.
+// competitor that the parent's policy puts first, after the turn of those below their guarantees (see guarantees.go). What a lane promised may not be
+// there, where classes share it; then the next competitor has its turn.
 func (w *treeWalk) next(a *account, lanes book.Lanes) *record {
 	return w.down(a, lanes&w.open)
 }
@@ -68,6 +73,11 @@ func (w *treeWalk) down(a *account, open book.Lanes) *record {
 	}
 	if a.isApplication() {
 		return w.head(a, open)
+	}
+	for c := a.firstBelow(open, nil); c != nil; c = a.firstBelow(open, c) {
+		if r := w.downBelow(c.Owner(), open&c.Own()); r != nil {
+			return r
+		}
 	}
 	for c := a.first(open, nil); c != nil; c = a.first(open, c) {
 		if r := w.down(c.Owner(), open&c.Own()); r != nil {
@@ -80,6 +90,28 @@ func (w *treeWalk) down(a *account, open book.Lanes) *record {
 	return nil
 }
 
+// downBelow is down, with the pods alone that ask for something that the queue lacks of its guarantee.
+func (w *treeWalk) downBelow(a *account, open book.Lanes) *record {
+	w.ask(a.lacking())
+	defer w.askNoMore()
+	return w.down(a, open)
+}
+
+// ask has only those pods take part, until askNoMore, that ask for one of these resources.
+func (w *treeWalk) ask(names []resource.Name) { w.asking = append(w.asking, names) }
+
+func (w *treeWalk) askNoMore() { w.asking = w.asking[:len(w.asking)-1] }
+
+// asks reports whether a class asks for something of all that is asked for.
+func (w *treeWalk) asks(c *class) bool {
+	for _, names := range w.asking {
+		if !guarantee.Asks(c.request, names) {
+			return false
+		}
+	}
+	return true
+}
+
 // head is the application's next pod of the classes that take part, in the lanes that are open down to here, and that no limit above the application
 // stops.
 func (w *treeWalk) head(a *account, open book.Lanes) *record {
@@ -87,7 +119,7 @@ func (w *treeWalk) head(a *account, open book.Lanes) *record {
 	for i := range a.podQueues {
 		q := &a.podQueues[i]
 		c := q.class
-		if !w.takesPart(c) || open&c.lane.Set() == 0 || (w.books.classes.lanes.Shared() || c.driver) && w.stopsOnPath(a, c) ||
+		if !w.takesPart(c) || open&c.lane.Set() == 0 || len(w.asking) > 0 && !w.asks(c) || (w.books.classes.lanes.Shared() || c.driver) && w.stopsOnPath(a, c) ||
 			len(w.blocked) > 0 && w.isBlocked(a, c) {
 			continue
 		}

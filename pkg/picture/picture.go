@@ -26,7 +26,7 @@ type Picture struct {
 	place    map[ledger.UID]int
 	// stopped is what stops a pod before anything more is released.
 	stopped map[ledger.UID]reason.Reason
-	starved map[queue.Path]reason.Reason // taken before any rehearsal
+	starved map[queue.Path]starved // taken before any rehearsal
 }
 
 // New takes over a ledger that nothing else uses.

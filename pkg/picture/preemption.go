@@ -1,10 +1,12 @@
 package picture
 
 import (
+	"github.com/fairway-scheduler/fairway/pkg/core/guarantee"
 	"github.com/fairway-scheduler/fairway/pkg/core/invariant"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
@@ -69,24 +71,50 @@ func (w withBudgets) Budgets(uid string) []int { return w.of[uid] }
 // Allowed returns what a budget allows before the plan.
 func (w withBudgets) Allowed(budget int) int { return w.allowed[budget] }
 
-// starvedQueues returns, for each queue that preemption helps now or after a timeout, what it is below and
-// when that happens.
-func starvedQueues(s ledger.Snapshot) map[queue.Path]reason.Reason {
-	all := map[queue.Path]reason.Reason{}
-	for _, q := range s.Queues {
-		is := q.Starvation
-		switch fair := is.FairShareDue; {
-		case is.GuaranteedDue != 0 && (fair == 0 || is.GuaranteedDue <= fair):
-			all[q.Path] = reason.Reason{Code: reason.BelowGuaranteed, Queue: string(q.Path), Details: reason.Shortfall{
-				Since: is.BelowGuaranteedSince, Until: is.GuaranteedDue,
-			}}
-		case fair != 0 || is.Claiming:
-			all[q.Path] = reason.Reason{Code: reason.BelowFairShare, Queue: string(q.Path), Details: reason.Shortfall{
-				Since: is.BelowFairShareSince, Until: fair,
-			}}
+// starved is a queue that preemption helps now or after a timeout: what it is below, and when that happens.
+type starved struct {
+	ledger.QueueState
+	rule queue.Rule // by which it is compared with its siblings
+}
+
+func starvedQueues(s ledger.Snapshot) map[queue.Path]starved {
+	all, rules := map[queue.Path]starved{}, map[queue.Path]queue.Rule{}
+	for _, q := range s.Queues { // parents before children
+		rules[q.Path] = q.Spec.Rule()
+		if is := q.Starvation; is.GuaranteedDue != 0 || is.FairShareDue != 0 || is.Claiming {
+			all[q.Path] = starved{q, rules[q.Path.Parent()]}
 		}
 	}
 	return all
+}
+
+// helps says when preemption helps a pod of the queue, and why; false: it does not. A guarantee helps the pods that ask for what is lacking of it.
+func (s *starved) helps(request resource.List) (reason.Reason, bool) {
+	is, lacks := s.Starvation, s.lacks(request)
+	fair, guaranteed := is.FairShareDue, is.GuaranteedDue
+	switch {
+	case guaranteed != 0 && (fair == 0 || guaranteed <= fair) && lacks.Below():
+		return reason.Reason{
+			Code: reason.BelowGuaranteed, Queue: string(s.Path), Resource: lacks.Resource, Used: lacks.Used, Asked: s.Demand.Get(lacks.Resource),
+			Details: reason.Shortfall{Entitled: s.Spec.Guaranteed.Get(lacks.Resource), Since: is.BelowGuaranteedSince, Until: guaranteed},
+		}, true
+	case fair != 0 || is.Claiming && guaranteed == 0:
+		return reason.Reason{Code: reason.BelowFairShare, Queue: string(s.Path), Details: reason.Shortfall{
+			Since: is.BelowFairShareSince, Until: fair,
+		}}, true
+	}
+	return reason.Reason{}, false
+}
+
+// lacks is the smallest part that the queue has of its guarantee, among the resources for which a pod asks.
+func (s *starved) lacks(request resource.List) guarantee.Part {
+	var asked []resource.Entry
+	for i := range s.Spec.Guaranteed.Len() {
+		if e := s.Spec.Guaranteed.At(i); request.Get(e.Name) > 0 {
+			asked = append(asked, e)
+		}
+	}
+	return guarantee.Smallest(s.rule, resource.OfSorted(asked), s.Demand, s.Allocated)
 }
 
 // preemptionText says what preemption does or will do for a pod that waits for room: the room that is being made for
@@ -106,8 +134,10 @@ func (p *Picture) preemptionText(a *Answer) string {
 		return reason.RoomIsMade(node, announced)
 	}
 	for path := a.Pod.Leaf; path != ""; path = path.Parent() {
-		if r, ok := p.starved[path]; ok {
-			return r.Text()
+		if s, ok := p.starved[path]; ok {
+			if r, helps := s.helps(a.Pod.Request); helps {
+				return r.Text()
+			}
 		}
 	}
 	return ""

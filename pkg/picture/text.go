@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/guarantee"
 	"github.com/fairway-scheduler/fairway/pkg/core/ordering"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
@@ -136,13 +137,19 @@ func plural(n int, word string) string {
 // Text says what decided, with the numbers that were compared.
 func (p *Picture) Text(d ledger.Decision) string {
 	a, b := d.Chosen, d.Over
+	if b.Name == "" && d.Asking {
+		return a.Name + ": nobody else in " + string(d.At) + " has such a pod"
+	}
 	if b.Name == "" {
 		return a.Name + ": nobody else in " + string(d.At) + " has a pod that may be released"
 	}
 	head := a.Name + " before " + b.Name + ": "
 	switch d.By {
 	case ordering.CriterionGuarantee:
-		return head + "it is further below its guarantee, " + guaranteeText(a) + " against " + guaranteeText(b)
+		if b.Below.Below() {
+			return head + "it is further below its guarantee, " + partText(a.Below) + " against " + partText(b.Below)
+		}
+		return head + "it is below its guarantee, " + partText(a.Below) + ", with a pod that asks for what it lacks"
 	case ordering.CriterionWeight:
 		return head + b.Name + " has weight 0 and gets what nobody with a weight wants"
 	case ordering.CriterionShare:
@@ -156,23 +163,10 @@ func (p *Picture) Text(d ledger.Decision) string {
 	}
 }
 
-// guaranteeText names the guaranteed resource with the smallest used part.
-func guaranteeText(c ledger.Competitor) string {
-	var name resource.Name
-	least := int64(-1)
-	for i := range c.Guaranteed.Len() {
-		e := c.Guaranteed.At(i)
-		if part := resource.Part(thousand, c.Usage.Get(e.Name), max(e.Value, 1)); e.Value > 0 && (least < 0 || part < least) {
-			name, least = e.Name, part
-		}
-	}
-	if name == "" {
-		return "none"
-	}
-	return resource.Format(name, c.Usage.Get(name)) + " of " + resource.Format(name, c.Guaranteed.Get(name)) + " " + string(name)
+// partText says what a queue has of what it is guaranteed, as far as it asks for it.
+func partText(p guarantee.Part) string {
+	return resource.Format(p.Resource, p.Used) + " of " + resource.Format(p.Resource, p.Owed) + " " + string(p.Resource)
 }
-
-const thousand = 1000
 
 // shareText prints the dominant share, rounded to three digits; the comparison is exact.
 func (p *Picture) shareText(rule queue.Rule, c ledger.Competitor) string {

@@ -29,7 +29,7 @@ type Shortfall struct {
 	Resource   resource.Name
 	Guaranteed int64
 	Has        int64
-	// Covered: the queue may have its guarantee but has less than it asks for, so from now on it comes first.
+	// Covered: the queue may have its guarantee but has less than it asks for, so from now on its pods that ask for the resource come first.
 	// Otherwise the queues above it do not have what the guarantees below them sum to.
 	Covered bool
 }

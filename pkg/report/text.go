@@ -47,7 +47,8 @@ func (s Shortfall) text() string {
 	guaranteed := resource.Format(s.Resource, s.Guaranteed) + " " + string(s.Resource)
 	has := resource.Format(s.Resource, s.Has)
 	if s.Covered {
-		return "queue " + s.Queue + " has " + has + " of the " + guaranteed + " that it is guaranteed and asks for; it comes first until it has them"
+		return "queue " + s.Queue + " has " + has + " of the " + guaranteed + " that it is guaranteed and asks for; until it has them, its pods that ask for " +
+			string(s.Resource) + " come first"
 	}
 	return "queue " + s.Queue + " is guaranteed " + guaranteed + ", but its parent's share is only " + has + " for all guarantees in it"
 }

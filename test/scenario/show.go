@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/fairshare"
+	"github.com/fairway-scheduler/fairway/pkg/core/guarantee"
 	"github.com/fairway-scheduler/fairway/pkg/core/limit"
 	"github.com/fairway-scheduler/fairway/pkg/core/ordering"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
@@ -141,30 +142,32 @@ type contender struct {
 func (w *World) rank(node int, accounts []account) []contender {
 	n := w.tree.Nodes[node]
 	var out []contender
-	add := func(index int, s ordering.Standing, waits bool) {
-		if waits {
-			c := contender{name: s.Name, node: index}
-			c.key.Set(n.Spec.Rule(), s, w.cluster)
-			out = append(out, c)
+	add := func(index int, s ordering.Standing, waits bool) *contender {
+		if !waits {
+			return nil
 		}
+		out = append(out, contender{name: s.Name, node: index})
+		c := &out[len(out)-1]
+		c.key.Set(n.Spec.Rule(), s, w.cluster)
+		return c
 	}
 	for _, c := range n.Children {
 		child, a := w.tree.Nodes[c], &accounts[c]
-		add(c, ordering.Standing{
-			Usage: &a.usage, Demand: &a.demand, Guaranteed: child.Spec.Guaranteed,
-			Weight: child.Spec.Weight, Name: string(child.Path),
-		}, !a.waiting.List().IsZero())
+		is := add(c, ordering.Standing{Usage: &a.usage, Weight: child.Spec.Weight, Name: string(child.Path)}, !a.waiting.List().IsZero())
+		lacks := guarantee.Lacking(n.Spec.Rule(), child.Spec.Guaranteed, &a.demand, &a.usage, nil)
+		if is != nil && guarantee.Asks(a.waiting.List(), lacks) { // what waits counts as one pod
+			all := is.key
+			is.key.SetBelow(&all, guarantee.Smallest(n.Spec.Rule(), child.Spec.Guaranteed, &a.demand, &a.usage))
+		}
 	}
 	for _, a := range w.apps {
 		if a.path != n.Path || len(n.Children) > 0 {
 			continue
 		}
-		var usage, demand resource.Sum
+		var usage resource.Sum
 		usage.Add(a.usage)
-		demand.Add(a.usage.Add(a.waiting))
 		add(-1, ordering.Standing{
-			Usage: &usage, Demand: &demand, Weight: queue.DefaultWeight,
-			Priority: a.priority, Submitted: a.submitted, Name: a.name,
+			Usage: &usage, Weight: queue.DefaultWeight, Priority: a.priority, Submitted: a.submitted, Name: a.name,
 		}, !a.waiting.IsZero())
 	}
 	slices.SortFunc(out, func(x, y contender) int {

@@ -90,32 +90,85 @@ func (b *books) dominant(q int, s size) *big.Rat {
 	return partOf(b.rules[q], b.total, s)
 }
 
-// auditPayments follows the plan claim by claim: no claim is paid beyond its target, and no victim's queue falls below its share.
+// auditPayments follows the plan unit by unit: none is beyond the target of its claim, and no victim's queue falls below its share, nor for a guarantee
+// below what counts of its own.
 func (b *books) auditPayments(plan preemption.Plan) {
 	for _, p := range plan.Claims {
-		for _, at := range p.Nominations {
-			m := b.s.pods[ledger.UID(at.UID)]
-			if m == nil || m.Node != "" || m.Terminating {
-				b.fail("%s has a place, and does not wait", at.UID)
-				continue
-			}
-			b.charge(b.leaf(m), sizeOf(m.Request), 1)
-			if !b.w.Queues[p.Queue].Path.Contains(home(&m.Pod)) {
-				b.fail("%s has a place by a claim of %s", at.UID, b.w.Queues[p.Queue].Path)
-			}
-		}
-		for _, v := range plan.Victims {
-			if slices.ContainsFunc(p.Nominations, func(at preemption.Nomination) bool { return at.UID == v.For }) {
-				b.auditVictim(v, p)
-			}
-		}
-		target := sizeOf(p.Target)
-		if len(p.Nominations) > 0 && b.dominant(p.Queue, b.used[p.Queue]).Cmp(b.dominant(p.Queue, target)) > 0 {
-			b.fail("%s is paid up to %v of %v", b.w.Queues[p.Queue].Path, b.used[p.Queue], target)
+		for _, u := range p.Units {
+			b.auditUnit(plan, p, u)
 		}
 	}
 	for _, v := range plan.Victims { // once more, with all that is planned
 		b.keepsShares(v, "in the end")
+	}
+}
+
+func (b *books) auditUnit(plan preemption.Plan, p preemption.Payment, u preemption.Unit) {
+	has := func(uid string) bool {
+		return slices.ContainsFunc(p.Nominations, func(at preemption.Nomination) bool { return at.UID == uid }) &&
+			slices.ContainsFunc(u.Pods, func(c preemption.Claimant) bool { return c.UID == uid })
+	}
+	var asks size
+	for _, at := range p.Nominations {
+		if !has(at.UID) {
+			continue
+		}
+		m := b.s.pods[ledger.UID(at.UID)]
+		if m == nil || m.Node != "" || m.Terminating {
+			b.fail("%s has a place, and does not wait", at.UID)
+			continue
+		}
+		asks = asks.plus(sizeOf(m.Request))
+		b.charge(b.leaf(m), sizeOf(m.Request), 1)
+		if !b.w.Queues[p.Queue].Path.Contains(home(&m.Pod)) {
+			b.fail("%s has a place by a claim of %s", at.UID, b.w.Queues[p.Queue].Path)
+		}
+	}
+	if asks == (size{}) {
+		return
+	}
+	target, used := sizeOf(p.Target), b.used[p.Queue]
+	pays := len(resources)
+	if p.Kind == preemption.BelowGuaranteed {
+		pays = slices.IndexFunc(devicesFirst[:], func(i int) bool { return asks[i] > 0 && used[i] <= target[i] && b.rules[p.Queue].Counts(resources[i]) })
+	}
+	if pays < 0 || pays == len(resources) && b.dominant(p.Queue, used).Cmp(b.dominant(p.Queue, target)) > 0 {
+		b.fail("%s is paid up to %v of %v", b.w.Queues[p.Queue].Path, used, target)
+		return
+	}
+	for _, v := range plan.Victims {
+		if has(v.For) {
+			b.auditVictim(v, p)
+		}
+	}
+	for _, v := range plan.Victims {
+		if has(v.For) && p.Kind == preemption.BelowGuaranteed {
+			b.keepsGuarantees(v, devicesFirst[:pays+1])
+		}
+	}
+}
+
+// devicesFirst are the resources in the order in which guarantees of them count.
+var devicesFirst = [...]int{gpu, cpu, memory}
+
+// keepsGuarantees: what a victim holds of these resources, the queues that lose it still have as much as they are guaranteed and ask for.
+func (b *books) keepsGuarantees(v preemption.Victim, of []int) {
+	m := b.s.pods[ledger.UID(v.UID)]
+	if m == nil {
+		return
+	}
+	for q := b.leaf(m); q >= 0 && !b.w.Queues[q].Path.Contains(b.w.Queues[v.ForQueue].Path); q = b.w.Queues[q].Parent {
+		for _, d := range b.s.obs.Queues {
+			if d.Path != b.w.Queues[q].Path {
+				continue
+			}
+			due, asks := sizeOf(d.Spec.Guaranteed), sizeOf(b.w.Queues[q].Demand)
+			for _, i := range of {
+				if sizeOf(m.Request)[i] > 0 && b.rules[q].Counts(resources[i]) && b.used[q][i] < min(due[i], asks[i]) {
+					b.fail("%s goes for the guarantee of %s, and then %s has %v of the %v that it is guaranteed itself", v.UID, b.w.Queues[v.ForQueue].Path, d.Path, b.used[q], due)
+				}
+			}
+		}
 	}
 }
 

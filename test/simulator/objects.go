@@ -48,6 +48,16 @@ func (s size) minus(o size) size {
 	return s
 }
 
+// someOf reports whether there is some of a resource that is lacking, and that the rule counts.
+func (s size) someOf(lacks size, rule queue.Rule) bool {
+	for i, n := range resources {
+		if s[i] > 0 && lacks[i] > 0 && rule.Counts(n) {
+			return true
+		}
+	}
+	return false
+}
+
 // within reports whether no amount is larger than the one in o.
 func (s size) within(o size) bool {
 	for i := range s {

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/core/guarantee"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
@@ -41,7 +42,7 @@ func (r *record) lack(s *ledger.Snapshot, q *ledger.QueueState) bool {
 			continue
 		}
 		some = true
-		if r.lacks[i] = k.reason(s, q); is {
+		if r.lacks[i] = k.reason(s, q, r.lacks[i].Resource); is {
 			q.Problems = append(q.Problems, r.lacks[i])
 		}
 	}
@@ -91,20 +92,34 @@ func (k *starvation) toldBefore(s *v1alpha1.QueueStatus, now time.Time) bool {
 	return k.remembered(s) && (since == nil || now.Sub(since.Time) >= takeover)
 }
 
-func (k *starvation) reason(s *ledger.Snapshot, q *ledger.QueueState) reason.Reason {
+// reason says what the queue lacks. before is the resource of which this was said last.
+func (k *starvation) reason(s *ledger.Snapshot, q *ledger.QueueState, before resource.Name) reason.Reason {
 	since, due := k.clock(q.Starvation)
-	r := reason.Reason{Code: k.code, Queue: string(q.Path)}
+	r := reason.Reason{Code: k.code, Queue: string(q.Path), Resource: k.resource(s, q, before)}
 	n := reason.Shortfall{Since: since, Until: due}
-	rule, share := ruleAbove(s, q.Path), k.share(q)
-	most := preemption.Dominant(rule, s.Total, preemption.Target(share, q.Demand))
-	if most.Resource == "" {
-		most = preemption.Dominant(rule, s.Total, share)
-	}
-	if r.Resource = most.Resource; r.Resource != "" {
+	if share := k.share(q); r.Resource != "" {
 		r.Used, n.Entitled, r.Asked = q.Allocated.Get(r.Resource), share.Get(r.Resource), q.Demand.Get(r.Resource)
 	}
 	r.Details = n
 	return r
+}
+
+// resource is the one that the numbers are of: for a guarantee the one of which the queue has the smallest part, and when it lacks none any more, the
+// one that it lacked; for a fair share the one that the share is largest in.
+func (k *starvation) resource(s *ledger.Snapshot, q *ledger.QueueState, before resource.Name) resource.Name {
+	rule, share := ruleAbove(s, q.Path), k.share(q)
+	if k.code == reason.BelowGuaranteed {
+		if part := guarantee.Smallest(rule, share, q.Demand, q.Allocated); part.Below() {
+			return part.Resource
+		}
+		if before != "" {
+			return before
+		}
+	}
+	if most := preemption.Dominant(rule, s.Total, preemption.Target(share, q.Demand)); most.Resource != "" {
+		return most.Resource
+	}
+	return preemption.Dominant(rule, s.Total, share).Resource
 }
 
 // ruleAbove is the rule by which a queue is compared with its siblings: its parent's.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
@@ -261,3 +262,30 @@ func TestEventsOfAPassAreBounded(t *testing.T) {
 type silent struct{}
 
 func (silent) Eventf(_, _ runtime.Object, _, _, _, _ string, _ ...any) {}
+
+// The numbers are of the resource of which the queue has the smallest part, whatever it uses most of. When nothing is lacking any more, they are of what was.
+func TestAGuaranteeIsShownByTheResourceThatIsLacking(t *testing.T) {
+	list := func(cpu, gpus int64) resource.List {
+		return resource.Of(resource.Entry{Name: resource.CPU, Value: cpu}, resource.Entry{Name: "nvidia.com/gpu", Value: gpus})
+	}
+	s := ledger.Snapshot{Total: list(100, 16), Queues: []ledger.QueueState{
+		{Path: "root", Spec: queue.DefaultSpec()},
+		{Path: "root.a", Spec: queue.Spec{Guaranteed: list(40, 4)}, Allocated: list(60, 0), Demand: list(70, 6)},
+	}}
+	for _, c := range []struct {
+		allocated resource.List
+		before    resource.Name
+		want      reason.Reason
+	}{
+		{list(60, 0), "", reason.Reason{Resource: "nvidia.com/gpu", Used: 0, Asked: 6, Details: reason.Shortfall{Entitled: 4}}},
+		{list(10, 2), "", reason.Reason{Resource: resource.CPU, Used: 10, Asked: 70, Details: reason.Shortfall{Entitled: 40}}},
+		{list(60, 4), "nvidia.com/gpu", reason.Reason{Resource: "nvidia.com/gpu", Used: 4, Asked: 6, Details: reason.Shortfall{Entitled: 4}}},
+		{list(60, 4), "", reason.Reason{Resource: resource.CPU, Used: 60, Asked: 70, Details: reason.Shortfall{Entitled: 40}}},
+	} {
+		c.want.Code, c.want.Queue = reason.BelowGuaranteed, "root.a"
+		s.Queues[1].Allocated = c.allocated
+		if got := starvations[0].reason(&s, &s.Queues[1], c.before); got != c.want {
+			t.Errorf("with (%s) and %q before: %+v, want %+v", c.allocated, c.before, got, c.want)
+		}
+	}
+}

@@ -95,12 +95,23 @@ func TestPlanFaultsAreFound(t *testing.T) {
 			w.Nodes[1].Candidates[0].Queue = 3
 			p.Victims[2].Queue = 3
 		}, "inside root.poor.two, which claims"},
-		"from outside":     {func(w *preemption.World, _ *preemption.Plan, _ *willing) { w.Queues[1].Entitlement = cpu(4) }, "b1: it is taken from outside root.poor"},
-		"ignored excess":   {func(w *preemption.World, _ *preemption.Plan, _ *willing) { w.Settings.MaxIgnoredOverCapacity = 1000 }, "is to be ignored"},
-		"a gang torn":      {func(w *preemption.World, p *preemption.Plan, _ *willing) { w.Nodes[1].Candidates[1].Gang = "g" }, "pod b2 of its group g stays"},
-		"above its target": {func(w *preemption.World, p *preemption.Plan, _ *willing) { p.Claims[0].Target = cpu(2) }, "more than its target of (cpu=2m)"},
-		"no room":          {func(w *preemption.World, p *preemption.Plan, _ *willing) { w.Nodes[1].Free = cpu(-1) }, "node b: its claimants ask for 1m cpu, and 0 will be free"},
-		"no slot":          {func(w *preemption.World, p *preemption.Plan, _ *willing) { w.Nodes[1].Slots = -1 }, "node b: 1 claimants, and room for 0"},
+		"from outside":   {func(w *preemption.World, _ *preemption.Plan, _ *willing) { w.Queues[1].Entitlement = cpu(4) }, "b1: it is taken from outside root.poor"},
+		"ignored excess": {func(w *preemption.World, _ *preemption.Plan, _ *willing) { w.Settings.MaxIgnoredOverCapacity = 1000 }, "is to be ignored"},
+		"a gang torn":    {func(w *preemption.World, p *preemption.Plan, _ *willing) { w.Nodes[1].Candidates[1].Gang = "g" }, "pod b2 of its group g stays"},
+		"above its target": {func(w *preemption.World, p *preemption.Plan, _ *willing) {
+			p.Claims[0].Kind, p.Claims[0].Target = preemption.BelowFairShare, cpu(2)
+		}, "more than its target of (cpu=2m)"},
+		"above its guarantee": {func(w *preemption.World, p *preemption.Plan, _ *willing) {
+			p.Claims[0].Kind, p.Claims[0].Target = preemption.BelowGuaranteed, cpu(2)
+		}, "asks for nothing that it lacks of its guarantee: with it, it uses (cpu=3m) of (cpu=2m)"},
+		"guaranteed to another": {func(w *preemption.World, p *preemption.Plan, _ *willing) {
+			p.Claims[0].Kind = preemption.BelowGuaranteed
+			for i := range w.Queues {
+				w.Queues[i].Guaranteed, w.Queues[i].Demand = cpu(100), cpu(100)
+			}
+		}, "that it is guaranteed"},
+		"no room": {func(w *preemption.World, p *preemption.Plan, _ *willing) { w.Nodes[1].Free = cpu(-1) }, "node b: its claimants ask for 1m cpu, and 0 will be free"},
+		"no slot": {func(w *preemption.World, p *preemption.Plan, _ *willing) { w.Nodes[1].Slots = -1 }, "node b: 1 claimants, and room for 0"},
 		"a slot is needed": {func(w *preemption.World, p *preemption.Plan, _ *willing) {
 			w.Nodes[1].Free, w.Nodes[1].Slots = cpu(5), 0
 		}, ""},

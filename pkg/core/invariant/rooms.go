@@ -53,10 +53,12 @@ func (r *replay) step(claim int, u *preemption.Unit, spared string) []string {
 	if missing > 0 {
 		out = append(out, fmt.Sprintf("claim of %s: of the unit of %s %d pods have no place", r.name(c.Queue), u.Pods[0].UID, missing))
 	}
-	if r.compare(c.Queue, r.usage[c.Queue], c.Target) > 0 {
+	if c.Kind == preemption.BelowGuaranteed {
+		out = append(out, r.paysGuarantee(c, u)...)
+	} else if r.compare(c.Queue, r.usage[c.Queue], c.Target) > 0 {
 		out = append(out, fmt.Sprintf("claim of %s: with %s it uses (%s), more than its target of (%s)", r.name(c.Queue), u.Pods[0].UID, r.usage[c.Queue], c.Target))
 	}
-	top := r.top(c.Queue)
+	top := r.top(c, u)
 	for _, a := range u.Pods {
 		bars := slices.Clone(r.usage)
 		for _, v := range r.victims[a.UID] {
@@ -65,6 +67,9 @@ func (r *replay) step(claim int, u *preemption.Unit, spared string) []string {
 				r.add(v.Queue, r.runs[v.UID].Request, false)
 			}
 		}
+	}
+	if c.Kind == preemption.BelowGuaranteed {
+		out = append(out, r.guarantees(c, u, spared)...)
 	}
 	return out
 }
@@ -85,11 +90,11 @@ func (r *replay) stays(uid, spared string) bool {
 }
 
 // top returns the highest queue from which pods may be taken: all queues below it, down to the claim's, stay
-// within their entitlements.
-func (r *replay) top(claim int) int {
-	path := r.path(claim)
+// within their entitlements, or lack of their guarantees what the unit asks for.
+func (r *replay) top(c *preemption.Payment, u *preemption.Unit) int {
+	path := r.path(c.Queue)
 	at := len(path) - 2
-	for at > 0 && r.compare(path[at], r.usage[path[at]], r.w.Queues[path[at]].Entitlement) <= 0 {
+	for at > 0 && (r.compare(path[at], r.usage[path[at]], r.w.Queues[path[at]].Entitlement) <= 0 || r.lacksToo(path[at], c, u)) {
 		at--
 	}
 	return path[max(at, 0)]

@@ -1,29 +1,31 @@
 // Package ordering says which of two siblings is served first: queues under one parent, or applications in one
 // queue.
 //
-// Input is the standing of each (usage, demand, guarantee, weight, priority, submission); output is an order
-// and the criterion that decided. A standing is first frozen into a key, because what changes during a sort
-// cannot be sorted. Every policy is a total order: the same two keys always compare the same way, on every
-// machine, and no two different siblings are equal.
+// Input is the standing of each (usage, weight, priority, submission), and of a queue below its guarantee the part
+// that it has of that; output is an order and the criterion that decided. A standing is first frozen into a key,
+// because what changes during a sort cannot be sorted. Every policy is a total order: the same two keys always
+// compare the same way, on every machine, and no two different siblings are equal.
+//
+// A queue has two keys where it is below its guarantee: one for its turn among all (Set), and one for its turn with
+// the pods that ask for what it lacks (SetBelow), which come first.
 //
 // The package must not use floats, must not allocate when it compares or renews a key, and does not know which
 // siblings have anything to release: the caller offers only those.
 package ordering
 
 import (
+	"github.com/fairway-scheduler/fairway/pkg/core/guarantee"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
 // Standing is what decides the place of a queue or an application at one moment.
 type Standing struct {
-	Usage      *resource.Sum // allocated
-	Demand     *resource.Sum // allocated, plus what waits only for room
-	Guaranteed resource.List
-	Weight     int64 // milli
-	Priority   int32
-	Submitted  int64  // unix nanoseconds; 0 for queues
-	Name       string // queue path or application name, unique among siblings
+	Usage     *resource.Sum // allocated
+	Weight    int64         // milli
+	Priority  int32
+	Submitted int64  // unix nanoseconds; 0 for queues
+	Name      string // queue path or application name, unique among siblings
 	// Ordinal is the place of a queue among all in path order, from 1, so that names need not be compared; 0
 	// for applications. Queues have neither priority nor submission.
 	Ordinal int
@@ -32,9 +34,9 @@ type Standing struct {
 // Key is a standing, prepared to be compared. An order book keeps one for each entry and renews it in place.
 type Key struct {
 	rank     Rank
-	needy    bool
+	below    bool     // its guarantee
+	part     fraction // what it has of what it is owed; only when below
 	dominant fraction // of usage
-	owed     fraction // dominant share of the guaranteed amount that is asked for; only when needy
 
 	weight uint64 // 0 if the sibling has none
 	// shares is usage over total of each resource in use, largest first.
@@ -62,7 +64,7 @@ func (k *Key) Set(rule queue.Rule, s Standing, total resource.List) {
 	k.priority, k.submitted, k.name, k.ordinal = s.Priority, s.Submitted, s.Name, s.Ordinal
 	k.weight = uint64(max(s.Weight, 0))
 	k.shares = k.shares[:0]
-	k.needy, k.dominant, k.owed = false, fraction{0, 1}, fraction{0, 1}
+	k.below, k.part, k.dominant = false, fraction{0, 1}, fraction{0, 1}
 	if !rule.Policy.ByAge() {
 		k.setShares(rule, s, total)
 	}
@@ -79,18 +81,14 @@ func (k *Key) setShares(rule queue.Rule, s Standing, total resource.List) {
 	if len(k.shares) > 0 {
 		k.dominant = k.shares[0]
 	}
-	for i := range s.Guaranteed.Len() {
-		e := s.Guaranteed.At(i)
-		if !rule.Counts(e.Name) {
-			continue
-		}
-		// A guarantee counts only as far as it is asked for.
-		owed := newFraction(min(e.Value, s.Demand.Get(e.Name)), total.Get(e.Name))
-		if owed.compare(k.owed) > 0 {
-			k.owed = owed
-		}
-	}
-	k.needy = k.dominant.compare(k.owed) < 0
+}
+
+// SetBelow makes k the key with which the sibling of another key takes its turn with what it lacks of its guarantee. It shares the
+// memory of that key, so it must be set whenever the other is.
+func (k *Key) SetBelow(of *Key, part guarantee.Part) {
+	*k = *of
+	k.below, k.part = true, newFraction(part.Used, part.Owed)
+	k.rank = k.rankBelow(of.rank)
 }
 
 // insert keeps the shares sorted, largest first. There are few, so moving them one by one is fastest.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
-	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
 // Criterion is the step of the comparison that decided.
@@ -60,25 +59,17 @@ func Compare(policy queue.Policy, a, b *Key) (int, Criterion) {
 }
 
 // compareGuarantee puts siblings below their guarantee first, and among them the one with the smallest part of
-// what it is owed. Being below already takes demand into account: an idle guarantee makes no sibling needy.
+// what it is owed.
 func compareGuarantee(a, b *Key) int {
 	switch {
-	case a.needy && !b.needy:
+	case a.below && !b.below:
 		return -1
-	case !a.needy && b.needy:
+	case !a.below && b.below:
 		return 1
-	case !a.needy:
+	case !a.below:
 		return 0
 	}
-	return compareParts(a, b)
-}
-
-// compareParts compares usage/owed of two needy keys, both over the total of their resource: four factors on
-// each side. In a needy key usage is finite and owed is not 0; owed may be infinite, and then the part is 0.
-func compareParts(a, b *Key) int {
-	return resource.CompareProducts4(
-		[4]uint64{a.dominant.num, a.owed.den, b.dominant.den, b.owed.num},
-		[4]uint64{b.dominant.num, b.owed.den, a.dominant.den, a.owed.num})
+	return a.part.compare(b.part)
 }
 
 // compareShares compares usage over total and weight: the largest share of each first, then the second largest

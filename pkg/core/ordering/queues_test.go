@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/guarantee"
 	"github.com/fairway-scheduler/fairway/pkg/core/ordering"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -29,9 +30,15 @@ func gpus(n int64) resource.List {
 // total makes percent easy to read: 1 core is 1%, 1 Gi is 1%.
 var total = list(100, 100)
 
-// stands is a queue of weight 1 that uses this much and asks for everything.
-func stands(name string, usage resource.List, options ...func(*ordering.Standing)) ordering.Standing {
-	s := ordering.Standing{Name: name, Usage: sum(usage), Demand: sum(list(1000, 1000)), Weight: 1000}
+// standing is a standing, and what the queue has of what it is owed where it is below its guarantee.
+type standing struct {
+	ordering.Standing
+	below guarantee.Part
+}
+
+// stands is a queue of weight 1 that uses this much.
+func stands(name string, usage resource.List, options ...option) standing {
+	s := standing{Standing: ordering.Standing{Name: name, Usage: sum(usage), Weight: 1000}}
 	for _, o := range options {
 		o(&s)
 	}
@@ -44,16 +51,25 @@ func sum(l resource.List) *resource.Sum {
 	return &s
 }
 
-type option = func(*ordering.Standing)
+type option = func(*standing)
 
-func weight(w int64) option             { return func(s *ordering.Standing) { s.Weight = w } }
-func guaranteed(l resource.List) option { return func(s *ordering.Standing) { s.Guaranteed = l } }
-func demands(l resource.List) option    { return func(s *ordering.Standing) { s.Demand = sum(l) } }
-func priority(p int32) option           { return func(s *ordering.Standing) { s.Priority = p } }
-func submitted(at int64) option         { return func(s *ordering.Standing) { s.Submitted = at } }
-func key(p queue.Policy, s ordering.Standing) *ordering.Key {
+func weight(w int64) option     { return func(s *standing) { s.Weight = w } }
+func priority(p int32) option   { return func(s *standing) { s.Priority = p } }
+func submitted(at int64) option { return func(s *standing) { s.Submitted = at } }
+
+// has is a queue below its guarantee, that has this much of what it is owed.
+func has(used, owed int64) option {
+	return func(s *standing) { s.below = guarantee.Part{Resource: resource.CPU, Used: used, Owed: owed} }
+}
+
+func key(p queue.Policy, s standing) *ordering.Key {
 	var k ordering.Key
-	k.Set(queue.Spec{Policy: p}.Rule(), s, total)
+	k.Set(queue.Spec{Policy: p}.Rule(), s.Standing, total)
+	if s.below.Below() {
+		var below ordering.Key
+		below.SetBelow(&k, s.below)
+		return &below
+	}
 	return &k
 }
 
@@ -61,7 +77,7 @@ func key(p queue.Policy, s ordering.Standing) *ordering.Key {
 func TestWhoComesFirst(t *testing.T) {
 	for name, c := range map[string]struct {
 		policy queue.Policy
-		a, b   ordering.Standing
+		a, b   standing
 		by     ordering.Criterion
 	}{
 		"less usage": {
@@ -83,32 +99,25 @@ func TestWhoComesFirst(t *testing.T) {
 		"two without weight, by usage": {
 			drf, stands("a", list(10, 10), weight(0)), stands("b", list(20, 20), weight(0)), ordering.CriterionShare},
 		"below its guarantee": {
-			drf, stands("a", list(40, 40), guaranteed(list(50, 50))), stands("b", list(10, 10)), ordering.CriterionGuarantee},
+			drf, stands("a", list(40, 40), has(40, 50)), stands("b", list(10, 10)), ordering.CriterionGuarantee},
 		"below its guarantee, without weight": {
-			drf, stands("a", list(40, 40), guaranteed(list(50, 50)), weight(0)), stands("b", list(10, 10)), ordering.CriterionGuarantee},
-		"not one whose guarantee nobody asks for": {
-			drf, stands("a", list(10, 10)), stands("b", list(40, 40), guaranteed(list(50, 50)), demands(list(40, 40))), ordering.CriterionShare},
-		"not one at its guarantee": {
-			drf, stands("a", list(10, 10)), stands("b", list(50, 50), guaranteed(list(50, 50))), ordering.CriterionShare},
-		"not one whose dominant share is above what it is owed": {
-			drf, stands("a", list(10, 10)), stands("b", list(60, 0), guaranteed(list(0, 50))), ordering.CriterionShare},
+			drf, stands("a", list(40, 40), has(40, 50), weight(0)), stands("b", list(10, 10)), ordering.CriterionGuarantee},
+		"below its guarantee, though it uses most of what there is": {
+			drf, stands("a", list(90, 0), has(0, 2)), stands("b", list(10, 0)), ordering.CriterionGuarantee},
 		"the smaller part of its guarantee": {
-			drf, stands("a", list(20, 0), guaranteed(list(80, 0))), stands("b", list(10, 0), guaranteed(list(20, 0))), ordering.CriterionGuarantee},
-		"the smaller part, guarantees in different resources": {
-			drf, stands("a", list(10, 0), guaranteed(list(0, 80))), stands("b", list(0, 10), guaranteed(list(40, 0))), ordering.CriterionGuarantee},
-		"the smaller part, the other way about": {
-			drf, stands("a", list(0, 10), guaranteed(list(80, 0))), stands("b", list(10, 0), guaranteed(list(0, 40))), ordering.CriterionGuarantee},
-		"the smaller part counts what is asked for": {
-			// a has 10 of 40 that it wants of 80; b has 10 of 30.
-			drf, stands("a", list(10, 0), guaranteed(list(80, 0)), demands(list(40, 0))), stands("b", list(10, 0), guaranteed(list(30, 0))), ordering.CriterionGuarantee},
+			drf, stands("a", list(20, 0), has(20, 80)), stands("b", list(10, 0), has(10, 20)), ordering.CriterionGuarantee},
+		"the smaller part, by a part in 2^62": {
+			drf, stands("a", list(20, 0), has(1<<61, 1<<62)), stands("b", list(10, 0), has(1<<61+1, 1<<62)), ordering.CriterionGuarantee},
+		"nothing of its guarantee, however large that is": {
+			drf, stands("a", list(20, 0), has(0, 1)), stands("b", list(10, 0), has(1, 1<<62)), ordering.CriterionGuarantee},
 		"an equal part goes on to the share": {
-			drf, stands("a", list(10, 0), guaranteed(list(20, 0))), stands("b", list(20, 0), guaranteed(list(40, 0))), ordering.CriterionShare},
+			drf, stands("a", list(10, 0), has(10, 20)), stands("b", list(20, 0), has(20, 40)), ordering.CriterionShare},
+		"nothing of their guarantees goes on to the share": {
+			drf, stands("a", list(10, 0), has(0, 20)), stands("b", list(20, 0), has(0, 40)), ordering.CriterionShare},
+		"nothing of their guarantees and nothing used goes on to the name": {
+			drf, stands("a", list(0, 0), has(0, 20)), stands("b", list(0, 0), has(0, 40)), ordering.CriterionName},
 		"an equal part goes on to the weight": {
-			drf, stands("a", list(20, 0), guaranteed(list(40, 0))), stands("b", list(10, 0), guaranteed(list(20, 0)), weight(0)), ordering.CriterionWeight},
-		"owed a resource that is not there, by usage": {
-			drf, stands("a", list(10, 0), guaranteed(gpus(1)), demands(gpus(1))), stands("b", list(20, 0), guaranteed(gpus(9)), demands(gpus(9))), ordering.CriterionShare},
-		"owed a resource that is not there, before owed one that is": {
-			drf, stands("a", list(10, 0), guaranteed(gpus(1)), demands(gpus(1))), stands("b", list(5, 0), guaranteed(list(90, 0))), ordering.CriterionGuarantee},
+			drf, stands("a", list(20, 0), has(20, 40)), stands("b", list(10, 0), has(10, 20), weight(0)), ordering.CriterionWeight},
 		"the higher priority, shares being equal": {
 			drf, stands("b", list(10, 20), priority(2)), stands("a", list(20, 10), priority(1)), ordering.CriterionPriority},
 		"not the higher priority where shares differ": {
@@ -122,10 +131,8 @@ func TestWhoComesFirst(t *testing.T) {
 			fair, stands("a", list(90, 10)), stands("b", list(0, 20)), ordering.CriterionShare},
 		"Fair: less memory for its weight": {
 			fair, stands("a", list(90, 20), weight(3000)), stands("b", list(0, 10)), ordering.CriterionShare},
-		"Fair: a guarantee of cpu is none": {
-			fair, stands("a", list(0, 10)), stands("b", list(0, 20), guaranteed(list(50, 0))), ordering.CriterionShare},
 		"Fair: below its guarantee of memory": {
-			fair, stands("a", list(90, 20), guaranteed(list(0, 30))), stands("b", list(0, 10)), ordering.CriterionGuarantee},
+			fair, stands("a", list(90, 20), has(20, 30)), stands("b", list(0, 10)), ordering.CriterionGuarantee},
 		"Fair: equal memory goes on to the name": {
 			fair, stands("a", list(90, 20)), stands("b", list(0, 20)), ordering.CriterionName},
 
@@ -160,8 +167,8 @@ func TestBusyAndSometimesBusy(t *testing.T) {
 	busy, sometimes := list(180, 720), list(20, 80)
 	first := func() string {
 		var a, b ordering.Key
-		a.Set(queue.Spec{Policy: drf}.Rule(), stands("root.busy", busy), cluster)
-		b.Set(queue.Spec{Policy: drf}.Rule(), stands("root.sometimes-busy", sometimes, weight(3000)), cluster)
+		a.Set(queue.Spec{Policy: drf}.Rule(), stands("root.busy", busy).Standing, cluster)
+		b.Set(queue.Spec{Policy: drf}.Rule(), stands("root.sometimes-busy", sometimes, weight(3000)).Standing, cluster)
 		if c, _ := ordering.Compare(drf, &a, &b); c < 0 {
 			return "root.busy"
 		}
@@ -178,11 +185,11 @@ func TestBusyAndSometimesBusy(t *testing.T) {
 }
 
 func TestAKeyThatIsRenewedIsAsGoodAsNew(t *testing.T) {
-	full := stands("a", list(50, 60).Add(gpus(2)), guaranteed(list(90, 90)), priority(3), submitted(4))
+	full := stands("a", list(50, 60).Add(gpus(2)), has(5, 9), priority(3), submitted(4))
 	empty := stands("b", resource.List{})
 	for _, p := range []queue.Policy{drf, fair, fifo} {
 		renewed := key(drf, full)
-		renewed.Set(queue.Spec{Policy: p}.Rule(), empty, total)
+		renewed.Set(queue.Spec{Policy: p}.Rule(), empty.Standing, total)
 		if c, by := ordering.Compare(p, renewed, key(p, empty)); c != 0 {
 			t.Errorf("%v: differs by %s", p, by)
 		}
@@ -190,11 +197,13 @@ func TestAKeyThatIsRenewedIsAsGoodAsNew(t *testing.T) {
 }
 
 func TestComparingAndRenewingDoNotAllocate(t *testing.T) {
-	s := stands("root.a", list(50, 60).Add(gpus(2)), guaranteed(list(90, 90)))
-	a, b := key(drf, s), key(drf, stands("root.b", list(60, 50).Add(gpus(2)), guaranteed(list(90, 90))))
+	s := stands("root.a", list(50, 60).Add(gpus(2)))
+	a, b := key(drf, s), key(drf, stands("root.b", list(60, 50).Add(gpus(2)), has(5, 9)))
+	var below ordering.Key
 	if n := testing.AllocsPerRun(100, func() {
-		a.Set(queue.Spec{Policy: drf}.Rule(), s, total)
-		ordering.Compare(drf, a, b)
+		a.Set(queue.Spec{Policy: drf}.Rule(), s.Standing, total)
+		below.SetBelow(a, guarantee.Part{Resource: resource.CPU, Used: 1, Owed: 2})
+		ordering.Compare(drf, &below, b)
 	}); n != 0 {
 		t.Errorf("%v allocations, want none", n)
 	}
@@ -202,19 +211,19 @@ func TestComparingAndRenewingDoNotAllocate(t *testing.T) {
 
 func TestAStandingWithoutSumsUsesNothing(t *testing.T) {
 	var a, b ordering.Key
-	a.Set(queue.Spec{Policy: drf}.Rule(), ordering.Standing{Name: "a", Weight: 1000, Guaranteed: list(5, 5)}, total)
-	b.Set(queue.Spec{Policy: drf}.Rule(), stands("b", list(1, 0)), total)
+	a.Set(queue.Spec{Policy: drf}.Rule(), ordering.Standing{Name: "a", Weight: 1000}, total)
+	b.Set(queue.Spec{Policy: drf}.Rule(), stands("b", list(1, 0)).Standing, total)
 	if c, by := ordering.Compare(drf, &a, &b); c >= 0 || by != ordering.CriterionShare {
 		t.Errorf("%d by %s", c, by)
 	}
 }
 
 func TestSortingFollowsCompare(t *testing.T) {
-	all := []ordering.Standing{
+	all := []standing{
 		stands("root.d", list(0, 0), weight(0)), stands("root.c", list(9, 9)), stands("root.b", list(1, 1)),
-		stands("root.a", list(80, 80), guaranteed(list(90, 0))),
+		stands("root.a", list(80, 80), has(80, 90)),
 	}
-	slices.SortFunc(all, func(x, y ordering.Standing) int {
+	slices.SortFunc(all, func(x, y standing) int {
 		c, _ := ordering.Compare(drf, key(drf, x), key(drf, y))
 		return c
 	})
@@ -235,8 +244,8 @@ func BenchmarkCompare(b *testing.B) {
 }
 
 func BenchmarkSet(b *testing.B) {
-	s, k := stands("root.a", list(50, 60), guaranteed(list(90, 90))), key(drf, stands("", total))
+	s, k := stands("root.a", list(50, 60)), key(drf, stands("", total))
 	for b.Loop() {
-		k.Set(queue.Spec{Policy: drf}.Rule(), s, total)
+		k.Set(queue.Spec{Policy: drf}.Rule(), s.Standing, total)
 	}
 }

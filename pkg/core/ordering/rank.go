@@ -15,13 +15,13 @@ type Rank struct {
 	// numbers that differ after it differed in the same direction before. For FIFO it is the priority and the
 	// submission.
 	major uint64
-	// minor orders the siblings that use nothing; a busy cluster has many.
+	// minor orders the siblings that use nothing, or have nothing of their guarantee; a busy cluster has many.
 	minor uint64
 }
 
 // Tiers of the policies that order by shares.
 const (
-	tierNeedy uint64 = iota
+	tierBelow uint64 = iota
 	tierWeighted
 	tierWeightless
 )
@@ -44,11 +44,8 @@ func (r Rank) Before(o Rank) bool {
 func (k *Key) Rank() Rank { return k.rank }
 
 func (k *Key) ranked(policy queue.Policy) Rank {
-	switch {
-	case policy.ByAge():
+	if policy.ByAge() {
 		return Rank{major: k.age()}
-	case k.needy:
-		return Rank{major: tierNeedy << tierShift} // comparing parts needs more than one number
 	}
 	r, weight := Rank{major: tierWeighted << tierShift}, k.weight
 	if weight == 0 {
@@ -63,6 +60,14 @@ func (k *Key) ranked(policy queue.Policy) Rank {
 		r.minor = k.age()
 	}
 	return r
+}
+
+// rankBelow is the rank below the guarantee: by the part, and of those that have nothing by the major of their other rank.
+func (k *Key) rankBelow(other Rank) Rank {
+	if k.part.num == 0 {
+		return Rank{major: tierBelow << tierShift, minor: other.major}
+	}
+	return Rank{major: tierBelow<<tierShift | max(k.part.scaled(1), 1)}
 }
 
 // age orders by higher priority, then by submission, to two seconds.

@@ -10,16 +10,17 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/guarantee"
 	"github.com/fairway-scheduler/fairway/pkg/core/ordering"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
 // The twin computes every ratio as a big.Rat, following the words of the rule. nil is infinite.
-func twin(p queue.Policy, a, b ordering.Standing, total resource.List) (int, ordering.Criterion) {
+func twin(p queue.Policy, a, b standing, total resource.List) (int, ordering.Criterion) {
 	if p != fifo {
-		an, ar := part(p, a, total)
-		bn, br := part(p, b, total)
+		an, ar := part(a)
+		bn, br := part(b)
 		switch {
 		case an && !bn:
 			return -1, ordering.CriterionGuarantee
@@ -65,20 +66,15 @@ func compareRats(x, y *big.Rat) int {
 	return x.Cmp(y)
 }
 
-// part says whether a standing is needy, and which part it uses of what it is owed.
-func part(p queue.Policy, s ordering.Standing, total resource.List) (bool, *big.Rat) {
-	used := dominant(shares(p, s.Usage.List(), total))
-	owed := dominant(shares(p, s.Guaranteed.Min(s.Demand.List()), total))
-	if compareRats(used, owed) >= 0 {
+// part says whether a standing is below its guarantee, and which part it has of what it is owed.
+func part(s standing) (bool, *big.Rat) {
+	if s.below.Owed == 0 {
 		return false, nil
 	}
-	if owed == nil {
-		return true, new(big.Rat) // any amount is 0 of an infinite one
-	}
-	return true, new(big.Rat).Quo(used, owed)
+	return true, big.NewRat(s.below.Used, s.below.Owed)
 }
 
-func weighted(p queue.Policy, s ordering.Standing, total resource.List) []*big.Rat {
+func weighted(p queue.Policy, s standing, total resource.List) []*big.Rat {
 	out := shares(p, s.Usage.List(), total)
 	for _, r := range out {
 		if r != nil && s.Weight > 0 {
@@ -109,16 +105,6 @@ func shares(p queue.Policy, amount, total resource.List) []*big.Rat {
 	return out
 }
 
-func dominant(shares []*big.Rat) *big.Rat {
-	largest := new(big.Rat)
-	for _, r := range shares {
-		if compareRats(r, largest) > 0 {
-			largest = r
-		}
-	}
-	return largest
-}
-
 // lists draws from few small amounts, so that equal shares come up, and from huge
 // ones, so that products need all their bits.
 func lists() *rapid.Generator[resource.List] {
@@ -139,18 +125,32 @@ func lists() *rapid.Generator[resource.List] {
 // ordinal is the path order of the names that are drawn.
 var ordinal = map[string]int{"root.a": 1, "root.a.b": 2, "root.a-b": 3, "root.b": 4}
 
-func standings() *rapid.Generator[ordering.Standing] {
-	return rapid.Custom(func(t *rapid.T) ordering.Standing {
-		return ordering.Standing{
-			Usage:      sum(lists().Draw(t, "usage")),
-			Demand:     sum(lists().Draw(t, "demand")),
-			Guaranteed: lists().Draw(t, "guaranteed"),
-			Weight:     rapid.SampledFrom([]int64{-1, 0, 1, 1000, 3000, math.MaxInt64}).Draw(t, "weight"),
-			Priority:   rapid.SampledFrom([]int32{0, 1, math.MinInt32, math.MaxInt32}).Draw(t, "priority"),
-			Submitted:  rapid.SampledFrom([]int64{0, 1, 1 << 31, math.MinInt64, math.MaxInt64}).Draw(t, "submitted"),
-			Name:       rapid.SampledFrom([]string{"root.a", "root.a.b", "root.a-b", "root.b"}).Draw(t, "name"),
+func standings() *rapid.Generator[standing] {
+	return rapid.Custom(func(t *rapid.T) standing {
+		s := standing{Standing: ordering.Standing{
+			Usage:     sum(lists().Draw(t, "usage")),
+			Weight:    rapid.SampledFrom([]int64{-1, 0, 1, 1000, 3000, math.MaxInt64}).Draw(t, "weight"),
+			Priority:  rapid.SampledFrom([]int32{0, 1, math.MinInt32, math.MaxInt32}).Draw(t, "priority"),
+			Submitted: rapid.SampledFrom([]int64{0, 1, 1 << 31, math.MinInt64, math.MaxInt64}).Draw(t, "submitted"),
+			Name:      rapid.SampledFrom([]string{"root.a", "root.a.b", "root.a-b", "root.b"}).Draw(t, "name"),
+		}}
+		amount := rapid.SampledFrom([]int64{1, 2, 3, 4, 1 << 40, 1<<60 + 1, 1<<60 + 2, math.MaxInt64 - 1, math.MaxInt64})
+		if owed := amount.Draw(t, "owed"); rapid.Bool().Draw(t, "is below its guarantee") {
+			s.below = guarantee.Part{Resource: resource.CPU, Used: min(amount.Draw(t, "has of it")-1, owed-1), Owed: owed}
 		}
+		return s
 	})
+}
+
+// compete are the keys with which siblings compete: under FIFO no guarantee counts.
+func compete(p queue.Policy, s standing, total resource.List) *ordering.Key {
+	var k, below ordering.Key
+	k.Set(queue.Spec{Policy: p}.Rule(), s.Standing, total)
+	if p == fifo || !s.below.Below() {
+		return &k
+	}
+	below.SetBelow(&k, s.below)
+	return &below
 }
 
 func policies() *rapid.Generator[queue.Policy] {
@@ -162,17 +162,12 @@ func TestCompareEqualsItsTwin(t *testing.T) {
 		p, total := policies().Draw(t, "policy"), lists().Draw(t, "total")
 		a, b := standings().Draw(t, "a"), standings().Draw(t, "b")
 		if rapid.Bool().Draw(t, "are queues") {
-			for _, s := range []*ordering.Standing{&a, &b} {
+			for _, s := range []*standing{&a, &b} {
 				s.Ordinal, s.Priority, s.Submitted = ordinal[s.Name], 0, 0
 			}
 		}
-		if rapid.Bool().Draw(t, "both want more than they are guaranteed") {
-			a.Demand, b.Demand = sum(a.Guaranteed), sum(b.Guaranteed)
-		}
-		var x, y ordering.Key
-		x.Set(queue.Spec{Policy: p}.Rule(), a, total)
-		y.Set(queue.Spec{Policy: p}.Rule(), b, total)
-		got, by := ordering.Compare(p, &x, &y)
+		x, y := compete(p, a, total), compete(p, b, total)
+		got, by := ordering.Compare(p, x, y)
 		want, wantBy := twin(p, a, b, total)
 		if sign(got) != sign(want) || by != wantBy {
 			t.Fatalf("got %d by %s, the twin %d by %s", got, by, want, wantBy)
@@ -186,15 +181,15 @@ func TestCompareEqualsItsTwin(t *testing.T) {
 func TestCompareIsATotalOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, total := policies().Draw(t, "policy"), lists().Draw(t, "total")
-		var keys [3]ordering.Key
+		var keys [3]*ordering.Key
 		var names [3]string
 		for i := range keys {
 			s := standings().Draw(t, "standing")
-			keys[i].Set(queue.Spec{Policy: p}.Rule(), s, total)
+			keys[i] = compete(p, s, total)
 			names[i] = s.Name
 		}
 		compare := func(i, j int) int {
-			c, _ := ordering.Compare(p, &keys[i], &keys[j])
+			c, _ := ordering.Compare(p, keys[i], keys[j])
 			return sign(c)
 		}
 		for i := range keys {

@@ -52,13 +52,15 @@ func (p *planner) roundTarget(o *activeClaim) []int64 {
 	if factor >= whole {
 		return o.target
 	}
-	q := &p.w.Queues[o.Queue]
-	now := *q
-	now.Usage = p.usage(o.Queue)
-	_, from := p.bounds(q, p.w.Total, now.Usage)
+	from := p.queues[o.Queue].usage
+	if o.Kind != BelowGuaranteed {
+		_, from = p.bounds(&p.w.Queues[o.Queue], p.w.Total, p.usage(o.Queue))
+	}
 	out := make([]int64, len(o.target))
 	for i, to := range o.target {
-		out[i] = resource.SatAdd(from[i], resource.PartUp(resource.SatSub(to, from[i]), factor, whole))
+		if out[i] = to; to > from[i] {
+			out[i] = resource.SatAdd(from[i], resource.PartUp(resource.SatSub(to, from[i]), factor, whole))
+		}
 	}
 	return out
 }

@@ -22,6 +22,7 @@ type Clock struct {
 
 // ClockInput is a queue as one of its clocks sees it.
 type ClockInput struct {
+	Kind  Kind
 	Rule  queue.Rule
 	Total resource.List
 	// Waiting: the queue has pods that have no node yet.
@@ -48,15 +49,15 @@ func (c Clock) Next(in ClockInput, now int64) Clock {
 		c.Since = min(in.Stored.Since, now)
 	}
 	switch {
-	case !in.Waiting || !Starved(in.Rule, in.Total, in.Settled, in.Bound):
+	case !in.Waiting || !in.Kind.Below(in.Rule, in.Total, in.Settled, in.Bound):
 		c.Since = 0
-	case c.Since == 0 && Starved(in.Rule, in.Total, in.Usage, in.Bound):
+	case c.Since == 0 && in.Kind.Below(in.Rule, in.Total, in.Usage, in.Bound):
 		c.Since = now
 	}
 	if in.Stored.Claims && c.Claimed == 0 {
 		c.Claimed = cmp.Or(c.Since, now) // the queue may be above the threshold by now, with its claim still open
 	}
-	if c.Claimed != 0 && (!in.Waiting || !in.Timeout.InForce() || Reached(in.Rule, in.Total, in.Settled, in.Target)) {
+	if c.Claimed != 0 && (!in.Waiting || !in.Timeout.InForce() || !in.Kind.Below(in.Rule, in.Total, in.Settled, in.Target)) {
 		c.Claimed = 0
 	}
 	return c

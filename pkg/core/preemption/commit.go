@@ -52,8 +52,8 @@ func (p *planner) amounts(evictionUnits []int32) []int64 {
 }
 
 // explain says why there is no node for a unit, which is charged already: no pod may be evicted, or no eviction would help.
-func (p *planner) explain(o *activeClaim) reason.UnpaidCause {
-	rs := &roomSearch{activeClaim: o, lcaBound: p.lcaBound(o), drivers: true}
+func (p *planner) explain(o *activeClaim, u *unit) reason.UnpaidCause {
+	rs := p.search(o, u, true)
 	p.noteTouchable()
 	for id := range p.evictionUnits {
 		if p.tryTake(rs, int32(id)) {

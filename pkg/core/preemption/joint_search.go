@@ -108,7 +108,8 @@ func (s *jointSearch) tryNodes(i, j int) bool {
 	s.seen[key] = true
 	s.steps--
 	p := s.p
-	rs := &roomSearch{activeClaim: s.o, claimant: &s.units[i].pods[j], lcaBound: p.lcaBound(s.o), drivers: s.drivers > 0}
+	rs := p.search(s.o, s.units[i], s.drivers > 0)
+	rs.claimant = &s.units[i].pods[j]
 	if j > 0 {
 		rs.lcaBound = s.lcaBoundOf(i, j)
 	}
@@ -138,7 +139,7 @@ func (s *jointSearch) lcaBoundOf(i, j int) int {
 	for k := range j {
 		s.p.undo(s.assignments[i][k].victims...)
 	}
-	out := s.p.lcaBound(s.o)
+	out := s.p.lcaBound(s.o, s.units[i])
 	for k := range j {
 		s.p.restoreTaken(s.assignments[i][k].victims)
 	}

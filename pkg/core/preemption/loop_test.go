@@ -1,7 +1,6 @@
 package preemption_test
 
 import (
-	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -23,8 +22,8 @@ type town struct {
 	nodes   []resource.List
 	shares  []resource.List
 	pods    []*resident
-	open    []bool // claims, by queue
-	barred  []bool // not preemptible
+	open    [2][]bool // claims, by kind and queue
+	barred  []bool    // not preemptible
 	settled int64
 }
 
@@ -34,12 +33,16 @@ type resident struct {
 	evicted int
 }
 
+func devices(n int64) resource.List {
+	return resource.Of(resource.Entry{Name: "nvidia.com/gpu", Value: n})
+}
+
 func newTown(r *rand.Rand) *town {
 	t := &town{}
 	declare := func(path queue.Path, parent int) int {
 		spec := queue.Spec{Weight: 1000 * (1 + r.Int64N(4))}
-		if parent >= 0 && r.IntN(5) == 0 {
-			spec.Guaranteed = units(r.Int64N(4), r.Int64N(4))
+		if parent >= 0 && r.IntN(5) < 2 {
+			spec.Guaranteed = units(r.Int64N(4), r.Int64N(4)).Add(devices(r.Int64N(3)))
 		}
 		t.tree.Nodes = append(t.tree.Nodes, queue.Node{Path: path, Parent: parent, Spec: spec})
 		at := len(t.tree.Nodes) - 1
@@ -62,7 +65,7 @@ func newTown(r *rand.Rand) *town {
 		}
 	}
 	for range 1 + r.IntN(4) {
-		size := units(2+r.Int64N(8), 2+r.Int64N(8))
+		size := units(2+r.Int64N(8), 2+r.Int64N(8)).Add(devices(r.Int64N(4)))
 		t.nodes = append(t.nodes, size)
 		t.total = t.total.Add(size)
 	}
@@ -70,7 +73,7 @@ func newTown(r *rand.Rand) *town {
 	for i := range 4 + r.IntN(16) {
 		cpu := 1 + r.Int64N(3)
 		p := &resident{node: -1}
-		p.UID, p.Queue, p.Request = fmt.Sprintf("pod-%02d", i), leaves[r.IntN(len(leaves))], units(cpu, 1+r.Int64N(3))
+		p.UID, p.Queue, p.Request = fmt.Sprintf("pod-%02d", i), leaves[r.IntN(len(leaves))], units(cpu, 1+r.Int64N(3)).Add(devices(max(r.Int64N(4)-1, 0)))
 		p.Driver, p.Priority = r.IntN(8) == 0, int32(r.IntN(2))
 		if r.IntN(6) == 0 {
 			p.Gang = fmt.Sprint("gang-", p.Queue)
@@ -79,7 +82,9 @@ func newTown(r *rand.Rand) *town {
 		t.pods = append(t.pods, p)
 	}
 	t.shares = fairshare.Shares(t.tree, t.total, active)
-	t.open = make([]bool, len(t.tree.Nodes))
+	for k := range t.open {
+		t.open[k] = make([]bool, len(t.tree.Nodes))
+	}
 	for _, i := range r.Perm(len(t.pods)) { // first come, first served: unfair on purpose
 		t.start(t.pods[i])
 	}
@@ -116,7 +121,8 @@ func (t *town) amounts(q int, waiting bool) resource.List {
 	return out
 }
 
-// line is who waits in a queue, in the order of the dispatch: at each level the child that has the smallest part of its share.
+// line is who waits in a queue, in the order of the dispatch: at each level first the children that lack something of their guarantees, with the pods that
+// ask for it; then the child that has the smallest part of its share.
 func (t *town) line(q int) []*resident {
 	var out []*resident
 	if len(t.tree.Nodes[q].Children) == 0 {
@@ -133,18 +139,34 @@ func (t *town) line(q int) []*resident {
 		s.Of *= t.tree.Nodes[c].Spec.Weight
 		return s
 	}
-	// Who is below its guarantee comes first, as in the order of the dispatch: else it would be given to others what is taken back at once.
-	needy := func(c int) int {
-		if preemption.Starved(queue.Rule{}, t.total, t.amounts(c, false), preemption.Target(t.tree.Nodes[c].Spec.Guaranteed, t.amounts(c, true))) {
-			return 0
-		}
-		return 1
-	}
-	slices.SortStableFunc(children, func(a, b int) int { return cmp.Or(needy(a)-needy(b), part(a).Compare(part(b))) })
+	slices.SortStableFunc(children, func(a, b int) int { return part(a).Compare(part(b)) })
 	for _, c := range children {
-		out = append(out, t.line(c)...)
+		for _, p := range t.line(c) {
+			if t.gains(c, p) {
+				out = append(out, p)
+			}
+		}
+	}
+	for _, c := range children {
+		for _, p := range t.line(c) {
+			if !slices.Contains(out, p) {
+				out = append(out, p)
+			}
+		}
 	}
 	return out
+}
+
+// gains reports whether a pod asks for something that the queue lacks of its guarantee.
+func (t *town) gains(q int, p *resident) bool {
+	has, asks := t.amounts(q, false), t.amounts(q, true)
+	for i := range t.tree.Nodes[q].Spec.Guaranteed.Len() {
+		e := t.tree.Nodes[q].Spec.Guaranteed.At(i)
+		if p.Request.Get(e.Name) > 0 && has.Get(e.Name) < min(e.Value, asks.Get(e.Name)) {
+			return true
+		}
+	}
+	return false
 }
 
 func (t *town) dispatch() {
@@ -173,22 +195,32 @@ func (t *town) world() *preemption.World {
 		w.Nodes = append(w.Nodes, n)
 	}
 	for i, q := range w.Queues[1:] {
-		target := preemption.Target(q.Entitlement, q.Demand)
-		if preemption.Starved(q.Rule, t.total, q.Usage, preemption.ThresholdBound(q.Entitlement, 500, q.Demand)) {
-			t.open[i+1] = true
+		for _, k := range []preemption.Kind{preemption.BelowGuaranteed, preemption.BelowFairShare} {
+			target := preemption.Target(q.Entitlement, q.Demand)
+			bound := preemption.ThresholdBound(q.Entitlement, 500, q.Demand)
+			if k == preemption.BelowGuaranteed {
+				target = preemption.GuaranteedTarget(q.Rule, q.Guaranteed, q.Demand)
+				bound = target
+			}
+			if k.Below(q.Rule, t.total, q.Usage, bound) {
+				t.open[k][i+1] = true
+			}
+			if !k.Below(q.Rule, t.total, q.Usage, target) {
+				t.open[k][i+1] = false
+			}
+			if !t.open[k][i+1] {
+				continue
+			}
+			c := preemption.Claim{Queue: i + 1, Kind: k, Since: 1, Target: target}
+			for _, p := range t.line(i + 1) {
+				if k == preemption.BelowFairShare || t.gains(i+1, p) {
+					c.Units = append(c.Units, preemption.Unit{Pods: []preemption.Claimant{{UID: p.UID, Queue: p.Queue, Request: p.Request, Class: p.UID}}})
+				}
+			}
+			w.Claims = append(w.Claims, c)
 		}
-		if preemption.Reached(q.Rule, t.total, q.Usage, target) {
-			t.open[i+1] = false
-		}
-		if !t.open[i+1] {
-			continue
-		}
-		c := preemption.Claim{Queue: i + 1, Kind: preemption.BelowFairShare, Since: 1, Target: target}
-		for _, p := range t.line(i + 1) {
-			c.Units = append(c.Units, preemption.Unit{Pods: []preemption.Claimant{{UID: p.UID, Queue: p.Queue, Request: p.Request, Class: p.UID}}})
-		}
-		w.Claims = append(w.Claims, c)
 	}
+	w.Claims = preemption.Order(*w, w.Claims)
 	return w
 }
 

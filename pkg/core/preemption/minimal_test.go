@@ -106,6 +106,11 @@ func tiny(r *rand.Rand) (*preemption.World, *filters) {
 			}
 		}
 	}
+	for i := range w.Queues {
+		if e := w.Queues[i].Entitlement; i > 0 && r.IntN(3) == 0 {
+			w.Queues[i].Guaranteed = units(r.Int64N(e.Get(resource.CPU)+1), r.Int64N(e.Get(resource.Memory)+1))
+		}
+	}
 	f.allowed = []int{r.IntN(2)}
 	settings(w, r)
 	tinyClaims(w, f, r, starved, leaves)

@@ -39,6 +39,7 @@ type optionsKey struct {
 	shape    int
 	drivers  bool
 	lcaBound int
+	pays     int
 	excess   string
 }
 
@@ -173,7 +174,7 @@ func (p *planner) retryRefused(m *nodeOptions) bool {
 // evicted only become fewer. Which of several victims of equal cost is preferred changes with the surpluses; that is followed as long as
 // the claim has work left.
 func (p *planner) optionsFor(rs *roomSearch) *nodeOptions {
-	which := optionsKey{rs.claimant.shape, rs.drivers, rs.lcaBound, encode(p.excess(rs.activeClaim, nil))}
+	which := optionsKey{rs.claimant.shape, rs.drivers, rs.lcaBound, rs.pays, encode(p.excess(rs.activeClaim, nil))}
 	m, ok := p.optionsOf[which]
 	if !ok {
 		m = &nodeOptions{options: make([]option, len(p.nodes))}

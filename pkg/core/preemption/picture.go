@@ -10,6 +10,7 @@ import (
 // entry for each of names, because a plan looks at every candidate of every node.
 type picture struct {
 	names         []resource.Name
+	precedence    []int // indices into names: see Precedence
 	total         []int64
 	queues        []account
 	nodes         []pictureNode // in order of names
@@ -26,6 +27,7 @@ type account struct {
 	limits        []int64 // max; Unlimited where there is none
 	// entitled and above are the entitlement as usages: see bounds.
 	entitled, above []int64
+	guaranteed      []int64 // as far as the queue asks for it
 	bar             []int64 // nil: no excess is ignored; else the queue is touched only where some usage is above
 	preemptible     bool
 	// guarded: an earlier claim has taken victims from the queue, so later claims must leave it at its entitlement too.
@@ -94,6 +96,7 @@ func (p *picture) nameResources(w *World) {
 		}
 	}
 	slices.Sort(p.names)
+	p.orderResources()
 }
 
 func (p *picture) addNames(l resource.List) {
@@ -126,6 +129,7 @@ func (p *picture) account(w *World, q *Queue) account {
 		a.counts[i] = q.Rule.Counts(n)
 	}
 	a.entitled, a.above = p.bounds(q, w.Total, q.Entitlement)
+	a.guaranteed = p.dense(q.Guaranteed.Min(q.Demand), 0)
 	if ignored := w.Settings.MaxIgnoredOverCapacity; ignored > 0 {
 		_, a.bar = p.bounds(q, w.Total, more(q.Entitlement, ignored))
 	}

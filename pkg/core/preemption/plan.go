@@ -175,7 +175,7 @@ func (p *planner) pay(c *Claim) Payment {
 func (p *planner) units(c *Claim) []unit {
 	var out []unit
 	for i := range c.Units {
-		u := unit{Unit: &c.Units[i]}
+		u := unit{Unit: &c.Units[i], request: make([]int64, len(p.names))}
 		for j := range c.Units[i].Pods {
 			a := &c.Units[i].Pods[j]
 			if p.placed[a.UID] {
@@ -188,6 +188,7 @@ func (p *planner) units(c *Claim) []unit {
 				p.shapes[key] = id
 			}
 			u.pods = append(u.pods, claimant{Claimant: a, request: p.dense(a.Request, 0), shape: id})
+			change(u.request, u.pods[len(u.pods)-1].request, true)
 		}
 		if len(u.pods) > 0 {
 			out = append(out, u)
@@ -200,11 +201,11 @@ func (p *planner) units(c *Claim) []unit {
 func (p *planner) payUnit(o *activeClaim, units []unit) reason.UnpaidCause {
 	u := &units[0]
 	switch {
-	case !p.isOwed(o):
+	case !p.isOwed(o, u):
 		return reason.NothingOwed
 	case p.overLimit(o, u):
 		return reason.LimitForbids
-	case len(o.placed) > 0 && !p.queues[o.Queue].within(o.round):
+	case len(o.placed) > 0 && !p.inRound(o, u):
 		return reason.RoundSpent
 	}
 	if why := p.knownFailure(u); why != "" {
@@ -215,7 +216,7 @@ func (p *planner) payUnit(o *activeClaim, units []unit) reason.UnpaidCause {
 	why := reason.NoPlace
 	var assignments []assignment
 	for _, drivers := range []bool{false, true} {
-		rs := &roomSearch{activeClaim: o, lcaBound: p.lcaBound(o), drivers: drivers}
+		rs := p.search(o, u, drivers)
 		if assignments, why = p.assignAll(rs, u, p.wanted(o, units)); why == "" {
 			break
 		}
@@ -225,7 +226,7 @@ func (p *planner) payUnit(o *activeClaim, units []unit) reason.UnpaidCause {
 		}
 	}
 	if why != "" {
-		why = p.explain(o)
+		why = p.explain(o, u)
 		if len(u.pods) == 1 {
 			p.failed = append(p.failed, failure{claimant: u.pods[0], why: why, stamp: p.stamp})
 		}
@@ -270,7 +271,7 @@ func (p *planner) wanted(o *activeClaim, units []unit) int {
 		}
 		if i > 0 {
 			p.chargeUnit(u, true)
-			if !p.isOwed(o) || !p.queues[o.Queue].within(o.round) {
+			if !p.isOwed(o, u) || !p.inRound(o, u) {
 				p.chargeUnit(u, false)
 				break
 			}

@@ -41,15 +41,9 @@ func CompareDominant(rule queue.Rule, total, a, b resource.List) int {
 	return Dominant(rule, total, a).Compare(Dominant(rule, total, b))
 }
 
-// Starved reports whether a queue is below a bound: ThresholdBound of its fair share, or Target of its guarantee and its demand.
+// Starved reports whether a queue is below a bound of its fair share: ThresholdBound, or Target. See Kind for guarantees.
 func Starved(rule queue.Rule, total, usage, bound resource.List) bool {
 	return CompareDominant(rule, total, usage, bound) < 0
-}
-
-// Reached reports whether a claim is paid: the usage has come up to the target. It is the opposite of being below the target, not of being
-// below the threshold, at which the claim opened.
-func Reached(rule queue.Rule, total, usage, target resource.List) bool {
-	return !Starved(rule, total, usage, target)
 }
 
 // ThresholdBound is the usage below which a queue is starved for its fair share: a part of it in thousandths, but never more than it asks
@@ -63,7 +57,7 @@ func ThresholdBound(fairShare resource.List, thousandths int64, demand resource.
 	return Target(resource.OfSorted(entries), demand)
 }
 
-// Target is the usage up to which a claim goes: the whole share, or the guarantee, but never more than the queue asks for.
+// Target is the usage up to which a claim of a fair share goes: the whole share, but never more than the queue asks for.
 func Target(share, demand resource.List) resource.List {
 	return share.Min(demand)
 }

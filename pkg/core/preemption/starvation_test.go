@@ -40,8 +40,61 @@ func TestStarvedComparesDominantShares(t *testing.T) {
 		if got := preemption.Starved(c.rule, total, c.usage, c.bound); got != c.starved {
 			t.Errorf("%s: starved is %v", name, got)
 		}
-		if got := preemption.Reached(c.rule, total, c.usage, c.bound); got == c.starved {
-			t.Errorf("%s: reached is %v", name, got)
+		if got := preemption.BelowFairShare.Below(c.rule, total, c.usage, c.bound); got != c.starved {
+			t.Errorf("%s: below a fair share is %v", name, got)
+		}
+	}
+}
+
+func TestAGuaranteeIsJudgedResourceByResource(t *testing.T) {
+	dominant := queue.Rule{}
+	fair := queue.Rule{Policy: queue.Fair, Resource: resource.Memory}
+	gpus := func(n int64) resource.List { return resource.Of(resource.Entry{Name: "nvidia.com/gpu", Value: n}) }
+	for name, c := range map[string]struct {
+		rule                      queue.Rule
+		usage, guaranteed, demand resource.List
+		below                     bool
+		target                    resource.List
+	}{
+		"equal":                           {dominant, amounts(50, 200), amounts(50, 200), amounts(90, 900), false, amounts(50, 200)},
+		"less of one, more of the other":  {dominant, amounts(10, 200), amounts(50, 200), amounts(90, 900), true, amounts(50, 200)},
+		"no GPU, and most of the cpu":     {dominant, amounts(150, 0), gpus(2), amounts(150, 0).Add(gpus(9)), true, gpus(2)},
+		"as many GPUs as it asks for":     {dominant, gpus(1), gpus(2), gpus(1), false, gpus(1)},
+		"nobody asks":                     {dominant, resource.List{}, gpus(2), amounts(9, 9), false, gpus(0)},
+		"nothing is guaranteed":           {dominant, resource.List{}, resource.List{}, amounts(9, 9), false, resource.List{}},
+		"fair does not look at cpu":       {fair, amounts(0, 200), amounts(50, 200), amounts(90, 900), false, amounts(0, 200)},
+		"fair looks at memory":            {fair, amounts(60, 199), amounts(50, 200), amounts(90, 900), true, amounts(0, 200)},
+		"more than the cluster has of it": {dominant, gpus(1), gpus(5), gpus(5), true, gpus(5)},
+	} {
+		target := preemption.GuaranteedTarget(c.rule, c.guaranteed, c.demand)
+		if !target.Equal(c.target) {
+			t.Errorf("%s: the target is (%s), want (%s)", name, target, c.target)
+		}
+		if got := preemption.BelowGuaranteed.Below(c.rule, amounts(200, 800), c.usage, target); got != c.below {
+			t.Errorf("%s: below is %v", name, got)
+		}
+	}
+}
+
+func TestWhatAUnitPaysOfAGuarantee(t *testing.T) {
+	const cards, chips = "amd.com/gpu", "nvidia.com/gpu"
+	list := func(cpu, card, chip int64) resource.List {
+		return resource.Of(resource.Entry{Name: resource.CPU, Value: cpu}, resource.Entry{Name: cards, Value: card}, resource.Entry{Name: chips, Value: chip})
+	}
+	for name, c := range map[string]struct {
+		asks, usage, target resource.List
+		want                resource.Name
+	}{
+		"what it asks for and the queue lacks":   {list(9, 0, 1), list(99, 0, 2), list(0, 0, 2), chips},
+		"nothing without asking for it":          {list(9, 0, 0), list(99, 0, 0), list(0, 0, 2), ""},
+		"nothing if it is larger than the rest":  {list(9, 0, 2), list(99, 0, 3), list(0, 0, 2), ""},
+		"devices before cpu":                     {list(9, 0, 1), list(9, 0, 1), list(9, 0, 1), chips},
+		"cpu if there are devices enough":        {list(9, 0, 1), list(9, 0, 2), list(9, 0, 1), resource.CPU},
+		"of several devices, the first by name":  {list(9, 1, 1), list(9, 1, 1), list(9, 1, 1), cards},
+		"nothing if nothing of it is guaranteed": {list(9, 1, 1), list(9, 1, 1), resource.List{}, ""},
+	} {
+		if got := preemption.Pays(queue.Rule{}, c.asks, c.usage, c.target); got != c.want {
+			t.Errorf("%s: it pays %q, want %q", name, got, c.want)
 		}
 	}
 }

@@ -36,7 +36,8 @@ type assignment struct {
 // unit is a Unit whose amounts are as in the picture.
 type unit struct {
 	*Unit
-	pods []claimant
+	pods    []claimant
+	request []int64 // of all its pods
 }
 
 // claimant is a Claimant whose amounts are as in the picture.
@@ -69,8 +70,11 @@ func (p *planner) activate(c *Claim) *activeClaim {
 			o.lowestCommonAncestor[q] = never
 		}
 	}
-	w := &p.w.Queues[c.Queue]
-	_, o.target = p.bounds(w, p.w.Total, c.Target)
+	if c.Kind == BelowGuaranteed {
+		o.target = p.dense(c.Target, 0)
+	} else {
+		_, o.target = p.bounds(&p.w.Queues[c.Queue], p.w.Total, c.Target)
+	}
 	o.round = p.roundTarget(o)
 	return o
 }
@@ -107,15 +111,37 @@ func (p *planner) chargeUnit(u *unit, add bool) {
 
 // isOwed reports whether a unit, charged already, is owed as a whole. A unit that is larger than what is owed waits: rounding up for every
 // queue would take more from others than queues lack.
-func (p *planner) isOwed(o *activeClaim) bool { return p.queues[o.Queue].within(o.target) }
+func (p *planner) isOwed(o *activeClaim, u *unit) bool { return p.withinTarget(o, u, o.target) }
+
+// inRound reports whether a unit, charged already, is owed in this round.
+func (p *planner) inRound(o *activeClaim, u *unit) bool { return p.withinTarget(o, u, o.round) }
+
+func (p *planner) withinTarget(o *activeClaim, u *unit, target []int64) bool {
+	if o.Kind == BelowGuaranteed {
+		return p.pays(o.Queue, u, target) != paysNothing
+	}
+	return p.queues[o.Queue].within(target)
+}
+
+// search begins the search of room for a unit, charged already.
+func (p *planner) search(o *activeClaim, u *unit, drivers bool) *roomSearch {
+	rs := &roomSearch{activeClaim: o, lcaBound: p.lcaBound(o, u), pays: paysNothing, drivers: drivers}
+	if o.Kind == BelowGuaranteed {
+		rs.pays = p.pays(o.Queue, u, o.target)
+	}
+	return rs
+}
 
 // lcaBound is the smallest index on the claim's path that a victim may have as its lowestCommonAncestor. If this unit, charged already,
 // brings a queue on the path above that queue's own entitlement, no victim may be outside that queue: as a whole it lacks nothing, so its
-// children must give.
-func (p *planner) lcaBound(o *activeClaim) int {
+// children must give. A queue that with the unit is not above its own guarantee of something that the unit asks for does lack that.
+func (p *planner) lcaBound(o *activeClaim, u *unit) int {
 	m := len(o.path) - 2
-	for m > 0 && p.queues[o.path[m]].within(p.queues[o.path[m]].above) {
-		m--
+	for ; m > 0; m-- {
+		a := &p.queues[o.path[m]]
+		if !a.within(a.above) && (o.Kind != BelowGuaranteed || p.pays(o.path[m], u, a.guaranteed) == paysNothing) {
+			break
+		}
 	}
 	return m
 }

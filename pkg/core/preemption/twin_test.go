@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -122,17 +123,63 @@ func (t *twin) below(q int) []int {
 }
 
 // reach is the highest queue inside which the claim finds its victims.
-func (t *twin) reach() int {
+func (t *twin) reach(unit resource.List) int {
 	p := t.path(t.claim.Queue)
 	m := len(p) - 2
-	for m > 0 && t.compare(p[m], t.usage[p[m]], t.w.Queues[p[m]].Entitlement) <= 0 {
+	for m > 0 && (t.compare(p[m], t.usage[p[m]], t.w.Queues[p[m]].Entitlement) <= 0 || t.lacked(p[m], unit)) {
 		m--
 	}
 	return p[m]
 }
 
+// lacked reports whether a queue, charged with a unit already, is not above its guarantee of something for which the unit asks.
+func (t *twin) lacked(q int, unit resource.List) bool {
+	w := t.w.Queues[q]
+	return t.claim.Kind == preemption.BelowGuaranteed && paid(w.Rule, unit, t.usage[q], w.Guaranteed.Min(w.Demand)) != ""
+}
+
+// paid is of which resource a queue is not above a target, among those that a unit asks for: cpu before memory.
+func paid(rule queue.Rule, unit, usage, target resource.List) resource.Name {
+	for _, n := range []resource.Name{resource.CPU, resource.Memory} {
+		if rule.Policy == queue.Fair && n != rule.Resource {
+			continue
+		}
+		if due, named := target.Lookup(n); named && unit.Get(n) > 0 && usage.Get(n) <= due {
+			return n
+		}
+	}
+	return ""
+}
+
+// keeps reports whether a queue that lost a pod has what it is guaranteed of what the pod asks for: of cpu if the claim pays cpu, of both if it
+// pays memory.
+func (t *twin) keeps(q int, pod, unit resource.List) bool {
+	if t.claim.Kind != preemption.BelowGuaranteed {
+		return true
+	}
+	w := t.w.Queues[q]
+	pays := paid(t.w.Queues[t.claim.Queue].Rule, unit, t.usage[t.claim.Queue], t.claim.Target)
+	for _, n := range []resource.Name{resource.CPU, resource.Memory} {
+		counts := w.Rule.Policy != queue.Fair || n == w.Rule.Resource
+		if counts && pod.Get(n) > 0 && t.usage[q].Get(n) < min(w.Guaranteed.Get(n), w.Demand.Get(n)) {
+			return false
+		}
+		if n == pays {
+			break
+		}
+	}
+	return true
+}
+
+func requestOf(u preemption.Unit) (sum resource.List) {
+	for _, c := range u.Pods {
+		sum = sum.Add(c.Request)
+	}
+	return sum
+}
+
 // lawful reports whether these, who are gone, might go, where bar says which queues were above theirs before.
-func (t *twin) lawful(set [][]twinPod, reach int, touchable []bool) bool {
+func (t *twin) lawful(set [][]twinPod, reach int, touchable []bool, unit resource.List) bool {
 	for _, a := range set {
 		for _, v := range a {
 			if slices.Contains(t.path(v.Queue), t.claim.Queue) || !slices.Contains(t.path(t.meet(v.Queue)), reach) {
@@ -147,7 +194,7 @@ func (t *twin) lawful(set [][]twinPod, reach int, touchable []bool) bool {
 				}
 			}
 			for _, q := range t.below(v.Queue) {
-				if !touchable[q] || t.compare(q, t.usage[q], t.w.Queues[q].Entitlement) < 0 {
+				if !t.keeps(q, v.Request, unit) || !touchable[q] || t.compare(q, t.usage[q], t.w.Queues[q].Entitlement) < 0 {
 					return false
 				}
 			}
@@ -260,7 +307,7 @@ func (t *twin) pay(i, j, reach int, others bool) bool {
 		for _, c := range u.Pods {
 			t.charge(c.Queue, c.Request, true)
 		}
-		reach = t.reach()
+		reach = t.reach(requestOf(u))
 	}
 	if t.try(i, j, reach, others) {
 		return true
@@ -304,7 +351,7 @@ func (t *twin) try(i, j, reach int, others bool) bool {
 		}
 		t.pods -= pods
 		t.drivers -= drivers
-		if t.lawful(set, reach, touchable) && t.affords(set, !others) {
+		if t.lawful(set, reach, touchable, requestOf(t.units[i])) && t.affords(set, !others) {
 			for n := range t.w.Nodes {
 				if t.fits(c, n) && t.needed(c, n, set) && t.sit(c, n, i, j, reach, others) {
 					return true

@@ -104,7 +104,7 @@ func (p *planner) replayClaim(o *activeClaim) bool {
 	allowed := true
 	for _, u := range o.placed {
 		p.chargeUnit(u.unit, true)
-		rs := &roomSearch{activeClaim: o, lcaBound: p.lcaBound(o), drivers: true}
+		rs := p.search(o, u.unit, true)
 		for i, s := range u.assignments {
 			p.noteTouchable()
 			for _, id := range s.victims {

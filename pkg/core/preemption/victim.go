@@ -12,6 +12,7 @@ type roomSearch struct {
 	*activeClaim
 	claimant *claimant
 	lcaBound int
+	pays     int  // the place in precedence of what the unit pays of a guarantee
 	drivers  bool // drivers may be evicted too
 	// ranks are those of the queues below the claim's path, by surplus: 0 has the largest.
 	ranks []int
@@ -48,7 +49,7 @@ func (p *planner) tryTake(rs *roomSearch, id int32) bool {
 			return false
 		}
 		p.take(victim, true)
-		if !p.keepsEntitlements(rs.activeClaim, victim.Queue) {
+		if !p.keepsEntitlements(rs.activeClaim, victim.Queue) || !p.keepsGuarantees(rs, victim) {
 			p.restore(a.pods[:i+1])
 			return false
 		}

@@ -25,16 +25,27 @@ func (s Lanes) First() Lane { return Lane(bits.TrailingZeros64(uint64(s))) }
 // LaneTable says which classes have which lane.
 type LaneTable[C comparable] struct {
 	classes [LaneCount][]C
+	kinds   [LaneCount]string // of the class that came to the lane first
 	shared  bool
 }
 
-// Add gives the class the lane that the fewest classes have.
-func (t *LaneTable[C]) Add(c C) Lane {
-	least := 0
+// Add gives the class a lane: one that no class has; else, of those that began with a class of its kind, the one that the fewest classes have; else, of
+// all.
+func (t *LaneTable[C]) Add(c C, kind string) Lane {
+	least, alike := 0, -1
 	for i := range t.classes {
 		if len(t.classes[i]) < len(t.classes[least]) {
 			least = i
 		}
+		if t.kinds[i] == kind && (alike < 0 || len(t.classes[i]) < len(t.classes[alike])) {
+			alike = i
+		}
+	}
+	switch {
+	case len(t.classes[least]) == 0:
+		t.kinds[least] = kind
+	case alike >= 0:
+		least = alike
 	}
 	t.shared = t.shared || len(t.classes[least]) > 0
 	t.classes[least] = append(t.classes[least], c)

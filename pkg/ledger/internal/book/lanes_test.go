@@ -18,7 +18,7 @@ func TestClassesHaveLanesOfTheirOwn(t *testing.T) {
 				table.Remove(oldest, lanes[oldest])
 				delete(lanes, oldest)
 			}
-			lane := table.Add(c)
+			lane := table.Add(c, "any")
 			lanes[c] = lane
 			for l := range Lane(LaneCount) {
 				if len(table.Classes(l)) < len(table.Classes(lane))-1 {
@@ -36,6 +36,26 @@ func TestClassesHaveLanesOfTheirOwn(t *testing.T) {
 		}
 		if most == LaneCount && table.Shared() {
 			t.Fatal("a lane is shared, although there was one for each class")
+		}
+	})
+}
+
+// A class shares a lane with one of another kind only where its own kind came when all lanes were taken.
+func TestClassesThatShareALaneAreOfOneKind(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var table LaneTable[int]
+		kinds, first := map[int]string{}, map[string]int{}
+		for c := range rapid.IntRange(1, 300).Draw(t, "steps") {
+			kind := rapid.SampledFrom([]string{"cpu", "cpu", "cpu", "gpu", "fpga"}).Draw(t, "kind")
+			if _, known := first[kind]; !known {
+				first[kind] = c
+			}
+			kinds[c] = kind
+			for _, o := range table.Classes(table.Add(c, kind)) {
+				if kinds[o] != kind && first[kind] < LaneCount && first[kinds[o]] < LaneCount {
+					t.Fatalf("class %d of kind %s shares a lane with one of kind %s", c, kind, kinds[o])
+				}
+			}
 		}
 	})
 }

@@ -19,9 +19,9 @@ type rival struct {
 }
 
 func (r *rival) stand(cpu int64) {
-	var usage, demand resource.Sum
+	var usage resource.Sum
 	usage.Add(cores(cpu))
-	rule, standing := queue.DefaultSpec().Rule(), ordering.Standing{Usage: &usage, Demand: &demand, Weight: 1000, Name: r.name}
+	rule, standing := queue.DefaultSpec().Rule(), ordering.Standing{Usage: &usage, Weight: 1000, Name: r.name}
 	r.KeyUnder(rule.Policy).Set(rule, standing, cores(100))
 }
 
