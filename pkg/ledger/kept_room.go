@@ -3,14 +3,13 @@ package ledger
 import (
 	"slices"
 
-	"github.com/fairway-scheduler/fairway/pkg/core/keep"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
 // Room that is kept for a pod that has not started counts as usage of its queue, and of the queues above that: what is free on nodes that are held for a
 // group, and the requests of nominated pods. It does so in the order of the queues. What is held starts no starvation clock and ends none, and a claim makes
 // no room for it again; nominations are payments of claims, which stay open until the pods run. Limits count charges alone, and nobody loses a pod for room
-// that is kept. core/keep says how much may be kept.
+// that is kept. may_keep.go says how much may be kept.
 
 // kept is the room that is kept for a queue and for everything below it.
 type kept struct {
@@ -61,7 +60,7 @@ func (a *account) lessHeld(target resource.List) resource.List {
 	if a.kept == nil {
 		return target
 	}
-	return target.Sub(a.kept.held.List()).Max(resource.List{})
+	return missing(target, a.kept.held.List())
 }
 
 // countHeld brings what queues have of held nodes up to date with what is free there.
@@ -155,134 +154,4 @@ func queuesOf(pods []*record) (queues []*account) {
 		}
 	}
 	return queues
-}
-
-// mayHold reports whether these nodes may be held for pods of a group: see core/keep. It judges the end of the hold, when all of the nodes are empty: else
-// a group could have them emptied one pod at a time.
-func (l *Ledger) mayHold(pods []*record, nodes []*node) bool {
-	j := judgement{ledger: l, queues: queuesOf(pods), on: usedOn(&l.window, nodes)}
-	var whole resource.Sum
-	for _, e := range nodes {
-		whole.Add(e.Allocatable.Sub(e.foreign.List()).Max(resource.List{}))
-	}
-	return j.allows(whole.List())
-}
-
-// mayKeepFor reports whether room may be kept for a nominated pod on its node. Its queues have that room already, and less what leaves them there: a pod
-// that takes the place of others of its queue costs nobody anything.
-func (l *Ledger) mayKeepFor(r *record, now int64) bool {
-	on := map[*account]*resource.Sum{}
-	var own resource.Sum
-	for _, o := range r.nomination.node.on {
-		if o == r || !o.leavingAt(now) {
-			continue
-		}
-		countOn(on, o)
-		if o.leaf == r.leaf {
-			own.Add(o.Request)
-		}
-	}
-	j := judgement{ledger: l, queues: queuesOf([]*record{r}), on: on}
-	return r.Request.Fits(own.List()) || j.allows(resource.List{})
-}
-
-// judgement is a question to core/keep.
-type judgement struct {
-	ledger *Ledger
-	queues []*account                 // for which room is kept
-	on     map[*account]*resource.Sum // what queues use where it is kept, which will be gone
-	held   heldBack                   // nil: not asked for yet
-}
-
-// allows reports whether this room may be kept.
-func (j *judgement) allows(room resource.List) bool {
-	levels := make([]keep.Level, len(j.queues))
-	for i, a := range j.queues {
-		levels[i] = keep.Level{Queue: j.stands(a), Others: func(yield func(keep.Queue) bool) { j.others(a.parent, yield) }}
-		levels[i].Usage = levels[i].Usage.Add(room)
-	}
-	return keep.Allowed(j.ledger.shares.total, levels)
-}
-
-// stands is how a queue stands without what it uses where the room is kept.
-func (j *judgement) stands(a *account) keep.Queue {
-	var usage resource.Sum
-	usage.AddSum(&a.usage)
-	if a.kept != nil {
-		usage.AddSum(&a.kept.nominated)
-	}
-	usage.SubSum(j.on[a])
-	return keep.Queue{Rule: a.parent.spec.Rule(), Share: j.ledger.shares.of(a), Usage: usage.List()}
-}
-
-// others passes on the queues below a parent that wait, without those for which room is kept.
-func (j *judgement) others(parent *account, yield func(keep.Queue) bool) bool {
-	for _, a := range parent.kids {
-		if slices.Contains(j.queues, a) || a.pending == 0 {
-			continue
-		}
-		if j.waits(a) {
-			q := j.stands(a)
-			q.Waits = true
-			if !yield(q) {
-				return false
-			}
-		}
-		if !j.others(a, yield) {
-			return false
-		}
-	}
-	return true
-}
-
-// waits reports whether a queue has demand that nothing but room holds back.
-func (j *judgement) waits(a *account) bool {
-	if j.held == nil {
-		j.held = j.ledger.heldBack()
-	}
-	has := a.usage.List()
-	if a.kept != nil {
-		has = has.Add(a.kept.nominated.List())
-	}
-	return !a.claimable(j.held).Fits(has)
-}
-
-// usedOn is what our pods use on nodes, or are nominated to use, by queue.
-func usedOn(w *window, nodes []*node) map[*account]*resource.Sum {
-	on := map[*account]*resource.Sum{}
-	chosen := map[*node]bool{}
-	for _, e := range nodes {
-		chosen[e] = true
-		for _, r := range e.on {
-			countOn(on, r)
-		}
-	}
-	for _, in := range []roster{w.released, w.reserved} {
-		for _, r := range in {
-			if chosen[r.assumedOn] {
-				countOn(on, r)
-			}
-		}
-	}
-	return on
-}
-
-func countOn(on map[*account]*resource.Sum, r *record) {
-	for a := r.leaf; a != nil; a = a.parent {
-		if on[a] == nil {
-			on[a] = &resource.Sum{}
-		}
-		on[a].Add(r.Request)
-	}
-}
-
-// partOf is the largest part of the total that the pods of a queue use on the node, in millionths.
-func (e *node) partOf(a *account, total resource.List) int64 {
-	var used resource.Sum
-	for _, r := range e.on {
-		if r.leaf != nil && r.leaf.isUnder(a) {
-			used.Add(r.Request)
-		}
-	}
-	return millionths(used.List(), total)
 }

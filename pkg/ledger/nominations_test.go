@@ -84,15 +84,24 @@ func TestANominatedPodCountsForItsGuarantee(t *testing.T) {
 
 // A nomination that no claim stands behind, such as one from the status of a pod, keeps no room above the share of its queue while another below its own waits.
 func TestANominationWithoutAClaimKeepsOnlyWhatIsOwed(t *testing.T) {
+	devices := func(guarantee, asks int64) func(f *fixture) {
+		return func(f *fixture) {
+			f.ObserveNode(Node{Name: "node", Allocatable: withGPUs(100, 400, 4), Usable: true})
+			f.declare("root.a", guaranteed(gpus(guarantee)))
+			f.pod("placed", "a", request(withGPUs(60, 4, asks)), nominated)
+		}
+	}
 	for name, c := range map[string]struct {
 		asks   int64
 		change func(f *fixture)
 		want   bool
 	}{
-		"within the share":         {20, func(*fixture) {}, true},
-		"above it":                 {60, func(*fixture) {}, false},
-		"above it, nobody waits":   {60, func(f *fixture) { f.forget("waits") }, true},
-		"a pod of its queue gives": {60, func(f *fixture) { f.pod("gives", "a", boundTo("node"), asks(60, 4), leaving(f)) }, true},
+		"above it, with a guaranteed GPU":          {60, devices(2, 1), true},
+		"above it, with more GPUs than guaranteed": {60, devices(1, 2), false},
+		"within the share":                         {20, func(*fixture) {}, true},
+		"above it":                                 {60, func(*fixture) {}, false},
+		"above it, nobody waits":                   {60, func(f *fixture) { f.forget("waits") }, true},
+		"a pod of its queue gives":                 {60, func(f *fixture) { f.pod("gives", "a", boundTo("node"), asks(60, 4), leaving(f)) }, true},
 	} {
 		f := newFixture(t, Options{})
 		f.declare("root.a")
@@ -104,7 +113,9 @@ func TestANominationWithoutAClaimKeepsOnlyWhatIsOwed(t *testing.T) {
 		f.pod("fills", "c", boundTo("other"), asks(70, 4))
 		f.pod("waits", "b", asks(5, 4))
 		c.change(f)
-		f.pod("placed", "a", asks(c.asks, 4), nominated)
+		if f.pods["placed"] == nil {
+			f.pod("placed", "a", asks(c.asks, 4), nominated)
+		}
 		f.clocks()
 		if got := f.pods["placed"].nomination != nil; got != c.want {
 			t.Errorf("%s: nominated %v, want %v", name, got, c.want)

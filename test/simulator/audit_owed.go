@@ -15,8 +15,8 @@ const atMostUnowed = 2 * second
 // owedEvery is how often that is looked at, while nodes are held: a look costs as much as a snapshot.
 const owedEvery = second / 4
 
-// auditOwed: nodes are not held for long for a queue that would be above its fair share with them, while another one would be below its own without what
-// it runs there, and waits for room. It has arithmetic of its own.
+// auditOwed: nodes are not held for long for a queue that would be above its fair share with them, while another one waits for room that would be below
+// its own without what it runs there, or would have less of what it waits for than it is guaranteed. It has arithmetic of its own.
 func (w *World) auditOwed() {
 	var who queue.Path
 	if w.heldFor != "" {
@@ -32,11 +32,11 @@ func (w *World) auditOwed() {
 	case w.unowedSince == 0:
 		w.unowedSince = w.now
 	case w.now-w.unowedSince > atMostUnowed:
-		w.fail("nodes are held for group %s since %d, and queue %s waits for room below its share since %d", w.heldFor, w.heldSince, who, w.unowedSince)
+		w.fail("nodes are held for group %s since %d, and queue %s waits for room below its share or guarantee since %d", w.heldFor, w.heldSince, who, w.unowedSince)
 	}
 }
 
-// unowed is a queue that waits below its share for what is held above the share of another; "": none does, or that cannot be said.
+// unowed is a queue that waits below its share or guarantee for what is held above the share of another; "": none does, or that cannot be said.
 func (w *World) unowed() queue.Path {
 	crew := w.crews()[w.heldFor]
 	if crew == nil || crew.taken > 0 || len(crew.ready) == 0 || len(w.kept()) > 0 {
@@ -64,7 +64,12 @@ func (w *World) unowed() queue.Path {
 			continue
 		}
 		for _, o := range snapshot.Queues { // in path order
-			if o.InTree && o.Path != q.Parent() && q.Parent().Contains(o.Path) && !q.Contains(o.Path) && compare(o.Path, used[o.Path]) < 0 && w.lacksRoom(o.Path) {
+			if !o.InTree || o.Path == q.Parent() || !q.Parent().Contains(o.Path) || q.Contains(o.Path) {
+				continue
+			}
+			below, rule := compare(o.Path, used[o.Path]) < 0, states[o.Path.Parent()].Spec.Rule()
+			lacks := sizeOf(o.Spec.Guaranteed).minus(used[o.Path])
+			if w.lacksRoom(o.Path, func(asks size) bool { return below || asks.someOf(lacks, rule) }) {
 				return o.Path
 			}
 		}
@@ -100,11 +105,11 @@ func (w *World) withoutHeld() (used sums, held size) {
 	return used, held
 }
 
-// lacksRoom: a pod of the queue waits for room and nothing else, by the ledger's word.
-func (w *World) lacksRoom(q queue.Path) bool {
+// lacksRoom: a pod of the queue that asks for something of that kind waits for room and nothing else, by the ledger's word.
+func (w *World) lacksRoom(q queue.Path, kind func(asks size) bool) bool {
 	rehearsal := w.Ledger.Rehearse()
 	for uid, now := range w.known.pods { // any: order does not matter
-		if now.Node == "" && !now.Foreign && q.Contains(home(&now)) && rehearsal.Stopped(uid).Code == reason.WaitingForRoom {
+		if now.Node == "" && !now.Foreign && q.Contains(home(&now)) && kind(sizeOf(now.Request)) && rehearsal.Stopped(uid).Code == reason.WaitingForRoom {
 			return true
 		}
 	}

@@ -26,6 +26,7 @@ const (
 type crowd struct {
 	w       *World
 	rng     *rand.Rand
+	queues  []string // of the groups
 	sizes   []int
 	runs    []int64 // how long the pods of a group run
 	came    []int64 // when a group was submitted
@@ -39,9 +40,10 @@ type crowd struct {
 	kept    int64 // for how long in all
 }
 
-func newCrowd(seed uint64, streams ...string) *crowd {
+func newCrowd(seed uint64, queues []string, streams ...string) *crowd {
 	c := &crowd{
-		rng: rand.New(rand.NewPCG(seed, 12)), runs: make([]int64, crowdGroups), came: make([]int64, crowdGroups), started: make([]int64, crowdGroups),
+		queues: queues,
+		rng:    rand.New(rand.NewPCG(seed, 12)), runs: make([]int64, crowdGroups), came: make([]int64, crowdGroups), started: make([]int64, crowdGroups),
 		bound: make([]int, crowdGroups), ended: make([]int, crowdGroups), sizes: []int{largestGroup, largestGroup, 2},
 	}
 	for len(c.sizes) < crowdGroups {
@@ -49,8 +51,8 @@ func newCrowd(seed uint64, streams ...string) *crowd {
 	}
 	c.rng.Shuffle(crowdGroups, func(i, j int) { c.sizes[i], c.sizes[j] = c.sizes[j], c.sizes[i] })
 	obs := Objects{Queues: []queue.Declaration{{Path: queue.Root, Spec: unlimited()}}}
-	for _, path := range []queue.Path{"root.gangs", "root.stream"} {
-		d := queue.Declaration{Path: path, Spec: unlimited()}
+	for _, name := range append([]string{"stream"}, queues...) {
+		d := queue.Declaration{Path: queue.Root + "." + queue.Path(name), Spec: unlimited()}
 		d.Spec.Policy = queue.FIFO
 		obs.Queues = append(obs.Queues, d)
 	}
@@ -75,7 +77,7 @@ func (c *crowd) submit(i, n int) {
 	c.w.groups[key] = ledger.PodGroup{Key: key, MinMember: n}
 	c.w.groupChanged(key)
 	for j := range n {
-		c.create(fmt.Sprintf("gang-%02d-%02d", i, j), "gangs", fmt.Sprintf("gang-%02d", i), key)
+		c.create(fmt.Sprintf("gang-%02d-%02d", i, j), c.queues[i%len(c.queues)], fmt.Sprintf("gang-%02d", i), key)
 	}
 }
 
@@ -152,11 +154,18 @@ func (c *crowd) run() error {
 	return nil
 }
 
-// All complete, none is ever bound in part at rest, and none waits for ever, whether the single pods are in their queue or in another.
+// All complete, none is ever bound in part at rest, and none waits for ever, whether the single pods are in their queue or in another. In three queues, many
+// groups are larger than the share of their queue.
 func TestACrowdOfGangsCompletesBesideAStreamOfPods(t *testing.T) {
-	for name, streams := range map[string][]string{"same queue": {"gangs"}, "another queue": {"stream"}, "both": {"gangs", "stream"}} {
+	one, three := []string{"gangs"}, []string{"gangs", "more", "most"}
+	for name, of := range map[string]struct{ queues, streams []string }{
+		"same queue": {one, one}, "another queue": {one, []string{"stream"}}, "both": {one, []string{"gangs", "stream"}}, "three queues": {three, []string{"stream"}},
+	} {
 		t.Run(name, func(t *testing.T) {
-			c := newCrowd(1, streams...)
+			if len(of.queues) > 1 && !*full {
+				t.Skip("it takes a minute: make test-sim")
+			}
+			c := newCrowd(1, of.queues, of.streams...)
 			if err := c.run(); err != nil {
 				t.Fatal(err)
 			}

@@ -20,12 +20,34 @@ func both(c, m int64) resource.List {
 
 var drf = queue.Rule{Policy: queue.DominantResourceFairness}
 
+// level is a queue with one sibling, in which these are.
 func level(usage, share resource.List, others ...keep.Queue) keep.Level {
-	return keep.Level{Queue: keep.Queue{Rule: drf, Usage: usage, Share: share}, Others: slices.Values(others)}
+	l := keep.Level{Queue: keep.Queue{Rule: drf, Usage: usage, Share: share}, Started: usage, Siblings: slices.Values([]keep.Sibling{})}
+	if len(others) > 0 {
+		l.Siblings = slices.Values([]keep.Sibling{{Rule: drf, Queues: slices.Values(others)}})
+	}
+	return l
+}
+
+// withGroups is a level whose sibling, which waits below its share, waits with pod groups alone.
+func withGroups(started, share, itsStarted, itsShare resource.List) keep.Level {
+	l := level(started, share)
+	l.Siblings = slices.Values([]keep.Sibling{{Rule: drf, Share: itsShare, GroupsOnly: true, Started: itsStarted,
+		Queues: slices.Values([]keep.Queue{other(cpu(0), itsShare, true)})}})
+	return l
+}
+
+func demand(amounts resource.List, waits bool) func() (resource.List, bool) {
+	return func() (resource.List, bool) { return amounts, waits }
 }
 
 func other(usage, share resource.List, waits bool) keep.Queue {
-	return keep.Queue{Rule: drf, Usage: usage, Share: share, Waits: waits}
+	return keep.Queue{Rule: drf, Usage: usage, Share: share, Demand: demand(both(100, 100), waits)}
+}
+
+func guaranteed(amounts resource.List, q keep.Queue) keep.Queue {
+	q.Guaranteed = amounts
+	return q
 }
 
 // The total is 100 of each resource.
@@ -45,7 +67,21 @@ func TestRoomIsKeptOnlyWithinWhatAQueueIsOwed(t *testing.T) {
 			[]keep.Level{level(cpu(40), cpu(20)), level(cpu(50), cpu(50), other(cpu(0), cpu(50), true))}, true},
 		"the dominant resource counts: below by it": {[]keep.Level{level(both(20, 60), both(50, 60), other(cpu(0), cpu(50), true))}, true},
 		"the dominant resource counts: above by it": {[]keep.Level{level(both(20, 70), both(60, 60), other(cpu(0), cpu(50), true))}, false},
-		"a queue of weight 0 is owed nothing":       {[]keep.Level{level(cpu(1), cpu(0), other(cpu(0), cpu(100), true))}, false},
+		"the other is above its share, and lacks guaranteed memory": {
+			[]keep.Level{level(cpu(20), cpu(10), guaranteed(both(0, 5), other(both(60, 4), both(40, 40), true)))}, false},
+		"the other lacks guaranteed memory, and does not wait": {
+			[]keep.Level{level(cpu(20), cpu(10), guaranteed(both(0, 5), other(both(60, 4), both(40, 40), false)))}, true},
+		"the other lacks guaranteed memory, and asks for no more": {
+			[]keep.Level{level(cpu(20), cpu(10), guaranteed(both(0, 200), other(both(60, 100), both(40, 40), true)))}, true},
+		"the other has all of its guarantee": {
+			[]keep.Level{level(cpu(20), cpu(10), guaranteed(both(60, 4), other(both(60, 4), both(40, 40), true)))}, true},
+		"the group of another is closer to its share":     {[]keep.Level{withGroups(cpu(60), cpu(40), cpu(50), cpu(40))}, false},
+		"the group of another is not":                     {[]keep.Level{withGroups(cpu(50), cpu(40), cpu(60), cpu(40))}, true},
+		"both groups are as far above":                    {[]keep.Level{withGroups(cpu(50), cpu(40), cpu(50), cpu(40))}, true},
+		"a small group of a small share is farther above": {[]keep.Level{withGroups(cpu(60), cpu(40), cpu(4), cpu(1))}, true},
+		"the group of another is within its share":        {[]keep.Level{withGroups(cpu(60), cpu(40), cpu(40), cpu(40))}, false},
+		"weight 0 is farther above than any":              {[]keep.Level{withGroups(cpu(1), cpu(0), cpu(90), cpu(1))}, false},
+		"a queue of weight 0 is owed nothing":             {[]keep.Level{level(cpu(1), cpu(0), other(cpu(0), cpu(100), true))}, false},
 	} {
 		if got := keep.Allowed(both(100, 100), c.levels); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
@@ -55,49 +91,79 @@ func TestRoomIsKeptOnlyWithinWhatAQueueIsOwed(t *testing.T) {
 
 func TestUnderFairOneResourceCounts(t *testing.T) {
 	memory := queue.Rule{Policy: queue.Fair, Resource: resource.Memory}
-	l := keep.Level{Queue: keep.Queue{Rule: memory, Usage: both(90, 40), Share: both(0, 50)},
-		Others: slices.Values([]keep.Queue{{Rule: memory, Usage: both(0, 0), Share: both(0, 50), Waits: true}})}
+	l := level(both(90, 40), both(0, 50), keep.Queue{Rule: memory, Usage: both(0, 0), Share: both(0, 50), Demand: demand(both(9, 9), true)})
+	l.Rule = memory
 	if !keep.Allowed(both(100, 100), []keep.Level{l}) {
 		t.Error("90 of 100 cpu brings a queue above a share of memory")
 	}
 }
 
-// The twin says it in one sentence, in fractions: there is no queue of the path above its share with an other below its own that waits.
+// dominant is the largest part of the total.
+func dominant(total, l resource.List) *big.Rat {
+	most := new(big.Rat)
+	for _, n := range []resource.Name{resource.CPU, resource.Memory} {
+		part := new(big.Rat)
+		if all := total.Get(n); all > 0 {
+			part = big.NewRat(l.Get(n), all)
+		} else if l.Get(n) > 0 {
+			part = big.NewRat(1_000_000, 1) // of nothing: more than any other
+		}
+		if part.Cmp(most) > 0 {
+			most = part
+		}
+	}
+	return most
+}
+
+// The twin says it in one sentence, in fractions: there is no queue of the path above its share, and not within its guarantee, with a sibling in which a queue waits that is below its own
+// share or has less of something than it is guaranteed; if groups alone wait there, only where the sibling would use the smaller part of its share with one.
 func TestKeptRoomAgreesWithItsDefinition(t *testing.T) {
-	names := []resource.Name{resource.CPU, resource.Memory}
 	rapid.Check(t, func(t *rapid.T) {
 		amounts := rapid.Custom(func(t *rapid.T) resource.List {
 			return both(rapid.Int64Range(0, 5).Draw(t, "cpu"), rapid.Int64Range(0, 5).Draw(t, "memory"))
 		})
-		total := both(rapid.Int64Range(0, 6).Draw(t, "all cpu"), rapid.Int64Range(1, 6).Draw(t, "all memory"))
+		total := both(rapid.Int64Range(1, 6).Draw(t, "all cpu"), rapid.Int64Range(1, 6).Draw(t, "all memory"))
 		one := rapid.Custom(func(t *rapid.T) keep.Queue {
-			return keep.Queue{Rule: drf, Usage: amounts.Draw(t, "usage"), Share: amounts.Draw(t, "share"), Waits: rapid.Bool().Draw(t, "waits")}
-		})
-		dominant := func(l resource.List) *big.Rat {
-			most := new(big.Rat)
-			for _, n := range names {
-				part := new(big.Rat).SetInt64(l.Get(n) * 1_000_000) // of nothing: more than any other
-				if all := total.Get(n); all > 0 {
-					part = big.NewRat(l.Get(n), all)
-				} else if l.Get(n) > 0 {
-					part = big.NewRat(1_000_000, 1)
-				}
-				if part.Cmp(most) > 0 {
-					most = part
-				}
+			q := keep.Queue{Rule: drf, Usage: amounts.Draw(t, "usage"), Share: amounts.Draw(t, "share"),
+				Demand: demand(amounts.Draw(t, "demand"), rapid.Bool().Draw(t, "waits"))}
+			if rapid.IntRange(0, 3).Draw(t, "is guaranteed something if 0") == 0 {
+				q.Guaranteed = amounts.Draw(t, "guaranteed")
 			}
-			return most
+			return q
+		})
+		of := func(l resource.List) *big.Rat { return dominant(total, l) }
+		// closer multiplies out, so that no share is divided by.
+		closer := func(a, aShare, b, bShare resource.List) bool {
+			if of(bShare).Sign() == 0 && of(b).Sign() > 0 {
+				return of(aShare).Sign() > 0 || of(a).Sign() == 0
+			}
+			if of(aShare).Sign() == 0 && of(a).Sign() > 0 {
+				return false
+			}
+			return new(big.Rat).Mul(of(a), of(bShare)).Cmp(new(big.Rat).Mul(of(b), of(aShare))) < 0
 		}
 		var levels []keep.Level
 		want := true
 		for range rapid.IntRange(0, 3).Draw(t, "levels") {
-			q, others := one.Draw(t, "queue"), rapid.SliceOfN(one, 0, 3).Draw(t, "others")
-			levels = append(levels, keep.Level{Queue: q, Others: slices.Values(others)})
-			for _, o := range others {
-				if dominant(q.Usage).Cmp(dominant(q.Share)) > 0 && o.Waits && dominant(o.Usage).Cmp(dominant(o.Share)) < 0 {
-					want = false
+			l := keep.Level{Queue: one.Draw(t, "queue"), Started: amounts.Draw(t, "started"), WithinGuarantee: rapid.IntRange(0, 3).Draw(t, "guarantees if 0") == 0}
+			var siblings []keep.Sibling
+			for range rapid.IntRange(0, 2).Draw(t, "siblings") {
+				others := rapid.SliceOfN(one, 0, 2).Draw(t, "others")
+				s := keep.Sibling{Rule: drf, Share: amounts.Draw(t, "its share"), GroupsOnly: rapid.Bool().Draw(t, "groups only"), Started: amounts.Draw(t, "started"),
+					Queues: slices.Values(others)}
+				siblings = append(siblings, s)
+				for _, o := range others {
+					demand, waits := o.Demand()
+					lacks := func(n resource.Name) bool { return o.Usage.Get(n) < min(o.Guaranteed.Get(n), demand.Get(n)) }
+					below := of(o.Usage).Cmp(of(o.Share)) < 0 || lacks(resource.CPU) || lacks(resource.Memory)
+					counts := !s.GroupsOnly || closer(s.Started, s.Share, l.Started, l.Share)
+					if !l.WithinGuarantee && of(l.Usage).Cmp(of(l.Share)) > 0 && waits && below && counts {
+						want = false
+					}
 				}
 			}
+			l.Siblings = slices.Values(siblings)
+			levels = append(levels, l)
 		}
 		if got := keep.Allowed(total, levels); got != want {
 			t.Fatalf("%v, want %v: %+v", got, want, levels)

@@ -97,6 +97,11 @@ func CompareProducts3(a1, a2, a3, b1, b2, b3 uint64) int {
 	return compareLimbs(product3(a1, a2, a3), product3(b1, b2, b3))
 }
 
+// CompareProducts4 is CompareProducts3 for four factors: fractions of fractions whose totals differ.
+func CompareProducts4(a, b [4]uint64) int {
+	return compareLimbs(product4(a), product4(b))
+}
+
 // CompareFractions compares an/ad with bn/bd (-1, 0, +1), exactly. Denominators are never negative. A positive
 // amount over 0 is infinite (used, although the cluster has none), 0 over 0 is 0, and a negative numerator
 // counts as 0.
@@ -145,16 +150,20 @@ func sign(a, b uint64) int {
 	return 0
 }
 
-// limbs is an unsigned 192-bit number, lowest limb first.
-type limbs [3]uint64
+// limbs is an unsigned 256-bit number, lowest limb first.
+type limbs [4]uint64
 
 func product3(a, b, c uint64) limbs {
 	hi, lo := bits.Mul64(a, b)
 	return limbs{lo, hi}.times(c)
 }
 
-// times multiplies by one limb. The caller keeps the product within 192 bits;
-// three factors of 64 bits do.
+func product4(f [4]uint64) limbs {
+	return product3(f[0], f[1], f[2]).times(f[3])
+}
+
+// times multiplies by one limb. The caller keeps the product within 256 bits;
+// four factors of 64 bits do.
 func (l limbs) times(f uint64) limbs {
 	var out limbs
 	var carry uint64

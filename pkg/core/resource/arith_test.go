@@ -93,14 +93,17 @@ func TestProductsCompareAsBigProducts(t *testing.T) {
 		return out
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		a := [3]uint64{factors().Draw(t, "a1"), factors().Draw(t, "a2"), factors().Draw(t, "a3")}
-		b := [3]uint64{factors().Draw(t, "b1"), factors().Draw(t, "b2"), factors().Draw(t, "b3")}
+		a := [4]uint64{factors().Draw(t, "a1"), factors().Draw(t, "a2"), factors().Draw(t, "a3"), factors().Draw(t, "a4")}
+		b := [4]uint64{factors().Draw(t, "b1"), factors().Draw(t, "b2"), factors().Draw(t, "b3"), factors().Draw(t, "b4")}
 		if rapid.Bool().Draw(t, "the same factors in another order") {
-			b = [3]uint64{a[2], a[1], a[0]}
+			b = [4]uint64{a[2], a[1], a[0], a[3]}
 		}
 		if got, want := resource.CompareProducts3(a[0], a[1], a[2], b[0], b[1], b[2]),
-			product(a[:]...).Cmp(product(b[:]...)); got != want {
-			t.Fatalf("CompareProducts3(%v, %v) = %d, want %d", a, b, got, want)
+			product(a[:3]...).Cmp(product(b[:3]...)); got != want {
+			t.Fatalf("CompareProducts3(%v, %v) = %d, want %d", a[:3], b[:3], got, want)
+		}
+		if got, want := resource.CompareProducts4(a, b), product(a[:]...).Cmp(product(b[:]...)); got != want {
+			t.Fatalf("CompareProducts4(%v, %v) = %d, want %d", a, b, got, want)
 		}
 	})
 }
@@ -110,9 +113,9 @@ func TestProductsCompareAsBigProducts(t *testing.T) {
 func TestTheOrderOfFactorsDoesNotMatter(t *testing.T) {
 	large := rapid.Uint64Range(1<<63, math.MaxUint64)
 	rapid.Check(t, func(t *rapid.T) {
-		a := rapid.SliceOfN(large, 3, 3).Draw(t, "factors")
+		a := rapid.SliceOfN(large, 4, 4).Draw(t, "factors")
 		b := rapid.Permutation(a).Draw(t, "in another order")
-		if got := resource.CompareProducts3(a[0], a[1], a[2], b[0], b[1], b[2]); got != 0 {
+		if got := resource.CompareProducts4([4]uint64(a), [4]uint64(b)); got != 0 {
 			t.Fatalf("got %d", got)
 		}
 	})

@@ -1,0 +1,225 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/keep"
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// mayHold reports whether these nodes may be held for pods of a group: see core/keep. It judges the end of the hold, when all of the nodes are empty: else
+// a group could have them emptied one pod at a time.
+func (l *Ledger) mayHold(pods []*record, nodes []*node) bool {
+	j := judgement{ledger: l, queues: queuesOf(pods), pods: pods, on: usedOn(&l.window, nodes)}
+	var whole resource.Sum
+	for _, e := range nodes {
+		whole.Add(e.Allocatable.Sub(e.foreign.List()).Max(resource.List{}))
+	}
+	whole.SubSum(&l.nodeHolds.free) // if they are held already, the queues have what is free there
+	return j.allows(whole.List())
+}
+
+// mayKeepFor reports whether room may be kept for a nominated pod on its node. Its queues have that room already, and less what leaves them there: a pod
+// that takes the place of others of its queue costs nobody anything.
+func (l *Ledger) mayKeepFor(r *record, now int64) bool {
+	on := map[*account]*resource.Sum{}
+	var own resource.Sum
+	for _, o := range r.nomination.node.on {
+		if o == r || !o.leavingAt(now) {
+			continue
+		}
+		countOn(on, o)
+		if o.leaf == r.leaf {
+			own.Add(o.Request)
+		}
+	}
+	j := judgement{ledger: l, queues: queuesOf([]*record{r}), pods: []*record{r}, asks: r.Request, on: on}
+	return r.Request.Fits(own.List()) || j.allows(resource.List{})
+}
+
+// judgement is a question to core/keep.
+type judgement struct {
+	ledger *Ledger
+	pods   []*record                  // for which room is kept
+	queues []*account                 // of these pods
+	asks   resource.List              // of the pod whose room it is; zero: it is that of whole nodes
+	on     map[*account]*resource.Sum // what queues use where it is kept, which will be gone
+	held   heldBack                   // nil: not asked for yet
+}
+
+// allows reports whether this room may be kept.
+func (j *judgement) allows(room resource.List) bool {
+	levels := make([]keep.Level, len(j.queues))
+	for i, a := range j.queues {
+		l := &levels[i]
+		l.Queue, l.WithinGuarantee, l.Started = j.stands(a), j.guarantees(a), a.withStarted(j.pods)
+		l.Usage = l.Usage.Add(room)
+		l.Siblings = func(yield func(keep.Sibling) bool) { j.siblings(a, yield) }
+	}
+	return keep.Allowed(j.ledger.shares.total, levels)
+}
+
+// stands is how a queue stands, with what is kept for it, and without what it uses where the room is kept.
+func (j *judgement) stands(a *account) keep.Queue {
+	q := keep.Queue{Rule: a.parent.spec.Rule(), Share: j.ledger.shares.of(a), Guaranteed: a.spec.Guaranteed}
+	if gone := j.on[a]; gone == nil { // as of most queues
+		q.Usage = a.standing().List()
+	} else {
+		var usage resource.Sum
+		usage.AddSum(a.standing())
+		usage.SubSum(gone)
+		q.Usage = usage.List()
+	}
+	return q
+}
+
+// guarantees reports whether the queue, with the room, is not above its guarantee of something that the pod asks for.
+func (j *judgement) guarantees(a *account) bool {
+	rule := a.parent.spec.Rule()
+	return j.asks.Len() > 0 && a.spec.Guaranteed.Len() > 0 &&
+		preemption.Pays(rule, j.asks, a.standing().List(), preemption.GuaranteedTarget(rule, a.spec.Guaranteed, a.demand.List())) != ""
+}
+
+// withStarted is what a queue will use once these pods and all nominated ones have started.
+func (a *account) withStarted(pods []*record) resource.List {
+	var usage resource.Sum
+	usage.AddSum(&a.usage)
+	if a.kept != nil {
+		usage.AddSum(&a.kept.nominated)
+	}
+	for _, r := range pods {
+		if r.nomination == nil && r.leaf.isUnder(a) {
+			usage.Add(r.Request)
+		}
+	}
+	return usage.List()
+}
+
+// siblings passes on the siblings of a queue that have waiting pods, without those for which room is kept.
+func (j *judgement) siblings(of *account, yield func(keep.Sibling) bool) {
+	for _, a := range of.parent.kids {
+		if a.pending == 0 || slices.Contains(j.queues, a) {
+			continue
+		}
+		s := keep.Sibling{Rule: a.parent.spec.Rule(), Share: j.ledger.shares.of(a), Queues: func(yield func(keep.Queue) bool) { j.below(a, yield) }}
+		if groups, only := j.ledger.groupsOnly(a); only {
+			s.GroupsOnly, s.Started = true, a.withSmallest(groups, j.ledger.shares.total)
+		}
+		if !yield(s) {
+			return
+		}
+	}
+}
+
+// below passes on a queue with waiting pods and those below it, without those for which room is kept.
+func (j *judgement) below(a *account, yield func(keep.Queue) bool) bool {
+	if a.pending == 0 || slices.Contains(j.queues, a) {
+		return true
+	}
+	q := j.stands(a)
+	q.Demand = func() (resource.List, bool) { return j.demand(a) }
+	if !yield(q) {
+		return false
+	}
+	for _, kid := range a.kids {
+		if !j.below(kid, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// groupsOnly returns the pod groups that wait for their start in a queue; false: there are none, or other pods wait too.
+func (l *Ledger) groupsOnly(a *account) ([]*group, bool) {
+	groups, only := a.waitingGroups(nil)
+	if !only || len(groups) == 0 {
+		return nil, false
+	}
+	for _, r := range l.window.parked {
+		if !r.group.startsTogether() && r.leaf.isUnder(a) {
+			return nil, false
+		}
+	}
+	return groups, true
+}
+
+// waitingGroups adds the pod groups of which pods are in pod queues of a queue to those that were found; only: no other pod is.
+func (a *account) waitingGroups(found []*group) (groups []*group, only bool) {
+	for _, app := range a.apps { // a set: order does not matter
+		for i := range app.podQueues {
+			switch g := app.podQueues[i].class.group; {
+			case !g.startsTogether():
+				return nil, false
+			case !slices.Contains(found, g):
+				found = append(found, g)
+			}
+		}
+	}
+	for _, kid := range a.kids {
+		if found, only = kid.waitingGroups(found); !only {
+			return nil, false
+		}
+	}
+	return found, true
+}
+
+// withSmallest is what a queue will use once the smallest of these groups has started.
+func (a *account) withSmallest(groups []*group, total resource.List) (least resource.List) {
+	rule := a.parent.spec.Rule()
+	for i, g := range groups { // the least of all: order does not matter
+		if u := a.withStarted(g.next(g.Need())); i == 0 || preemption.CompareDominant(rule, total, u, least) < 0 {
+			least = u
+		}
+	}
+	return least
+}
+
+// demand is what a queue could use if there were room, and whether it waits for some of that.
+func (j *judgement) demand(a *account) (demand resource.List, waits bool) {
+	if j.held == nil {
+		j.held = j.ledger.heldBack()
+	}
+	demand = a.claimable(j.held)
+	return demand, !demand.Fits(a.withStarted(nil))
+}
+
+// usedOn is what our pods use on nodes, or are nominated to use, by queue.
+func usedOn(w *window, nodes []*node) map[*account]*resource.Sum {
+	on := map[*account]*resource.Sum{}
+	chosen := map[*node]bool{}
+	for _, e := range nodes {
+		chosen[e] = true
+		for _, r := range e.on {
+			countOn(on, r)
+		}
+	}
+	for _, in := range []roster{w.released, w.reserved} {
+		for _, r := range in {
+			if chosen[r.assumedOn] {
+				countOn(on, r)
+			}
+		}
+	}
+	return on
+}
+
+func countOn(on map[*account]*resource.Sum, r *record) {
+	for a := r.leaf; a != nil; a = a.parent {
+		if on[a] == nil {
+			on[a] = &resource.Sum{}
+		}
+		on[a].Add(r.Request)
+	}
+}
+
+// partOf is the largest part of the total that the pods of a queue use on the node, in millionths.
+func (e *node) partOf(a *account, total resource.List) int64 {
+	var used resource.Sum
+	for _, r := range e.on {
+		if r.leaf != nil && r.leaf.isUnder(a) {
+			used.Add(r.Request)
+		}
+	}
+	return millionths(used.List(), total)
+}

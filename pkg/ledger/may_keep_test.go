@@ -1,0 +1,169 @@
+package ledger
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/gang"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// afterPatience is the group for which nodes are held once groups have waited for long enough.
+func (f *fixture) afterPatience() string {
+	f.t.Helper()
+	f.now += gang.Patience
+	f.wantPods(f.choose())
+	if f.nodeHolds.Group == nil {
+		return ""
+	}
+	return f.nodeHolds.Group.Key
+}
+
+// Two queues have groups that are larger than their shares, beside a queue that is above its own and always waits. One of them has its turn, then the other.
+func TestTwoGroupsAboveTheSharesOfTheirQueuesHaveTheirTurns(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.ObserveNode(Node{Name: "other", Allocatable: amounts(100, 400), Usable: true})
+	for _, path := range []queue.Path{"root.a", "root.b", "root.stream"} { // each has a share of 67 cpu
+		f.declare(path)
+	}
+	f.pod("long", "stream", boundTo("node"), asks(100, 4))
+	f.pod("longer", "stream", boundTo("other"), asks(100, 4))
+	f.pod("more", "stream", asks(30, 4), ofClass("more")) // larger than what the groups leave
+	f.gang("h", "b", 9)
+	g := f.gang("g", "a", 8)
+	f.wantPods(f.choose(), "more")
+	f.fail("more", NoFit)
+	if got := f.afterPatience(); got != "ns/g" {
+		t.Fatalf("nodes are held for %q, want the group that is closer to the share of its queue", got)
+	}
+	f.forget("long")
+	f.wantPods(f.choose(), g...)
+	f.reserve(g...)
+	f.bindAll(g...)
+	if got := f.afterPatience(); got != "ns/h" {
+		t.Errorf("nodes are held for %q, want the other group", got)
+	}
+}
+
+// A queue that is at its share, but has fewer GPUs than it is guaranteed and asks for, loses no more of them to a group.
+func TestNoNodesAreHeldAboveAShareWhileAnotherQueueIsBelowItsGuarantee(t *testing.T) {
+	for name, c := range map[string]struct {
+		edits []func(*queue.Declaration)
+		want  string
+	}{
+		"at its share":            {nil, "ns/g"},
+		"and below its guarantee": {[]func(*queue.Declaration){guaranteed(gpus(2))}, ""},
+	} {
+		f := newFixture(t, Options{})
+		f.ObserveNode(Node{Name: "node", Allocatable: withGPUs(100, 400, 4), Usable: true})
+		f.ObserveNode(Node{Name: "other", Allocatable: amounts(100, 400), Usable: true})
+		f.declare("root.lab", c.edits...)
+		f.declare("root.greedy")
+		f.pod("fills", "lab", boundTo("other"), asks(100, 4))
+		f.pod("beside", "lab", boundTo("node"), asks(10, 4))
+		f.pod("hog", "greedy", boundTo("node"), request(withGPUs(90, 4, 4)))
+		f.pod("waits", "lab", request(withGPUs(1, 4, 1)), ofClass("waits"))
+		f.gang("g", "greedy", 9)
+		f.wantPods(f.choose(), "waits")
+		f.fail("waits", NoFit)
+		if got := f.afterPatience(); got != c.want {
+			t.Errorf("%s: nodes are held for %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// What is free on held nodes is as good as used: a claim makes no room for that again, and no clock begins. One that runs goes on, since the pods do not run yet.
+func TestHeldNodesCountInStarvation(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a", fairShareTimeout(1), guaranteed(amounts(60, 0)), guaranteedTimeout(1))
+	f.declare("root.b")
+	f.pod("long", "b", boundTo("node"), asks(30, 4))
+	f.gang("g", "a", 8)
+	f.wantPods(f.choose())
+	f.clocks()
+	f.now += 2 * sec
+	f.clocks()
+	if is := f.queue("root.a").Starvation; !is.Claiming || is.Owed.Get(resource.CPU) != 60_000 {
+		t.Fatalf("before nodes are held: %+v", is)
+	}
+	f.pod("small", "b", boundTo("node"), asks(20, 4))
+	if got := f.afterPatience(); got != "ns/g" {
+		t.Fatalf("nodes are held for %q", got)
+	}
+	f.clocks()
+	if is := f.queue("root.a").Starvation; !is.Claiming || is.Owed.Get(resource.CPU) != 10_000 {
+		t.Errorf("50 cpu are free on held nodes, of 60: %+v", is)
+	}
+	f.forget("small")
+	f.clocks()
+	if is := f.queue("root.a").Starvation; !is.Claiming || is.Owed.Get(resource.CPU) != 0 {
+		t.Errorf("70 cpu are free on held nodes: %+v", is)
+	}
+	f.declare("root.a", fairShareTimeout(1), guaranteedTimeout(1)) // without a guarantee, its share is 50 cpu
+	f.clocks()
+	if is := f.queue("root.a").Starvation; is.BelowGuaranteedSince != 0 || is.BelowFairShareSince == 0 {
+		t.Fatalf("without a guarantee: %+v", is)
+	}
+	f.declare("root.a", fairShareTimeout(1), guaranteed(amounts(60, 0)), guaranteedTimeout(1))
+	f.clocks()
+	if is := f.queue("root.a").Starvation; is.BelowGuaranteedSince != 0 {
+		t.Errorf("with 70 cpu held of 60 that are guaranteed, a clock begins: %+v", is)
+	}
+}
+
+// 10,000 queues wait, and none is below its share: all are looked at. The rule is asked once a second while nodes are held, and for at most eight groups in
+// a walk.
+func BenchmarkMayHold(b *testing.B) {
+	const parents, leaves, perNode = 100, 100, 25
+	l := newLeader(Options{})
+	nodes := 0
+	add := func(prefix string, n int) {
+		for i := range n {
+			l.ObserveNode(Node{Name: fmt.Sprintf("%s-%03d", prefix, i), Allocatable: amounts(perNode, 4*perNode), Usable: true})
+		}
+		nodes += n
+	}
+	pod := func(uid, leaf, node string, edits ...func(*Pod)) {
+		p := Pod{UID: UID(uid), Name: uid, Namespace: "default", Queue: leaf, Application: uid, Class: "c", Request: amounts(1, 4), Node: node}
+		for _, edit := range edits {
+			edit(&p)
+		}
+		l.ObservePod(p, 0)
+	}
+	declare := func(path string, weight int64) {
+		d := queue.Declaration{Path: queue.Path(path), Spec: queue.DefaultSpec()}
+		d.Spec.Weight = weight
+		l.ObserveQueue(d)
+	}
+	add("greedy", 4)
+	add("node", parents*leaves/perNode)
+	declare("root.greedy", 1)
+	for p := range parents {
+		declare(fmt.Sprintf("root.p%02d", p), 1000)
+		for q := range leaves {
+			path := fmt.Sprintf("p%02d.l%02d", p, q)
+			declare("root."+path, 1000)
+			pod("runs-"+path, path, fmt.Sprintf("node-%03d", (p*leaves+q)/perNode), func(p *Pod) { p.Request = amounts(2, 4) }) // more than its share
+			pod("waits-"+path, path, "")
+		}
+	}
+	for i := range 4 * perNode {
+		pod(fmt.Sprintf("greedy-%03d", i), "greedy", fmt.Sprintf("greedy-%03d", i/perNode))
+	}
+	l.ObservePodGroup(PodGroup{Key: "ns/g", MinMember: 4})
+	for i := range 4 {
+		pod(fmt.Sprintf("g%d", i), "greedy", "", asks(20, 4), ofGang("g"))
+	}
+	l.Settle(0)
+	g := l.groups.byKey["ns/g"]
+	pods := g.next(g.Need())
+	held := l.nodes.nodesToHold(packingOf(g, pods, l.shares.total), nil)
+	if len(held) != 4 {
+		b.Fatalf("%d nodes would be held", len(held))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		l.mayHold(pods, held)
+	}
+}
