@@ -11,19 +11,22 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// willing lets everything fit except one claimant, and knows one budget.
+// willing lets everything fit except one claimant, and knows one budget. While pod blocks is there, x does not fit.
 type willing struct {
 	refused string
+	blocks  string
 	covered []string
 	allowed int
 	commits int
 }
 
-func (w *willing) Fits(c *preemption.Claimant, _ int, _ []string) bool { return c.UID != w.refused }
-func (w *willing) Commit(*preemption.Claimant, int, []string)          { w.commits++ }
-func (w *willing) Commits() int                                        { return w.commits }
-func (w *willing) Rollback(n int)                                      { w.commits = n }
-func (w *willing) Allowed(int) int                                     { return w.allowed }
+func (w *willing) Fits(c *preemption.Claimant, _ int, gone []string) bool {
+	return c.UID != w.refused && (w.blocks == "" || c.UID != "x" || slices.Contains(gone, w.blocks))
+}
+func (w *willing) Commit(*preemption.Claimant, int, []string) { w.commits++ }
+func (w *willing) Commits() int                               { return w.commits }
+func (w *willing) Rollback(n int)                             { w.commits = n }
+func (w *willing) Allowed(int) int                            { return w.allowed }
 func (w *willing) Budgets(uid string) []int {
 	if slices.Contains(w.covered, uid) {
 		return []int{0}
@@ -64,6 +67,15 @@ func planned() (*preemption.World, *preemption.Plan) {
 		},
 		Taken: cpu(3),
 	}
+}
+
+// together puts both claimants on node a, and all victims go for the second of them. It returns one of them.
+func together(p *preemption.Plan) string {
+	p.Claims[0].Nominations[1].Node = 0
+	for i, uid := range []string{"a1", "a2", "a3"} {
+		p.Victims[i].UID, p.Victims[i].Node, p.Victims[i].For = uid, 0, "y"
+	}
+	return "a3"
 }
 
 // withDevice gives a victim a device, and the cluster one more of them.
@@ -133,6 +145,14 @@ func TestPlanFaultsAreFound(t *testing.T) {
 			p.Claims[0].Units[1].Pods = append(slices.Clone(p.Claims[0].Units[1].Pods), preemption.Claimant{UID: "z", Queue: 3, Request: cpu(0)})
 		}, "of the unit of y 1 pods have no place"},
 		"refused": {func(_ *preemption.World, _ *preemption.Plan, f *willing) { f.refused = "y" }, "claimant y: the filters refuse node b"},
+		"room from a victim for a later claimant": {func(_ *preemption.World, p *preemption.Plan, f *willing) {
+			f.blocks = together(p)
+		}, ""},
+		"blocked by a pod that stays": {func(_ *preemption.World, p *preemption.Plan, f *willing) {
+			together(p)
+			f.blocks = "a4"
+		}, "claimant x: the filters refuse node a"},
+		"blocked by a victim on another node": {func(_ *preemption.World, _ *preemption.Plan, f *willing) { f.blocks = "b1" }, "claimant x: the filters refuse node a"},
 		"a budget": {func(_ *preemption.World, _ *preemption.Plan, f *willing) {
 			f.covered, f.allowed = []string{"a1", "a2"}, 1
 		}, "a2: its disruption budget lets 1 pods go"},

@@ -197,31 +197,34 @@ func (r *replay) disruption(f preemption.Feasibility) []string {
 }
 
 // filters asks about each placed claimant in turn, after the victims for it and for the claimants before it
-// are gone. The planner asked in the same order, so what a Feasibility caches of a picture serves both.
+// are gone. If the node is refused, its room may come from a victim for a later claimant: the filters must agree
+// once all victims on the node are gone. The planner asked in the same order, so what a Feasibility caches of a
+// picture serves both.
 func (r *replay) filters(f preemption.Feasibility, spared string) []string {
 	var out []string
 	f.Rollback(0)
 	defer f.Rollback(0)
-	gone, here, nodeOf := map[string][]string{}, map[string][]string{}, map[string]int{}
 	for i := range r.p.Claims {
 		for _, place := range r.p.Claims[i].Nominations {
-			nodeOf[place.UID] = place.Node
-		}
-	}
-	for _, v := range r.p.Victims {
-		if !r.stays(v.UID, spared) {
-			gone[v.For] = append(gone[v.For], v.UID)
-			if at, ok := nodeOf[v.For]; ok && at == v.Node {
-				here[v.For] = append(here[v.For], v.UID)
+			var gone, here, all []string
+			for _, v := range r.victims[place.UID] {
+				if !r.stays(v.UID, spared) {
+					gone = append(gone, v.UID)
+					if v.Node == place.Node {
+						here = append(here, v.UID)
+					}
+				}
 			}
-		}
-	}
-	for i := range r.p.Claims {
-		for _, place := range r.p.Claims[i].Nominations {
-			if !f.Fits(r.asks[place.UID], place.Node, here[place.UID]) {
+			for _, uid := range r.leaving[place.Node] {
+				if !r.stays(uid, spared) {
+					all = append(all, uid)
+				}
+			}
+			a := r.asks[place.UID]
+			if !f.Fits(a, place.Node, here) && (len(all) == len(here) || !f.Fits(a, place.Node, all)) {
 				out = append(out, fmt.Sprintf("claimant %s: the filters refuse node %s", place.UID, r.w.Nodes[place.Node].Name))
 			}
-			f.Commit(r.asks[place.UID], place.Node, gone[place.UID])
+			f.Commit(a, place.Node, gone)
 		}
 	}
 	return out

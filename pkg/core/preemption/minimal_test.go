@@ -29,7 +29,7 @@ func units(cpu, memory int64) resource.List {
 func tiny(r *rand.Rand) (*preemption.World, *filters) {
 	nodes := 1 + r.IntN(3)
 	w := worldOf(resource.List{})
-	f := &filters{barred: map[string]bool{}, budgets: map[string][]int{}}
+	f := &filters{barred: map[string]bool{}, budgets: map[string][]int{}, exact: w}
 	amount := func(most int64) resource.List {
 		cpu := 1 + r.Int64N(most)
 		if r.IntN(3) > 0 {

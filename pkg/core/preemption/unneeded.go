@@ -120,32 +120,35 @@ func (p *planner) replayClaim(o *activeClaim) bool {
 	return allowed
 }
 
-// askFilters asks the filters about every assignment with all victims on its node gone, and reports whether they agree.
+// askFilters asks the filters about every assignment in the order in which they were found, and reports whether they agree. An assignment
+// that lost a victim may get its room from a victim of a later one, so where a node is refused, they are asked about it with all victims
+// there gone.
 func (p *planner) askFilters() bool {
 	p.f.Rollback(p.commits)
 	p.stamp++
-	waiting := map[int32][]string{}
-	for _, o := range p.paid {
-		for _, u := range o.placed {
-			for _, s := range u.assignments {
-				for n := range p.nodes {
-					waiting[int32(n)] = append(waiting[int32(n)], p.onNode(int32(n), s.victims)...)
-				}
-			}
-		}
-	}
 	for _, o := range p.paid {
 		for _, u := range o.placed {
 			for i, s := range u.assignments {
-				gone := waiting[s.node]
-				waiting[s.node] = nil
 				a, node := u.unit.pods[i].Claimant, p.nodes[s.node].index
-				if !p.f.Fits(a, node, gone) {
+				if !p.f.Fits(a, node, p.onNode(s.node, s.victims)) && !p.f.Fits(a, node, p.victimsOn(s.node)) {
 					return false
 				}
-				p.f.Commit(a, node, gone)
+				p.f.Commit(a, node, p.uids(s.victims))
 			}
 		}
 	}
 	return true
+}
+
+// victimsOn are the victims of the whole plan on a node.
+func (p *planner) victimsOn(node int32) []string {
+	var out []string
+	for _, id := range p.nodes[node].evictionUnits {
+		for _, v := range p.evictionUnits[id].pods {
+			if p.pods[v].node == node && p.pods[v].gone {
+				out = append(out, p.pods[v].UID)
+			}
+		}
+	}
+	return out
 }

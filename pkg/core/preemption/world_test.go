@@ -19,18 +19,24 @@ type filters struct {
 	allowed []int
 	done    []commit
 	asked   int
+	// exact: the filters count the room of this world, as those of kube-scheduler do.
+	exact *preemption.World
 }
 
 type commit struct {
-	port string
-	node int
-	gone []string
+	port    string
+	node    int
+	gone    []string
+	request resource.List
 }
 
 func (f *filters) Fits(c *preemption.Claimant, node int, gone []string) bool {
 	f.asked++
 	at := fmt.Sprint(c.Class, "/", node)
 	if f.barred[at] || f.late[at] && len(f.done) == 0 {
+		return false
+	}
+	if !f.roomy(c, node, gone) {
 		return false
 	}
 	port := f.ports[c.Class]
@@ -52,8 +58,37 @@ func (f *filters) Fits(c *preemption.Claimant, node int, gone []string) bool {
 	return true
 }
 
+// roomy reports whether the node has room for the claimant as the picture is.
+func (f *filters) roomy(c *preemption.Claimant, node int, gone []string) bool {
+	if f.exact == nil {
+		return true
+	}
+	n := &f.exact.Nodes[node]
+	free, slots := n.Free, n.Slots
+	for i := range n.Candidates {
+		if f.left(n.Candidates[i].UID, gone) {
+			free, slots = free.Add(n.Candidates[i].Request), slots+1
+		}
+	}
+	for _, d := range f.done {
+		if d.node == node {
+			free, slots = free.Sub(d.request), slots-1
+		}
+	}
+	for i := range c.Request.Len() {
+		if e := c.Request.At(i); e.Value > 0 && e.Value > free.Get(e.Name) {
+			return false
+		}
+	}
+	return slots > 0
+}
+
+func (f *filters) left(uid string, gone []string) bool {
+	return slices.Contains(gone, uid) || slices.ContainsFunc(f.done, func(d commit) bool { return slices.Contains(d.gone, uid) })
+}
+
 func (f *filters) Commit(c *preemption.Claimant, node int, gone []string) {
-	f.done = append(f.done, commit{port: f.ports[c.Class], node: node, gone: gone})
+	f.done = append(f.done, commit{port: f.ports[c.Class], node: node, gone: gone, request: c.Request})
 }
 
 func (f *filters) Commits() int             { return len(f.done) }
