@@ -24,6 +24,9 @@ type Answers struct {
 	budgets
 
 	classes map[asked]*class
+	// fitting are the questions that were answered with yes. The plan is built on these answers, so its check gets
+	// them too: a filter may read what changes meanwhile, for example volumes.
+	fitting map[question]bool
 	commits []change
 	// keys[i] names the picture after the first i commits. If the same commits are made again, as when a
 	// plan is checked, they give a picture about which the answers are known.
@@ -48,8 +51,17 @@ type asked struct {
 	in    pictureKey
 }
 
-// mostAsked bounds what is remembered, because PreFilter may store something for each node.
-const mostAsked = 128
+// question is whether a class of claimants fits on a node in one picture, that without the pods that would be gone.
+type question struct {
+	asked
+	node int
+}
+
+// mostAsked and mostFitting bound what is remembered. PreFilter may store something for each node.
+const (
+	mostAsked   = 128
+	mostFitting = 1 << 14
+)
 
 var _ preemption.Feasibility = &Answers{}
 
@@ -85,8 +97,23 @@ func (a *Answers) Fits(c *preemption.Claimant, node int, gone []string) bool {
 	if profile == nil {
 		return false
 	}
+	q := question{asked{c.Class, a.keys[len(a.keys)-1]}, at}
+	for _, uid := range gone {
+		if podOn(a.f.picture.nodes[at], uid) != nil {
+			q.in.change("-", uid, "")
+		}
+	}
+	fits := a.fitting[q] || a.fitsWithout(c, pod, profile, at, gone)
+	if fits && len(a.fitting) < mostFitting {
+		a.fitting[q] = true
+	}
+	return fits
+}
+
+// fitsWithout asks the filters.
+func (a *Answers) fitsWithout(c *preemption.Claimant, pod *v1.Pod, profile framework.Framework, at int, gone []string) bool {
 	k := a.classOf(c, profile, pod)
-	if k.never || k.nodes != nil && !k.nodes.Has(a.world.Nodes[node].Name) {
+	if k.never || k.nodes != nil && !k.nodes.Has(a.f.picture.nodes[at].Node().Name) {
 		return false
 	}
 	info, state := a.f.picture.nodes[at], k.state

@@ -92,8 +92,8 @@ func (f *Frameworks) Look(ctx context.Context, w preemption.World) (*Answers, er
 		return nil, err
 	}
 	a := &Answers{
-		ctx: ctx, f: f, world: w, pods: map[string]*v1.Pod{}, classes: map[asked]*class{}, keys: make([]pictureKey, 1),
-		budgets: budgets{lister: f.o.Budgets},
+		ctx: ctx, f: f, world: w, pods: map[string]*v1.Pod{}, classes: map[asked]*class{}, fitting: map[question]bool{},
+		keys: make([]pictureKey, 1), budgets: budgets{lister: f.o.Budgets},
 	}
 	a.budgets.pod = a.running
 	var base change

@@ -213,6 +213,33 @@ func (p picky) PreFilter(context.Context, fwk.CycleState, *v1.Pod, []fwk.NodeInf
 
 func (picky) PreFilterExtensions() fwk.PreFilterExtensions { return nil }
 
+// A volume is bound, a label changes: filters read that as it is now. What a plan was told stays so for its check.
+func TestAYesStaysAYesForTheSameQuestion(t *testing.T) {
+	willing := true
+	profiles := stockProfiles(t)
+	profiles[0].Plugins.PreFilter.Enabled = []config.Plugin{{Name: "Picky"}}
+	registry := frameworkruntime.Registry{"Picky": func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) {
+		return picky{func() (*fwk.PreFilterResult, *fwk.Status) {
+			if willing {
+				return nil, nil
+			}
+			return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable)
+		}}, nil
+	}}
+	c := newClusterWith(t, profiles, registry, nodes(node("a"), node("b")), pods(pod("x", "a", 4), pod("y", "b", 4), pod("new-1", "", 2), pod("new-2", "", 2)))
+	a := c.look()
+	c.want(a, "a", "new-1", "x")
+	a.Commit(claimant("new-1"), 0, []string{"x"})
+	willing = false
+	c.want(a, "", "new-2") // nobody has asked this before
+	a.Rollback(0)
+	clear(a.classes) // as when more was asked than is remembered
+	c.want(a, "a", "new-1", "x")
+	c.want(a, "", "new-1", "y")
+	c.want(a, "", "new-1")
+	c.want(c.look(), "", "new-1", "x")
+}
+
 func TestNodesPickedAtPreFilterAreRespected(t *testing.T) {
 	for name, c := range map[string]struct {
 		result *fwk.PreFilterResult
