@@ -71,7 +71,7 @@ func (s *steady) auditPlan(w preemption.World, plan preemption.Plan) []string {
 	}
 	b.auditPayments(plan)
 	b.auditRoom(plan)
-	b.wrong = append(b.wrong, invariant.Plan(w, plan, s.l.Feasibility(w))...)
+	b.wrong = append(b.wrong, invariant.Plan(w, plan, &filters{Feasibility: s.l.Feasibility(w), world: w})...)
 	return b.wrong
 }
 

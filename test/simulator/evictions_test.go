@@ -263,7 +263,7 @@ func (s *steady) round() (next int64, err error) {
 	if !ok {
 		return next, nil
 	}
-	plan := preemption.Make(w, s.l.Feasibility(w))
+	plan := preemption.Make(w, &filters{Feasibility: s.l.Feasibility(w), world: w})
 	s.plans++
 	s.victims += len(plan.Victims)
 	for _, c := range plan.Claims {

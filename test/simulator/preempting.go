@@ -92,9 +92,10 @@ func (w *World) plan() {
 	if !ok {
 		return
 	}
-	plan := preemption.Make(world, w.Ledger.Feasibility(world))
+	f := &filters{Feasibility: w.Ledger.Feasibility(world), world: world}
+	plan := preemption.Make(world, f)
 	w.preempting.counts.Plans++
-	if wrong := invariant.Plan(world, plan, nil); len(wrong) > 0 {
+	if wrong := invariant.Plan(world, plan, f); len(wrong) > 0 {
 		w.fail("a plan: %s", strings.Join(wrong, "\n"))
 		return
 	}
