@@ -198,7 +198,7 @@ func (l *Ledger) tendNominations(now int64) {
 		case preemption.Fails:
 			l.failNomination(r, now)
 		case preemption.Keeps:
-			if r.state == Parked && in.RoomThere && r.hasNomination() {
+			if r.state == Parked && in.RoomThere {
 				l.window.wake(r) // no event need tell kube-scheduler so
 			}
 		}
