@@ -14,6 +14,7 @@ import (
 
 // audit looks at the books when that is due.
 func (w *World) audit() {
+	w.auditWithheld()
 	quiet := w.quiet()
 	every, inQuiet := w.opts.Every, 8
 	switch {

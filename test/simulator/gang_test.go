@@ -5,13 +5,15 @@ import (
 	"testing"
 )
 
-// gangOptions: half of the worlds with groups have limits, half of them gates, and a quarter of them preemption and restarts.
+// gangOptions: half of the worlds with groups have limits, half of them gates, a quarter of them preemption and restarts, and a fifth an
+// adversary.
 func gangOptions(seed uint64) Options {
 	o := Options{Every: 20, Limits: seed/2%2 == 0, Gates: seed/4%2 == 0, Groups: true}
 	if seed%11 == 0 {
 		o.Every = 1
 	}
 	o.Preemption = seed/8%4 == 0
+	o.Adversary = seed/3%5 == 0
 	return o
 }
 

@@ -180,6 +180,7 @@ func (w *World) bind(p *pod, node, placed string, life int) {
 	if possible && trouble != 0 {
 		p.Node, p.Placed, p.Bound, p.Unschedulable = node, placed, w.generator.boundAt(w.now), ""
 		w.podChanged(p)
+		w.adversary.onBound(p)
 		if w.bound != nil {
 			w.bound(p)
 		}

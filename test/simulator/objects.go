@@ -115,6 +115,9 @@ func Generate(seed uint64, o Options) Objects {
 	var obs Objects
 	root := queue.Declaration{Path: queue.Root, Spec: unlimited()}
 	obs.Queues = g.grow([]queue.Declaration{root}, queue.Root, 3+g.IntN(3))
+	if o.Adversary {
+		obs.Queues = append(obs.Queues, g.adversary())
+	}
 	n := 20 + g.IntN(60)
 	if g.IntN(10) == 0 {
 		n = 20 + g.IntN(181)

@@ -54,7 +54,7 @@ func (g *generator) hurried(d *queue.Declaration) {
 
 // preempter is the planner and the executor: one look at what is due, and the next is planned.
 func (w *World) preempter() {
-	if w.rng.IntN(40) == 0 && !w.closing {
+	if !w.opts.Calm && w.rng.IntN(40) == 0 && !w.closing {
 		w.restartAnyTime()
 	}
 	w.plan()
@@ -168,6 +168,7 @@ func (w *World) announce(v ledger.Victim) {
 	if p.Announced == 0 {
 		p.Announced = w.now
 		w.podChanged(p)
+		w.adversary.onNamed(p)
 	}
 	if w.answered() {
 		w.preempting.counts.Announced++
@@ -228,6 +229,7 @@ func (w *World) nominate(n ledger.NominationUpdate) {
 	}
 	p.Nominated = n.Node
 	w.statusChanged(p)
+	w.adversary.onNamed(p)
 	if w.answered() {
 		w.preempting.counts.Nominated++
 		w.Ledger.Nominated(n)

@@ -78,13 +78,14 @@ func (s *together) report(t *testing.T) {
 }
 
 // options: one run in eleven is audited after every step. An audit makes the ledger settle, so fewer audits find other mistakes. Half of
-// the runs have limits of every kind, half of them have gates, and a quarter of them have preemption and restarts.
+// the runs have limits of every kind, half of them have gates, a quarter of them have preemption and restarts, and a fifth an adversary.
 func options(seed uint64) Options {
 	o := Options{Every: 20, Limits: seed/2%2 == 0, Gates: seed/4%2 == 0}
 	if seed%11 == 0 {
 		o.Every = 1
 	}
 	o.Preemption = seed/8%4 == 0
+	o.Adversary = seed/3%5 == 0
 	return o
 }
 
@@ -123,7 +124,7 @@ func TestTheBooksStayRightWhateverHappens(t *testing.T) {
 }
 
 func TestSameSeedGivesTheSameRun(t *testing.T) {
-	everything := Options{Every: 20, Limits: true, Gates: true, Groups: true, Preemption: true}
+	everything := Options{Every: 20, Limits: true, Gates: true, Groups: true, Preemption: true, Adversary: true}
 	for seed, o := range map[uint64]Options{7: {}, 8: {Every: 20, Preemption: true}, 9: everything, 10: everything} {
 		run := func() string {
 			w := New(seed, o)

@@ -218,6 +218,7 @@ func (g gate) Admit(uid ledger.UID) {
 	if p.place != active {
 		w.fail("pod %s was released, and PreEnqueue stops it", uid)
 	}
+	w.adversary.onRelease(p)
 }
 
 func (g gate) Withdraw(uid ledger.UID) {

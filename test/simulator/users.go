@@ -15,6 +15,10 @@ func (w *World) user() {
 		return
 	}
 	w.at(w.pace(), w.user)
+	if w.opts.Adversary && w.rng.IntN(3) == 0 {
+		w.adversary.act()
+		return
+	}
 	if w.opts.Groups && w.rng.IntN(4) == 0 {
 		w.groupUser()
 		return

@@ -31,6 +31,8 @@ type Options struct {
 	Gates bool
 	// Groups: there are pod groups.
 	Groups bool
+	// Adversary: one user has a queue, mostly of a tiny weight, and submits whatever hurts others most.
+	Adversary bool
 	// Preemption: queues claim what they are owed, and pods are evicted for that. The scheduler restarts now and then.
 	Preemption bool
 }
@@ -77,8 +79,9 @@ type World struct {
 	dispatcher dispatch.Dispatcher
 	now        int64
 	agenda     agenda
-	closing    bool // users have gone home
-	life       int  // of the scheduler's process: grows with each restart
+	closing    bool       // users have gone home
+	adversary  *adversary // nil: there is none
+	life       int        // of the scheduler's process: grows with each restart
 	roundDue   bool
 	retry      int64
 
@@ -178,6 +181,9 @@ func Start(seed uint64, obs Objects, o Options) *World {
 	w.kube = kube{rooms: map[string]*room{}}
 	w.dispatcher = dispatch.Dispatcher{Ledger: w.Ledger, Port: port{w}, Reject: w.reject}
 	w.observeFirst(obs)
+	if o.Adversary {
+		w.adversary = newAdversary(w, adversaryLeaf, 20, w.idleFor)
+	}
 	w.Ledger.Lead(w.now)
 	w.round()
 	w.popNext()

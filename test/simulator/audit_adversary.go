@@ -1,0 +1,160 @@
+package simulator
+
+import (
+	"math/big"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+)
+
+// adversaryLeaf is the queue of the adversary in random worlds.
+const adversaryLeaf queue.Path = "root.adversary"
+
+// atMostWithheld is for how long more may be kept for the adversary than it is owed: the ledger judges once a second, and a round comes a little later.
+const atMostWithheld = 2 * second
+
+// adversary draws the queue of the adversary: mostly of a tiny weight, and sometimes with a limit on the size of a pod.
+func (g *generator) adversary() queue.Declaration {
+	d := queue.Declaration{Path: adversaryLeaf, Spec: unlimited()}
+	d.Spec.Weight = []int64{0, 1, 1, 10, 100, 1000}[g.IntN(6)]
+	d.Spec.Policy = queue.Policy(g.IntN(3))
+	if g.IntN(3) == 0 {
+		d.Spec.MaxPod = size{cpu: 2000, memory: 4 * gib}.list()
+	}
+	if g.IntN(3) == 0 {
+		d.Spec.MaxDriverShare = queue.Limit{} // the default
+	}
+	return d
+}
+
+// idleFor is how many milli-cpu are free while a pod of somebody else waits: what an adversary is proud of.
+func (w *World) idleFor() (idle int64) {
+	waits := false
+	for uid, now := range w.known.pods { // any: order does not matter
+		waits = waits || now.Node == "" && !now.Foreign && !now.Terminating && w.pods[uid].charged == "" && !w.adversary.owns(w.pods[uid])
+	}
+	for _, r := range w.kube.rooms { // a sum: order does not matter
+		if waits && r.known && r.node.Usable {
+			idle += max(r.node.Allocatable.Get(resource.CPU)-r.used[cpu], 0)
+		}
+	}
+	return idle
+}
+
+// auditWithheld: what is kept for the adversary, on held nodes and for nominated pods, is within its share, as far as pods of others want it and fit
+// there: those that wait for room and nothing else, in queues that are below their fair share, until these reach it. It may be more for a moment. The
+// shares are those that the queues show.
+func (w *World) auditWithheld() {
+	a := w.adversary
+	if a == nil || w.now < a.lookAt {
+		return
+	}
+	a.lookAt = w.now + second/4
+	who := w.withheldFrom()
+	switch {
+	case who == "":
+		a.withheldSince = 0
+	case a.withheldSince == 0:
+		a.withheldSince = w.now
+	case w.now-a.withheldSince > atMostWithheld:
+		w.fail("since %d, more is kept for the adversary than its share, and pods of %s want it (held for %q)", a.withheldSince, who, w.heldFor)
+	}
+}
+
+// withheldFrom is a queue from which more is withheld than the adversary is owed; "": there is none.
+func (w *World) withheldFrom() queue.Path {
+	rooms := w.roomsKept()
+	if len(rooms) == 0 {
+		return ""
+	}
+	snapshot := w.Ledger.Snapshot()
+	states, total := map[queue.Path]ledger.QueueState{}, sizeOf(snapshot.Total)
+	for _, q := range snapshot.Queues {
+		states[q.Path] = q
+	}
+	charges := w.charges()
+	above := func(q queue.Path, usage size) int {
+		rule := states[q.Parent()].Spec.Rule()
+		return dominantPart(rule, total, usage).Cmp(dominantPart(rule, total, sizeOf(states[q].FairShare)))
+	}
+	rehearsal := w.Ledger.Rehearse()
+	var waiting []ledger.Pod
+	for _, uid := range sorted(w.known.pods) {
+		now := w.known.pods[uid]
+		if now.Node == "" && !now.Foreign && now.PodGroup == "" && !w.adversary.leaf.Contains(home(&now)) && rehearsal.Stopped(uid).Code == reason.WaitingForRoom {
+			waiting = append(waiting, now)
+		}
+	}
+	for _, o := range snapshot.Queues { // in path order
+		if !o.InTree || o.Path.Parent() != queue.Root || o.Path == w.adversary.leaf {
+			continue
+		}
+		gets, usage, left := size{}, charges[o.Path], slices.Clone(rooms)
+		for _, p := range waiting {
+			if !o.Path.Contains(home(&p)) || above(o.Path, usage) >= 0 {
+				continue
+			}
+			for i := range left {
+				if left[i].fits(p) {
+					left[i].used = left[i].used.plus(sizeOf(p.Request))
+					left[i].pods++
+					gets, usage = gets.plus(sizeOf(p.Request)), usage.plus(sizeOf(p.Request))
+					break
+				}
+			}
+		}
+		if gets != (size{}) && above(w.adversary.leaf, charges[w.adversary.leaf].plus(gets)) > 0 {
+			return o.Path
+		}
+	}
+	return ""
+}
+
+// roomsKept are the nodes with room that is kept for the adversary, and that room alone: all that is free on a held node, and on others as much as
+// its nominated pods ask for.
+func (w *World) roomsKept() (rooms []room) {
+	held, some := w.Ledger.NodesOpenTo("nobody")
+	mine := some && w.adversary.ours(w.heldFor)
+	asked := map[string]size{}
+	for uid, node := range w.kept() { // sums: order does not matter
+		if now := w.known.pods[uid]; w.adversary.owns(w.pods[uid]) {
+			asked[node] = asked[node].plus(sizeOf(now.Request))
+		}
+	}
+	for _, name := range sorted(w.kube.rooms) {
+		r := *w.kube.rooms[name]
+		switch {
+		case !r.known || !r.node.Usable:
+		case mine && !slices.Contains(held, name):
+			rooms = append(rooms, r)
+		case asked[name] != size{}:
+			free := sizeOf(r.node.Allocatable).minus(r.used)
+			for i := range free {
+				r.used[i] += max(free[i]-asked[name][i], 0)
+			}
+			rooms = append(rooms, r)
+		}
+	}
+	return rooms
+}
+
+// dominantPart is the largest part of the cluster that counts.
+func dominantPart(rule queue.Rule, total, s size) *big.Rat {
+	most := new(big.Rat)
+	for i, n := range resources {
+		if s[i] <= 0 || !rule.Counts(n) {
+			continue
+		}
+		part := big.NewRat(1<<62, 1) // of nothing
+		if total[i] > 0 {
+			part = big.NewRat(s[i], total[i])
+		}
+		if part.Cmp(most) > 0 {
+			most = part
+		}
+	}
+	return most
+}
