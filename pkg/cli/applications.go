@@ -19,7 +19,8 @@ const appsLong = `Show the applications of QUEUE and below, or all: share, alloc
 An application's fair share is its part of its queue's: an even part among those that may run, or, under policies FIFO and
 StateAware, all of it for the one that was submitted first. It is Accepted while no pod of it holds anything, Running when
 one does, Completing when all that it still has is being deleted. In a queue with policy StateAware it is Starting at first:
-until a pod that is no driver has a node. REASON is what its oldest waiting pod waits for; -o wide has the sentence.`
+until a pod that is no driver has a node. In any queue it is Starting if its driver waits while others have nodes. REASON is what
+its oldest waiting pod waits for; -o wide has the sentence.`
 
 const appsExample = `  # All applications, or those of one queue
   kubectl fairway apps

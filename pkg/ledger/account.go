@@ -74,8 +74,9 @@ type account struct {
 	direct           int // charged pods entered in this very queue
 
 	// startTimers: gates and starts.
-	gates     // of a leaf: see gate.go
-	beginning // of an application
+	gates      // of a leaf: see gate.go
+	beginning  // of an application
+	appDrivers // of an application: see with_driver.go
 
 	// What no release reads.
 	// driverDemand is of a leaf: what its drivers hold and ask for.

@@ -142,8 +142,13 @@ func (l *Ledger) updateSlotReasons() {
 }
 
 // blockNow is what blocks a pod: the reason that its condition shows, unless another limit on applications applies by now. If only its numbers moved,
-// the reason stays.
+// the reason stays. What blocks a driver blocks those that wait with it.
 func (l *Ledger) blockNow(r *record) reason.Reason {
+	if r.blockedBy.Code == reason.WaitingForDriver {
+		if driver := r.app.firstWaiting(); driver != nil {
+			return withDriver(driver, l.blockNow(driver))
+		}
+	}
 	if r.blockedByAppLimit() && !l.queues.stale {
 		if why, fits := l.slotFor(r.leaf, r.app.slot.User); !fits && !sameLimit(why, r.blockedBy) {
 			return why

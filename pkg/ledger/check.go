@@ -116,7 +116,7 @@ func (l *Ledger) wantLanes() (want, below map[*account]book.Lanes) {
 	again := l.shares.flips != l.books.flips
 	want, below = map[*account]book.Lanes{}, map[*account]book.Lanes{}
 	for _, r := range l.pods {
-		if !r.InQueue() || l.nodeHolds.behind.has(r.app) {
+		if !r.InQueue() || l.nodeHolds.behind.has(r.app) || r.app.waitsWithDriver(r.class) {
 			continue
 		}
 		for a := r.app; a.parent != nil && !a.stops(r.class, &l.shares) && !(again && a.driversWait && r.class.driver); a = a.parent {

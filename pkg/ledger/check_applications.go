@@ -19,6 +19,9 @@ func (l *Ledger) checkApplications() (wrong []string) {
 		for _, name := range sortedKeys(leaf.apps) {
 			app := leaf.apps[name]
 			queued += btoi(app.slot.Waits)
+			if fault := app.checkDrivers(); fault != "" {
+				say("%s %s: %s", n.Path, name, fault)
+			}
 			if app.slot.Runs {
 				users[app.slot.User]++
 				for a := leaf; a != nil; a = a.parent {
@@ -85,6 +88,42 @@ func (a *account) checkRuns(n *sums) (fault string) {
 		return fmt.Sprintf("runs, with %d pods kept out", a.limited)
 	case n.charged > 0 && !a.slot.Runs:
 		return "has charged pods and does not run"
+	}
+	return ""
+}
+
+// checkDrivers compares the list of an application's drivers with its pods, and looks whether the others wait with them if they are stuck.
+func (a *account) checkDrivers() string {
+	drivers, waiting, stuck, holding := 0, 0, 0, false
+	if first := a.appDrivers.first; first != nil {
+		if a.appDrivers.first = nil; a.firstWaiting() != first {
+			return "goes with driver " + first.Name + ", which is not the first"
+		}
+	}
+	for _, e := range a.members {
+		if e.Role != application.Driver {
+			continue
+		}
+		drivers++
+		waiting += btoi(!e.state.charged())
+		stuck += btoi(e.isStuck())
+		holding = holding || e.state.charged() && !e.Terminating
+		if !slices.Contains(a.appDrivers.all, e.record) {
+			return "does not list driver " + e.Name
+		}
+	}
+	switch is := waiting > 0 && stuck == waiting && !holding; {
+	case drivers != len(a.appDrivers.all) || stuck != int(a.stuck):
+		return fmt.Sprintf("has %d drivers, %d of them stuck, counted %d and %d", drivers, stuck, len(a.appDrivers.all), a.stuck)
+	case is != a.allStuck:
+		return fmt.Sprintf("all of its drivers are stuck: %v, noted %v", is, !is)
+	case !is:
+		return ""
+	}
+	for _, e := range a.members {
+		if e.Role != application.Driver && e.InQueue() {
+			return "has pod " + e.Name + " in a pod queue while its driver is stuck"
+		}
 	}
 	return ""
 }

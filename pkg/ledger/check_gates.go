@@ -30,7 +30,8 @@ func (l *Ledger) checkGates() (wrong []string) {
 			}
 			if is == application.Starting {
 				starting++
-				if !slices.Contains(leaf.starting, app) || app.inStarts == notIn {
+				timers += btoi(leaf.gated)
+				if !slices.Contains(leaf.starting, app) || leaf.gated == (app.inStarts == notIn) {
 					say("%s %s: is Starting and not listed so", n.Path, name)
 				}
 			}
@@ -44,7 +45,6 @@ func (l *Ledger) checkGates() (wrong []string) {
 		if starting != len(leaf.starting) {
 			say("%s: %d applications are Starting, %d are listed", n.Path, starting, len(leaf.starting))
 		}
-		timers += starting
 		slices.SortFunc(accepted, startingOrder)
 		if !slices.Equal(accepted, leaf.accepted) {
 			say("%s: %d applications are in line at the gate, %d should be, or in another order", n.Path, len(leaf.accepted), len(accepted))
@@ -84,7 +84,10 @@ func (l *Ledger) countPods() map[*account]application.Pods {
 			continue
 		}
 		p := all[r.app]
-		p.Drivers += int32(btoi(r.Role == application.Driver))
+		driver := int32(btoi(r.Role == application.Driver))
+		p.Drivers += driver
+		p.WaitingDrivers += driver * int32(btoi(!r.state.charged()))
+		p.HoldingDrivers += driver * int32(btoi(r.state.charged() && !r.Terminating))
 		switch bound := r.state == Bound; {
 		case !r.state.charged() && !r.inDoubt():
 			p.Waiting++

@@ -3,6 +3,7 @@ package ledger
 import (
 	"slices"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/guarantee"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -72,7 +73,7 @@ func (t *trial) claimants(a *account, c *preemption.Claim, most int) (units []pr
 			continue
 		}
 		n += len(pods)
-		u := preemption.Unit{}
+		u := preemption.Unit{After: t.after(pods)}
 		if r.group.startsTogether() {
 			u.Gang = r.group.Key
 		}
@@ -110,6 +111,24 @@ func (s *shares) isOwed(a *account, c *preemption.Claim, pods []*record) bool {
 		asks = asks.Add(r.Request)
 	}
 	return preemption.Pays(rule, asks, usage, c.Target) != ""
+}
+
+// after notes which of the pods that were just charged lead their application, and returns the driver with which they wait, if it was charged before them.
+func (t *trial) after(charged []*record) (driver string) {
+	for _, r := range charged {
+		if r.Role == application.Driver && r.app.podCounts.HoldingDrivers == 1 {
+			if t.leads == nil {
+				t.leads = map[*account]*record{}
+			}
+			t.leads[r.app] = r
+		}
+	}
+	for _, r := range charged {
+		if d := t.leads[r.app]; d != nil && !slices.Contains(charged, d) {
+			return string(d.UID)
+		}
+	}
+	return ""
 }
 
 // tooManyDrivers checks the driver share, which the walk does not check for the queue that claims.

@@ -134,9 +134,11 @@ func (l *Ledger) Survey(n int, now int64) {
 	l.settleAll()
 	for range min(n, len(l.requests.unbound)) {
 		r := l.conditions.next(l.requests.unbound)
-		if r.state == Waiting && r.blockedBy.Code == reason.GangIncomplete && now-r.since >= tellAfter && r.shownLimit().Code != r.blockedBy.Code {
-			why := l.why(r) // not before: the others are being created, mostly
-			l.conditions.limit(r, &why)
+		if r.state == Waiting && now-r.since >= tellAfter && r.toldLater() {
+			if why := l.blockNow(r); !sameLimit(why, r.shownLimit()) {
+				why = l.why(r)
+				l.conditions.limit(r, &why)
+			}
 			continue
 		}
 		if r.state != Waiting || r.blocked() || r.leaf == nil || now-r.since < tellAfter {
@@ -146,6 +148,11 @@ func (l *Ledger) Survey(n int, now int64) {
 			l.conditions.limit(r, &why)
 		}
 	}
+}
+
+// toldLater: what blocks the pod mostly ends soon: the others of its group, or its driver, are being created.
+func (r *record) toldLater() bool {
+	return r.blockedBy.Code == reason.GangIncomplete || r.blockedBy.Code == reason.WaitingForDriver
 }
 
 // toShow is what the pod's condition should say. A sentence that another process wrote may be about a limit that this one has not looked at.

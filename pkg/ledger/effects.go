@@ -92,12 +92,14 @@ func (l *Ledger) settleApplications() {
 	}
 }
 
-// settleApplication brings an application up to date with its pods: its state, its gate, its place in the order books, its slot.
+// settleApplication brings an application up to date with its pods: its state, its gate, what blocks its drivers, its place in the order
+// books, its slot.
 func (l *Ledger) settleApplication(app *account) {
 	if len(app.members) == 0 && app.parent.apps[app.slot.Name] == app {
 		delete(app.parent.apps, app.slot.Name)
 	}
 	l.startTimers.restate(app, l.now, l.leading)
+	l.followDrivers(app)
 	l.books.refresh(app)
 	l.follow(app)
 }

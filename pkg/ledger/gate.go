@@ -107,16 +107,17 @@ func (r *record) tally(s State, sign int, now int64) {
 		a.singles += n
 	}
 	p := &a.podCounts
-	if r.Role == application.Driver {
-		p.Drivers += n
-	}
+	driver := n * int32(btoi(r.Role == application.Driver))
+	p.Drivers += driver
 	switch {
 	case !s.charged():
 		p.Waiting += n
+		p.WaitingDrivers += driver
 	case r.Terminating:
 		p.Leaving += n
 	default:
 		p.Holding += n
+		p.HoldingDrivers += driver
 	}
 	if s != Bound || r.Terminating {
 		return
@@ -154,10 +155,13 @@ func (t *startTimers) restate(a *account, now int64, leading bool) {
 	if is != a.state || exists != a.stated {
 		t.move(a, is, exists, now)
 	}
+	if !leaf.gated {
+		t.untime(a)
+	}
 	if !leaf.gated && !a.atGate && !a.inLine && len(leaf.passed) == 0 {
 		return // as in most queues
 	}
-	if a.state == application.Starting && exists {
+	if leaf.gated && a.state == application.Starting && exists {
 		t.time(a)
 	}
 	if at := exists && leaf.gated && is == application.Accepted && !a.single(); at != a.atGate {
@@ -247,6 +251,11 @@ func (t *startTimers) move(a *account, is application.State, exists bool, now in
 func (t *startTimers) leave(a *account) {
 	i := slices.Index(a.parent.starting, a)
 	a.parent.starting = slices.Delete(a.parent.starting, i, i+1)
+	t.untime(a)
+}
+
+// untime: nothing but its pods ends its start.
+func (t *startTimers) untime(a *account) {
 	if a.inStarts != notIn {
 		t.timers = heap.Remove(t.timers, a.inStarts)
 	}

@@ -139,7 +139,8 @@ func (l *Ledger) admits(pods []*record) bool {
 	return all
 }
 
-// next returns the n pods of the group that go first: those that are nominated, then in the order inside an application.
+// next returns the n pods of the group that go first: drivers with which others wait, then those that are nominated, then in the order inside an
+// application.
 func (g *group) next(n int) []*record {
 	var pods []*record
 	for _, r := range g.pods {
@@ -148,7 +149,7 @@ func (g *group) next(n int) []*record {
 		}
 	}
 	slices.SortFunc(pods, func(a, b *record) int {
-		return cmp.Or(btoi(b.nomination != nil)-btoi(a.nomination != nil), compareInApp(a, b))
+		return cmp.Or(btoi(b.leads())-btoi(a.leads()), btoi(b.nomination != nil)-btoi(a.nomination != nil), compareInApp(a, b))
 	})
 	return pods[:min(n, len(pods))]
 }
@@ -172,7 +173,7 @@ func (l *Ledger) firstToRetry(now int64) (next *record, wait bool) {
 		switch {
 		case !r.InQueue():
 			wait = true
-		case !l.walk.stopsOnPath(r.app, r.class) && l.mayTry(r.class, now):
+		case !r.app.waitsWithDriver(r.class) && !l.walk.stopsOnPath(r.app, r.class) && l.mayTry(r.class, now):
 			return r, false
 		}
 	}

@@ -15,6 +15,9 @@ func (b *orderBooks) lanesOf(a *account) book.Lanes {
 		if b.behind.has(a) {
 			return 0
 		}
+		if a.podCounts.WaitsForDriver() {
+			return a.driverLanes()
+		}
 		return a.lanes
 	}
 	below := a.order.Lanes()

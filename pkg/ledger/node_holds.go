@@ -194,7 +194,7 @@ func (l *Ledger) endHoldInTime(now int64) {
 	if g == nil {
 		return
 	}
-	if _, stopped := g.stoppedBy("", l.walk.ceiling); stopped {
+	if _, stopped := g.stoppedBy("", l.walk.ceiling); stopped || lacksDriver(g.asksForRoom()) {
 		l.endWait(g)
 	} else if l.nodeHolds.Expire(&g.wait.Wait, now) {
 		l.giveBackHeld()

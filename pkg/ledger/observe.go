@@ -82,15 +82,16 @@ func (l *Ledger) readStatus(r *record, p Pod) {
 }
 
 // rejudgeParked has a parked pod taken out of kube-scheduler's queue, since it or the tree changed. Meanwhile it counts where it would wait,
-// so that its application keeps its slot, and nowhere if a rule blocks it there.
+// so that its application keeps its slot, or as blocked if a rule blocks it there.
 func (l *Ledger) rejudgeParked(r *record) {
 	leaf := l.requests.byQueue[r.asked].leaf
+	var blockedBy reason.Reason
 	if leaf != nil {
-		if why := l.blockIn(r, leaf, l.now); why.Code != "" && why.Code != reason.BackOff {
-			leaf = nil
+		if why := l.blockIn(r, leaf, l.now); why.Code != reason.BackOff {
+			blockedBy = why
 		}
 	}
-	l.set(r, leaf, Parked, reason.Reason{})
+	l.set(r, leaf, Parked, blockedBy)
 	l.effects.reviewLater(r.group)
 	l.window.wake(r)
 }
@@ -221,6 +222,9 @@ func (l *Ledger) blockIn(r *record, leaf *account, now int64) reason.Reason {
 		return reason.Reason{Code: reason.SchedulingGate, Queue: string(r.asked), Details: reason.Gate{Plugin: r.Gate}}
 	}
 	if why := r.group.blocks(r, l.now); why.Code != "" {
+		return why
+	}
+	if why, stuck := r.stuckDriver(leaf); stuck {
 		return why
 	}
 	if why, ok := l.slot(r, leaf); !ok {

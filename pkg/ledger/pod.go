@@ -124,7 +124,8 @@ type record struct {
 
 	Pod
 
-	blockedBy reason.Reason // why a Waiting pod takes no part; zero: it is in its pod queue
+	// why a Waiting pod takes no part; zero: it is in its pod queue. Of a Parked pod: the same, as soon as it has left kube-scheduler's queue
+	blockedBy reason.Reason
 
 	formerApp *account   // while it is revised: the application that it has belonged to until now
 	inGroup   int        // place among the pods of its group
@@ -160,17 +161,19 @@ type footprint struct {
 	wants                    bool // its application wants to run because of it: see applications.go
 	limited                  bool // it wants to run, and a limit on applications blocks it
 	doubted                  bool // see gate.go
+	stuck                    bool // see with_driver.go
 }
 
 func (r *record) footprint() footprint {
 	waits := r.state == Waiting && !r.blocked()
 	return footprint{
 		charged: r.state.charged(),
-		demands: waits || r.state == Parked || r.state.charged(),
+		demands: waits || r.state == Parked && !r.blocked() || r.state.charged(),
 		queued:  waits,
 		wants:   r.wants(),
 		limited: r.blockedByAppLimit(),
 		doubted: r.inDoubt(),
+		stuck:   r.isStuck(),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/guarantee"
 	"github.com/fairway-scheduler/fairway/pkg/core/ordering"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
@@ -337,8 +338,16 @@ func (h *Rehearsal) Stopped(uid UID) reason.Reason {
 	if r == nil || r.state != Waiting {
 		return reason.Reason{}
 	}
+	return h.stopped(r)
+}
+
+func (h *Rehearsal) stopped(r *record) reason.Reason {
+	l := h.ledger
 	why := l.why(r)
 	switch {
+	case why.Code == reason.WaitingForDriver && why.Cause().Code == reason.WaitingTurn:
+		driver := r.app.firstWaiting()
+		return withDriver(driver, h.stopped(driver))
 	case why.Code != reason.WaitingTurn:
 	case l.nodes.roomFor(&r.class.room) == nil:
 		return l.nodes.noRoom(r)
@@ -346,6 +355,18 @@ func (h *Rehearsal) Stopped(uid UID) reason.Reason {
 		return reason.Reason{Code: reason.Parked, Queue: why.Queue, Details: reason.Answer{Text: r.class.says()}}
 	}
 	return why
+}
+
+// Lead is the driver with which a pod waits, or the pod itself if it waits with none.
+func (h *Rehearsal) Lead(uid UID) UID {
+	l := h.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settleAll()
+	if r := l.pods[uid]; r != nil && r.app != nil && r.Role != application.Driver && r.app.podCounts.WaitsForDriver() {
+		return r.app.firstWaiting().UID
+	}
+	return uid
 }
 
 // Declaration is what a queue declares. A queue that nobody declares declares nothing.
@@ -387,24 +408,28 @@ func (h *Rehearsal) RemoveNode(name string) {
 	h.restoreSeen()
 }
 
-// NodeFor returns what a node would have to be like for the pod to fit on it: like the smallest that the pod may use and that would
-// hold it if it were empty; else like the largest that it may use, grown to its size. False: it may use none.
-func (h *Rehearsal) NodeFor(uid UID) (n Node, grown, ok bool) {
+// NodeFor returns what a node would have to be like for each of the pods to fit on it: like the smallest that all of them may use and that would
+// hold each if it were empty; else like the largest that they may use, grown to their size. False: there is none that all may use.
+func (h *Rehearsal) NodeFor(uids ...UID) (n Node, grown, ok bool) {
 	l := h.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r := l.pods[uid]
-	if r == nil || r.class == nil {
-		return Node{}, false, false
+	var request resource.List
+	var pods []*record
+	for _, uid := range uids {
+		r := l.pods[uid]
+		if r == nil || r.class == nil {
+			return Node{}, false, false
+		}
+		pods, request = append(pods, r), request.Max(r.class.request)
 	}
-	c := r.class
 	var best *node
 	var bestHolds bool
 	for _, e := range l.nodes.all { // the best of all: order does not matter
-		if !e.takes(&c.room) {
+		if slices.ContainsFunc(pods, func(r *record) bool { return !e.takes(&r.class.room) }) {
 			continue
 		}
-		holds := e.Allocatable.Max(c.request).Equal(e.Allocatable)
+		holds := e.Allocatable.Max(request).Equal(e.Allocatable)
 		if best == nil || holds && !bestHolds || holds == bestHolds && smaller(e, best) == holds {
 			best, bestHolds = e, holds
 		}
@@ -413,7 +438,7 @@ func (h *Rehearsal) NodeFor(uid UID) (n Node, grown, ok bool) {
 		return Node{}, false, false
 	}
 	n = best.Node
-	n.Allocatable = n.Allocatable.Max(c.request)
+	n.Allocatable = n.Allocatable.Max(request)
 	return n, !bestHolds, true
 }
 

@@ -34,6 +34,10 @@ func (l *Ledger) recheck(r *record) (reason.Reason, bool) {
 	if why, large := r.tooLarge(r.leaf); large {
 		return why, false
 	}
+	if r.app.waitsWithDriver(r.class) { // its driver was tried first, and did not get through
+		driver := r.app.firstWaiting()
+		return withDriver(driver, l.why(driver)), false
+	}
 	if why, over := l.shares.driverTooMany(r); over {
 		return why, false
 	}

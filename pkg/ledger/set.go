@@ -97,6 +97,7 @@ func (l *Ledger) undo(r *record, was, will footprint) {
 	if was.doubted && !will.doubted {
 		r.app.doubt(-1)
 	}
+	r.app.stuck -= int32(btoi(was.stuck && !will.stuck))
 }
 
 func (l *Ledger) redo(r *record, was, will footprint) {
@@ -117,6 +118,8 @@ func (l *Ledger) redo(r *record, was, will footprint) {
 	if will.doubted && !was.doubted {
 		r.app.doubt(1)
 	}
+	r.app.stuck += int32(btoi(will.stuck && !was.stuck))
+	r.app.appDrivers.changed(r)
 	if will.queued && !was.queued {
 		l.books.enqueue(r)
 	}
@@ -149,6 +152,7 @@ func (l *Ledger) enter(r *record, leaf *account) {
 		leaf.apps[r.Application] = r.app
 	}
 	r.app.members = heap.Push(r.app.members, appEntry{r})
+	r.app.appDrivers.join(r)
 	l.seniority(r.app)
 	r.app.countPods(r.state == Bound, 1)
 	r.tally(r.state, 1, l.now)
@@ -171,6 +175,7 @@ func (l *Ledger) leave(r *record) {
 		return
 	}
 	r.app.members = heap.Remove(r.app.members, r.inApp)
+	r.app.appDrivers.quit(r)
 	r.app.countPods(r.state == Bound, -1)
 	r.tally(r.state, -1, l.now)
 	if len(r.app.members) > 0 {

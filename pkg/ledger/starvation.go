@@ -183,7 +183,7 @@ func (s *shares) targetOf(a *account, k preemption.Kind, demand resource.List) r
 	return preemption.Target(s.of(a), demand)
 }
 
-// heldBack is what waiting drivers request beyond the driver share, by queue.
+// heldBack is what waiting drivers request beyond the driver share, and the pods that wait with them, by queue.
 type heldBack map[*account]resource.List
 
 func (l *Ledger) heldBack() heldBack {
@@ -201,7 +201,8 @@ func (l *Ledger) heldBack() heldBack {
 	return held
 }
 
-// claimable is what a queue could use if there were room: its demand without drivers beyond the driver share, within every max on the path.
+// claimable is what a queue could use if there were room: its demand without drivers beyond the driver share and the pods
+// that wait with them, within every max on the path.
 func (a *account) claimable(held heldBack) resource.List {
 	d := a.demand.List()
 	if h := held[a]; h.Len() > 0 {
@@ -215,8 +216,8 @@ func (a *account) claimable(held heldBack) resource.List {
 	return d.Max(a.usage.List())
 }
 
-// heldDrivers is what waiting drivers of a leaf request beyond its driver share. If no driver runs, one may always start, so nothing is
-// held back.
+// heldDrivers is what waiting drivers of a leaf request beyond its driver share, together with the same part of what waits with drivers. If no driver
+// runs, one may always start, so nothing is held back.
 func (l *Ledger) heldDrivers(leaf *account) resource.List {
 	waiting := leaf.driverDemand.List().Sub(leaf.drivers.List())
 	if waiting.IsZero() || !leaf.limitsDrivers() {
@@ -229,9 +230,10 @@ func (l *Ledger) heldDrivers(leaf *account) resource.List {
 	n := why.Resource
 	// A driver needs all of its resources, so the free part of the scarce one says which part of the drivers may start.
 	free := max(why.Limit-why.Used, 0)
-	entries := make([]resource.Entry, waiting.Len())
+	all := waiting.Add(leaf.behindDrivers())
+	entries := make([]resource.Entry, all.Len())
 	for i := range entries {
-		e := waiting.At(i)
+		e := all.At(i)
 		entries[i] = resource.Entry{Name: e.Name, Value: e.Value - resource.Part(e.Value, free, waiting.Get(n))}
 	}
 	return resource.OfSorted(entries)

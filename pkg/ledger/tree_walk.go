@@ -119,7 +119,8 @@ func (w *treeWalk) head(a *account, open book.Lanes) *record {
 	for i := range a.podQueues {
 		q := &a.podQueues[i]
 		c := q.class
-		if !w.takesPart(c) || open&c.lane.Set() == 0 || len(w.asking) > 0 && !w.asks(c) || (w.books.classes.lanes.Shared() || c.driver) && w.stopsOnPath(a, c) ||
+		if !w.takesPart(c) || a.waitsWithDriver(c) || open&c.lane.Set() == 0 || len(w.asking) > 0 && !w.asks(c) ||
+			(w.books.classes.lanes.Shared() || c.driver) && w.stopsOnPath(a, c) ||
 			len(w.blocked) > 0 && w.isBlocked(a, c) {
 			continue
 		}
@@ -159,9 +160,9 @@ func (w *treeWalk) stopsOnPath(a *account, c *class) bool {
 	return false
 }
 
-// stopsNow: a limit or a gate admits no further pod of this kind.
+// stopsNow: a limit or a gate admits no further pod of this kind, or it waits with its driver.
 func (w *treeWalk) stopsNow(r *record) bool {
-	return w.stopsOnPath(r.app, r.class) || r.app.atGate && !r.app.parent.gateIsOpen()
+	return r.app.waitsWithDriver(r.class) || w.stopsOnPath(r.app, r.class) || r.app.atGate && !r.app.parent.gateIsOpen()
 }
 
 // refreshStale looks again at the leaf that misled the walk, if one did.

@@ -23,6 +23,7 @@ type trial struct {
 	charged []*record
 	before  []before // of every pod that was moved, in the order of the moves
 	version uint64
+	leads   map[*account]*record // of claimants: the driver that was the first of its application to be charged
 }
 
 // before is how a pod was before it was moved.

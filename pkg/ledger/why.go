@@ -15,10 +15,18 @@ func (l *Ledger) why(r *record) reason.Reason {
 	if r.blockedBy.Code == reason.GangIncomplete {
 		return r.group.incomplete(r.blockedBy.Queue, r.group.Live)
 	}
+	if r.blockedBy.Code == reason.WaitingForDriver {
+		if driver := r.app.firstWaiting(); driver != nil {
+			return withDriver(driver, l.why(driver))
+		}
+	}
 	if r.blocked() {
 		return r.blockedBy
 	}
 	if why, limited := l.limitOn(r.app, r.class); limited {
+		return why
+	}
+	if why, waits := l.waitsFor(r); waits {
 		return why
 	}
 	if r.group.startsTogether() {
@@ -37,6 +45,9 @@ func (l *Ledger) limitOn(app *account, c *class) (reason.Reason, bool) {
 		return app.behind(), true
 	}
 	if why, behind := l.nodeHolds.behindGroup(app); behind {
+		return why, true
+	}
+	if why, stopped := l.limitOnDriver(app, c); stopped {
 		return why, true
 	}
 	if why, stopped := c.group.stoppedBy(string(app.path), l.walk.ceiling); stopped {
@@ -69,6 +80,10 @@ func withMoving(r reason.Reason, by int64) reason.Reason {
 		start := reason.As[reason.Start](r)
 		start.Position, start.Took = by, by
 		r.Details = start
+	case reason.WaitingForDriver:
+		driver := reason.As[reason.Driver](r)
+		driver.Why = withMoving(driver.Why, by)
+		r.Details = driver
 	case reason.GangIncomplete:
 		members := reason.As[reason.Members](r)
 		members.Exist = by
@@ -99,6 +114,9 @@ func (l *Ledger) WaitingPods() map[reason.Code]int {
 			for i := range app.podQueues { // all pods of one queue wait for the same
 				q := &app.podQueues[i]
 				code := turn[q.class]
+				if app.waitsWithDriver(q.class) {
+					code = reason.WaitingForDriver
+				}
 				if why, limited := l.limitOn(app, q.class); limited {
 					code = why.Code
 				}

@@ -27,50 +27,67 @@ const (
 type search struct {
 	*Picture
 	pod        ledger.UID
+	goal       ledger.UID // which is to start: first the driver with which the pod waits, then the pod
+	stopped    ledger.UID // the pod that the last reason is about: the goal, or the driver with which it waits
 	edits      []Edit
 	thresholds []*ledger.Threshold // for edits of max and maxDriverShare, nil for others
 	failed     []int64             // for each edit, the largest value that was not enough
 	node       ledger.Node
-	grown      bool // node was made larger than all existing nodes
+	nodeFor    []ledger.UID // the pods that node can hold
+	grown      bool         // node was made larger than all existing nodes
 	nodes      int
 	blockers   []reason.Reason
 	tries      int
+	small      int // up to that try, steps are small
 	work       int // see mostWork
 	found      bool
 	doubled    bool         // some steps may have been larger than necessary
 	ahead      []ledger.UID // released before the pod in the last try
 }
 
-// search finds the smallest change that lets a pod start, if the pod is not released anyway.
+// search finds the smallest change that lets a pod start, if the pod is not released anyway. A pod that waits with its driver starts only after it,
+// so the search solves for the driver first, and goes on from there.
 func (p *Picture) search(a *Answer) {
 	s := &search{Picture: p, pod: a.Pod.UID}
+	s.goal = s.rehearsal.Lead(s.pod)
+	if s.goal == s.pod || s.solve(a) {
+		s.goal = s.pod
+		if s.solve(a) {
+			p.ahead(a, s.ahead)
+			a.WouldStartIf = append(a.WouldStartIf, s.changes(a.Pod)...)
+		}
+	}
+	for _, why := range s.blockers {
+		if !slices.ContainsFunc(a.Blockers, func(b Blocker) bool { return b.Reason.Cause().Code == why.Code && b.Reason.Queue == why.Queue }) {
+			a.Blockers = append(a.Blockers, p.blocker(why))
+		}
+	}
+}
+
+// solve makes the change larger until the goal starts, and then as small as that allows. False: it does not start; the answer says what else would help.
+func (s *search) solve(a *Answer) bool {
+	s.small, s.found, s.doubled = s.tries+smallSteps, false, false
 	for s.work < mostWork {
 		released, why := s.try()
 		if !released {
 			if !s.extend(why) {
-				a.WouldStartIf = append(a.WouldStartIf, byHand(why)...)
-				break
+				a.WouldStartIf = append(a.WouldStartIf, s.byHand(why)...)
+				return false
 			}
 			continue
 		}
 		s.found = true
 		s.shrink()
 		if s.removeUnneeded() {
-			p.ahead(a, s.ahead)
-			a.WouldStartIf = append(a.WouldStartIf, s.changes(a.Pod)...)
-			break
+			return true
 		}
 		s.found = false
 	}
-	for _, why := range s.blockers {
-		if !slices.ContainsFunc(a.Blockers, func(b Blocker) bool { return b.Reason.Code == why.Code && b.Reason.Queue == why.Queue }) {
-			a.Blockers = append(a.Blockers, p.blocker(why))
-		}
-	}
+	return false
 }
 
-// try makes the change, rehearses the releases up to the pod, and undoes everything. It returns what stops the
-// pod at the end.
+// try makes the change, rehearses the releases up to the goal, and undoes everything. It returns what stops the
+// goal at the end.
 func (s *search) try() (released bool, stopped reason.Reason) {
 	s.tries++
 	h := s.rehearsal
@@ -80,14 +97,18 @@ func (s *search) try() (released bool, stopped reason.Reason) {
 	h.Watch(slices.DeleteFunc(slices.Clone(s.thresholds), func(t *ledger.Threshold) bool { return t == nil })...)
 	s.ahead = s.ahead[:0]
 	for c, ok := h.Next(false, false); ok; c, ok = h.Next(false, false) {
-		if released = c.UID == s.pod; released {
+		if released = c.UID == s.goal; released {
 			break
 		}
 		s.ahead = append(s.ahead, c.UID)
 	}
 	s.work += len(s.ahead)
 	if !released {
-		stopped = h.Stopped(s.pod)
+		stopped = h.Stopped(s.goal)
+		s.stopped = s.goal
+		if stopped.Code == reason.WaitingForDriver {
+			s.stopped = h.Lead(s.goal)
+		}
 	}
 	h.Watch()
 	h.Back(base)
@@ -136,8 +157,9 @@ func (s *search) apply() (undo func()) {
 	}
 }
 
-// extend makes the change larger, by what stops the pod now. It returns false if no change of ours helps.
+// extend makes the change larger, by what stops the goal now, or the driver with which it waits. It returns false if no change of ours helps.
 func (s *search) extend(why reason.Reason) bool {
+	why = why.Cause()
 	path, running, start := queue.Path(why.Queue), reason.As[reason.Applications](why).Most, reason.As[reason.Start](why).Most
 	var e Edit
 	switch why.Code {
@@ -164,6 +186,10 @@ func (s *search) extend(why reason.Reason) bool {
 	if i := slices.IndexFunc(s.edits, func(o Edit) bool {
 		return o.Queue == e.Queue && o.Field == e.Field && o.Resource == e.Resource
 	}); i >= 0 {
+		if e.Field == FieldMaxPodResources && e.To > s.edits[i].To { // so far it is the size of the driver
+			s.edits[i].To = e.To
+			return true
+		}
 		return s.raise(i)
 	}
 	s.add(e)
@@ -184,7 +210,7 @@ func (s *search) add(e Edit) {
 func (s *search) atLeast(why reason.Reason) int64 {
 	before := int64(0)
 	if s.tries == 1 && why.PodGroup == "" { // after the first try, usage includes some of them; the request of a pod group is that of all its pods
-		before = int64(s.rehearsal.Before(s.pod))
+		before = int64(s.rehearsal.Before(s.stopped))
 	}
 	return resource.SatAdd(why.Used, resource.SatMul(why.Asked, before+1))
 }
@@ -195,7 +221,7 @@ func (s *search) raise(i int) bool {
 	s.failed[i] = e.To
 	switch t := s.thresholds[i]; {
 	case e.Field == FieldMaxPodResources:
-		return false // it was raised to the size of the pod
+		return false // it was raised to the size of the pod and of its driver
 	case t == nil:
 		e.To++
 	case t.Next > e.To:
@@ -203,7 +229,7 @@ func (s *search) raise(i int) bool {
 	default:
 		return false
 	}
-	if s.tries > smallSteps && !s.found {
+	if s.tries > s.small && !s.found {
 		e.To, s.doubled = max(e.To, resource.SatAdd(s.failed[i], s.failed[i]-e.From)), true
 	}
 	switch e.Field {
@@ -237,21 +263,23 @@ func (s *search) create(path queue.Path, why reason.Reason) bool {
 
 // addNode adds one more node; the first time, as many as the pods that are released before it need.
 func (s *search) addNode(why reason.Reason) bool {
-	if s.nodes > 0 {
+	if s.nodes > 0 && slices.Contains(s.nodeFor, s.stopped) {
 		s.nodes++
-		if s.tries > smallSteps {
+		if s.tries > s.small {
 			s.nodes, s.doubled = 2*s.nodes, true
 		}
 		return true
 	}
-	n, grown, ok := s.rehearsal.NodeFor(s.pod)
+	pods := append(s.nodeFor, s.stopped) // one kind of node for the pod and its driver
+	n, grown, ok := s.rehearsal.NodeFor(pods...)
 	if !ok {
 		return false
 	}
-	s.node, s.grown, s.nodes = n, grown, 1
+	s.doubled = s.doubled || s.nodes > 0 // fewer of this kind may do
+	s.node, s.grown, s.nodes, s.nodeFor = n, grown, max(s.nodes, 1), pods
 	s.blockers = append(s.blockers, why)
-	if pod, _ := s.ledger.PodState(s.pod); s.tries == 1 {
-		s.nodes = 1 + s.rehearsal.Before(s.pod)/fitting(pod.Request, n)
+	if pod, _ := s.ledger.PodState(s.stopped); s.tries == 1 {
+		s.nodes = 1 + s.rehearsal.Before(s.stopped)/fitting(pod.Request, n)
 	}
 	return true
 }
@@ -310,6 +338,9 @@ func (s *search) removeUnneeded() bool {
 			s.thresholds = slices.Delete(s.thresholds, i, i+1)
 			s.failed = slices.Delete(s.failed, i, i+1)
 		}
+	}
+	if s.nodes == 0 {
+		s.nodeFor = nil
 	}
 	released, _ := s.try() // records what is released before the pod, too
 	return released

@@ -1,6 +1,7 @@
 package picture
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -85,8 +86,22 @@ func neededAtOnce(why reason.Reason) int64 {
 }
 
 // byHand says what would help if no change of limits and nodes does.
-func byHand(why reason.Reason) []Change {
-	var text string
+func (s *search) byHand(why reason.Reason) []Change {
+	text := manual(why.Cause())
+	switch {
+	case text == "":
+		return nil
+	case why.Cause().Code == reason.WaitingForRoom && len(s.nodeFor) > 0 && !slices.Contains(s.nodeFor, s.stopped):
+		text = "a node for its driver and a node for the pod: none that there is may be used by both"
+	case s.stopped != s.pod:
+		driver, _ := s.ledger.PodState(s.stopped)
+		return []Change{{Kind: ChangePod, Message: "starts with its driver, " + driver.Name + ", which starts with: " + text}}
+	}
+	return []Change{{Kind: ChangePod, Message: "starts with: " + text}}
+}
+
+// manual is what somebody can do about a reason that no limit and no node of today is behind; "" for nothing.
+func manual(why reason.Reason) (text string) {
 	switch why.Code {
 	case reason.QueueNameInvalid, reason.QueueNotLeaf, reason.QueueDeleted:
 		text = "name another queue in " + queueKey
@@ -106,10 +121,8 @@ func byHand(why reason.Reason) []Change {
 		text = "what the scheduler's answer asks for: " + reason.As[reason.Answer](why).Text
 	case reason.WaitingForRoom:
 		text = "a node that the pod may use: its node selector, affinity and tolerations admit none of those there are"
-	default:
-		return nil
 	}
-	return []Change{{Kind: ChangePod, Message: "starts with: " + text}}
+	return text
 }
 
 // queueKey is the label or annotation by which a pod names its queue.

@@ -76,7 +76,7 @@ func (p *Picture) Why(uid ledger.UID) (Answer, bool) {
 		return a, true
 	}
 	a.Reason = stopped
-	a.Verdict = verdictOf(a.Reason.Code)
+	a.Verdict = verdictOf(a.Reason.Cause().Code)
 	if place := p.place[uid]; place > 0 {
 		a.Verdict = Next
 		p.ahead(&a, p.released[:place-1])
@@ -115,6 +115,7 @@ func (p *Picture) ahead(a *Answer, uids []ledger.UID) {
 // blocker adds the applications that use what is lacking.
 func (p *Picture) blocker(r reason.Reason) Blocker {
 	b := Blocker{Reason: r}
+	r = r.Cause()
 	switch r.Code {
 	case reason.MaxResources, reason.MaxDriverShare:
 		b.Holders = p.rehearsal.Holders(queue.Path(r.Queue), r.Resource, most)

@@ -12,7 +12,7 @@ func TestVerdictOfEveryReason(t *testing.T) {
 		reason.QueueNameInvalid: Refused, reason.QueueNotFound: Refused, reason.QueueNotLeaf: Refused, reason.QueueNotReady: Refused,
 		reason.QueueDeleted: Refused, reason.Terminating: Held,
 		reason.MaxResources: Held, reason.MaxPodResources: Held, reason.MaxRunningApplications: Held, reason.UserMaxRunningApplications: Held,
-		reason.MaxDriverShare: Held, reason.StateAware: Held,
+		reason.MaxDriverShare: Held, reason.WaitingForDriver: Held, reason.StateAware: Held,
 		reason.PodGroupNotFound: Held, reason.GangIncomplete: Held, reason.GangTooLarge: Held, reason.GangWaitsForRoom: Room, reason.BehindGang: Held,
 		reason.Parked: Parked, reason.BackOff: Held, reason.SchedulingGate: Held, reason.WaitingForRoom: Room, reason.WaitingTurn: Waiting,
 	}
@@ -34,21 +34,17 @@ func TestVerdictOfEveryReason(t *testing.T) {
 func TestWhatHelpsAPodGroup(t *testing.T) {
 	gang := reason.Reason{PodGroup: "team/ring"}
 	for code, want := range map[reason.Code]string{
-		reason.PodGroupNotFound: "starts with: a PodGroup team/ring",
-		reason.GangIncomplete:   "starts with: 1 more pod in pod group team/ring, or a lower minMember of it",
-		reason.GangTooLarge:     "starts with: more or larger nodes, or a lower minMember of pod group team/ring",
-		reason.GangWaitsForRoom: "starts with: room for 8 pods of pod group team/ring at once",
+		reason.PodGroupNotFound: "a PodGroup team/ring",
+		reason.GangIncomplete:   "1 more pod in pod group team/ring, or a lower minMember of it",
+		reason.GangTooLarge:     "more or larger nodes, or a lower minMember of pod group team/ring",
+		reason.GangWaitsForRoom: "room for 8 pods of pod group team/ring at once",
 		reason.BehindGang:       "",
 	} {
 		gang.Code, gang.Details = code, reason.Packing{Needed: 8, Fit: 7}
 		if code == reason.GangIncomplete {
 			gang.Details = reason.Members{Needed: 8, Exist: 7}
 		}
-		got := ""
-		for _, c := range byHand(gang) {
-			got += c.Message
-		}
-		if got != want {
+		if got := manual(gang); got != want {
 			t.Errorf("%s: %q, want %q", code, got, want)
 		}
 	}

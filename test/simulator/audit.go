@@ -113,6 +113,7 @@ func (w *World) auditLimits(p *pod, what string) {
 		w.fail("pod %s was "+what+", and is larger than queue %s allows", p.UID, p.charged)
 	}
 	w.auditDriver(p, what)
+	w.auditLed(p, what)
 }
 
 // auditCharges: every pod that was released and neither refunded nor ended is charged once, at every level, and no other is.
@@ -227,7 +228,7 @@ func difference(got, want string) string {
 // auditRest: in a quiet moment nothing waits that could run, and kube-scheduler holds nothing that it should not.
 func (w *World) auditRest() {
 	tree := w.tree()
-	apps := w.apps()
+	apps, leads := w.apps(), w.leads()
 	for _, uid := range sorted(w.known.pods) {
 		p, now := w.pods[uid], w.known.pods[uid]
 		if p.place != nowhere && !now.Terminating && !w.Ledger.Inside(uid) {
@@ -241,8 +242,8 @@ func (w *World) auditRest() {
 			continue
 		}
 		k := appKey{home(&now), now.Application}
-		if node := w.freeFit(now); node != "" && !w.groupWaits(&now) && w.admits(&now, apps[k]) && !w.exceedsMax(&now, 1) && !w.waitsWithItsClass(&now) &&
-			!w.gateHolds(k, tree) {
+		if node := w.freeFit(now); node != "" && ledNow(&now, leads[k]) && !w.groupWaits(&now) && w.admits(&now, apps[k]) && !w.exceedsMax(&now, 1) &&
+			!w.waitsWithItsClass(&now) && !w.gateHolds(k, tree) {
 			state, _ := w.Ledger.PodState(uid)
 			w.fail("pod %s waits (%s %v) although it fits on %s and within every limit", uid, state.State, state.BlockedBy.Code, node)
 		}

@@ -225,10 +225,12 @@ func (w *World) groupFits(c *crew, d ledger.PodGroup, tree queue.Tree, apps map[
 	for _, uid := range c.ready {
 		now := w.known.pods[uid]
 		state, _ := w.Ledger.PodState(uid)
-		if now.Gate != "" || conflicts(now) || !now.Request.Equal(first.Request) || now.Class != first.Class || home(&now) != k.queue || now.Application != k.name ||
-			now.Role != first.Role || now.Role == application.Driver || state.BlockedBy.Code == reason.BackOff {
+		if now.Gate != "" || conflicts(now) || !alike(&now, &first) || now.Role == application.Driver || state.BlockedBy.Code == reason.BackOff {
 			return false
 		}
+	}
+	if !ledNow(&first, w.leads()[k]) {
+		return false
 	}
 	i, ok := tree.Find(k.queue)
 	if !ok || !tree.Nodes[i].Accepting || w.opts.Limits && !apps[k].holds || w.gateHolds(k, tree) {
@@ -238,6 +240,11 @@ func (w *World) groupFits(c *crew, d ledger.PodGroup, tree queue.Tree, apps map[
 		return false // for how long is looked at elsewhere
 	}
 	return w.admitsMany(&first, need) && !w.exceedsMax(&first, need) && w.holdMany(&first, need, d)
+}
+
+// alike: whatever admits one of the pods admits the other.
+func alike(a, b *ledger.Pod) bool {
+	return a.Request.Equal(b.Request) && a.Class == b.Class && home(a) == home(b) && a.Application == b.Application && a.Role == b.Role
 }
 
 // admitsMany: so many more pods of the size break no limit on the path.

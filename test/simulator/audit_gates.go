@@ -63,19 +63,21 @@ func (w *World) auditGates() {
 func (w *World) auditState(a ledger.ApplicationState, t *tells, gated bool) (is application.State, crowds bool) {
 	k := appKey{a.Queue, a.Name}
 	sure, perhaps := w.starts(k, t)
-	is = stateOf(t, gated, sure || perhaps && a.State == application.Starting)
+	is = stateOf(t, gated, sure || perhaps && a.State == application.Starting, t.headless())
 	if is != a.State {
 		w.fail("application %s in queue %s is %s, should be %s: %+v %+v", a.Name, a.Queue, a.State, is, *t, w.pasts[k])
 	}
-	if p := w.pasts[k]; is == application.Starting && w.quiet() && !p.vague && p.first+w.timeouts[a.Queue].most <= w.now {
+	if p := w.pasts[k]; is == application.Starting && gated && w.quiet() && !p.vague && p.first+w.timeouts[a.Queue].most <= w.now {
 		w.fail("application %s in queue %s has been starting since %d", a.Name, a.Queue, p.first)
 	}
 	return is, gated && sure
 }
 
-// stateOf is the state of an application that does or does not start, where there is a gate.
-func stateOf(t *tells, gated, starting bool) application.State {
+// stateOf is the state of an application that does or does not start, where there is a gate. headless: a driver of it waits, and none holds anything.
+func stateOf(t *tells, gated, starting, headless bool) application.State {
 	switch {
+	case t.holding > 0 && !gated && headless:
+		return application.Starting
 	case t.holding > 0 && gated && starting:
 		return application.Starting
 	case t.holding > 0:

@@ -135,6 +135,9 @@ func (w *World) auditShown(show []ledger.Backlogged, used sums, all bool) {
 // mayRunWithAll: nothing holds the pod, and its limits have place for all that wait. Of drivers that is not known here.
 func (w *World) mayRunWithAll(p *ledger.Pod, waiting sums) bool {
 	state, _ := w.Ledger.PodState(p.UID)
+	if !ledNow(p, w.leads()[appKey{home(p), p.Application}]) { // whether its driver may run is not known here
+		return false
+	}
 	if state.BlockedBy.Code != "" || state.Leaf == "" || w.opts.Limits || w.atGate(p) || w.groupWaits(p) {
 		return false
 	}

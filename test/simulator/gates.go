@@ -30,6 +30,7 @@ type past struct {
 // tells is what the pods of an application tell.
 type tells struct {
 	members, singles, drivers           int
+	driversWait, driversHold            int
 	parked                              int // of those waiting: where something else holds such a pod by now, it is nowhere until the next round
 	waiting, holding, leaving           int
 	doubted                             int // of those that hold: its binding failed and may have arrived
@@ -45,6 +46,12 @@ func (t *tells) add(p *pod, charged, doubted, terminating, bound bool, role appl
 	}
 	if role == application.Driver {
 		t.drivers++
+		switch {
+		case !charged:
+			t.driversWait++
+		case !terminating:
+			t.driversHold++
+		}
 	}
 	switch {
 	case doubted:
@@ -79,6 +86,9 @@ func (t *tells) add(p *pod, charged, doubted, terminating, bound bool, role appl
 	}
 	t.lastBound = max(t.lastBound, p.since)
 }
+
+// headless: a driver of it waits, and none holds anything.
+func (t *tells) headless() bool { return t.driversWait > 0 && t.driversHold == 0 }
 
 // getsOn: a pod that is no driver runs, or a second one where there is no driver.
 func (t *tells) getsOn() bool {

@@ -121,7 +121,7 @@ type app struct {
 func (w *World) apps() map[appKey]*app {
 	total := w.total()
 	tree := w.tree()
-	out := map[appKey]*app{}
+	out, leads := map[appKey]*app{}, w.leads()
 	defer w.beginLook()()
 	for _, uid := range sorted(w.known.pods) {
 		p, now := w.pods[uid], w.known.pods[uid]
@@ -140,7 +140,8 @@ func (w *World) apps() map[appKey]*app {
 			a.oldest = now
 		}
 		a.charged = a.charged || p.charged != ""
-		if p.charged != "" || now.Gate == "" && !w.tooLarge(at, sizeOf(now.Request), total) && !w.groupHolds(&now) {
+		led := now.Role == application.Driver || !leads[k].hopeless()
+		if p.charged != "" || now.Gate == "" && led && !w.tooLarge(at, sizeOf(now.Request), total) && !w.groupHolds(&now) {
 			a.wants = true
 			state, _ := w.Ledger.PodState(uid)
 			a.holds = a.holds || p.charged != "" || state.Leaf == at && !blockedByAppLimit(state)

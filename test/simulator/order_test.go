@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
@@ -249,8 +250,23 @@ func (j *judge) compare(a, b *sibling) error {
 func (j *judge) fits(s *sibling) bool {
 	return slices.ContainsFunc(s.pods, func(uid ledger.UID) bool {
 		p := j.pods[uid]
-		return j.waiting[uid] && j.fitsSomewhere(p) && j.admits(home(&p), sizeOf(p.Request))
+		return j.waiting[uid] && !j.waitsForDriver(p) && j.fitsSomewhere(p) && j.admits(home(&p), sizeOf(p.Request))
 	})
+}
+
+// waitsForDriver: its application has drivers, and none of them has been reserved yet.
+func (j *judge) waitsForDriver(p ledger.Pod) bool {
+	drivers := 0
+	for _, uid := range j.apps[p.Application].pods {
+		switch o := j.pods[uid]; {
+		case o.Role != application.Driver:
+		case !j.waiting[uid]:
+			return false
+		default:
+			drivers++
+		}
+	}
+	return p.Role != application.Driver && drivers > 0
 }
 
 func (j *judge) fitsSomewhere(p ledger.Pod) bool {

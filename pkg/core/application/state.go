@@ -10,8 +10,9 @@ type State uint8
 const (
 	// Accepted: none of its pods holds resources.
 	Accepted State = iota
-	// Starting: in a StateAware queue, its first pods hold resources, and it has not shown yet that more of
-	// its pods come to run. progress.go says when it leaves this state.
+	// Starting: its pods hold resources while its driver waits. In a StateAware queue: its first pods
+	// hold resources, and it has not shown yet that more of its pods come to run. progress.go says when it
+	// leaves this state.
 	Starting
 	// Running: it holds resources and is not starting.
 	Running
@@ -38,7 +39,14 @@ type Pods struct {
 	// BoundDrivers and BoundExecutors are the part of Bound with that role.
 	BoundDrivers, BoundExecutors int32
 	Drivers                      int32 // known, in any state
+	// HoldingDrivers and WaitingDrivers are the part of Holding and of Waiting that are drivers.
+	HoldingDrivers, WaitingDrivers int32
 }
+
+// WaitsForDriver reports whether the pods of the application that are no drivers wait: a driver of it waits, for whatever reason, and none
+// holds resources. A driver that is being deleted starts nothing any more, so it does not count. An application of which no driver exists
+// waits for none.
+func (p Pods) WaitsForDriver() bool { return p.WaitingDrivers > 0 && p.HoldingDrivers == 0 }
 
 // Progresses reports whether more than the application's first pod comes to run: a pod that is no driver has a
 // node, or, if no driver is known, a second pod has one.
@@ -65,7 +73,9 @@ func StateOf(p Pods, s Start) State {
 		// Only an application that holds resources has passed the gate. Pods that are being deleted, such as
 		// an evicted driver, start nothing any more.
 		return Accepted
-	case !s.Gated || s.Single || s.Started || p.Progresses():
+	case !s.Gated && p.WaitsForDriver() && p.Holding > 0:
+		return Starting
+	case !s.Gated || s.Started || s.Single || p.Progresses():
 		return Running
 	}
 	return Starting

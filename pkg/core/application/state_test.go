@@ -12,13 +12,17 @@ func TestStateOf(t *testing.T) {
 		start Start
 		want  State
 	}{
-		"all wait":                                 {Pods{Waiting: 3}, gated, Accepted},
-		"a driver is on its way":                   {Pods{Holding: 1, Drivers: 1}, gated, Starting},
-		"a driver has a node":                      {Pods{Holding: 1, Bound: 1, BoundDrivers: 1, Drivers: 1}, gated, Starting},
-		"two drivers and nobody else":              {Pods{Holding: 2, Bound: 2, BoundDrivers: 2, Drivers: 2}, gated, Starting},
-		"an executor is on its way":                {Pods{Holding: 2, Bound: 1, BoundDrivers: 1, Drivers: 1}, gated, Starting},
-		"an executor has a node":                   {Pods{Holding: 2, Bound: 2, BoundDrivers: 1, Drivers: 1}, gated, Running},
-		"a worker has a node, its driver waits":    {Pods{Waiting: 1, Holding: 1, Bound: 1, Drivers: 1}, gated, Running},
+		"all wait":                              {Pods{Waiting: 3}, gated, Accepted},
+		"a driver is on its way":                {Pods{Holding: 1, Drivers: 1}, gated, Starting},
+		"a driver has a node":                   {Pods{Holding: 1, Bound: 1, BoundDrivers: 1, Drivers: 1}, gated, Starting},
+		"two drivers and nobody else":           {Pods{Holding: 2, Bound: 2, BoundDrivers: 2, Drivers: 2}, gated, Starting},
+		"an executor is on its way":             {Pods{Holding: 2, Bound: 1, BoundDrivers: 1, Drivers: 1}, gated, Starting},
+		"an executor has a node":                {Pods{Holding: 2, Bound: 2, BoundDrivers: 1, Drivers: 1}, gated, Running},
+		"a worker has a node, its driver waits": {Pods{Waiting: 1, Holding: 1, Bound: 1, Drivers: 1, WaitingDrivers: 1}, gated, Running},
+		"no gate: a worker, its driver waits":   {Pods{Waiting: 1, Holding: 1, Bound: 1, Drivers: 1, WaitingDrivers: 1}, Start{}, Starting},
+		"its driver ran, and a new one waits":   {Pods{Waiting: 1, Holding: 1, Bound: 1, Drivers: 1, WaitingDrivers: 1}, Start{Gated: true, Started: true}, Running},
+		"workers, one driver runs, one waits": {
+			Pods{Waiting: 1, Holding: 2, Bound: 2, BoundDrivers: 1, Drivers: 2, HoldingDrivers: 1, WaitingDrivers: 1}, gated, Running},
 		"an executor whose driver runs elsewhere":  {Pods{Holding: 1, Bound: 1, BoundExecutors: 1}, gated, Running},
 		"one pod without a role":                   {Pods{Holding: 1, Bound: 1}, gated, Starting},
 		"a second one is on its way":               {Pods{Holding: 2, Bound: 1}, gated, Starting},
@@ -38,6 +42,26 @@ func TestStateOf(t *testing.T) {
 	}
 	if got := fmt.Sprint(Accepted, Starting, Running, Completing, State(9)); got != "Accepted Starting Running Completing State(9)" {
 		t.Errorf("states print as %s", got)
+	}
+}
+
+func TestWaitsForDriver(t *testing.T) {
+	for name, c := range map[string]struct {
+		pods Pods
+		want bool
+	}{
+		"nothing":                             {Pods{}, false},
+		"no driver is known":                  {Pods{Waiting: 3}, false},
+		"the driver waits":                    {Pods{Waiting: 4, Drivers: 1, WaitingDrivers: 1}, true},
+		"the driver holds":                    {Pods{Waiting: 3, Holding: 1, Drivers: 1, HoldingDrivers: 1}, false},
+		"one of two drivers holds":            {Pods{Waiting: 4, Holding: 1, Drivers: 2, HoldingDrivers: 1, WaitingDrivers: 1}, false},
+		"the driver leaves":                   {Pods{Waiting: 3, Leaving: 1, Drivers: 1}, false},
+		"the driver leaves, a new one waits":  {Pods{Waiting: 4, Leaving: 1, Drivers: 2, WaitingDrivers: 1}, true},
+		"workers hold while the driver waits": {Pods{Waiting: 1, Holding: 3, Drivers: 1, WaitingDrivers: 1}, true},
+	} {
+		if got := c.pods.WaitsForDriver(); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
 	}
 }
 

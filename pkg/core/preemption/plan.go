@@ -136,7 +136,7 @@ func (p *planner) pay(c *Claim) Payment {
 	owed := false
 	for i := range units {
 		u := &units[i]
-		if p.broken[u.Gang] {
+		if p.broken[u.Gang] || u.After != "" && !p.placed[u.After] {
 			continue
 		}
 		p.chargeUnit(u, true)
@@ -266,7 +266,7 @@ func (p *planner) wanted(o *activeClaim, units []unit) int {
 	n := 0
 	for i := range units {
 		u := &units[i]
-		if len(u.pods) > 1 || u.pods[0].shape != units[0].pods[0].shape {
+		if len(u.pods) > 1 || u.pods[0].shape != units[0].pods[0].shape || u.After != "" && !p.placed[u.After] {
 			break
 		}
 		if i > 0 {

@@ -103,6 +103,8 @@ func (c *Claim) Exempts(v *Candidate) bool { return v.Replaces != 0 && c.Since <
 type Unit struct {
 	Pods []Claimant
 	Gang string // "" for a single pod
+	// After is the claimant without which the unit does not start: the driver of its application. "" for none.
+	After string
 }
 
 // Claimant is a waiting pod of a starved queue.

@@ -42,6 +42,9 @@ const (
 	// MaxDriverShare: with this driver, the drivers in Queue would use more than its part
 	// for drivers. Limit, Used and Asked are amounts of Resource.
 	MaxDriverShare Code = "MaxDriverShare"
+	// WaitingForDriver: the driver of the pod's application waits, and no other driver of it holds anything. Details
+	// are Driver.
+	WaitingForDriver Code = "WaitingForDriver"
 	// StateAware: the applications of Queue that are starting have reached its limit. Details are Start.
 	StateAware Code = "StateAware"
 	// PodGroupNotFound: the pod names a PodGroup that does not exist.
@@ -108,7 +111,7 @@ func Codes() []Code {
 	return []Code{
 		QueueNameInvalid, QueueNotFound, QueueNotLeaf, QueueNotReady, Terminating, QueueDeleted, MaxResources,
 		MaxPodResources, MaxRunningApplications, UserMaxRunningApplications, MaxDriverShare,
-		StateAware, PodGroupNotFound, GangIncomplete, GangTooLarge, GangWaitsForRoom, BehindGang, Parked, BackOff, SchedulingGate,
+		WaitingForDriver, StateAware, PodGroupNotFound, GangIncomplete, GangTooLarge, GangWaitsForRoom, BehindGang, Parked, BackOff, SchedulingGate,
 		WaitingForRoom, WaitingTurn,
 		ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, MaxPodResourcesRaised, Overcommitted, OverLimit,
 		BelowGuaranteed, BelowFairShare, SpecInvalid,
@@ -126,4 +129,12 @@ type Reason struct {
 	Used     int64   // amount of Resource that Queue uses
 	Asked    int64   // amount of Resource that the pod, its pod group or Queue asks for
 	Details  Details // what only this code says, of the type that belongs to it; nil for none
+}
+
+// Cause is the reason for which a pod waits in the end: that of its driver, if it waits with one.
+func (r Reason) Cause() Reason {
+	if d, ok := r.Details.(Driver); ok && d.Why.Code != "" {
+		return d.Why.Cause()
+	}
+	return r
 }

@@ -61,6 +61,12 @@ type Applications struct {
 	Running int64
 }
 
+// Driver are the details of WaitingForDriver.
+type Driver struct {
+	Pod string // the driver that goes first
+	Why Reason // for which it waits
+}
+
 // Start are the details of StateAware.
 type Start struct {
 	Next     string // the application that leaves Starting next; "" if none is known
@@ -141,6 +147,7 @@ func (FairResource) details() {}
 func (Gate) details()         {}
 func (Answer) details()       {}
 func (Applications) details() {}
+func (Driver) details()       {}
 func (Start) details()        {}
 func (Members) details()      {}
 func (Packing) details()      {}

@@ -35,6 +35,7 @@ var readsOf = map[reason.Code]reads{
 	reason.OverLimit:                  {limit: true, used: true},
 	reason.MaxRunningApplications:     {kinds: details(reason.Applications{})},
 	reason.UserMaxRunningApplications: {kinds: details(reason.Applications{})},
+	reason.WaitingForDriver:           {kinds: details(reason.Driver{})},
 	reason.StateAware:                 {kinds: details(reason.Start{})},
 	reason.PodGroupNotFound:           {group: true},
 	reason.GangIncomplete:             {group: true, kinds: details(reason.Members{})},
@@ -54,6 +55,10 @@ var readsOf = map[reason.Code]reads{
 func filled(kind reason.Details) reason.Details {
 	v := reflect.New(reflect.TypeOf(kind)).Elem()
 	for i := range v.NumField() {
+		if v.Field(i).Type() == reflect.TypeFor[reason.Reason]() {
+			v.Field(i).Set(reflect.ValueOf(reason.Reason{Code: reason.WaitingTurn, Queue: "root.other"}))
+			continue
+		}
 		if v.Field(i).Kind() == reflect.String {
 			v.Field(i).SetString(v.Type().Field(i).Name)
 			continue

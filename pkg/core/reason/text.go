@@ -43,9 +43,8 @@ func (r Reason) podText() string {
 	case UserMaxRunningApplications:
 		return "user " + As[Applications](r).User + " may run " + r.applicationsText() +
 			"; this one follows when one of them ends, or with a higher users.maxRunningApplications of queue " + r.Queue
-	case MaxDriverShare:
-		return "the drivers in queue " + r.Queue + " may use at most " + r.amount(r.Limit) + ": they use " + r.amount(r.Used) +
-			" and this driver asks for " + r.amount(r.Asked) + "; it waits until a driver ends, for a larger fair share, or for a higher maxDriverShare"
+	case MaxDriverShare, WaitingForDriver:
+		return r.driverText()
 	case StateAware:
 		return r.stateAwareText()
 	case PodGroupNotFound, GangIncomplete, GangTooLarge, GangWaitsForRoom, BehindGang:
@@ -67,6 +66,15 @@ func (r Reason) podText() string {
 		return "waits for its turn in queue " + r.Queue
 	}
 	return string(r.Code)
+}
+
+func (r Reason) driverText() string {
+	if r.Code == WaitingForDriver {
+		d := As[Driver](r)
+		return "waits with " + orElse(d.Pod, "another pod") + ", the driver of its application" + after(": ", d.Why.Text())
+	}
+	return "the drivers in queue " + r.Queue + " may use at most " + r.amount(r.Limit) + ": they use " + r.amount(r.Used) +
+		" and this driver asks for " + r.amount(r.Asked) + "; it waits until a driver ends, for a larger fair share, or for a higher maxDriverShare"
 }
 
 // queueText returns the sentences about a declared queue.

@@ -29,7 +29,7 @@ import (
 var now = time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
 
 // randomSet draws the objects of a small cluster in which everything that depends on an order of arrival may happen: queues that are
-// missing, that cannot be read, that were made under a queue with pods; labels that begin to matter; pods that are gated, foreign, ended.
+// missing, that cannot be read, that were made under a queue with pods; labels that begin to matter; pods that are gated, foreign, ended, drivers.
 func randomSet(t *rapid.T) *objects.Set {
 	s := &objects.Set{}
 	paths := []string{"root", "root.a", "root.a.x", "root.a.y", "root.b", "root.c"}
@@ -93,6 +93,7 @@ func randomPod(t *rapid.T, i int, queues []string, at func(string) metav1.Time) 
 		p.Labels["tier"] = rapid.SampledFrom([]string{"one", "two"}).Draw(t, "tier")
 		p.Labels["fairway.dev/queue"] = rapid.SampledFrom(queues).Draw(t, "queue")
 		p.Labels["fairway.dev/application"] = rapid.SampledFrom([]string{"x", "y"}).Draw(t, "application")
+		p.Labels["fairway.dev/role"] = rapid.SampledFrom([]string{"driver", "executor", ""}).Draw(t, "role")
 		if rapid.IntRange(0, 3).Draw(t, "undated") > 0 {
 			p.CreationTimestamp = at("created")
 		}

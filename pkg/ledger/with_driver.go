@@ -1,0 +1,186 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
+)
+
+// The other pods of an application wait with its driver (application.Pods.WaitsForDriver). That is done in two ways:
+//
+//   - Its driver may be released when its turn comes, or was tried and fitted nowhere. Then the application offers no lane but those of its drivers
+//     (orderBooks.lanesOf), until one is charged. So its other pods stay in their pod queues and are demand, as the driver is.
+//   - A rule blocks its driver: its size, a scheduling gate, its pod group. Then its other pods are blocked too (blockIn), and neither they nor the
+//     driver are demand, or make the application run. A limit on applications blocks all of them for itself.
+
+// appDrivers are the drivers of an application, in any state.
+type appDrivers struct {
+	all []*record // in no order that means anything
+	// stuck are those that a rule blocks which would block no other pod of the application.
+	stuck int32
+	// allStuck: some wait, all of those are stuck, and no other holds anything. Then the other pods are blocked.
+	allStuck bool
+	first    *record // the answer of firstWaiting; nil: it is to be looked for
+}
+
+// isStuck reports whether the pod is a driver that a rule blocks, other than a limit on applications or its back-off.
+func (r *record) isStuck() bool {
+	return r.Role == application.Driver && (r.state == Waiting || r.state == Parked) && !r.wants()
+}
+
+// join lists a driver that enters the application.
+func (d *appDrivers) join(r *record) {
+	if r.Role == application.Driver {
+		d.all = append(d.all, r)
+	}
+}
+
+// quit takes a driver off the list.
+func (d *appDrivers) quit(r *record) {
+	if r.Role == application.Driver {
+		i := slices.Index(d.all, r)
+		last := len(d.all) - 1
+		d.all[i], d.all[last] = d.all[last], nil
+		d.all = d.all[:last]
+		d.first = nil
+	}
+}
+
+// changed hears that a pod of the application has moved, or that something else blocks it.
+func (d *appDrivers) changed(r *record) {
+	if r.Role == application.Driver {
+		d.first = nil
+	}
+}
+
+// firstWaiting is the driver that goes first of those that wait: one that is not stuck before one that is, then in the order inside an application.
+// nil: none waits.
+func (d *appDrivers) firstWaiting() *record {
+	if d.first != nil {
+		return d.first
+	}
+	var first *record
+	for _, r := range d.all { // the first of all: order does not matter
+		if r.state.charged() {
+			continue
+		}
+		switch {
+		case first == nil, first.isStuck() && !r.isStuck(), first.isStuck() == r.isStuck() && compareInApp(r, first) < 0:
+			first = r
+		}
+	}
+	d.first = first
+	return first
+}
+
+// waitsWithDriver reports whether a pod of the class waits with the driver of the application.
+func (a *account) waitsWithDriver(c *class) bool { return !c.driver && a.podCounts.WaitsForDriver() }
+
+// driverLanes are the lanes of the application's pod queues that have drivers.
+func (a *account) driverLanes() (lanes book.Lanes) {
+	for i := range a.podQueues {
+		if c := a.podQueues[i].class; c.driver {
+			lanes |= c.lane.Set()
+		}
+	}
+	return lanes
+}
+
+// followDrivers has the other pods of an application judged again when all of its drivers become stuck, or are not any more.
+func (l *Ledger) followDrivers(app *account) {
+	d := &app.appDrivers
+	is := d.stuck > 0 && d.stuck == app.podCounts.WaitingDrivers && app.podCounts.WaitsForDriver()
+	if is == d.allStuck {
+		return
+	}
+	d.allStuck = is
+	for _, e := range app.members { // each for itself: order does not matter
+		if e.Role != application.Driver && (e.state == Waiting || e.state == Parked) {
+			l.effects.judgeLater(e.record)
+		}
+	}
+}
+
+// stuckDriver says whether a pod of the leaf is blocked because its drivers are. With which driver it waits, and why, is worked out when it is read: see
+// blockNow.
+func (r *record) stuckDriver(leaf *account) (reason.Reason, bool) {
+	app := leaf.apps[r.Application]
+	if r.Role == application.Driver || app == nil || !app.appDrivers.allStuck {
+		return reason.Reason{}, false
+	}
+	return reason.Reason{Code: reason.WaitingForDriver, Queue: string(leaf.path)}, true
+}
+
+// withDriver is the reason for which the other pods of a driver's application wait.
+func withDriver(driver *record, why reason.Reason) reason.Reason {
+	return reason.Reason{Code: reason.WaitingForDriver, Queue: why.Queue, Details: reason.Driver{Pod: driver.Name, Why: why}}
+}
+
+// limitOnDriver says which limit stops the driver with which a pod of the class waits; false: it waits with none, or no limit stops that one. Where both
+// are of one pod group, what stops the group stops both.
+func (l *Ledger) limitOnDriver(app *account, c *class) (reason.Reason, bool) {
+	if !app.waitsWithDriver(c) {
+		return reason.Reason{}, false
+	}
+	driver := app.appDrivers.firstWaiting()
+	switch {
+	case driver.isStuck():
+		return withDriver(driver, l.blockNow(driver)), true
+	case driver.state != Waiting:
+		return reason.Reason{}, false
+	}
+	why, limited := l.limitOn(app, driver.class)
+	if limited && (why.Code == reason.MaxDriverShare || !c.group.startsTogether() || driver.group != c.group) {
+		return withDriver(driver, why), true
+	}
+	return why, limited
+}
+
+// waitsFor says with which driver a pod waits that no limit stops; false: with none.
+func (l *Ledger) waitsFor(r *record) (reason.Reason, bool) {
+	if !r.app.waitsWithDriver(r.class) {
+		return reason.Reason{}, false
+	}
+	driver := r.app.appDrivers.firstWaiting()
+	if r.group.startsTogether() && driver.group == r.group {
+		return reason.Reason{}, false // they start together
+	}
+	if driver.state == Parked {
+		return withDriver(driver, l.nodes.noRoom(driver)), true
+	}
+	return withDriver(driver, l.why(driver)), true
+}
+
+// lacksDriver reports whether one of these pods of a group waits with a driver that is not among those before it.
+func lacksDriver(pods []*record) bool {
+	for i, r := range pods {
+		if r.app.waitsWithDriver(r.class) && !slices.ContainsFunc(pods[:i], func(o *record) bool { return o.app == r.app && o.class.driver }) {
+			return true
+		}
+	}
+	return false
+}
+
+// leads reports whether other pods of the application wait with this one.
+func (r *record) leads() bool { return r.class.driver && r.app.podCounts.WaitsForDriver() }
+
+// behindDrivers is what applications of a leaf that wait for their drivers ask for beside these, as far as it is demand.
+func (a *account) behindDrivers() resource.List {
+	var sum resource.Sum
+	for _, app := range a.apps { // a sum: order does not matter
+		if !app.counted || !app.podCounts.WaitsForDriver() {
+			continue
+		}
+		sum.AddSum(&app.demand)
+		sum.SubSum(&app.usage)
+		for _, r := range app.appDrivers.all {
+			if !r.state.charged() && r.footprint().demands {
+				sum.Sub(r.Request)
+			}
+		}
+	}
+	return sum.List()
+}
