@@ -29,10 +29,69 @@ func (a *account) driverShare() int64 {
 	return limit.DefaultDriverShare
 }
 
+// startsAlone: no driver runs in the leaf of this one, so it may start, whatever its size. An application that starts as a group may start with all of its
+// drivers.
+func (r *record) startsAlone() bool { return r.leaf.driverPods == 0 || r.startsWithTheFirst() }
+
+// startsWithTheFirst: the only drivers that are charged in the leaf are those with which this driver starts at once.
+func (r *record) startsWithTheFirst() bool {
+	if r.Role != application.Driver || !r.group.startsTogether() {
+		return false
+	}
+	with := 0
+	for _, o := range r.app.appDrivers.all { // a sum: order does not matter
+		with += btoi(o.group == r.group && o.state.charged())
+	}
+	return with > 0 && with == r.leaf.driverPods
+}
+
+// groupDriversTooMany says in which leaf the drivers that start with a group are too many.
+func (l *Ledger) groupDriversTooMany(g *group) (reason.Reason, bool) {
+	var used map[*account]*resource.Sum // what drivers use, by leaf
+	var first map[*account]*account     // whose drivers are the first
+	pods := g.asksForRoom()
+	for _, r := range pods {
+		if !r.class.driver {
+			continue
+		}
+		if used == nil {
+			used, first = map[*account]*resource.Sum{}, map[*account]*account{}
+		}
+		if used[r.leaf] == nil {
+			used[r.leaf] = &resource.Sum{}
+			used[r.leaf].AddSum(&r.leaf.drivers)
+			if r.leaf.driverPods == 0 || r.startsWithTheFirst() {
+				first[r.leaf] = r.app
+			}
+		}
+		d := l.shares.driversOf(r.leaf)
+		d.Usage, d.Idle = used[r.leaf], first[r.leaf] == r.app
+		if why, over := limit.MaxDriverShare(d, r.Request); over {
+			return forAllDrivers(why, r, pods), true
+		}
+		used[r.leaf].Add(r.Request)
+	}
+	return reason.Reason{}, false
+}
+
+// forAllDrivers is the reason for which a driver is one too many, in the numbers of all drivers that start with it.
+func forAllDrivers(why reason.Reason, r *record, pods []*record) reason.Reason {
+	var asked int64
+	for _, o := range pods { // a sum: order does not matter
+		if o.class.driver && o.leaf == r.leaf {
+			asked = resource.SatAdd(asked, o.Request.Get(why.Resource))
+		}
+	}
+	if asked > why.Asked {
+		why.PodGroup, why.Used, why.Asked = r.group.Key, r.leaf.drivers.Get(why.Resource), asked
+	}
+	return why
+}
+
 // driverTooMany says whether a charged driver is one too many by now. One that was released where no driver ran is not, whatever was
 // released after it: else a driver larger than its part would lose its turn to every one that follows it.
 func (s *shares) driverTooMany(r *record) (reason.Reason, bool) {
-	if r.Role != application.Driver || r.alone || r.leaf.driverPods == 1 || !r.leaf.limitsDrivers() {
+	if r.Role != application.Driver || r.alone || r.leaf.driverPods == 1 || !r.leaf.limitsDrivers() || r.startsWithTheFirst() {
 		return reason.Reason{}, false
 	}
 	var others resource.Sum

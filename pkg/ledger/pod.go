@@ -108,7 +108,7 @@ type record struct {
 	since        int64  // when it entered its state
 	state        State
 	conditionDue bool // its condition may have to change
-	alone        bool // no driver ran in its leaf at its last release
+	alone        bool // no driver ran in its leaf at its last release, but those with which it starts
 	again        bool // it was released before its last release
 	inherited    bool // another process wrote the condition that it shows
 	doubtful     bool // its last failure was one to bind it, its first in a row

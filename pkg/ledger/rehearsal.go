@@ -124,7 +124,7 @@ func (h *Rehearsal) Next(roomy, tell bool) (Charge, bool) {
 		c.Decisions = h.decisions(r)
 		h.group, h.places = group, places
 	}
-	r.alone = r.leaf.driverPods == 0
+	r.alone = r.startsAlone()
 	l.set(r, r.leaf, Released, reason.Reason{})
 	l.settleApplications()
 	l.nodes.assume(r, place)

@@ -54,7 +54,7 @@ func (l *Ledger) Choose(now int64) (Release, bool) {
 // charge charges a pod and stamps its ticket.
 func (l *Ledger) charge(r *record, now int64) Release {
 	l.window.stamp(r)
-	r.alone = r.leaf.driverPods == 0
+	r.alone = r.startsAlone()
 	l.step(r, now, r.leaf, Released, reason.Reason{})
 	r.class.Release(now)
 	return r.released()

@@ -165,6 +165,16 @@ func (w *treeWalk) stopsNow(r *record) bool {
 	return r.app.waitsWithDriver(r.class) || w.stopsOnPath(r.app, r.class) || r.app.atGate && !r.app.parent.gateIsOpen()
 }
 
+// stopsButForDrivers is stopsNow without the part for drivers.
+func (w *treeWalk) stopsButForDrivers(r *record) bool {
+	for a := r.app; a != nil && a != w.ceiling; a = a.parent {
+		if a.exceedsMax(r.class.request) {
+			return true
+		}
+	}
+	return r.app.atGate && !r.app.parent.gateIsOpen()
+}
+
 // refreshStale looks again at the leaf that misled the walk, if one did.
 func (w *treeWalk) refreshStale() {
 	if leaf := w.stale; leaf != nil {

@@ -117,11 +117,11 @@ func (t *trial) all(g *group) bool {
 	return true
 }
 
-// release charges the pods one after the other; false, and none is charged: a limit or a gate stops one of them.
+// release charges the pods of a group one after the other; false, and none is charged: a limit or a gate stops one of them.
 func (t *trial) release(pods []*record) bool {
 	at := len(t.before)
 	for _, r := range pods {
-		if t.ledger.walk.stopsNow(r) {
+		if w := &t.ledger.walk; w.stopsNow(r) && (!r.startsWithTheFirst() || w.stopsButForDrivers(r)) {
 			t.takeBack(at)
 			return false
 		}

@@ -53,6 +53,9 @@ func (l *Ledger) limitOn(app *account, c *class) (reason.Reason, bool) {
 	if why, stopped := c.group.stoppedBy(string(app.path), l.walk.ceiling); stopped {
 		return why, true
 	}
+	if why, over := l.groupDriversTooMany(c.group); over {
+		return why, true
+	}
 	for a := app.parent; a != nil; a = a.parent {
 		if !a.stops(c, &l.shares) {
 			continue

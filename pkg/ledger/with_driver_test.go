@@ -109,3 +109,39 @@ func TestPodsAreToldWithWhichDriverTheyWait(t *testing.T) {
 	f.run("d2", "w2")
 	survey("d2", "w2")
 }
+
+// Half of 100 cpu is for drivers, and the two of this gang ask for 80. One application may always start, so they do where no driver runs; also the rest of
+// them, after a restart that found one bound. Where another driver runs they wait, with the reason.
+func TestAGangStartsWithAllOfItsDrivers(t *testing.T) {
+	grouped := func(p *Pod) { p.PodGroup = "default/g" }
+	for name, c := range map[string]struct {
+		other, bound bool
+		want         []UID
+	}{
+		"no driver runs":      {false, false, []UID{"d1", "d2", "w"}},
+		"one of them runs":    {false, true, []UID{"d2", "w"}},
+		"another driver runs": {true, false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, Options{})
+			f.declare("root.a")
+			f.ObservePodGroup(PodGroup{Key: "default/g", MinMember: 3})
+			if c.other {
+				f.pod("other", "a", driver, ofClass("other"), boundTo("node"))
+			}
+			f.pod("w", "a", executor, in("g"), grouped, ofClass("w"), at(0))
+			f.pod("d1", "a", driver, in("g"), grouped, asks(40, 4), ofClass("d"), at(1))
+			f.pod("d2", "a", driver, in("g"), grouped, asks(40, 4), ofClass("d"), at(2))
+			if c.bound {
+				f.bindAll("d1")
+			}
+			f.wantPods(f.choose(), c.want...)
+			f.reserve(c.want...)
+			if c.other {
+				f.wantWhy("d1", "MaxDriverShare root.a 1000/50000+80000")
+				f.forget("other")
+				f.wantPods(f.choose(), "d1", "d2", "w")
+			}
+		})
+	}
+}

@@ -99,9 +99,6 @@ func (s *atOnce) make(name, leaf string, cpus int64, nodes int) *madeAtOnce {
 	driver, workers := 1+s.rng.Int64N(cpus/2), 1+s.rng.IntN(6)
 	drivers := []int{0, 1, 1, 1, 1, 2}[s.rng.IntN(6)]
 	grouped := s.rng.IntN(4)
-	if grouped == 0 {
-		drivers = min(drivers, 1) // two at once may be more than the part for drivers
-	}
 	if whole := int64(drivers)*driver + int64(workers); grouped < 2 && whole <= cpus*int64(nodes)/2 {
 		a.group = "default/" + name
 	}

@@ -204,7 +204,7 @@ func (g gate) Admit(uid ledger.UID) {
 	p.alone = true
 	w.charge(p, home(&now))
 	for _, o := range w.pods {
-		p.alone = p.alone && (o == p || o.charged != p.charged || w.known.pods[o.UID].Role != application.Driver)
+		p.alone = p.alone && (o == p || o.charged != p.charged || w.known.pods[o.UID].Role != application.Driver || w.startTogether(p, o))
 	}
 	w.auditLimits(p, "released")
 	w.auditStart(p)
@@ -230,4 +230,10 @@ func (g gate) Withdraw(uid ledger.UID) {
 	p.delivered = false
 	w.charge(p, "")
 	w.kubeDelete(p) // also one that the failure handler has put back since it was taken out
+}
+
+// startTogether: they are of one application, and of one group of more than one pod.
+func (w *World) startTogether(p, o *pod) bool {
+	a, b := w.known.pods[p.UID], w.known.pods[o.UID]
+	return a.PodGroup != "" && a.PodGroup == b.PodGroup && a.Application == b.Application && w.known.groups[a.PodGroup].MinMember > 1
 }

@@ -39,8 +39,8 @@ const (
 	// UserMaxRunningApplications: the applications of a user have reached the limit per user. Details are
 	// Applications; Queue states the limit.
 	UserMaxRunningApplications Code = "UserMaxRunningApplications"
-	// MaxDriverShare: with this driver, the drivers in Queue would use more than its part
-	// for drivers. Limit, Used and Asked are amounts of Resource.
+	// MaxDriverShare: with this driver, or with those that start as PodGroup, the drivers in Queue would use
+	// more than its part for drivers. Limit, Used and Asked are amounts of Resource.
 	MaxDriverShare Code = "MaxDriverShare"
 	// WaitingForDriver: the driver of the pod's application waits, and no other driver of it holds anything. Details
 	// are Driver.

@@ -31,7 +31,7 @@ var readsOf = map[reason.Code]reads{
 	reason.BackOff:                    {group: true},
 	reason.MaxResources:               {limit: true, used: true, asked: true, group: true},
 	reason.MaxPodResources:            {limit: true, asked: true},
-	reason.MaxDriverShare:             {limit: true, used: true, asked: true},
+	reason.MaxDriverShare:             {limit: true, used: true, asked: true, group: true},
 	reason.OverLimit:                  {limit: true, used: true},
 	reason.MaxRunningApplications:     {kinds: details(reason.Applications{})},
 	reason.UserMaxRunningApplications: {kinds: details(reason.Applications{})},

@@ -73,8 +73,12 @@ func (r Reason) driverText() string {
 		d := As[Driver](r)
 		return "waits with " + orElse(d.Pod, "another pod") + ", the driver of its application" + after(": ", d.Why.Text())
 	}
-	return "the drivers in queue " + r.Queue + " may use at most " + r.amount(r.Limit) + ": they use " + r.amount(r.Used) +
-		" and this driver asks for " + r.amount(r.Asked) + "; it waits until a driver ends, for a larger fair share, or for a higher maxDriverShare"
+	asks := " and this driver asks for " + r.amount(r.Asked) + "; it waits"
+	if r.PodGroup != "" {
+		asks = " and those of pod group " + r.PodGroup + " ask for " + r.amount(r.Asked) + "; they wait"
+	}
+	return "the drivers in queue " + r.Queue + " may use at most " + r.amount(r.Limit) + ": they use " + r.amount(r.Used) + asks +
+		" until a driver ends, for a larger fair share, or for a higher maxDriverShare"
 }
 
 // queueText returns the sentences about a declared queue.
