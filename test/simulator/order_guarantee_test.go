@@ -194,7 +194,7 @@ func (j *guaranteeJudge) part(q *sibling) (least *big.Rat, lacks size) {
 func (j *guaranteeJudge) has(q *sibling, asking []size) bool {
 	return slices.ContainsFunc(q.pods, func(uid ledger.UID) bool {
 		p := j.pods[uid]
-		return j.waiting[uid] && asks(p, asking) && j.admits(home(&p), sizeOf(p.Request)) && j.fitsSomewhere(p)
+		return j.waiting[uid] && !j.waitsForDriver(p) && asks(p, asking) && j.admits(home(&p), sizeOf(p.Request)) && j.fitsSomewhere(p)
 	})
 }
 
