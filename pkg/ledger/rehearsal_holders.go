@@ -1,0 +1,70 @@
+package ledger
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// Holder is an application and what it holds.
+type Holder struct {
+	Queue       queue.Path
+	Application string
+	User        string
+	Amount      int64 // of the resource asked about
+	Pods        int   // bound
+}
+
+// Holders returns the applications in the queue and below it that hold most of a resource, at most n; without a resource, those that
+// may run, the oldest first.
+func (h *Rehearsal) Holders(below queue.Path, name resource.Name, n int) []Holder {
+	l := h.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settleAll()
+	type held struct {
+		app    *account
+		amount int64
+	}
+	var all []held
+	top := l.queues.accounts[below]
+	for _, q := range l.queues.Nodes {
+		leaf := l.queues.accounts[q.Path]
+		if top == nil || !leaf.isUnder(top) {
+			continue
+		}
+		for _, app := range leaf.apps { // sorted below
+			if amount := app.usage.Get(name); name == "" && app.slot.Runs || amount > 0 {
+				all = append(all, held{app, amount})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b held) int {
+		return cmp.Or(cmp.Compare(b.amount, a.amount), bySubmission(a.app, b.app))
+	})
+	hs := make([]Holder, 0, min(n, len(all)))
+	for _, e := range all[:min(n, len(all))] {
+		hs = append(hs, Holder{Queue: e.app.path, Application: e.app.slot.Name, User: e.app.slot.User, Amount: e.amount, Pods: e.app.running})
+	}
+	return hs
+}
+
+// Starting returns the applications that are starting in a leaf, at most n, in the order in which they leave that state at the latest.
+func (h *Rehearsal) Starting(leaf queue.Path, n int) []Holder {
+	l := h.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settleAll()
+	a := l.queues.accounts[leaf]
+	if a == nil {
+		return nil
+	}
+	all := slices.SortedFunc(slices.Values(a.starting), leavesFirst)
+	hs := make([]Holder, 0, min(n, len(all)))
+	for _, app := range all[:min(n, len(all))] {
+		hs = append(hs, Holder{Queue: app.path, Application: app.slot.Name, User: app.slot.User, Pods: app.running})
+	}
+	return hs
+}
