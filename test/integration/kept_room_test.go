@@ -62,6 +62,9 @@ func (c *cores) now() (running, waiting int64) {
 func TestNoNodesAreEmptiedForAGroupThatIsOwedNothing(t *testing.T) {
 	const nodes, perNode, ofGroup, more = 20, 32, 30, 1279
 	const all = nodes * perNode
+	if !*long {
+		t.Skip("takes minutes: make test-long; test/scenarios/kept_room.txt and the siege in test/simulator have the rule")
+	}
 	w := newWorld(t, nodes, fmt.Sprint(perNode), "128Gi")
 	w.queue("root.busy")
 	w.queue("root.greedy weight=0.001")
