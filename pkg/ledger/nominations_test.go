@@ -381,3 +381,21 @@ func TestAPlaceThatLiesIdleIsGivenBack(t *testing.T) {
 		t.Error("its room lies idle")
 	}
 }
+
+// The room of a parked pod that kube-scheduler nominated comes free. That room is taken by its own nomination, so no hint of kube-scheduler's need say so.
+func TestAParkedPodIsTriedOnceTheRoomOfItsNominationIsThere(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a")
+	f.declare("root.b")
+	f.pod("low", "b", boundTo("node"), asks(100, 400))
+	f.pod("high", "a", asks(50, 200))
+	f.probe("high")
+	f.edit("high", nominated)
+	f.PendingActions(f.now)
+	f.wantPods(f.TakeWoken(f.now))
+	f.forget("low")
+	f.PendingActions(f.now)
+	f.wantPods(f.TakeWoken(f.now), "high")
+	f.wantPods(f.choose(), "high")
+	f.sound()
+}
