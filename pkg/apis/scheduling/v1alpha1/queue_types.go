@@ -333,8 +333,8 @@ type ApplicationCounts struct {
 	// +optional
 	Pending int32 `json:"pending"`
 
-	// Applications that are Starting: in queues with policy StateAware, and
-	// those whose driver waits while other pods run.
+	// Applications that are Starting: in queues with policy StateAware, and those
+	// whose driver waits while other pods run.
 	//
 	// +optional
 	Starting int32 `json:"starting"`
