@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"math/big"
 	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
@@ -78,7 +77,7 @@ func (w *World) withheldFrom() queue.Path {
 	charges := w.charges()
 	above := func(q queue.Path, usage size) int {
 		rule := states[q.Parent()].Spec.Rule()
-		return dominantPart(rule, total, usage).Cmp(dominantPart(rule, total, sizeOf(states[q].FairShare)))
+		return partOf(rule, total, usage).Cmp(partOf(rule, total, sizeOf(states[q].FairShare)))
 	}
 	rehearsal := w.Ledger.Rehearse()
 	var waiting []ledger.Pod
@@ -139,22 +138,4 @@ func (w *World) roomsKept() (rooms []room) {
 		}
 	}
 	return rooms
-}
-
-// dominantPart is the largest part of the cluster that counts.
-func dominantPart(rule queue.Rule, total, s size) *big.Rat {
-	most := new(big.Rat)
-	for i, n := range resources {
-		if s[i] <= 0 || !rule.Counts(n) {
-			continue
-		}
-		part := big.NewRat(1<<62, 1) // of nothing
-		if total[i] > 0 {
-			part = big.NewRat(s[i], total[i])
-		}
-		if part.Cmp(most) > 0 {
-			most = part
-		}
-	}
-	return most
 }
