@@ -40,8 +40,9 @@ const (
 
 // Reasons of events about plans, on Queues.
 const (
-	reasonPlanned = "PreemptionPlanned"
-	reasonRefused = "PreemptionPlanRefused"
+	reasonPlanned  = "PreemptionPlanned"
+	reasonDeclined = "PreemptionDeclined"
+	reasonRefused  = "PreemptionPlanRefused"
 )
 
 // planner plans preemption in a goroutine of its own: an attempt of a pod never waits for a plan.
@@ -64,10 +65,11 @@ type planner struct {
 	reported map[claimed]int64 // for each claim that an event reported, since when its queue had been below
 }
 
-// claimed identifies a claim while it is open.
+// claimed identifies a claim while it is open, and that it was declined.
 type claimed struct {
-	queue queue.Path
-	kind  preemption.Kind
+	queue    queue.Path
+	kind     preemption.Kind
+	declined bool
 }
 
 // buildPlanner builds what answers whether a pod would fit. It requests informers, so it must run before they
@@ -211,18 +213,21 @@ func (p *planner) refuse(why string) {
 	p.event(string(queue.Root), corev1.EventTypeWarning, reasonRefused, planAction, reason.PlanRefused(why))
 }
 
-// tell sends one event for each claim for which the plan found nodes.
+// tell sends one event for each claim for which the plan found nodes, and one for each that ends since nobody may pay it.
 func (p *planner) tell(w preemption.World, plan preemption.Plan) {
-	named := func(c *preemption.Claim) claimed { return claimed{w.Queues[c.Queue].Path, c.Kind} }
 	open := map[claimed]bool{}
 	for i := range plan.Claims {
 		c := &plan.Claims[i]
-		is := named(&c.Claim)
+		is := claimed{w.Queues[c.Queue].Path, c.Kind, c.Declined() && !w.Settings.ObserveOnly} // else it stays open
 		open[is] = true
-		if len(c.Nominations) == 0 || p.reported[is] == c.Since {
+		if len(c.Nominations) == 0 && !is.declined || p.reported[is] == c.Since {
 			continue
 		}
 		p.reported[is] = c.Since
+		if is.declined {
+			p.event(string(is.queue), corev1.EventTypeWarning, reasonDeclined, planAction, reason.Unpaid{Why: c.Unpaid, Queue: string(is.queue), Left: c.Owed}.Text())
+			continue
+		}
 		p.event(string(is.queue), corev1.EventTypeNormal, reasonPlanned, planAction, planned(w, plan, c, p.now()))
 	}
 	for is := range p.reported { // each on its own: order does not matter

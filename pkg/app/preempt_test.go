@@ -144,6 +144,31 @@ func TestObserveOnlySaysSo(t *testing.T) {
 	p.wantEvents(plannedTwo + "120 pod-seconds; observeOnly: none of them is") // one event per claim
 }
 
+// All that busy has above its share is ignored, so the claim ends. An event says so, once while it lasts.
+func TestAClaimThatNobodyMayPayEndsWithItsReason(t *testing.T) {
+	p := newPlanning(t, func(s *queue.Spec) { s.Preemption.MaxIgnoredOverCapacity = queue.AtMost(1000) })
+	p.later(time.Minute)
+	p.wantVictims()
+	said := "root.idle uid-of-root.idle Warning PreemptionDeclined Planning: root.idle is still owed 2 cpu, and every queue that has more than its fair share " +
+		"has so little more that it is ignored (preemption.maxIgnoredOverCapacity in Queue root); the claim ends, and opens again after its timeout if the queue is still below"
+	p.wantEvents(said)
+	for _, q := range p.ledger.Snapshot().Queues {
+		if s := q.Starvation; q.Path == "root.idle" && (s.Claiming || s.FairShareDeclined != p.at || s.FairShareDue != p.at+int64(time.Minute)) {
+			t.Errorf("at %d its starvation is %+v", p.at, s)
+		}
+	}
+	made := p.adoptions
+	p.later(59 * time.Second)
+	if p.adoptions != made {
+		t.Error("a plan is made while no claim is open")
+	}
+	p.later(time.Second)
+	if p.adoptions != made+1 {
+		t.Error("the claim does not open again")
+	}
+	p.wantEvents(said)
+}
+
 func TestAPlanThatBreaksARuleIsNotAdopted(t *testing.T) {
 	checked := 0
 	p := newPlanning(t, nil)

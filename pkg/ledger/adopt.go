@@ -23,9 +23,13 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 		l.rounds.plannedAsOf = l.version + 1
 		return 0
 	}
-	l.rounds.planned(plan)
+	l.rounds.planned(plan, !w.Queues[0].Announced.IsZero())
 	for _, payment := range plan.Claims {
 		a := l.queues.accounts[w.Queues[payment.Claim.Queue].Path]
+		if a != nil && a.starving != nil && payment.Declined() {
+			a.starving.decline(payment.Kind, payment.Since, now)
+			l.version++
+		}
 		for _, u := range payment.Units {
 			planned := nominationsOf(payment.Nominations, u)
 			if len(planned) == 0 {

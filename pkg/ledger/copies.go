@@ -26,9 +26,11 @@ type coming struct {
 }
 
 type leavingPod struct {
-	uid     string
-	queue   int // -1 for none
-	request resource.List
+	uid         string
+	queue       int // -1 for none
+	application string
+	request     resource.List
+	victim      bool // of a round of this process
 }
 
 // copyForPlan returns a node as plans see it. Nothing is copied again that has not changed.
@@ -49,9 +51,9 @@ func (e *node) copyForPlan(tree *queueTree, now int64) *copiedNode {
 		case leaving || r.victim != nil:
 			stay.Sub(r.Request)
 			pods--
-			gone := leavingPod{string(r.UID), -1, r.Request}
+			gone := leavingPod{uid: string(r.UID), queue: -1, request: r.Request, victim: r.victim != nil}
 			if r.leaf != nil {
-				gone.queue = r.leaf.ordinal - 1
+				gone.queue, gone.application = r.leaf.ordinal-1, r.app.slot.Name
 			}
 			c.leaving = append(c.leaving, gone)
 		case r.mayGo(tree.root, now):
@@ -78,8 +80,8 @@ func (r *record) mayGo(root *account, now int64) bool {
 
 func (r *record) candidate() preemption.Candidate {
 	c := preemption.Candidate{
-		UID: string(r.UID), Queue: r.leaf.ordinal - 1, Request: r.Request, Priority: r.Priority, Driver: r.Role == application.Driver,
-		Bound: r.Bound, Announced: r.Announced != 0, Replaces: r.replacement.At,
+		UID: string(r.UID), Queue: r.leaf.ordinal - 1, Application: r.app.slot.Name, Request: r.Request, Priority: r.Priority,
+		Driver: r.Role == application.Driver, Bound: r.Bound, Announced: r.Announced != 0, Replaces: r.replacement.At,
 	}
 	if r.inGangOfSeveral() {
 		c.Gang = r.group.Key

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -44,6 +45,7 @@ func TestTheAttemptOfAPodRequestsARound(t *testing.T) {
 			f.declare("root.sometimes-busy", weight(3), fairShareTimeout(60), maximum(amounts(1, 400)))
 		}},
 		"after a round that nominated nobody":         {then: func(f *fixture) { f.rounds.pace.Vain = 1 }},
+		"while all that a round may take still runs":  {then: func(f *fixture) { f.rounds.pace.Waits = true }},
 		"after a round that left something to others": {then: func(f *fixture) { f.rounds.pace.Rest = true }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -81,6 +83,58 @@ func TestTheAttemptOfAPodRequestsARound(t *testing.T) {
 				t.Error("another is due without another attempt")
 			}
 		})
+	}
+}
+
+// A round pays 6 of the 65 cpu that are owed (a tenth), and the pods that pay it are announced. As long as they run, attempts of other pods
+// find nothing more to take: one round sees that, and no further one is requested. When they are gone, the next round comes.
+func TestAttemptsRequestNoRoundWhileTheVictimsOfTheLastStillRun(t *testing.T) {
+	f := scenarioA(t)
+	f.declare("root", func(d *queue.Declaration) { d.Spec.Preemption.NaturalTerminationFactor = queue.AtMost(100) })
+	round := func() int {
+		w, ok := f.Preemption(f.now)
+		if !ok {
+			t.Fatal("no claim is open")
+		}
+		plan := preemption.Make(w, f.Feasibility(w))
+		f.Adopt(w, plan, f.now)
+		f.sound()
+		return len(plan.Victims)
+	}
+	f.now += 60 * sec
+	if !f.clocks() || round() != 6 {
+		t.Fatal("the first round does not take 6 pods")
+	}
+	for _, v := range f.PendingActions(f.now).Announce {
+		f.announce(v.UID)
+	}
+	f.TakeWoken(f.now)
+	made := 0
+	for i := range 9 { // attempts for 9 seconds
+		f.now += sec
+		uid := UID(fmt.Sprint("large-", i))
+		f.pod(uid, "sometimes-busy", ofClass(string(uid)), asks(2, 4))
+		f.attempts(uid, func() {})
+		if f.clocks() {
+			made++
+			if n := round(); n != 0 {
+				t.Errorf("%d pods are to go beside those of the first round", n)
+			}
+		}
+	}
+	if made < 1 || made > 4 { // the first is requested, the others come after the interval of 3 seconds
+		t.Errorf("%d rounds were made for 9 attempts", made)
+	}
+	for _, v := range f.Victims() {
+		f.forget(v.UID)
+	}
+	f.TakeWoken(f.now)
+	for next := f.choose(); len(next) > 0; next = f.choose() {
+		f.bind(next...)
+	}
+	f.now += 3 * sec
+	if !f.clocks() || round() == 0 {
+		t.Error("the victims are gone, and no round takes others")
 	}
 }
 

@@ -26,6 +26,7 @@ func (l *Ledger) WhatPreemption(now int64) preemption.World {
 func (l *Ledger) preemptionWorld(now int64, all bool) (preemption.World, bool) {
 	w, cached, coming, ok := l.copyForPreemption(now, all)
 	// Outside the lock: the copy of a node is never changed.
+	w.SortApplications()
 	usage := make([]resource.Sum, len(w.Queues))
 	for i := range w.Queues {
 		usage[i].Add(w.Queues[i].Usage)
@@ -41,6 +42,12 @@ func (l *Ledger) preemptionWorld(now int64, all bool) (preemption.World, bool) {
 			}
 			for q := r.queue; q >= 0; q = w.Queues[q].Parent {
 				usage[q].Sub(r.request)
+				if r.victim {
+					w.Queues[q].Announced = w.Queues[q].Announced.Add(r.request)
+				}
+			}
+			if a, ok := w.ApplicationOf(r.queue, r.application); ok {
+				a.Usage = a.Usage.Sub(r.request)
 			}
 		}
 	}
@@ -78,6 +85,7 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 	for i, n := range l.queues.Nodes {
 		w.Queues = append(w.Queues, l.preemptionQueue(i, n, held))
 	}
+	w.Applications = l.queues.mayLosePods(w.Queues, w.Total)
 	if !all {
 		l.evictions.memory.lookAtShares(w.Queues, l.pods)
 	}
@@ -94,6 +102,11 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 		for a := r.leaf; a != nil; a = a.parent {
 			q := &w.Queues[a.ordinal-1]
 			q.Usage = q.Usage.Add(r.Request)
+		}
+		for i := range w.Claims {
+			if c := &w.Claims[i]; w.Queues[c.Queue].Path.Contains(r.leaf.path) {
+				c.Coming = c.Coming.Add(r.Request)
+			}
 		}
 		placed = append(placed, coming{preemption.Nomination{UID: string(r.UID), Queue: r.leaf.ordinal - 1}, r.nomination.node.Name})
 	}
@@ -150,10 +163,30 @@ func (l *Ledger) preemptionQueue(i int, n queue.Node, held heldBack) preemption.
 	a := l.queues.accounts[n.Path]
 	q := preemption.Queue{
 		Path: n.Path, Parent: n.Parent, Rule: n.Spec.Rule(), Entitlement: l.shares.of(a), Usage: a.usage.List(), Demand: a.claimable(held), Max: n.Spec.Max,
-		Weight: n.Spec.Weight, Guaranteed: n.Spec.Guaranteed, Active: a.active(), Preemptible: !a.preemption.NotPreemptible,
+		Weight: n.Spec.Weight, Guaranteed: n.Spec.Guaranteed, Active: a.active(), Preemptible: !a.preemption.NotPreemptible, Inside: n.Spec.Rule(),
 	}
 	if i > 0 {
 		q.Rule = a.parent.spec.Rule()
 	}
 	return q
+}
+
+// mayLosePods are the applications of the leaves that have more than they are entitled to, in no order. The order of their leaf says which
+// of them loses pods first.
+func (t *queueTree) mayLosePods(queues []preemption.Queue, total resource.List) (all []preemption.Application) {
+	for i := range queues {
+		q := &queues[i]
+		leaf := t.accounts[q.Path]
+		if len(leaf.apps) < 2 || !q.Preemptible || preemption.CompareDominant(q.Rule, total, q.Usage, q.Entitlement) <= 0 {
+			continue
+		}
+		for _, app := range leaf.apps { // order does not matter: they are sorted when they are used
+			if usage := app.usage.List(); !usage.IsZero() {
+				all = append(all, preemption.Application{
+					Queue: i, Name: app.slot.Name, Usage: usage, Priority: app.priority, Submitted: app.slot.Submitted,
+				})
+			}
+		}
+	}
+	return all
 }

@@ -63,7 +63,7 @@ func (l *Ledger) restoreNominations() {
 // storedClocks are the clocks of a queue as its status has them.
 func (t *queueTree) storedClocks(p queue.Path) (stored [len(kinds)]preemption.ClockMemory) {
 	m := t.declared[p].Memory
-	stored[preemption.BelowGuaranteed] = preemption.ClockMemory{Since: m.BelowGuaranteedSince}
-	stored[preemption.BelowFairShare] = preemption.ClockMemory{Since: m.BelowFairShareSince, Claims: m.ClaimsFairShare}
+	stored[preemption.BelowGuaranteed] = preemption.ClockMemory{Since: m.BelowGuaranteedSince, Due: m.GuaranteedDue}
+	stored[preemption.BelowFairShare] = preemption.ClockMemory{Since: m.BelowFairShareSince, Due: m.FairShareDue, Claims: m.ClaimsFairShare}
 	return stored
 }

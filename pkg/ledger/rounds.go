@@ -29,7 +29,7 @@ func (r *rounds) claimOpens() { r.plannedAsOf, r.pace.Vain = 0, 0 }
 // due says whether a round is due for a queue whose claim is open, and when it will be.
 func (r *rounds) due(s preemption.Settings, q *starving, version uint64, now int64) (due bool, next int64) {
 	interval, changed := r.pace.Interval(s.Interval), r.plannedAsOf != version+1
-	if q.requested && !s.ObserveOnly { // nobody waits for a plan that is only observed
+	if q.requested && !s.ObserveOnly && !r.pace.Waits { // nobody waits for a plan that is only observed
 		interval, changed = r.pace.IntervalOnRequest(s.Interval), true
 	}
 	return r.pace.Next(interval, q.pause.Until, changed, now)
@@ -40,10 +40,14 @@ func (r *rounds) begins(version uint64, now int64) {
 	r.pace.LastRound, r.plannedAsOf = now, version+1
 }
 
-// planned notes what a plan has found.
-func (r *rounds) planned(plan preemption.Plan) {
+// planned notes what a plan has found. announced: victims of earlier rounds still run.
+func (r *rounds) planned(plan preemption.Plan, announced bool) {
 	nominated := slices.ContainsFunc(plan.Claims, func(p preemption.Payment) bool { return len(p.Nominations) > 0 })
 	spent := slices.ContainsFunc(plan.Claims, func(p preemption.Payment) bool { return p.Unpaid == reason.RoundSpent })
+	if r.pace.Waits = spent && !nominated && announced; r.pace.Waits { // the round was not in vain: it is still under way
+		r.pace.Vain = 0
+		return
+	}
 	r.pace = r.pace.Made(nominated, spent)
 }
 

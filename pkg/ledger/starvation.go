@@ -13,6 +13,8 @@ type Starvation struct {
 	BelowFairShareSince, BelowGuaranteedSince int64
 	// FairShareDue and GuaranteedDue are when the timeouts pass.
 	FairShareDue, GuaranteedDue int64
+	// FairShareDeclined and GuaranteedDeclined are when a claim ended because all surplus is ignored; 0: none did, or one is open again.
+	FairShareDeclined, GuaranteedDeclined int64
 	// Claiming: a claim is open.
 	Claiming bool
 	// Owed is what the open claim still lacks.
@@ -32,6 +34,13 @@ type starving struct {
 
 func (s *starving) claiming() bool {
 	return s != nil && (s.clocks[0].Claimed != 0 || s.clocks[1].Claimed != 0)
+}
+
+// decline ends a claim, if it is the one that is open.
+func (s *starving) decline(k preemption.Kind, since, now int64) {
+	if s.clocks[k].Claimed == since {
+		s.clocks[k] = s.clocks[k].Decline(now)
+	}
 }
 
 // below reports whether a clock runs or a claim is open.
@@ -248,7 +257,8 @@ func (s *shares) starvation(a *account, demand resource.List) Starvation {
 	const guaranteed, fair = preemption.BelowGuaranteed, preemption.BelowFairShare
 	is := Starvation{
 		BelowFairShareSince: starving.clocks[fair].Since, BelowGuaranteedSince: starving.clocks[guaranteed].Since,
-		FairShareDue: a.timeout(fair).After(starving.clocks[fair].Since), GuaranteedDue: a.timeout(guaranteed).After(starving.clocks[guaranteed].Since),
+		FairShareDue: starving.clocks[fair].Passes(a.timeout(fair)), GuaranteedDue: starving.clocks[guaranteed].Passes(a.timeout(guaranteed)),
+		FairShareDeclined: starving.clocks[fair].Declined, GuaranteedDeclined: starving.clocks[guaranteed].Declined,
 		Claiming: starving.claiming(),
 	}
 	for _, k := range kinds {

@@ -96,11 +96,11 @@ func (s *starved) helps(request resource.List) (reason.Reason, bool) {
 	case guaranteed != 0 && (fair == 0 || guaranteed <= fair) && lacks.Below():
 		return reason.Reason{
 			Code: reason.BelowGuaranteed, Queue: string(s.Path), Resource: lacks.Resource, Used: lacks.Used, Asked: s.Demand.Get(lacks.Resource),
-			Details: reason.Shortfall{Entitled: s.Spec.Guaranteed.Get(lacks.Resource), Since: is.BelowGuaranteedSince, Until: guaranteed},
+			Details: reason.Shortfall{Entitled: s.Spec.Guaranteed.Get(lacks.Resource), Since: is.BelowGuaranteedSince, Until: guaranteed, Declined: is.GuaranteedDeclined},
 		}, true
 	case fair != 0 || is.Claiming && guaranteed == 0:
 		return reason.Reason{Code: reason.BelowFairShare, Queue: string(s.Path), Details: reason.Shortfall{
-			Since: is.BelowFairShareSince, Until: fair,
+			Since: is.BelowFairShareSince, Until: fair, Declined: is.FairShareDeclined,
 		}}, true
 	}
 	return reason.Reason{}, false

@@ -71,6 +71,12 @@ func (w *world) preemption(q *v1alpha1.Queue, name, value string) {
 		p.Preemptible = ptr.To(value == "true")
 	case "observeOnly":
 		p.ObserveOnly = ptr.To(value == "true")
+	case "totalPerRound":
+		p.TotalPerRound = ptr.To(resource.MustParse(value))
+	case "maxIgnoredOverCapacity":
+		p.MaxIgnoredOverCapacity = ptr.To(resource.MustParse(value))
+	case "naturalTerminationFactor":
+		p.NaturalTerminationFactor = ptr.To(resource.MustParse(value))
 	case "interval":
 		p.Interval = value
 	case "maxWaitBeforeKill":

@@ -226,13 +226,21 @@ func (w *World) bindPods(s statement) (string, error) {
 	return "", err
 }
 
-// end NAME... ends pods, whether they run or wait.
+// end [NAME...] ends pods, whether they run or wait; without a name, all that terminate.
 func (w *World) endPods(s statement) (string, error) {
 	l := w.inLive()
 	if _, err := l.named(s.words); err != nil {
 		return "", err
 	}
-	for _, name := range s.words {
+	names := s.words
+	if len(names) == 0 {
+		for i := range l.pods {
+			if l.pods[i].Terminating {
+				names = append(names, l.pods[i].Name)
+			}
+		}
+	}
+	for _, name := range names {
 		l.ledger.ForgetPod(ledger.UID(name), w.now*second)
 		l.pods = slices.Delete(l.pods, l.find(name), l.find(name)+1)
 	}

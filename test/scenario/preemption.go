@@ -280,8 +280,9 @@ func (f *feasible) Budgets(uid string) (of []int) {
 
 func (f *feasible) Allowed(b int) int { return f.budgets[b].allowed }
 
-// actions [do] [grace=30s] [fail=NAME] [refuse=NAME] prints the pending actions that are due. With "do" they are carried out: evicted pods terminate
-// after their grace period. The eviction of the pod named by "fail" ends in an error; a disruption budget refuses the one named by "refuse".
+// actions [do [short]] [grace=30s] [fail=NAME] [refuse=NAME] prints the pending actions that are due, or with "short" how many there are. With "do" they
+// are carried out: evicted pods terminate after their grace period. The eviction of the pod named by "fail" ends in an error; a disruption budget
+// refuses the one named by "refuse".
 func (w *World) actions(s statement) (string, error) {
 	l, now := w.inLive(), w.now*second
 	do, grace, fail, refuse := len(s.words) > 0, 30*second, map[string]bool{}, map[string]bool{}
@@ -336,6 +337,9 @@ func (w *World) actions(s statement) (string, error) {
 			l.change(v.Name, now, func(p *ledger.Pod) { p.Announced = 0 })
 			l.ledger.Withdrawn(v.UID)
 		}
+	}
+	if len(s.words) > 1 && out.Len() > 0 {
+		return fmt.Sprintf("nominated %d, announced %d, evicted %d, withdrawn %d\n", len(e.Nominate), len(e.Announce), len(e.Evict), len(e.Withdraw)), nil
 	}
 	if e.Next != 0 {
 		fmt.Fprintf(&out, "more at %s\n", clock(e.Next))

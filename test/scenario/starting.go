@@ -65,6 +65,7 @@ func (w *World) writeStatus() {
 		}
 		w.queues[i].Memory.BelowFairShareSince = q.Starvation.BelowFairShareSince
 		w.queues[i].Memory.BelowGuaranteedSince = q.Starvation.BelowGuaranteedSince
+		w.queues[i].Memory.FairShareDue, w.queues[i].Memory.GuaranteedDue = q.Starvation.FairShareDue, q.Starvation.GuaranteedDue
 		w.queues[i].Memory.ClaimsFairShare = q.Starvation.Claiming && q.Starvation.BelowGuaranteedSince == 0
 	}
 }

@@ -69,6 +69,7 @@ func (s *steady) auditPlan(w preemption.World, plan preemption.Plan) []string {
 			b.fail("%s is entitled to %v, the plan was told %v", q.Path, b.shares[i], got)
 		}
 	}
+	b.auditWhoPays(plan)
 	b.auditPayments(plan)
 	b.auditRoom(plan)
 	b.wrong = append(b.wrong, invariant.Plan(w, plan, &filters{Feasibility: s.l.Feasibility(w), world: w})...)
@@ -130,7 +131,7 @@ func (b *books) auditUnit(plan preemption.Plan, p preemption.Payment, u preempti
 	target, used := sizeOf(p.Target), b.used[p.Queue]
 	pays := len(resources)
 	if p.Kind == preemption.BelowGuaranteed {
-		pays = slices.IndexFunc(devicesFirst[:], func(i int) bool { return asks[i] > 0 && used[i] <= target[i] && b.rules[p.Queue].Counts(resources[i]) })
+		pays = b.owes(p.Queue, asks, target)
 	}
 	if pays < 0 || pays == len(resources) && b.dominant(p.Queue, used).Cmp(b.dominant(p.Queue, target)) > 0 {
 		b.fail("%s is paid up to %v of %v", b.w.Queues[p.Queue].Path, used, target)
@@ -151,25 +152,47 @@ func (b *books) auditUnit(plan preemption.Plan, p preemption.Payment, u preempti
 // devicesFirst are the resources in the order in which guarantees of them count.
 var devicesFirst = [...]int{gpu, cpu, memory}
 
+// owes is the place in devicesFirst of what these pods, charged already, ask for and of which the queue has no more than is due to it; -1: there is none.
+func (b *books) owes(q int, asks, due size) int {
+	return slices.IndexFunc(devicesFirst[:], func(i int) bool { return asks[i] > 0 && b.used[q][i] <= due[i] && b.rules[q].Counts(resources[i]) })
+}
+
+// guaranteed is what a queue is guaranteed, as far as it asks for it.
+func (b *books) guaranteed(q int) (due size) {
+	for _, d := range b.s.obs.Queues {
+		if d.Path == b.w.Queues[q].Path {
+			due = sizeOf(d.Spec.Guaranteed)
+		}
+	}
+	for i, asks := range sizeOf(b.w.Queues[q].Demand) {
+		due[i] = min(due[i], asks)
+	}
+	return due
+}
+
 // keepsGuarantees: what a victim holds of these resources, the queues that lose it still have as much as they are guaranteed and ask for.
 func (b *books) keepsGuarantees(v preemption.Victim, of []int) {
 	m := b.s.pods[ledger.UID(v.UID)]
 	if m == nil {
 		return
 	}
-	for q := b.leaf(m); q >= 0 && !b.w.Queues[q].Path.Contains(b.w.Queues[v.ForQueue].Path); q = b.w.Queues[q].Parent {
-		for _, d := range b.s.obs.Queues {
-			if d.Path != b.w.Queues[q].Path {
-				continue
-			}
-			due, asks := sizeOf(d.Spec.Guaranteed), sizeOf(b.w.Queues[q].Demand)
-			for _, i := range of {
-				if sizeOf(m.Request)[i] > 0 && b.rules[q].Counts(resources[i]) && b.used[q][i] < min(due[i], asks[i]) {
-					b.fail("%s goes for the guarantee of %s, and then %s has %v of the %v that it is guaranteed itself", v.UID, b.w.Queues[v.ForQueue].Path, d.Path, b.used[q], due)
-				}
+	if q := b.unguaranteed(m, v.ForQueue, of); q >= 0 {
+		b.fail("%s goes for the guarantee of %s, and then %s has %v of the %v that it is guaranteed itself",
+			v.UID, b.w.Queues[v.ForQueue].Path, b.w.Queues[q].Path, b.used[q], b.guaranteed(q))
+	}
+}
+
+// unguaranteed is a queue that has lost a pod, which is gone, for a claim, and now lacks of its own guarantee something that the pod held; -1: there is none.
+func (b *books) unguaranteed(m *member, claims int, of []int) int {
+	for q := b.leaf(m); q >= 0 && !b.w.Queues[q].Path.Contains(b.w.Queues[claims].Path); q = b.w.Queues[q].Parent {
+		due := b.guaranteed(q)
+		for _, i := range of {
+			if sizeOf(m.Request)[i] > 0 && b.rules[q].Counts(resources[i]) && b.used[q][i] < due[i] {
+				return q
 			}
 		}
 	}
+	return -1
 }
 
 func (b *books) auditVictim(v preemption.Victim, p preemption.Payment) {
@@ -206,11 +229,34 @@ func (b *books) keepsShares(v preemption.Victim, when string) {
 
 // auditRoom: all fit on their nodes once those that are to go are gone, and without one of them they would not.
 func (b *books) auditRoom(plan preemption.Plan) {
-	left, slots := map[string]size{}, map[string]int{}
 	goes := map[string]bool{}
 	for _, v := range plan.Victims {
 		goes[v.UID] = true
 	}
+	left, slots := b.rooms(goes)
+	placed := map[string]bool{}
+	for _, p := range plan.Claims {
+		for _, at := range p.Nominations {
+			name, m := b.w.Nodes[at.Node].Name, b.s.pods[ledger.UID(at.UID)]
+			left[name] = left[name].minus(sizeOf(m.Request))
+			slots[name]--
+			placed[name] = true
+			if !suits(*b.s.node(name), m.Pod) {
+				b.fail("%s has a place on %s, which it may not use", at.UID, name)
+			}
+		}
+	}
+	for name := range placed { // each for itself: order does not matter
+		if !(size{}).within(left[name]) || slots[name] < 0 {
+			b.fail("node %s is short of %v and has %d slots left in the end", name, left[name], slots[name])
+		}
+	}
+	b.auditNeed(plan, left, slots)
+}
+
+// rooms is what is left on each node beside all that stays, and how many more pods it takes.
+func (b *books) rooms(goes map[string]bool) (left map[string]size, slots map[string]int) {
+	left, slots = map[string]size{}, map[string]int{}
 	for _, n := range b.s.obs.Nodes {
 		left[n.Name], slots[n.Name] = sizeOf(n.Allocatable), n.Pods
 		if n.Pods == 0 {
@@ -229,23 +275,7 @@ func (b *books) auditRoom(plan preemption.Plan) {
 	for _, c := range b.w.Coming {
 		put(b.w.Nodes[c.Node].Name, b.s.pods[ledger.UID(c.UID)])
 	}
-	placed := map[string]bool{}
-	for _, p := range plan.Claims {
-		for _, at := range p.Nominations {
-			name, m := b.w.Nodes[at.Node].Name, b.s.pods[ledger.UID(at.UID)]
-			put(name, m)
-			placed[name] = true
-			if !suits(*b.s.node(name), m.Pod) {
-				b.fail("%s has a place on %s, which it may not use", at.UID, name)
-			}
-		}
-	}
-	for name := range placed { // each for itself: order does not matter
-		if !(size{}).within(left[name]) || slots[name] < 0 {
-			b.fail("node %s is short of %v and has %d slots left in the end", name, left[name], slots[name])
-		}
-	}
-	b.auditNeed(plan, left, slots)
+	return left, slots
 }
 
 // auditNeed: every victim is needed. If one of them, or one group that goes together, stayed, a claimant would have no

@@ -36,6 +36,7 @@ type steady struct {
 	served    map[ledger.UID]bool // claimants that had a node at some time
 
 	evictions, plans, victims, places, begun int
+	judged                                   int // plans whose first pod is paid by some
 }
 
 // member is a pod, with the owner that makes another when it is gone.
@@ -442,13 +443,14 @@ func (s *steady) waves(checked bool) error {
 
 // With steady demand evictions stop, and no pod is evicted, put back and evicted again while no share changes.
 func TestEvictionsStop(t *testing.T) {
-	var plans, victims, places, evictions, evicting, restarts atomic.Int64
+	var plans, victims, judged, places, evictions, evicting, restarts atomic.Int64
 	seeds(t, 1000, func(seed uint64, _ Options) error {
 		s := newSteady(seed)
 		err := s.waves(seed%10 == 0)
 		plans.Add(int64(s.plans))
 		victims.Add(int64(s.victims))
 		places.Add(int64(s.places))
+		judged.Add(int64(s.judged))
 		evictions.Add(int64(s.evictions))
 		restarts.Add(int64(s.begun))
 		if s.evictions > 0 {
@@ -460,8 +462,8 @@ func TestEvictionsStop(t *testing.T) {
 		return err
 	})
 	t.Cleanup(func() {
-		t.Logf("%d plans, %d victims, %d places, %d evictions in %d worlds, %d restarts", plans.Load(), victims.Load(), places.Load(), evictions.Load(),
-			evicting.Load(), restarts.Load())
+		t.Logf("%d plans, %d judged by who pays, %d victims, %d places, %d evictions in %d worlds, %d restarts", plans.Load(), judged.Load(), victims.Load(), places.Load(),
+			evictions.Load(), evicting.Load(), restarts.Load())
 		if *seedFlag == 0 && evictions.Load() == 0 {
 			t.Error("nothing was evicted: the test lost its subject")
 		}

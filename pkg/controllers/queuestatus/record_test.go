@@ -71,7 +71,8 @@ func TestEveryFieldOfStartsIsCompared(t *testing.T) {
 
 func TestEveryFieldOfAStarvationIsCompared(t *testing.T) {
 	full := func() ledger.Starvation {
-		return ledger.Starvation{BelowFairShareSince: 1, BelowGuaranteedSince: 2, FairShareDue: 3, GuaranteedDue: 4, Claiming: true, Owed: amounts(1, 1)}
+		return ledger.Starvation{BelowFairShareSince: 1, BelowGuaranteedSince: 2, FairShareDue: 3, GuaranteedDue: 4, Claiming: true, Owed: amounts(1, 1),
+			FairShareDeclined: 5, GuaranteedDeclined: 6}
 	}
 	if !sameStarvation(full(), full()) {
 		t.Error("equal ones differ")

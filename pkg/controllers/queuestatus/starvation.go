@@ -54,6 +54,7 @@ type starvation struct {
 	code       reason.Code
 	over       string // the reason of the event when it has ended
 	clock      func(ledger.Starvation) (since, due int64)
+	declined   func(ledger.Starvation) int64
 	claimed    bool // a claim outlives the clock
 	share      func(*ledger.QueueState) resource.List
 	stored     func(*v1alpha1.QueueStatus) *metav1.Time
@@ -65,6 +66,7 @@ var starvations = [...]starvation{
 	{
 		code: reason.BelowGuaranteed, over: v1alpha1.EventGuaranteeRestored,
 		clock:      func(s ledger.Starvation) (int64, int64) { return s.BelowGuaranteedSince, s.GuaranteedDue },
+		declined:   func(s ledger.Starvation) int64 { return s.GuaranteedDeclined },
 		share:      func(q *ledger.QueueState) resource.List { return q.Spec.Guaranteed },
 		stored:     func(s *v1alpha1.QueueStatus) *metav1.Time { return s.BelowGuaranteedSince },
 		remembered: func(s *v1alpha1.QueueStatus) bool { return s.Preemption != nil && s.Preemption.GuaranteedDue != nil },
@@ -72,6 +74,7 @@ var starvations = [...]starvation{
 	{
 		code: reason.BelowFairShare, over: v1alpha1.EventFairShareRestored,
 		clock:      func(s ledger.Starvation) (int64, int64) { return s.BelowFairShareSince, s.FairShareDue },
+		declined:   func(s ledger.Starvation) int64 { return s.FairShareDeclined },
 		claimed:    true,
 		share:      func(q *ledger.QueueState) resource.List { return q.FairShare },
 		stored:     func(s *v1alpha1.QueueStatus) *metav1.Time { return s.BelowFairShareSince },
@@ -96,7 +99,7 @@ func (k *starvation) toldBefore(s *v1alpha1.QueueStatus, now time.Time) bool {
 func (k *starvation) reason(s *ledger.Snapshot, q *ledger.QueueState, before resource.Name) reason.Reason {
 	since, due := k.clock(q.Starvation)
 	r := reason.Reason{Code: k.code, Queue: string(q.Path), Resource: k.resource(s, q, before)}
-	n := reason.Shortfall{Since: since, Until: due}
+	n := reason.Shortfall{Since: since, Until: due, Declined: k.declined(q.Starvation)}
 	if share := k.share(q); r.Resource != "" {
 		r.Used, n.Entitled, r.Asked = q.Allocated.Get(r.Resource), share.Get(r.Resource), q.Demand.Get(r.Resource)
 	}
@@ -154,7 +157,8 @@ func clocks(q ledger.QueueState, previous, to *v1alpha1.QueueStatus) {
 // sameStarvation reports whether two starvations give the same status.
 func sameStarvation(a, b ledger.Starvation) bool {
 	return a.BelowFairShareSince == b.BelowFairShareSince && a.BelowGuaranteedSince == b.BelowGuaranteedSince &&
-		a.FairShareDue == b.FairShareDue && a.GuaranteedDue == b.GuaranteedDue && a.Claiming == b.Claiming && a.Owed.Equal(b.Owed)
+		a.FairShareDue == b.FairShareDue && a.GuaranteedDue == b.GuaranteedDue && a.Claiming == b.Claiming && a.Owed.Equal(b.Owed) &&
+		a.FairShareDeclined == b.FairShareDeclined && a.GuaranteedDeclined == b.GuaranteedDeclined
 }
 
 // mistimed reports whether a restart would start a clock with a timeout at a wrong time (too late, or too early if the

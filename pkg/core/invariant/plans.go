@@ -186,6 +186,7 @@ func (r *replay) entitlements() []string {
 // one that takes that resource.
 func (r *replay) budget() []string {
 	var taken resource.List
+	announced := r.w.Queues[0].Announced // victims of earlier rounds that still run
 	units := map[resource.Name]map[string]bool{}
 	for _, v := range r.p.Victims {
 		request := r.runs[v.UID].Request
@@ -207,9 +208,11 @@ func (r *replay) budget() []string {
 	for i := range taken.Len() {
 		e := taken.At(i)
 		most := resource.Part(r.w.Total.Get(e.Name), r.w.Settings.TotalPerRound, 1000)
-		if e.Value > most && len(units[e.Name]) > 1 {
+		most = resource.Part(most, r.w.Settings.NaturalTerminationFactor, 1000)
+		all := resource.SatAdd(e.Value, announced.Get(e.Name))
+		if all > most && (len(units[e.Name]) > 1 || !announced.IsZero()) {
 			out = append(out, fmt.Sprintf("the round takes %s %s, and may take %s",
-				resource.Format(e.Name, e.Value), e.Name, resource.Format(e.Name, most)))
+				resource.Format(e.Name, all), e.Name, resource.Format(e.Name, most)))
 		}
 	}
 	return out

@@ -58,20 +58,37 @@ func (r *replay) step(claim int, u *preemption.Unit, spared string) []string {
 	} else if r.compare(c.Queue, r.usage[c.Queue], c.Target) > 0 {
 		out = append(out, fmt.Sprintf("claim of %s: with %s it uses (%s), more than its target of (%s)", r.name(c.Queue), u.Pods[0].UID, r.usage[c.Queue], c.Target))
 	}
-	top := r.top(c, u)
+	top, idealTop := r.top(c, u, false), r.top(c, u, true)
+	var outside []preemption.Victim
 	for _, a := range u.Pods {
-		bars := slices.Clone(r.usage)
 		for _, v := range r.victims[a.UID] {
 			if r.payments[a.UID] == claim && !r.stays(v.UID, spared) {
-				out = append(out, r.allowed(v, top, bars)...)
+				out = append(out, r.allowed(v, idealTop)...)
 				r.add(v.Queue, r.runs[v.UID].Request, false)
+				if !r.name(top).Contains(r.name(v.Queue)) {
+					outside = append(outside, v)
+				}
 			}
 		}
+	}
+	for _, v := range outside {
+		out = append(out, r.aboveIdeal(v, top)...)
 	}
 	if c.Kind == preemption.BelowGuaranteed {
 		out = append(out, r.guarantees(c, u, spared)...)
 	}
 	return out
+}
+
+// aboveIdeal checks a victim from outside a queue that has all it is entitled to, after it is gone with the others
+// of its unit: only what is above the ideal may go to a queue that is within its own.
+func (r *replay) aboveIdeal(v preemption.Victim, top int) []string {
+	for _, q := range r.below(v) {
+		if len(r.p.Ideal) != len(r.w.Queues) || r.compare(q, r.usage[q], r.p.Ideal[q]) < 0 {
+			return []string{fmt.Sprintf("victim %s: it is taken from outside %s, which has all it is entitled to", v.UID, r.name(top))}
+		}
+	}
+	return nil
 }
 
 func (r *replay) add(q int, amounts resource.List, more bool) {
@@ -90,40 +107,46 @@ func (r *replay) stays(uid, spared string) bool {
 }
 
 // top returns the highest queue from which pods may be taken: all queues below it, down to the claim's, stay
-// within their entitlements, or lack of their guarantees what the unit asks for.
-func (r *replay) top(c *preemption.Payment, u *preemption.Unit) int {
+// within their entitlements, or within the larger of entitlement and ideal, or lack of their guarantees what the unit asks for.
+func (r *replay) top(c *preemption.Payment, u *preemption.Unit, ideal bool) int {
 	path := r.path(c.Queue)
 	at := len(path) - 2
-	for at > 0 && (r.compare(path[at], r.usage[path[at]], r.w.Queues[path[at]].Entitlement) <= 0 || r.lacksToo(path[at], c, u)) {
-		at--
+	for ; at > 0; at-- {
+		q := path[at]
+		above := r.compare(q, r.usage[q], r.w.Queues[q].Entitlement) > 0
+		if ideal && len(r.p.Ideal) == len(r.w.Queues) {
+			above = above && r.compare(q, r.usage[q], r.p.Ideal[q]) > 0
+		}
+		if above && !r.lacksToo(q, c, u) {
+			break
+		}
 	}
 	return path[max(at, 0)]
 }
 
 // allowed checks a victim before it is evicted.
-func (r *replay) allowed(v preemption.Victim, top int, before []resource.List) []string {
+func (r *replay) allowed(v preemption.Victim, top int) []string {
 	var out []string
 	if r.name(v.ForQueue).Contains(r.name(v.Queue)) {
 		out = append(out, fmt.Sprintf("victim %s: its queue %s is inside %s, which claims", v.UID, r.name(v.Queue), r.name(v.ForQueue)))
 	}
 	if !r.name(top).Contains(r.name(v.Queue)) {
-		out = append(out, fmt.Sprintf("victim %s: it is taken from outside %s, which has all it is entitled to", v.UID, r.name(top)))
+		out = append(out, fmt.Sprintf("victim %s: it is taken from outside %s, which has all it is entitled to and its ideal", v.UID, r.name(top)))
 	}
 	for _, q := range r.path(v.Queue) {
 		if !r.w.Queues[q].Preemptible {
 			out = append(out, fmt.Sprintf("victim %s: queue %s is not preemptible", v.UID, r.name(q)))
 		}
 	}
-	for _, q := range r.below(v) {
-		if k := r.w.Settings.MaxIgnoredOverCapacity; k > 0 {
-			var bar []resource.Entry
-			for i := range r.w.Queues[q].Entitlement.Len() {
-				e := r.w.Queues[q].Entitlement.At(i)
-				bar = append(bar, resource.Entry{Name: e.Name, Value: resource.Part(e.Value, 1000+k, 1000)})
-			}
-			if r.compare(q, before[q], resource.Of(bar...)) <= 0 {
-				out = append(out, fmt.Sprintf("victim %s: what queue %s has above its entitlement is to be ignored", v.UID, r.name(q)))
-			}
+	if k := r.w.Settings.MaxIgnoredOverCapacity; k > 0 {
+		leaf := &r.w.Queues[v.Queue]
+		var bar []resource.Entry
+		for i := range leaf.Entitlement.Len() {
+			e := leaf.Entitlement.At(i)
+			bar = append(bar, resource.Entry{Name: e.Name, Value: resource.Part(e.Value, 1000+k, 1000)})
+		}
+		if r.compare(v.Queue, leaf.Usage.Add(leaf.Announced), resource.Of(bar...)) <= 0 {
+			out = append(out, fmt.Sprintf("victim %s: what queue %s has above its entitlement is to be ignored", v.UID, r.name(v.Queue)))
 		}
 	}
 	return out

@@ -26,14 +26,17 @@ func notBusy(w *World) (resource.Name, int64, bool) {
 
 func (p *planner) newRound() round {
 	r := round{most: make([]int64, len(p.names)), taken: make([]int64, len(p.names))}
+	if len(p.w.Queues) > 0 { // victims that still run are taken again, so to speak, until they are gone
+		r.taken, r.any = p.dense(p.w.Queues[0].Announced, 0), !p.w.Queues[0].Announced.IsZero()
+	}
 	for i, amount := range p.total {
-		r.most[i] = resource.Part(amount, p.w.Settings.TotalPerRound, whole)
+		r.most[i] = resource.Part(resource.Part(amount, p.w.Settings.TotalPerRound, whole), p.w.Settings.NaturalTerminationFactor, whole)
 	}
 	return r
 }
 
-// affords reports whether victims that use these amounts may go in the round too. The victims of the first unit always may: else a budget
-// smaller than a pod would stop preemption for good.
+// affords reports whether victims that use these amounts may go in the round too. The victims of the first unit always may, if none of an
+// earlier round still runs: else a budget smaller than a pod would stop preemption for good.
 func (r *round) affords(amounts []int64, alone bool) bool {
 	if alone {
 		return true
@@ -46,15 +49,17 @@ func (r *round) affords(amounts []int64, alone bool) bool {
 	return true
 }
 
-// roundTarget is what one round pays of a claim, as usages: a part of the way from the usage to the target. The first unit is paid even so.
+// roundTarget is what one round pays of a claim, as usages: a part of the way from what runs to the target. The first unit is paid even so,
+// unless some come already.
 func (p *planner) roundTarget(o *activeClaim) []int64 {
 	factor := p.w.Settings.NaturalTerminationFactor
 	if factor >= whole {
 		return o.target
 	}
-	from := p.queues[o.Queue].usage
+	now := p.usage(o.Queue).Sub(o.Coming)
+	from := p.dense(now, 0)
 	if o.Kind != BelowGuaranteed {
-		_, from = p.bounds(&p.w.Queues[o.Queue], p.w.Total, p.usage(o.Queue))
+		_, from = p.bounds(&p.w.Queues[o.Queue], p.w.Total, now)
 	}
 	out := make([]int64, len(o.target))
 	for i, to := range o.target {

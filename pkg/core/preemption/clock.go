@@ -18,6 +18,8 @@ type Clock struct {
 	// Claimed is the Since of the open claim, 0: none is open. A claim outlives its clock: it opens below the threshold and ends at the
 	// whole share.
 	Claimed int64
+	// Declined is when a claim ended because nobody could pay it, and the timeout began again; 0: none did, or one is open again.
+	Declined int64
 }
 
 // ClockInput is a queue as one of its clocks sees it.
@@ -39,6 +41,7 @@ type ClockInput struct {
 // ClockMemory is what the status of the Queue says of a clock of an earlier process. It counts in the first look of this process only.
 type ClockMemory struct {
 	Since  int64
+	Due    int64 // when its timeout passes; later than Since and the timeout if a claim was declined
 	Claims bool
 }
 
@@ -47,10 +50,13 @@ type ClockMemory struct {
 func (c Clock) Next(in ClockInput, now int64) Clock {
 	if c.Since == 0 && in.Stored.Since != 0 {
 		c.Since = min(in.Stored.Since, now)
+		if in.Timeout.InForce() && in.Stored.Due > in.Timeout.After(in.Stored.Since) {
+			c.Declined = min(in.Stored.Due-in.Timeout.Nanoseconds, now)
+		}
 	}
 	switch {
 	case !in.Waiting || !in.Kind.Below(in.Rule, in.Total, in.Settled, in.Bound):
-		c.Since = 0
+		c.Since, c.Declined = 0, 0
 	case c.Since == 0 && in.Kind.Below(in.Rule, in.Total, in.Usage, in.Bound):
 		c.Since = now
 	}
@@ -68,7 +74,20 @@ func (c Clock) Due(timeout queue.Timeout) int64 {
 	if c.Claimed != 0 {
 		return 0
 	}
-	return timeout.After(c.Since)
+	return c.Passes(timeout)
+}
+
+// Passes is when the timeout passes, or has passed; 0: never, or the clock does not run.
+func (c Clock) Passes(timeout queue.Timeout) int64 { return timeout.After(max(c.Since, c.Declined)) }
+
+// Decline ends a claim that nobody can pay: all queues above their entitlements are so by less than is ignored. It opens again after another
+// timeout, if the queue is still starved.
+func (c Clock) Decline(now int64) Clock {
+	c.Claimed = 0
+	if c.Since != 0 {
+		c.Declined = now
+	}
+	return c
 }
 
 // Tick opens the claim once the timeout has passed.

@@ -39,22 +39,33 @@ func TestAClock(t *testing.T) {
 		in   preemption.ClockInput
 		want preemption.Clock
 	}{
-		"it starts below the bound":                    {preemption.Clock{}, waits(19, 19), preemption.Clock{Since: now}},
-		"not at the bound":                             {preemption.Clock{}, waits(20, 20), preemption.Clock{}},
-		"not while an attempt may lift it there":       {preemption.Clock{}, waits(20, 19), preemption.Clock{}},
-		"it runs on below the bound":                   {running, waits(19, 19), running},
-		"an attempt does not stop it":                  {running, waits(20, 19), running},
-		"a pod that has its node does":                 {running, waits(20, 20), preemption.Clock{}},
-		"a queue that waits for nothing has no clock":  {running, with(waits(0, 0), func(in *preemption.ClockInput) { in.Waiting = false }), preemption.Clock{}},
-		"a claim outlives its clock":                   {claiming, waits(39, 39), preemption.Clock{Claimed: 10 * second}},
-		"an attempt does not end a claim":              {claiming, waits(40, 39), preemption.Clock{Claimed: 10 * second}},
-		"a claim is paid at the target":                {claiming, waits(40, 40), preemption.Clock{}},
-		"a claim ends when nothing waits":              {claiming, with(waits(0, 0), func(in *preemption.ClockInput) { in.Waiting = false }), preemption.Clock{}},
-		"a claim ends without a timeout":               {claiming, with(waits(0, 0), func(in *preemption.ClockInput) { in.Timeout = queue.Timeout{} }), running},
-		"a clock is taken over":                        {preemption.Clock{}, remembers(waits(0, 0), preemption.ClockMemory{Since: 7}), preemption.Clock{Since: 7}},
-		"also while an attempt runs":                   {preemption.Clock{}, remembers(waits(20, 19), preemption.ClockMemory{Since: 7}), preemption.Clock{Since: 7}},
-		"one of the future begins now":                 {preemption.Clock{}, remembers(waits(0, 0), preemption.ClockMemory{Since: now + 1}), preemption.Clock{Since: now}},
-		"one of a queue that is not below is not":      {preemption.Clock{}, remembers(waits(20, 20), preemption.ClockMemory{Since: 7}), preemption.Clock{}},
+		"it starts below the bound":                   {preemption.Clock{}, waits(19, 19), preemption.Clock{Since: now}},
+		"not at the bound":                            {preemption.Clock{}, waits(20, 20), preemption.Clock{}},
+		"not while an attempt may lift it there":      {preemption.Clock{}, waits(20, 19), preemption.Clock{}},
+		"it runs on below the bound":                  {running, waits(19, 19), running},
+		"an attempt does not stop it":                 {running, waits(20, 19), running},
+		"a pod that has its node does":                {running, waits(20, 20), preemption.Clock{}},
+		"a queue that waits for nothing has no clock": {running, with(waits(0, 0), func(in *preemption.ClockInput) { in.Waiting = false }), preemption.Clock{}},
+		"a claim outlives its clock":                  {claiming, waits(39, 39), preemption.Clock{Claimed: 10 * second}},
+		"an attempt does not end a claim":             {claiming, waits(40, 39), preemption.Clock{Claimed: 10 * second}},
+		"a claim is paid at the target":               {claiming, waits(40, 40), preemption.Clock{}},
+		"a claim ends when nothing waits":             {claiming, with(waits(0, 0), func(in *preemption.ClockInput) { in.Waiting = false }), preemption.Clock{}},
+		"a claim ends without a timeout":              {claiming, with(waits(0, 0), func(in *preemption.ClockInput) { in.Timeout = queue.Timeout{} }), running},
+		"a clock is taken over":                       {preemption.Clock{}, remembers(waits(0, 0), preemption.ClockMemory{Since: 7}), preemption.Clock{Since: 7}},
+		"also while an attempt runs":                  {preemption.Clock{}, remembers(waits(20, 19), preemption.ClockMemory{Since: 7}), preemption.Clock{Since: 7}},
+		"one of the future begins now":                {preemption.Clock{}, remembers(waits(0, 0), preemption.ClockMemory{Since: now + 1}), preemption.Clock{Since: now}},
+		"one of a queue that is not below is not":     {preemption.Clock{}, remembers(waits(20, 20), preemption.ClockMemory{Since: 7}), preemption.Clock{}},
+		"a clock that began again after a declined claim goes on": {
+			preemption.Clock{}, remembers(waits(0, 0), preemption.ClockMemory{Since: 7 * second, Due: 150 * second}),
+			preemption.Clock{Since: 7 * second, Declined: 90 * second},
+		},
+		"a due time of the first timeout says no more": {
+			preemption.Clock{}, remembers(waits(0, 0), preemption.ClockMemory{Since: 7 * second, Due: 67 * second}), preemption.Clock{Since: 7 * second},
+		},
+		"a claim was not declined in the future": {
+			preemption.Clock{}, remembers(waits(0, 0), preemption.ClockMemory{Since: 7 * second, Due: 500 * second}),
+			preemption.Clock{Since: 7 * second, Declined: now},
+		},
 		"a claim is taken over":                        {preemption.Clock{}, remembers(waits(0, 0), preemption.ClockMemory{Since: 7, Claims: true}), preemption.Clock{Since: 7, Claimed: 7}},
 		"a claim without its clock opens now":          {preemption.Clock{}, remembers(waits(30, 30), preemption.ClockMemory{Claims: true}), preemption.Clock{Claimed: now}},
 		"a claim that is paid by now is not":           {preemption.Clock{}, remembers(waits(40, 40), preemption.ClockMemory{Claims: true}), preemption.Clock{}},
@@ -102,6 +113,8 @@ type clockLook struct {
 	at             int64
 	settled, tried int64
 	waits, timeout bool
+	declines       bool // nobody may pay the claim, if one is open
+	open           bool // one was
 }
 
 // clockTwin tells the clock and the claim from the whole history.
@@ -119,15 +132,30 @@ func clockTwin(looks []clockLook) (c preemption.Clock) {
 		}
 		return since
 	}
+	// The timeout began again when the last claim that was open before this look was declined, if the clock has run ever since.
+	declined := func(before int) int64 {
+		for i := before - 1; i >= 0; i-- {
+			if looks[i].open && looks[i].declines && began(i) != 0 && began(i) == began(before) {
+				return looks[i].at
+			}
+			if looks[i].open {
+				break
+			}
+		}
+		return 0
+	}
 	c.Since = began(last)
-	// The claim is open if the timeout passed in a look since which the queue always waited for something below its share.
+	// The claim is open if the timeout passed in a look since which the queue always waited for something below its share, and the claim was not declined.
 	for i := last; i >= 0 && looks[i].waits; i-- {
-		if since := began(i); since != 0 && looks[i].timeout && looks[i].at >= since+60*second {
+		if since := began(i); since != 0 && looks[i].timeout && looks[i].at >= max(since, declined(i))+60*second {
 			c.Claimed = since // of the earliest such look
 		}
-		if looks[i].settled >= 40 || !looks[i].timeout {
+		if looks[i].settled >= 40 || !looks[i].timeout || i > 0 && looks[i-1].open && looks[i-1].declines {
 			break
 		}
+	}
+	if c.Since != 0 && c.Claimed == 0 {
+		c.Declined = declined(last)
 	}
 	return c
 }
@@ -142,6 +170,7 @@ func TestClocksEqualTheirTwin(t *testing.T) {
 			is := clockLook{
 				at: now, settled: rapid.SampledFrom([]int64{0, 19, 20, 39, 40, 50}).Draw(t, "settled"), tried: rapid.SampledFrom([]int64{0, 1, 25}).Draw(t, "tried"),
 				waits: rapid.IntRange(0, 9).Draw(t, "waits") > 0, timeout: rapid.IntRange(0, 9).Draw(t, "timeout") > 0,
+				declines: rapid.IntRange(0, 3).Draw(t, "declines") == 0,
 			}
 			looks = append(looks, is)
 			in := preemption.ClockInput{
@@ -152,8 +181,12 @@ func TestClocksEqualTheirTwin(t *testing.T) {
 				in.Timeout = timeout(60)
 			}
 			c, _ = c.Next(in, now).Tick(in.Timeout, now)
-			if want := clockTwin(looks); c != want {
+			want := clockTwin(looks)
+			if c != want {
 				t.Fatalf("after %+v the clock is %+v, want %+v", looks, c, want)
+			}
+			if looks[len(looks)-1].open = want.Claimed != 0; looks[len(looks)-1].open && is.declines {
+				c = c.Decline(now)
 			}
 		}
 	})

@@ -53,21 +53,31 @@ func (p *planner) amounts(evictionUnits []int32) []int64 {
 
 // explain says why there is no node for a unit, which is charged already: no pod may be evicted, or no eviction would help.
 func (p *planner) explain(o *activeClaim, u *unit) reason.UnpaidCause {
-	rs := p.search(o, u, true)
-	p.noteTouchable()
+	rs := p.search(o, u, reach{false, p.lcaBound(o, u, false), len(o.path) - 2}, true)
+	over := p.excess(o, nil) != nil
+	switch {
+	case p.anyMayGo(rs):
+		if over && p.exceedsWithoutThem(rs) {
+			return reason.LimitForbids
+		}
+		return reason.NoPlace
+	case over:
+		return reason.LimitForbids
+	}
+	if rs.touchAll = true; p.anyMayGo(rs) {
+		return reason.InDeadZone
+	}
+	return reason.NoSurplus
+}
+
+func (p *planner) anyMayGo(rs *roomSearch) bool {
 	for id := range p.evictionUnits {
 		if p.tryTake(rs, int32(id)) {
 			p.undo(int32(id))
-			if p.excess(o, nil) != nil && p.exceedsWithoutThem(rs) {
-				return reason.LimitForbids
-			}
-			return reason.NoPlace
+			return true
 		}
 	}
-	if p.excess(o, nil) != nil {
-		return reason.LimitForbids
-	}
-	return reason.NoSurplus
+	return false
 }
 
 // exceedsWithoutThem reports whether a queue above the claim would still exceed its max if all pods inside it that may be evicted were

@@ -13,6 +13,7 @@ type jointSearch struct {
 	p           *planner
 	o           *activeClaim
 	units       []*unit
+	reaches     []reach // of the units: they stay what they are
 	assignments [][]assignment
 	// pods and drivers are how many more may go.
 	pods, drivers int
@@ -24,9 +25,11 @@ type jointSearch struct {
 	gone          []int32
 }
 
-// The search ends after so many steps, or questions to the filters, and is not begun above so many eviction units.
+// The search ends after so many steps, or questions to the filters, and is not begun above so many eviction units. unitSteps are those of a plan
+// for all units for which assignAll finds no nodes.
 const (
 	mostSteps = 20_000
+	unitSteps = 4_000
 	mostAsks  = 1_000
 	mostUnits = 256
 	mostNodes = 64
@@ -42,6 +45,7 @@ func (p *planner) improve(o *activeClaim, commits int, before bool) {
 	s := &jointSearch{p: p, o: o, refused: map[string]bool{}, commits: commits, any: before, steps: mostSteps, asks: mostAsks}
 	for _, u := range o.placed {
 		s.units = append(s.units, u.unit)
+		s.reaches = append(s.reaches, u.reach)
 	}
 	p.unplace(o.placed)
 	if s.cheaper(drivers, pods) {
@@ -54,6 +58,35 @@ func (p *planner) improve(o *activeClaim, commits int, before bool) {
 	if s.asks < mostAsks {
 		p.tellFilters(o.placed, commits)
 	}
+}
+
+// assignExactly finds nodes for a unit, charged already, where assignAll found none within a reach: pods of a group can be in each other's way, and the
+// victims for a node can be the wrong ones for a max. It takes what it finds first: improve looks for fewer. nil: there are none.
+func (p *planner) assignExactly(o *activeClaim, u *unit, within reach) []assignment {
+	easy := len(u.pods) == 1 && len(p.excess(o, nil)) == 0
+	if easy || p.unitSteps <= 0 || len(p.evictionUnits) > mostUnits || len(p.nodes) > mostNodes {
+		return nil
+	}
+	s := &jointSearch{
+		p: p, o: o, units: []*unit{u}, reaches: []reach{within}, refused: map[string]bool{}, commits: p.f.Commits(), any: p.round.any, steps: p.unitSteps, asks: mostAsks,
+	}
+	defer func() { p.unitSteps = s.steps }()
+	p.chargeUnit(u, false)
+	for _, drivers := range []int{0, len(p.pods)} {
+		s.drivers, s.pods, s.seen, s.assignments, s.gone = drivers, len(p.pods), map[string]bool{}, make([][]assignment, 1), nil
+		if s.place(0, 0) {
+			for _, at := range s.assignments[0] {
+				p.noteChanges(at)
+			}
+			return s.assignments[0]
+		}
+	}
+	p.chargeUnit(u, true)
+	if s.asks < mostAsks {
+		p.f.Rollback(s.commits)
+		p.stamp++
+	}
+	return nil
 }
 
 // cheaper tries every cost below the one that is known, the smallest first.
@@ -108,12 +141,8 @@ func (s *jointSearch) tryNodes(i, j int) bool {
 	s.seen[key] = true
 	s.steps--
 	p := s.p
-	rs := p.search(s.o, s.units[i], s.drivers > 0)
-	rs.claimant = &s.units[i].pods[j]
-	if j > 0 {
-		rs.lcaBound = s.lcaBoundOf(i, j)
-	}
-	p.noteTouchable()
+	rs := p.search(s.o, s.units[i], s.reaches[i], s.drivers > 0)
+	rs.claimant, rs.from = &s.units[i].pods[j], s.lcaBoundOf(i, j)
 	rs.ranks = p.rankQueues(s.o, nil)
 	c := &optionHeap{p: p, rs: rs, wanted: len(s.units) - i}
 	var options []*option
@@ -139,7 +168,7 @@ func (s *jointSearch) lcaBoundOf(i, j int) int {
 	for k := range j {
 		s.p.undo(s.assignments[i][k].victims...)
 	}
-	out := s.p.lcaBound(s.o, s.units[i])
+	out := s.p.lcaBound(s.o, s.units[i], s.reaches[i].ideal)
 	for k := range j {
 		s.p.restoreTaken(s.assignments[i][k].victims)
 	}

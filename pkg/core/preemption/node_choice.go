@@ -2,12 +2,11 @@ package preemption
 
 // nodeChoice is one claimant on one node in a jointSearch, and the choice of its victims.
 type nodeChoice struct {
-	s         *jointSearch
-	i, j      int
-	rs        *roomSearch
-	node      int32
-	cover     cover
-	touchable []bool
+	s     *jointSearch
+	i, j  int
+	rs    *roomSearch
+	node  int32
+	cover cover
 }
 
 // try tries all sets of victims that give the claimant's room, and with each the rest of the claim.
@@ -22,11 +21,6 @@ func (f *nodeChoice) try() bool {
 		evictionUnits = make([]int32, len(p.evictionUnits))
 		for id := range evictionUnits {
 			evictionUnits[id] = int32(id)
-		}
-	}
-	if p.queues[0].bar != nil {
-		for q := range p.queues {
-			f.touchable = append(f.touchable, p.queues[q].touchable)
 		}
 	}
 	return f.cover.prepare(evictionUnits) && f.choose(0)
@@ -111,9 +105,6 @@ func (f *nodeChoice) assign() bool {
 		change(p.round.taken, amounts, false)
 	}
 	s.assignments[f.i] = s.assignments[f.i][:f.j]
-	for q, touchable := range f.touchable {
-		p.queues[q].touchable = touchable
-	}
 	return false
 }
 

@@ -36,11 +36,11 @@ const (
 // optionsKey says for which claimants nodeOptions are: their shape, which pods may be evicted for them, and by how much queues exceed their
 // max.
 type optionsKey struct {
-	shape    int
-	drivers  bool
-	lcaBound int
-	pays     int
-	excess   string
+	shape   int
+	drivers bool
+	reach   reach
+	pays    int
+	excess  string
 }
 
 // nodeOptions are the options of all nodes for one shape of claimants.
@@ -82,7 +82,7 @@ func (c *optionHeap) compare(a, b *option) int {
 		return 1
 	}
 	if len(a.victims) > 0 && len(b.victims) > 0 {
-		if by := a.first.compare(&b.first, c.rs.ranks); by != 0 {
+		if by := c.p.compareRanks(c.rs, &a.first, &b.first); by != 0 {
 			return by
 		}
 	}
@@ -174,7 +174,7 @@ func (p *planner) retryRefused(m *nodeOptions) bool {
 // evicted only become fewer. Which of several victims of equal cost is preferred changes with the surpluses; that is followed as long as
 // the claim has work left.
 func (p *planner) optionsFor(rs *roomSearch) *nodeOptions {
-	which := optionsKey{rs.claimant.shape, rs.drivers, rs.lcaBound, rs.pays, encode(p.excess(rs.activeClaim, nil))}
+	which := optionsKey{rs.claimant.shape, rs.drivers, rs.reach, rs.pays, encode(p.excess(rs.activeClaim, nil))}
 	m, ok := p.optionsOf[which]
 	if !ok {
 		m = &nodeOptions{options: make([]option, len(p.nodes))}

@@ -17,6 +17,8 @@ type Pace struct {
 	Vain int
 	// Rest: the last round left something to the next: more claimants than it looks at, or what its budget did not pay.
 	Rest bool
+	// Waits: all that the last round may take is taken, and still runs. Until it is gone, a round decides nothing, so attempts do not ask for one.
+	Waits bool
 }
 
 // Interval is the time between two rounds, where stated is that of Settings.

@@ -3,36 +3,48 @@ package preemption
 import (
 	"slices"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
 // picture is the cluster as the plan has changed it so far: claimants are on their nodes, victims are gone. Amounts are slices with one
 // entry for each of names, because a plan looks at every candidate of every node.
 type picture struct {
-	names         []resource.Name
-	precedence    []int // indices into names: see Precedence
-	total         []int64
-	queues        []account
-	nodes         []pictureNode // in order of names
-	pods          []pod         // all candidates, node by node, in order of UID
-	evictionUnits []evictionUnit
-	spent         []int // victims charged to each disruption budget
+	names        []resource.Name
+	precedence   []int // indices into names: see Precedence
+	total        []int64
+	queues       []account
+	nodes        []pictureNode // in order of names
+	pods         []pod         // all candidates, node by node, in order of UID
+	applications []pictureApplication
+	// applicationsAt are indices into applications.
+	applicationsAt map[applicationKey]int32
+	moved          bool // ranks of applications have changed
+	evictionUnits  []evictionUnit
+	spent          []int // victims charged to each disruption budget
 }
 
 // account is a queue in the picture.
 type account struct {
 	parent, depth int
+	children      []int
 	usage         []int64
 	counts        []bool  // the resources that the queue's rule looks at
 	limits        []int64 // max; Unlimited where there is none
-	// entitled and above are the entitlement as usages: see bounds.
-	entitled, above []int64
-	guaranteed      []int64 // as far as the queue asks for it
-	bar             []int64 // nil: no excess is ignored; else the queue is touched only where some usage is above
-	preemptible     bool
+	// entitled and above are the entitlement as usages, ideal and aboveIdeal the ideal: see bounds.
+	entitled, above   []int64
+	ideal, aboveIdeal []int64
+	guaranteed        []int64 // as far as the queue asks for it
+	bar               []int64 // nil: no excess is ignored; else the leaf is touched only if some usage was above
+	announced         []int64
+	preemptible       bool
 	// guarded: an earlier claim has taken victims from the queue, so later claims must leave it at its entitlement too.
 	guarded bool
-	// touchable: it was above its bar before any victim of the current claimant was taken.
+	// applications are those of a leaf, stale: their ranks are out of date.
+	applications []int32
+	stale        bool
+	inside       queue.Rule // of a leaf: in which order it serves its applications
+	// touchable: it was above its bar when the round began, or rather before any of its pods that still run was announced.
 	touchable bool
 }
 
@@ -50,6 +62,7 @@ type pictureNode struct {
 type pod struct {
 	*Candidate
 	node, evictionUnit int32
+	application        int32 // never (the constant): not known
 	request            []int64
 	gone               bool
 	budgets            []int
@@ -63,13 +76,18 @@ type evictionUnit struct {
 	announced bool
 }
 
-func (p *picture) build(w *World) {
+// build makes the picture of a world and of the ideal of its queues.
+func (p *picture) build(w *World, ideal []resource.List) {
 	p.nameResources(w)
 	p.total = p.dense(w.Total, 0)
 	p.queues = make([]account, len(w.Queues))
 	for i := range w.Queues {
-		p.queues[i] = p.account(w, &w.Queues[i])
+		p.queues[i] = p.account(w, &w.Queues[i], ideal[i])
+		if parent := w.Queues[i].Parent; parent >= 0 {
+			p.queues[parent].children = append(p.queues[parent].children, i)
+		}
 	}
+	p.buildApplications(w)
 	p.buildNodes(w)
 }
 
@@ -81,6 +99,10 @@ func (p *picture) nameResources(w *World) {
 		p.addNames(q.Usage)
 		p.addNames(q.Entitlement)
 		p.addNames(q.Max)
+		p.addNames(q.Announced)
+	}
+	for i := range w.Applications {
+		p.addNames(w.Applications[i].Usage)
 	}
 	for i := range w.Claims {
 		p.addNames(w.Claims[i].Target)
@@ -122,16 +144,21 @@ func (p *picture) denseInto(out []int64, l resource.List, absent int64) []int64 
 	return out
 }
 
-func (p *picture) account(w *World, q *Queue) account {
-	a := account{parent: q.Parent, preemptible: q.Preemptible, usage: p.dense(q.Usage, 0), limits: p.dense(q.Max, resource.Unlimited)}
+func (p *picture) account(w *World, q *Queue, ideal resource.List) account {
+	a := account{
+		parent: q.Parent, preemptible: q.Preemptible, inside: q.Inside,
+		usage: p.dense(q.Usage, 0), limits: p.dense(q.Max, resource.Unlimited),
+	}
 	a.counts = make([]bool, len(p.names))
 	for i, n := range p.names {
 		a.counts[i] = q.Rule.Counts(n)
 	}
 	a.entitled, a.above = p.bounds(q, w.Total, q.Entitlement)
+	a.ideal, a.aboveIdeal = p.bounds(q, w.Total, ideal)
 	a.guaranteed = p.dense(q.Guaranteed.Min(q.Demand), 0)
 	if ignored := w.Settings.MaxIgnoredOverCapacity; ignored > 0 {
 		_, a.bar = p.bounds(q, w.Total, more(q.Entitlement, ignored))
+		a.announced = p.dense(q.Announced, 0)
 	}
 	if q.Parent >= 0 {
 		a.depth = p.queues[q.Parent].depth + 1
@@ -183,70 +210,19 @@ func (a *account) within(most []int64) bool {
 	return true
 }
 
-// keepsEntitlement reports whether the queue is at its entitlement or above.
-func (a *account) keepsEntitlement() bool {
+// keeps reports whether the queue is at its entitlement, or at its ideal, or above, where least is the one or the other.
+func (a *account) keeps(least []int64) bool {
 	nothing := true
 	for i, counted := range a.counts {
 		if !counted {
 			continue
 		}
-		if a.usage[i] >= a.entitled[i] {
+		if a.usage[i] >= least[i] {
 			return true
 		}
-		nothing = nothing && a.entitled[i] <= 0
+		nothing = nothing && least[i] <= 0
 	}
 	return nothing // a negative entitlement counts as none
-}
-
-func (p *picture) buildNodes(w *World) {
-	count := 0
-	for i := range w.Nodes {
-		count += len(w.Nodes[i].Candidates)
-	}
-	n := len(p.names)
-	amounts := make([]int64, (count+len(w.Nodes))*n)
-	cut := func() []int64 {
-		out := amounts[:n:n]
-		amounts = amounts[n:]
-		return out
-	}
-	p.pods, p.evictionUnits = make([]pod, 0, count), make([]evictionUnit, 0, count)
-	groups := map[string]int32{}
-	members := make([]int32, count)
-	p.nodes = make([]pictureNode, 0, len(w.Nodes))
-	for _, i := range inOrder(w.Nodes, byName) {
-		node := &w.Nodes[i]
-		s := pictureNode{index: i, name: node.Name, free: p.denseInto(cut(), node.Free, 0), slots: node.Slots}
-		s.evictionUnits = make([]int32, 0, len(node.Candidates))
-		for _, j := range inOrder(node.Candidates, byUID) {
-			c := &node.Candidates[j]
-			id := int32(len(p.pods))
-			group, known := groups[c.Gang]
-			if c.Gang == "" || !known {
-				group = int32(len(p.evictionUnits))
-				members[id] = id
-				p.evictionUnits = append(p.evictionUnits, evictionUnit{pods: members[id : id : id+1]})
-				if c.Gang != "" {
-					groups[c.Gang] = group
-				}
-			}
-			p.join(group, id, c)
-			p.pods = append(p.pods, pod{Candidate: c, node: int32(len(p.nodes)), evictionUnit: group, request: p.denseInto(cut(), c.Request, 0)})
-			if c.Gang == "" || !slices.Contains(s.evictionUnits, group) {
-				s.evictionUnits = append(s.evictionUnits, group)
-			}
-		}
-		p.nodes = append(p.nodes, s)
-	}
-}
-
-func (p *picture) join(group, id int32, c *Candidate) {
-	a := &p.evictionUnits[group]
-	a.pods = append(a.pods, id)
-	a.announced = a.announced || c.Announced
-	if c.Driver {
-		a.drivers++
-	}
 }
 
 // charge adds a request along the path of a queue, or takes it off.
@@ -270,6 +246,10 @@ func change(amounts, by []int64, add bool) {
 func (p *picture) take(v *pod, goes bool) {
 	v.gone = goes
 	p.charge(v.Queue, v.request, !goes)
+	if v.application != never {
+		change(p.applications[v.application].usage, v.request, !goes)
+		p.queues[v.Queue].stale = true
+	}
 	node := &p.nodes[v.node]
 	change(node.free, v.request, goes)
 	step := 1

@@ -40,12 +40,12 @@ func TestBoundsCompareAsSharesDo(t *testing.T) {
 		}
 		w := World{Total: list(0), Queues: []Queue{q}}
 		var p picture
-		p.build(&w)
+		p.build(&w, []resource.List{list(0)})
 		a := &p.queues[0]
 		by := CompareDominant(q.Rule, w.Total, q.Usage, q.Entitlement)
-		if a.keepsEntitlement() != (by >= 0) || a.within(a.above) != (by <= 0) {
+		if a.keeps(a.entitled) != (by >= 0) || a.within(a.above) != (by <= 0) {
 			t.Fatalf("total (%s), usage (%s), entitlement (%s): shares compare as %d, bounds say at least %v, at most %v",
-				w.Total, q.Usage, q.Entitlement, by, a.keepsEntitlement(), a.within(a.above))
+				w.Total, q.Usage, q.Entitlement, by, a.keeps(a.entitled), a.within(a.above))
 		}
 	}
 }

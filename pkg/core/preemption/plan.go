@@ -1,8 +1,6 @@
 package preemption
 
 import (
-	"slices"
-
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -31,6 +29,12 @@ type Payment struct {
 	Nominations []Nomination
 	// Unpaid says why nothing more was found; "" where the claim is covered.
 	Unpaid reason.UnpaidCause
+}
+
+// Declined reports whether the claim ends because nobody may pay it: all surplus is ignored, and nothing that earlier rounds have paid is
+// still to come.
+func (p *Payment) Declined() bool {
+	return p.Unpaid == reason.InDeadZone && len(p.Nominations) == 0 && p.Coming.IsZero()
 }
 
 // Nomination is the node where a claimant will run once its victims are gone.
@@ -68,7 +72,9 @@ const (
 
 // Make makes a plan. The same world and the same answers give the same plan.
 func Make(w World, f Feasibility) Plan {
-	p := &planner{w: &w, f: f, optionsOf: map[optionsKey]*nodeOptions{}, placed: map[string]bool{}, broken: map[string]bool{}, shapes: map[shape]int{}}
+	p := &planner{
+		w: &w, f: f, optionsOf: map[optionsKey]*nodeOptions{}, placed: map[string]bool{}, broken: map[string]bool{}, shapes: map[shape]int{}, unitSteps: unitSteps,
+	}
 	claims := Order(w, w.Claims)
 	p.plan.Ideal = ideal(&w)
 	if name, used, idle := notBusy(&w); idle {
@@ -78,7 +84,8 @@ func Make(w World, f Feasibility) Plan {
 		}
 		return p.plan
 	}
-	p.build(&w)
+	p.build(&w, p.plan.Ideal)
+	p.noteTouchable()
 	p.round, p.commits = p.newRound(), f.Commits()
 	for i := range claims {
 		p.plan.Claims = append(p.plan.Claims, p.pay(&claims[i]))
@@ -112,6 +119,8 @@ type planner struct {
 	ranks         []int
 	// work bounds the effort for the best of several solutions. It does not bound the search for any solution.
 	work int
+	// unitSteps are those that are left to assignExactly.
+	unitSteps int
 }
 
 // shape is what two claimants must have in common so that what was found for one holds for the other.
@@ -205,25 +214,16 @@ func (p *planner) payUnit(o *activeClaim, units []unit) reason.UnpaidCause {
 		return reason.NothingOwed
 	case p.overLimit(o, u):
 		return reason.LimitForbids
-	case len(o.placed) > 0 && !p.inRound(o, u):
+	case (len(o.placed) > 0 || !o.Coming.IsZero()) && !p.inRound(o, u):
 		return reason.RoundSpent
 	}
 	if why := p.knownFailure(u); why != "" {
 		return why
 	}
-	before := p.f.Commits()
 	p.alone = !p.round.any
-	why := reason.NoPlace
-	var assignments []assignment
-	for _, drivers := range []bool{false, true} {
-		rs := p.search(o, u, drivers)
-		if assignments, why = p.assignAll(rs, u, p.wanted(o, units)); why == "" {
-			break
-		}
-		p.rollback(u, assignments, before)
-		if why == reason.RoundSpent {
-			return why
-		}
+	assignments, within, why := p.assignWithin(o, units)
+	if why == reason.RoundSpent {
+		return why
 	}
 	if why != "" {
 		why = p.explain(o, u)
@@ -232,54 +232,10 @@ func (p *planner) payUnit(o *activeClaim, units []unit) reason.UnpaidCause {
 		}
 		return why
 	}
-	o.placed = append(o.placed, placedUnit{unit: u, assignments: assignments})
+	o.placed = append(o.placed, placedUnit{unit: u, reach: within, assignments: assignments})
 	for i, s := range assignments {
 		p.round.any = p.round.any || len(s.victims) > 0
 		p.placed[u.pods[i].UID] = true
 	}
 	return ""
-}
-
-// assignAll finds a node for each pod of a unit.
-func (p *planner) assignAll(rs *roomSearch, u *unit, wanted int) ([]assignment, reason.UnpaidCause) {
-	var assignments []assignment
-	for i := range u.pods {
-		rs.claimant = &u.pods[i]
-		rs.triedUnderMax, rs.tries = false, 0
-		p.noteTouchable()
-		if ranks := p.rankQueues(rs.activeClaim, nil); !slices.Equal(ranks, p.ranks) {
-			p.ranks = ranks
-			p.ranked++
-		}
-		rs.ranks = p.ranks
-		s, why := p.find(rs, max(wanted, len(u.pods)-i))
-		if why != "" {
-			return assignments, why
-		}
-		assignments = append(assignments, s)
-	}
-	return assignments, ""
-}
-
-// wanted is how many units in a row, from the first on, are single pods of the same shape and are owed together.
-func (p *planner) wanted(o *activeClaim, units []unit) int {
-	n := 0
-	for i := range units {
-		u := &units[i]
-		if len(u.pods) > 1 || u.pods[0].shape != units[0].pods[0].shape || u.After != "" && !p.placed[u.After] {
-			break
-		}
-		if i > 0 {
-			p.chargeUnit(u, true)
-			if !p.isOwed(o, u) || !p.inRound(o, u) {
-				p.chargeUnit(u, false)
-				break
-			}
-		}
-		n++
-	}
-	for i := 1; i < n; i++ {
-		p.chargeUnit(&units[i], false)
-	}
-	return n
 }

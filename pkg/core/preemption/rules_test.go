@@ -70,6 +70,15 @@ func (s *street) plan(t *testing.T) string {
 	return strings.Join([]string{strings.Join(uids(p), " "), strings.Join(places, " "), strings.Join(unpaid, " ")}, "|")
 }
 
+// comes lets so many pods of rich be announced, and poor's pods be nominated for them, with room for nothing else.
+func (s *street) comes(n int64) {
+	for _, q := range []int{s.rich, 0} {
+		s.Queues[q].Announced = cpu(n)
+	}
+	s.Claims[0].Coming = cpu(n)
+	s.Queues[s.poor].Usage = s.Queues[s.poor].Usage.Add(cpu(n))
+}
+
 func TestRules(t *testing.T) {
 	for name, c := range map[string]struct {
 		world func() *street
@@ -464,8 +473,15 @@ func TestRounds(t *testing.T) {
 		"a quarter of the cluster":          {func(s *street) { s.Settings.TotalPerRound = 250 }, "p0 p1|c0@0 c1@0|RoundSpent"},
 		"one unit at least":                 {func(s *street) { s.Settings.TotalPerRound = 1 }, "p0|c0@0|RoundSpent"},
 		"a third of what is owed":           {func(s *street) { s.Settings.NaturalTerminationFactor = 333 }, "p0 p1|c0@0 c1@0|RoundSpent"},
+		"half of it, and half is coming":    {func(s *street) { s.comes(3); s.Settings.NaturalTerminationFactor = 500 }, "||RoundSpent"},
+		"half of it, and a third is coming": {func(s *street) { s.comes(2); s.Settings.NaturalTerminationFactor = 500 }, "p0|c0@0|RoundSpent"},
+		"half of half of the cluster":       {func(s *street) { s.Settings.TotalPerRound, s.Settings.NaturalTerminationFactor = 500, 500 }, "p0 p1|c0@0 c1@0|RoundSpent"},
+		"what is announced counts":          {func(s *street) { s.Settings.TotalPerRound = 375; s.comes(2) }, "p0|c0@0|RoundSpent"},
+		"not one unit beside announced":     {func(s *street) { s.Settings.TotalPerRound = 1; s.comes(1) }, "||RoundSpent"},
 		"a hundredth, so one":               {func(s *street) { s.Settings.NaturalTerminationFactor = 10 }, "p0|c0@0|RoundSpent"},
-		"while it is twice its entitlement": {func(s *street) { s.Settings.MaxIgnoredOverCapacity = 1000 }, "p0 p1 p2 p3|c0@0 c1@0 c2@0 c3@0|NoSurplus"},
+		"above twice its entitlement: all":  {func(s *street) { s.Settings.MaxIgnoredOverCapacity = 1000 }, "p0 p1 p2 p3 p4 p5|c0@0 c1@0 c2@0 c3@0 c4@1 c5@1|"},
+		"four times is not above":           {func(s *street) { s.Settings.MaxIgnoredOverCapacity = 3000 }, "||InDeadZone"},
+		"above with what was announced":     {func(s *street) { s.Settings.MaxIgnoredOverCapacity = 3000; s.comes(2) }, "p0 p1 p2 p3|c0@0 c1@0 c2@0 c3@0|"},
 		"at the threshold":                  {func(s *street) { s.Used, s.Settings.UtilizationThreshold = cpu(6), 750 }, "||"},
 		"just above it":                     {func(s *street) { s.Used, s.Settings.UtilizationThreshold, s.Settings.TotalPerRound = cpu(6), 749, 1 }, "p0|c0@0|RoundSpent"},
 	} {

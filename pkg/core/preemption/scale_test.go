@@ -8,6 +8,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/invariant"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
 // full is a cluster of nodes of 20 cores, full with pods of these sizes in many queues below root.a, and a fifth of them in root.b.
@@ -22,6 +23,9 @@ func full(sizes []int64, queues int) (*preemption.World, int) {
 	}
 	starved := addQueue(w, "root.a.z", amounts(4*nodes, 16*nodes))
 	out := addQueue(w, "root.b", amounts(2*nodes, 8*nodes))
+	for i := range w.Queues { // weights as the entitlements say
+		w.Queues[i].Weight = w.Queues[i].Entitlement.Get(resource.CPU) / 1000
+	}
 	r := rand.New(rand.NewPCG(1, 1))
 	for n := range nodes {
 		addNode(w, amounts(20, 80))
@@ -90,6 +94,9 @@ func TestLargeClusters(t *testing.T) {
 		w, q := full(c.sizes, c.queues)
 		f := &filters{barred: map[string]bool{}}
 		claim(w, q, w.Queues[q].Entitlement, amounts(c.asks, 4*c.asks), 100)
+		for at := q; at >= 0; at = w.Queues[at].Parent { // many more pods wait, so there is more above the ideal than is taken
+			w.Queues[at].Demand = w.Queues[at].Demand.Add(w.Queues[q].Entitlement)
+		}
 		if c.change != nil {
 			c.change(w, f)
 		}

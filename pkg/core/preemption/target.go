@@ -24,6 +24,7 @@ const never = -1
 // placedUnit is a unit that has a node for each of its pods.
 type placedUnit struct {
 	unit        *unit
+	reach       reach // in which its nodes were found
 	assignments []assignment
 }
 
@@ -124,26 +125,12 @@ func (p *planner) withinTarget(o *activeClaim, u *unit, target []int64) bool {
 }
 
 // search begins the search of room for a unit, charged already.
-func (p *planner) search(o *activeClaim, u *unit, drivers bool) *roomSearch {
-	rs := &roomSearch{activeClaim: o, lcaBound: p.lcaBound(o, u), pays: paysNothing, drivers: drivers}
+func (p *planner) search(o *activeClaim, u *unit, within reach, drivers bool) *roomSearch {
+	rs := &roomSearch{activeClaim: o, reach: within, pays: paysNothing, drivers: drivers}
 	if o.Kind == BelowGuaranteed {
 		rs.pays = p.pays(o.Queue, u, o.target)
 	}
 	return rs
-}
-
-// lcaBound is the smallest index on the claim's path that a victim may have as its lowestCommonAncestor. If this unit, charged already,
-// brings a queue on the path above that queue's own entitlement, no victim may be outside that queue: as a whole it lacks nothing, so its
-// children must give. A queue that with the unit is not above its own guarantee of something that the unit asks for does lack that.
-func (p *planner) lcaBound(o *activeClaim, u *unit) int {
-	m := len(o.path) - 2
-	for ; m > 0; m-- {
-		a := &p.queues[o.path[m]]
-		if !a.within(a.above) && (o.Kind != BelowGuaranteed || p.pays(o.path[m], u, a.guaranteed) == paysNothing) {
-			break
-		}
-	}
-	return m
 }
 
 // overLimit reports whether a max forbids the unit, charged already, whatever pods are evicted. That is a max inside the claim's queue,

@@ -23,9 +23,18 @@ type twin struct {
 	any     bool
 	claim   *preemption.Claim
 	units   []preemption.Unit
+	reaches []twinReach // of the units
+	ideal   []resource.List
 	drivers int
 	pods    int
 	steps   int
+}
+
+// twinReach says of whom a unit may be paid: of those who keep their ideal, or all who keep their entitlement; and how far down the claim's
+// path the victims may meet it.
+type twinReach struct {
+	ideal bool
+	to    int
 }
 
 type twinPod struct {
@@ -33,8 +42,9 @@ type twinPod struct {
 	node int
 }
 
-func newTwin(w *preemption.World, f *filters) *twin {
-	t := &twin{w: w, f: f, gone: map[string]bool{}, guarded: map[int]bool{}}
+func newTwin(w *preemption.World, f *filters, ideal []resource.List) *twin {
+	t := &twin{w: w, f: f, ideal: ideal, gone: map[string]bool{}, guarded: map[int]bool{}}
+	t.taken, t.any = w.Queues[0].Announced, !w.Queues[0].Announced.IsZero()
 	for _, q := range w.Queues {
 		t.usage = append(t.usage, q.Usage)
 	}
@@ -122,14 +132,76 @@ func (t *twin) below(q int) []int {
 	return p[slices.Index(p, t.meet(q))+1:]
 }
 
-// reach is the highest queue inside which the claim finds its victims.
-func (t *twin) reach(unit resource.List) int {
+// from is the highest queue inside which the claim finds its victims for a unit, as an index on its path.
+func (t *twin) from(ideal bool, unit resource.List) int {
 	p := t.path(t.claim.Queue)
 	m := len(p) - 2
-	for m > 0 && (t.compare(p[m], t.usage[p[m]], t.w.Queues[p[m]].Entitlement) <= 0 || t.lacked(p[m], unit)) {
+	for m > 0 && t.short(p[m], ideal, unit) {
 		m--
 	}
-	return p[m]
+	return m
+}
+
+// short reports whether a queue around the claim, charged with a unit already, lacks something itself: it is within its share, or for those who keep
+// their ideal within its own ideal, or not above its guarantee of something for which the unit asks.
+func (t *twin) short(q int, ideal bool, unit resource.List) bool {
+	return t.compare(q, t.usage[q], t.w.Queues[q].Entitlement) <= 0 || ideal && t.compare(q, t.usage[q], t.ideal[q]) <= 0 || t.lacked(q, unit)
+}
+
+// keepsIdeal reports whether all queues from the victim's up to where it meets the claim have their ideal.
+func (t *twin) keepsIdeal(leaf int) bool {
+	return !slices.ContainsFunc(t.below(leaf), func(q int) bool { return t.compare(q, t.usage[q], t.ideal[q]) < 0 })
+}
+
+func (t *twin) meetsAt(leaf int) int { return len(t.path(t.meet(leaf))) - 1 }
+
+// within is the first reach in which the plan has paid each of the units. It leaves the twin's picture as the plan does, so it is asked of a
+// twin of its own.
+func (t *twin) within(units []preemption.Unit, victims []preemption.Victim) []twinReach {
+	var out []twinReach
+	for _, u := range units {
+		for _, c := range u.Pods {
+			t.charge(c.Queue, c.Request, true)
+		}
+		r := twinReach{ideal: true, to: t.from(true, requestOf(u))}
+		var leaves []int
+		for _, v := range victims {
+			if slices.ContainsFunc(u.Pods, func(c preemption.Claimant) bool { return c.UID == v.For }) {
+				t.evict(v.UID)
+				leaves = append(leaves, v.Queue)
+			}
+		}
+		for _, leaf := range leaves {
+			r.ideal = r.ideal && t.keepsIdeal(leaf)
+			r.to = max(r.to, t.meetsAt(leaf))
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func (t *twin) evict(uid string) {
+	for _, a := range t.evictionUnits() {
+		for _, one := range a {
+			if one.UID == uid {
+				t.move([]twinPod{one}, true)
+			}
+		}
+	}
+}
+
+// before are the reaches that come before this one: nobody in them must be able to pay.
+func (t *twin) before(r twinReach, unit resource.List) []twinReach {
+	var out []twinReach
+	for _, ideal := range []bool{true, false} {
+		for to := t.from(ideal, unit); to < len(t.path(t.claim.Queue))-1; to++ {
+			if ideal == r.ideal && to >= r.to {
+				return out
+			}
+			out = append(out, twinReach{ideal, to})
+		}
+	}
+	return out
 }
 
 // lacked reports whether a queue, charged with a unit already, is not above its guarantee of something for which the unit asks.
@@ -179,10 +251,13 @@ func requestOf(u preemption.Unit) (sum resource.List) {
 }
 
 // lawful reports whether these, who are gone, might go, where bar says which queues were above theirs before.
-func (t *twin) lawful(set [][]twinPod, reach int, touchable []bool, unit resource.List) bool {
+func (t *twin) lawful(set [][]twinPod, r twinReach, from int, touchable []bool, unit resource.List) bool {
 	for _, a := range set {
 		for _, v := range a {
-			if slices.Contains(t.path(v.Queue), t.claim.Queue) || !slices.Contains(t.path(t.meet(v.Queue)), reach) {
+			if slices.Contains(t.path(v.Queue), t.claim.Queue) || t.meetsAt(v.Queue) < from || t.meetsAt(v.Queue) > r.to {
+				return false
+			}
+			if r.ideal && !t.keepsIdeal(v.Queue) {
 				return false
 			}
 			if v.Replaces > 0 && v.Replaces >= t.claim.Since {
@@ -193,8 +268,11 @@ func (t *twin) lawful(set [][]twinPod, reach int, touchable []bool, unit resourc
 					return false
 				}
 			}
+			if !touchable[v.Queue] {
+				return false
+			}
 			for _, q := range t.below(v.Queue) {
-				if !t.keeps(q, v.Request, unit) || !touchable[q] || t.compare(q, t.usage[q], t.w.Queues[q].Entitlement) < 0 {
+				if !t.keeps(q, v.Request, unit) || t.compare(q, t.usage[q], t.w.Queues[q].Entitlement) < 0 {
 					return false
 				}
 			}
@@ -252,7 +330,7 @@ func (t *twin) affords(set [][]twinPod, alone bool) bool {
 	}
 	for i := range of.Len() {
 		e := of.At(i)
-		if e.Value > 0 && t.taken.Get(e.Name) > t.w.Total.Get(e.Name)*t.w.Settings.TotalPerRound/1000 {
+		if e.Value > 0 && t.taken.Get(e.Name) > t.w.Total.Get(e.Name)*t.w.Settings.TotalPerRound/1000*t.w.Settings.NaturalTerminationFactor/1000 {
 			return false
 		}
 	}
@@ -261,7 +339,7 @@ func (t *twin) affords(set [][]twinPod, alone bool) bool {
 
 func (t *twin) touchable() []bool {
 	out := make([]bool, len(t.w.Queues))
-	for i, q := range t.w.Queues {
+	for i, q := range t.w.Queues { // as the round found them
 		out[i] = true
 		if k := t.w.Settings.MaxIgnoredOverCapacity; k > 0 {
 			var bar []resource.Entry
@@ -269,7 +347,7 @@ func (t *twin) touchable() []bool {
 				e := q.Entitlement.At(j)
 				bar = append(bar, resource.Entry{Name: e.Name, Value: e.Value * (1000 + k) / 1000})
 			}
-			out[i] = t.compare(i, t.usage[i], resource.Of(bar...)) > 0
+			out[i] = t.compare(i, q.Usage.Add(q.Announced), resource.Of(bar...)) > 0
 		}
 	}
 	return out
@@ -295,7 +373,7 @@ func (t *twin) cheapest(drivers, pods int) (int, int, bool) {
 	return drivers, pods + 1, true // not even as the plan does it
 }
 
-func (t *twin) pay(i, j, reach int, others bool) bool {
+func (t *twin) pay(i, j, from int, others bool) bool {
 	if i == len(t.units) {
 		return true
 	}
@@ -307,9 +385,9 @@ func (t *twin) pay(i, j, reach int, others bool) bool {
 		for _, c := range u.Pods {
 			t.charge(c.Queue, c.Request, true)
 		}
-		reach = t.reach(requestOf(u))
+		from = t.from(t.reaches[i].ideal, requestOf(u))
 	}
-	if t.try(i, j, reach, others) {
+	if t.try(i, j, from, others) {
 		return true
 	}
 	if j == 0 {
@@ -320,7 +398,7 @@ func (t *twin) pay(i, j, reach int, others bool) bool {
 	return false
 }
 
-func (t *twin) try(i, j, reach int, others bool) bool {
+func (t *twin) try(i, j, from int, others bool) bool {
 	c := &t.units[i].Pods[j]
 	units, touchable := t.evictionUnits(), t.touchable()
 	for mask := range 1 << len(units) {
@@ -351,9 +429,9 @@ func (t *twin) try(i, j, reach int, others bool) bool {
 		}
 		t.pods -= pods
 		t.drivers -= drivers
-		if t.lawful(set, reach, touchable, requestOf(t.units[i])) && t.affords(set, !others) {
+		if t.lawful(set, t.reaches[i], from, touchable, requestOf(t.units[i])) && t.affords(set, !others) {
 			for n := range t.w.Nodes {
-				if t.fits(c, n) && t.needed(c, n, set) && t.sit(c, n, i, j, reach, others) {
+				if t.fits(c, n) && t.needed(c, n, set) && t.sit(c, n, i, j, from, others) {
 					return true
 				}
 			}
@@ -367,10 +445,10 @@ func (t *twin) try(i, j, reach int, others bool) bool {
 	return false
 }
 
-func (t *twin) sit(c *preemption.Claimant, n, i, j, reach int, others bool) bool {
+func (t *twin) sit(c *preemption.Claimant, n, i, j, from int, others bool) bool {
 	t.free[n] = t.free[n].Sub(c.Request)
 	t.slots[n]--
-	if t.pay(i, j+1, reach, others) {
+	if t.pay(i, j+1, from, others) {
 		return true
 	}
 	t.free[n] = t.free[n].Add(c.Request)

@@ -104,9 +104,9 @@ func (p *planner) replayClaim(o *activeClaim) bool {
 	allowed := true
 	for _, u := range o.placed {
 		p.chargeUnit(u.unit, true)
-		rs := p.search(o, u.unit, true)
+		rs := p.search(o, u.unit, u.reach, true)
+		rs.from = p.lcaBound(o, u.unit, u.reach.ideal)
 		for i, s := range u.assignments {
-			p.noteTouchable()
 			for _, id := range s.victims {
 				if !p.tryTake(rs, id) {
 					allowed = false

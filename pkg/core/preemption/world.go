@@ -12,6 +12,8 @@ type World struct {
 	Queues []Queue       // in path order, the root first, parents before children
 	Nodes  []Node        // in order of names
 	Claims []Claim       // in the order in which they are to be paid: see Order
+	// Applications are those that have pods, in order of Queue, then of Name.
+	Applications []Application
 	// Settings are those of the root.
 	Settings Settings
 	// Used is what all pods hold now, gross: the cluster must be busier than Settings.UtilizationThreshold.
@@ -30,7 +32,11 @@ type Queue struct {
 	Rule queue.Rule
 	// Entitlement is what no preemption takes from the queue: its instantaneous fair share, which is never less than its guarantee.
 	Entitlement resource.List
-	Usage       resource.List // net: see World
+	// Inside is the queue's own rule: it orders the applications of a leaf.
+	Inside queue.Rule
+	Usage  resource.List // net: see World
+	// Announced is what the victims of earlier rounds that still run hold. Usage is without it.
+	Announced   resource.List
 	Demand      resource.List // capped by every max on the path
 	Max         resource.List // an absent resource is unlimited
 	Preemptible bool          // in force: false also where a queue above says so
@@ -53,18 +59,28 @@ type Node struct {
 
 // Candidate is a pod that may become a victim.
 type Candidate struct {
-	UID      string
-	Queue    int // index into World.Queues of its leaf
-	Request  resource.List
-	Priority int32
-	Driver   bool
-	Bound    int64 // when it got its node, unix nanoseconds
+	UID         string
+	Queue       int // index into World.Queues of its leaf
+	Request     resource.List
+	Application string // its name: see World.Applications
+	Priority    int32
+	Driver      bool
+	Bound       int64 // when it got its node, unix nanoseconds
 	// Gang is the key of its pod group, "" without one: a group goes whole or not at all.
 	Gang string
 	// Announced: an earlier process of the scheduler announced its eviction, so it is preferred among equals.
 	Announced bool
 	// Replaces is when the pod that this one replaces was evicted, unix nanoseconds; 0: it replaces none, or a share has changed since.
 	Replaces int64
+}
+
+// Application is an application as preemption sees it: what decides its place in the order of its leaf.
+type Application struct {
+	Queue     int // index into World.Queues of its leaf
+	Name      string
+	Usage     resource.List // net: see World
+	Priority  int32
+	Submitted int64 // unix nanoseconds
 }
 
 // Kind says below what a queue is: its guarantee or its fair share.
@@ -88,6 +104,8 @@ type Claim struct {
 	Since int64 // when the queue began to be below, unix nanoseconds
 	// Target is the usage up to which the claim goes: min(fair share, demand), or min(guaranteed, demand).
 	Target resource.List
+	// Coming is what the nominated pods of the queue that do not run yet ask for. They count in its usage.
+	Coming resource.List
 	// Units are the queue's next pods, in the order in which they would be released: as many as the limits below the queue let run
 	// together, as Target has room for, and as the ledger looks at in one round.
 	Units []Unit
@@ -140,11 +158,13 @@ type Settings struct {
 	ObserveOnly          bool
 	Interval             int64 // between two rounds, nanoseconds
 	MaxWaitBeforeKill    int64 // between announcement and eviction, nanoseconds
-	// TotalPerRound is the part of the cluster that one round may take, in thousandths.
+	// TotalPerRound is the part of the cluster that one round may take, in thousandths, before NaturalTerminationFactor applies to it too.
 	TotalPerRound int64
-	// MaxIgnoredOverCapacity: a queue loses no pod up to its entitlement and this part of it, in thousandths.
+	// MaxIgnoredOverCapacity: a leaf that uses no more than its entitlement and this part of it, in thousandths, loses no pod. One that
+	// uses more goes down to its ideal.
 	MaxIgnoredOverCapacity int64
-	// NaturalTerminationFactor is the part of a claim that one round pays, in thousandths.
+	// NaturalTerminationFactor is the part of a claim that one round pays, in thousandths. What earlier rounds have paid and has not come
+	// yet counts as part of this one.
 	NaturalTerminationFactor int64
 }
 

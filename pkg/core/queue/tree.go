@@ -28,6 +28,8 @@ type Memory struct {
 	// BelowFairShareSince and BelowGuaranteedSince are when the starvation clocks began, in unix nanoseconds;
 	// 0 if they do not run.
 	BelowFairShareSince, BelowGuaranteedSince int64
+	// FairShareDue and GuaranteedDue are when their timeouts pass; 0: never.
+	FairShareDue, GuaranteedDue int64
 	// ClaimsFairShare: the queue had a claim on its fair share, which stays open after the clock has stopped.
 	ClaimsFairShare bool
 
@@ -40,7 +42,8 @@ type Memory struct {
 // Equal reports whether both remember the same.
 func (m Memory) Equal(o Memory) bool {
 	return slices.Equal(m.Started, o.Started) && slices.Equal(m.Starts, o.Starts) &&
-		m.BelowFairShareSince == o.BelowFairShareSince && m.BelowGuaranteedSince == o.BelowGuaranteedSince && m.ClaimsFairShare == o.ClaimsFairShare
+		m.BelowFairShareSince == o.BelowFairShareSince && m.BelowGuaranteedSince == o.BelowGuaranteedSince && m.ClaimsFairShare == o.ClaimsFairShare &&
+		m.FairShareDue == o.FairShareDue && m.GuaranteedDue == o.GuaranteedDue
 }
 
 // Occupancy says whether pods are in a queue.

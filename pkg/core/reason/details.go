@@ -136,6 +136,7 @@ type Shortfall struct {
 	Entitled int64 // amount of Resource that the queue should have
 	Since    int64 // when it fell below; 0: it is above its threshold again, but its claim is still open
 	Until    int64 // when pods of other queues are preempted for it; 0: no timeout is in force
+	Declined int64 // when its claim ended, as all surplus is ignored; 0: none did, or one is open again
 }
 
 func (Invalid) details()      {}

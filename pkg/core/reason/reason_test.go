@@ -153,6 +153,13 @@ func TestSentences(t *testing.T) {
 			"queue root.a is below its fair share: it has 80 cpu, should have 600 cpu and asks for 900 cpu, since 2023-11-14T22:13:20Z; " +
 				"pods of other queues are preempted for it from 2023-11-14T22:14:20Z on",
 		},
+		"starved, and all surplus is ignored": {
+			reason.Reason{Code: reason.BelowFairShare, Queue: "root.a", Resource: resource.CPU, Used: 80_000, Asked: 900_000,
+				Details: reason.Shortfall{Entitled: 600_000, Since: 1_700_000_000e9, Until: 1_700_000_130e9, Declined: 1_700_000_070e9}},
+			"queue root.a is below its fair share: it has 80 cpu, should have 600 cpu and asks for 900 cpu, since 2023-11-14T22:13:20Z; " +
+				"its claim ended at 2023-11-14T22:14:30Z, as queues that have more than their fair share have so little more that it is ignored " +
+				"(preemption.maxIgnoredOverCapacity in Queue root); it opens again at 2023-11-14T22:15:30Z",
+		},
 		"starved, without a timeout": {
 			reason.Reason{Code: reason.BelowFairShare, Queue: "root.a", Resource: resource.Memory, Used: gi, Asked: 8 * gi,
 				Details: reason.Shortfall{Entitled: 4 * gi, Since: 1_700_000_000e9}},

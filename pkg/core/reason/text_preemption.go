@@ -61,6 +61,8 @@ const (
 	NothingOwed UnpaidCause = "NothingOwed"
 	// NoSurplus: no queue from which pods could be taken is far enough above its entitlement.
 	NoSurplus UnpaidCause = "NoSurplus"
+	// InDeadZone: the only surplus is in queues that use no more than preemption.maxIgnoredOverCapacity above their entitlement.
+	InDeadZone UnpaidCause = "InDeadZone"
 	// NoPlace: there is surplus, but no node on which a claimant would fit if it were given up.
 	NoPlace UnpaidCause = "NoPlace"
 	// LimitForbids: a max above the claim's queue leaves no room.
@@ -71,7 +73,7 @@ const (
 
 // UnpaidCauses returns all of them.
 func UnpaidCauses() []UnpaidCause {
-	return []UnpaidCause{NothingOwed, NoSurplus, NoPlace, LimitForbids, RoundSpent}
+	return []UnpaidCause{NothingOwed, NoSurplus, InDeadZone, NoPlace, LimitForbids, RoundSpent}
 }
 
 // Unpaid is a claim of Queue, or the rest of it, for which no more pods are preempted.
@@ -91,6 +93,9 @@ func (u Unpaid) Text() string {
 		return head + ", and no other queue has a whole pod more than its fair share that may be taken: what is left is preemptible: false, " +
 			"protected by a PodDisruptionBudget, stands in for a pod that was evicted already, or would put its queue under its share; it comes as pods " +
 			"end, or with other weights"
+	case InDeadZone:
+		return head + ", and every queue that has more than its fair share has so little more that it is ignored (preemption.maxIgnoredOverCapacity " +
+			"in Queue root); the claim ends, and opens again after its timeout if the queue is still below"
 	case NoPlace:
 		return head + ", and on no node would its next pod fit if pods above their queue's fair share went: because of taints, selectors, node " +
 			"affinity, room or PodDisruptionBudgets; it comes as pods end, or with nodes that its pods may use"
@@ -98,7 +103,7 @@ func (u Unpaid) Text() string {
 		return head + ", but a max of it or of a queue above leaves no room for its next pod; it comes with a higher max"
 	case RoundSpent:
 		return head + ", and one round takes no more; the rest comes in the next (rounds are bounded by the number of pods that they look at, and by " +
-			"preemption.totalPerRound and naturalTerminationFactor in Queue root)"
+			"preemption.totalPerRound and naturalTerminationFactor in Queue root, where pods count that are announced and still run)"
 	}
 	return head + after(": ", string(u.Why))
 }

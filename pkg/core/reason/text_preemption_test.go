@@ -55,7 +55,7 @@ func TestSentencesOfPreemption(t *testing.T) {
 		"a claim in the next round": {
 			reason.Unpaid{Why: "RoundSpent", Queue: "root.a", Left: cpuAndMemory(1500, 2*gi)}.Text(),
 			"root.a is still owed 1500m cpu, 2Gi memory, and one round takes no more; the rest comes in the next (rounds are bounded by the number of pods that they " +
-				"look at, and by preemption.totalPerRound and naturalTerminationFactor in Queue root)",
+				"look at, and by preemption.totalPerRound and naturalTerminationFactor in Queue root, where pods count that are announced and still run)",
 		},
 		"a cause of tomorrow": {reason.Unpaid{Why: "Other", Queue: "root.a"}.Text(), "root.a is still owed nothing: Other"},
 		"a cluster with room": {

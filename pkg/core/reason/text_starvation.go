@@ -13,6 +13,9 @@ func (r Reason) starvationText() string {
 		return head + "; pods of other queues are preempted for it until it is not"
 	case n.Until == 0:
 		return head + after(", since ", clock(n.Since)) + "; nothing is preempted for it, as no " + setting + " is in force"
+	case n.Declined != 0:
+		return head + after(", since ", clock(n.Since)) + "; its claim ended at " + clock(n.Declined) + ", as queues that have more than their fair share " +
+			"have so little more that it is ignored (preemption.maxIgnoredOverCapacity in Queue root); it opens again at " + clock(n.Until)
 	default:
 		return head + after(", since ", clock(n.Since)) + after("; pods of other queues are preempted for it from ", clock(n.Until), " on")
 	}

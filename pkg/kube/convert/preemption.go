@@ -123,16 +123,19 @@ func duration(text string, shortest, longest time.Duration) (time.Duration, erro
 	return d, nil
 }
 
-// clocks reads the clocks of starvation, which go on over a restart, and whether the fair share was claimed. A status that says that the queue is below
+// clocks reads the clocks of starvation, which go on over a restart, when they are due, and whether the fair share was claimed. A status that says that the queue is below
 // its guarantee does not tell whose claim is open: that on the guarantee is opened by its clock again, and the other waits for its own.
 func clocks(s *v1alpha1.QueueStatus, m *queue.Memory) {
-	since := func(t *metav1.Time) int64 {
+	at := func(t *metav1.Time) int64 {
 		if t.IsZero() {
 			return 0
 		}
 		return t.UnixNano()
 	}
-	m.BelowFairShareSince, m.BelowGuaranteedSince = since(s.BelowFairShareSince), since(s.BelowGuaranteedSince)
+	m.BelowFairShareSince, m.BelowGuaranteedSince = at(s.BelowFairShareSince), at(s.BelowGuaranteedSince)
+	if s.Preemption != nil {
+		m.FairShareDue, m.GuaranteedDue = at(s.Preemption.FairShareDue), at(s.Preemption.GuaranteedDue)
+	}
 	m.ClaimsFairShare = s.Preemption != nil && s.Preemption.ClaimOpen && m.BelowGuaranteedSince == 0
 }
 

@@ -148,6 +148,12 @@ func TestClocksGoThereAndBack(t *testing.T) {
 	if err != nil || d.Memory.BelowFairShareSince != 0 || d.Memory.BelowGuaranteedSince != 5*second {
 		t.Errorf("read back as %+v, %v", d.Memory, err)
 	}
+	d, err = Declaration(makeQueue("root.a", func(q *v1alpha1.Queue) {
+		q.Status.Preemption = &v1alpha1.QueuePreemptionStatus{FairShareDue: ClockTime(70 * second), GuaranteedDue: ClockTime(80 * second)}
+	}))
+	if err != nil || d.Memory.FairShareDue != 70*second || d.Memory.GuaranteedDue != 80*second {
+		t.Errorf("read back as %+v, %v", d.Memory, err)
+	}
 }
 
 func TestAnOpenClaimIsReadBack(t *testing.T) {

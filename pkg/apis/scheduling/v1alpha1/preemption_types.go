@@ -82,15 +82,17 @@ type QueuePreemption struct {
 	MaxWaitBeforeKill string `json:"maxWaitBeforeKill,omitempty"`
 
 	// The most that one round preempts, as a part of the cluster: above 0, up to
-	// 1, in steps of 0.001; 1 if not stated, which is no limit. For the queue
+	// 1, in steps of 0.001; 1 if not stated. naturalTerminationFactor applies to
+	// it, too, and pods that are announced and still run count. For the queue
 	// root.
 	//
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^(0([.][0-9]{1,3})?|1([.]0{1,3})?|[.][0-9]{1,3}|[0-9]{1,3}m|1000m)$') && !string(self).matches('^(0{1,3}([.]0{1,3})?|[.]0{1,3})m?$')",message="must be a number above 0, up to 1, with at most three decimals, such as \"0.1\" or 100m"
 	TotalPerRound *resource.Quantity `json:"totalPerRound,omitempty"`
 
-	// How far above its fair share a queue is left alone, as a part of that share:
-	// between 0 and 1 in steps of 0.001; 0 if not stated. For the queue root.
+	// How far above its fair share a leaf queue is left alone, as a part of that
+	// share: between 0 and 1 in steps of 0.001; 0 if not stated. A leaf that is
+	// further above goes down to its ideal. For the queue root.
 	//
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^(0([.][0-9]{1,3})?|1([.]0{1,3})?|[.][0-9]{1,3}|[0-9]{1,3}m|1000m)$')",message="must be a number from 0 to 1 with at most three decimals, such as \"0.1\" or 100m"
@@ -98,7 +100,8 @@ type QueuePreemption struct {
 
 	// The part of what is owed that one round preempts, so that pods which end by
 	// themselves can make up for the rest: above 0, up to 1, in steps of 0.001; 1
-	// if not stated. For the queue root.
+	// if not stated. The next part follows when the pods of the last are gone. For
+	// the queue root.
 	//
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^(0([.][0-9]{1,3})?|1([.]0{1,3})?|[.][0-9]{1,3}|[0-9]{1,3}m|1000m)$') && !string(self).matches('^(0{1,3}([.]0{1,3})?|[.]0{1,3})m?$')",message="must be a number above 0, up to 1, with at most three decimals, such as \"0.2\" or 200m"
