@@ -17,12 +17,16 @@ func guaranteedHouse(cpus, cpuOfA, moreOfA int64, guarantees map[string]int64) *
 	e := addQueue(w, "root.d.e", both(cpus/4, 5))
 	f := addQueue(w, "root.d.f", both(cpus/4, 5))
 	addNode(w, both(cpus, 20))
-	for q, pods := range map[int]int{a: 11, e: 9} {
-		for range pods {
-			run(w, 0, preemption.Candidate{Queue: q, Request: both(1, 1)})
+	for i := range 20 {
+		q := a
+		if i >= 11 {
+			q = e
 		}
+		run(w, 0, preemption.Candidate{Queue: q, Request: both(1, 1)})
 	}
-	run(w, 0, preemption.Candidate{Queue: a, Request: cpu(cpuOfA)})
+	if cpuOfA > 0 {
+		run(w, 0, preemption.Candidate{Queue: a, Request: cpu(cpuOfA)})
+	}
 	run(w, 0, preemption.Candidate{Queue: f, Request: cpu(15)})
 	for _, q := range []int{e, d, 0} {
 		w.Queues[q].Demand = w.Queues[q].Demand.Add(both(11, 11))
