@@ -249,9 +249,10 @@ func (t *town) round() (int, error) {
 	return len(p.Victims), nil
 }
 
-// With a steady demand evictions stop, and nobody who came back is evicted again.
+// With a steady demand evictions stop. Towns have no eviction memory (rule 5 of ADR 0021), so now and then a pod that came back into room which no
+// claim could use is evicted once more, but never a third time.
 func TestEvictionsStop(t *testing.T) {
-	evicted, most := 0, 0
+	evicted, again, most := 0, 0, 0
 	for seed := range runs(2000) {
 		town := newTown(rand.New(rand.NewPCG(uint64(seed), 4)))
 		for rounds := 1; ; rounds++ {
@@ -265,16 +266,24 @@ func TestEvictionsStop(t *testing.T) {
 				break
 			}
 			for _, p := range town.pods {
-				if p.evicted > 1 {
-					t.Fatalf("seed %d, round %d: %s was evicted twice", seed, rounds, p.UID)
+				if p.evicted > 2 {
+					t.Fatalf("seed %d, round %d: %s was evicted %d times", seed, rounds, p.UID, p.evicted)
 				}
 			}
 			if rounds > 50 {
 				t.Fatalf("seed %d: evictions do not stop", seed)
 			}
 		}
+		for _, p := range town.pods {
+			if p.evicted > 1 {
+				again++
+			}
+		}
 	}
-	t.Logf("%d evictions, at most %d rounds", evicted, most)
+	t.Logf("%d evictions, %d of a pod that was evicted before, at most %d rounds", evicted, again, most)
+	if again > evicted/1000 {
+		t.Errorf("%d of %d evictions were of a pod that was evicted before", again, evicted)
+	}
 	if evicted < runs(2000)/10 {
 		t.Errorf("only %d evictions: the towns try nothing", evicted)
 	}
