@@ -34,8 +34,11 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/localcluster"
 )
 
-// long runs storms at their full length: make test-long.
-var long = flag.Bool("long", false, "run storms at their full length")
+var (
+	// long runs storms at their full length: make test-long.
+	long     = flag.Bool("long", false, "run storms at their full length")
+	churnFor = flag.Duration("churn", 0, "how long TestNoPlanIsRefusedInChurn takes; 0: three minutes with -long, else it is skipped")
+)
 
 // patience bounds every wait for a condition. It is for a machine that is busy with other things; the conditions come in seconds.
 const patience = 2 * time.Minute
