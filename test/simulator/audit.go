@@ -100,16 +100,16 @@ func (w *World) auditLimits(p *pod, what string) {
 			continue
 		}
 		var used size
-		for uid, o := range w.pods {
+		for _, o := range w.pods {
 			if o.charged != "" && q.Contains(o.charged) {
-				used = used.plus(sizeOf(w.known.pods[uid].Request))
+				used = used.plus(o.asks)
 			}
 		}
 		if i, over := used.over(most); over {
 			w.fail("pod %s was "+what+", and queue %s uses %d %s of at most %d", p.UID, q, used[i], resources[i], most[i])
 		}
 	}
-	if w.tooLarge(p.charged, sizeOf(w.known.pods[p.UID].Request), total) {
+	if w.tooLarge(p.charged, p.asks, total) {
 		w.fail("pod %s was "+what+", and is larger than queue %s allows", p.UID, p.charged)
 	}
 	w.auditDriver(p, what)
@@ -119,16 +119,15 @@ func (w *World) auditLimits(p *pod, what string) {
 // auditCharges: every pod that was released and neither refunded nor ended is charged once, at every level, and no other is.
 func (w *World) auditCharges() {
 	charges, window := map[queue.Path]size{}, 0
-	for uid, p := range w.pods {
+	for _, p := range w.pods {
 		if p.charged == "" {
 			continue
 		}
-		now := w.known.pods[uid]
-		if now.Node == "" {
+		if p.seen.Node == "" {
 			window++
 		}
 		for q := p.charged; q != ""; q = q.Parent() {
-			charges[q] = charges[q].plus(sizeOf(now.Request))
+			charges[q] = charges[q].plus(p.asks)
 		}
 	}
 	s := w.Ledger.Snapshot()
@@ -183,9 +182,9 @@ func (w *World) rebuild(shuffle *rand.Rand) *ledger.Ledger {
 	for _, name := range sorted(w.known.nodes) {
 		observe = append(observe, func() { twin.ObserveNode(w.known.nodes[name]) })
 	}
-	for _, uid := range sorted(w.known.pods) {
-		now := w.known.pods[uid]
-		if p := w.pods[uid]; now.Node != "" && !now.Foreign && now.Placed == "" {
+	for _, p := range w.known.pods {
+		now := p.seen
+		if now.Node != "" && !now.Foreign && now.Placed == "" {
 			now.Placed = string(p.charged) // a request that changed after the bind does not move the charge
 		}
 		observe = append(observe, func() { twin.ObservePod(now, w.now) })
@@ -229,21 +228,21 @@ func difference(got, want string) string {
 func (w *World) auditRest() {
 	tree := w.tree()
 	apps, leads := w.apps(), w.leads()
-	for _, uid := range sorted(w.known.pods) {
-		p, now := w.pods[uid], w.known.pods[uid]
+	for _, p := range w.known.pods {
+		uid, now := p.UID, &p.seen
 		if p.place != nowhere && !now.Terminating && !w.Ledger.Inside(uid) {
 			w.fail("kube-scheduler holds pod %s, which is not released", uid)
 		}
 		if now.Foreign || now.Node != "" || now.Terminating || now.Gate != "" {
 			continue
 		}
-		i, ok := tree.Find(home(&now))
+		i, ok := tree.Find(p.home)
 		if !ok || !tree.Nodes[i].Accepting {
 			continue
 		}
-		k := appKey{home(&now), now.Application}
-		if node := w.freeFit(now); node != "" && ledNow(&now, leads[k]) && !w.groupWaits(&now) && w.admits(&now, apps[k]) && !w.exceedsMax(&now, 1) &&
-			!w.waitsWithItsClass(&now) && !w.gateHolds(k, tree) {
+		k := appKey{p.home, now.Application}
+		if node := w.freeFit(p); node != "" && ledNow(now, leads[k]) && !w.groupWaits(p) && w.admits(p, apps[k]) && !w.exceedsMax(p, 1) &&
+			!w.waitsWithItsClass(p) && !w.gateHolds(k, tree) {
 			state, _ := w.Ledger.PodState(uid)
 			w.fail("pod %s waits (%s %v) although it fits on %s and within every limit", uid, state.State, state.BlockedBy.Code, node)
 		}
@@ -259,33 +258,33 @@ func (w *World) declarations() (ds []queue.Declaration) {
 
 // occupancy says where pods are, by the simulator's own books.
 func (w *World) occupancy() (os []queue.Occupancy) {
-	for _, uid := range sorted(w.known.pods) {
-		p, now := w.pods[uid], w.known.pods[uid]
+	for _, p := range w.known.pods {
+		now := &p.seen
 		switch {
 		case now.Foreign:
 		case p.charged != "" && p.charged != queue.Root:
 			os = append(os, queue.Occupancy{Path: p.charged, Charged: true, OldestWaiting: math.MaxInt64})
 		case now.Node == "" && !now.Terminating:
-			os = append(os, queue.Occupancy{Path: home(&now), OldestWaiting: now.Created})
+			os = append(os, queue.Occupancy{Path: p.home, OldestWaiting: now.Created})
 		}
 	}
 	return os
 }
 
 // admits: one more pod of the size breaks no limit on the path.
-func (w *World) admits(p *ledger.Pod, a *app) bool {
+func (w *World) admits(p *pod, a *app) bool {
 	charges := w.charges()
-	total, s := w.total(), sizeOf(p.Request)
-	for q := home(p); q != ""; q = q.Parent() {
+	total, s := w.total(), p.asks
+	for q := p.home; q != ""; q = q.Parent() {
 		if _, over := charges[q].plus(s).over(w.maxOf(q, total)); over {
 			return false
 		}
 	}
-	if w.tooLarge(home(p), s, total) || w.opts.Limits && !a.holds { // for that see auditApplications
+	if w.tooLarge(p.home, s, total) || w.opts.Limits && !a.holds { // for that see auditApplications
 		return false
 	}
-	if p.Role == application.Driver {
-		i, _, _ := w.driverOver(home(p), nil, s)
+	if p.seen.Role == application.Driver {
+		i, _, _ := w.driverOver(p.home, nil, s)
 		return i < 0
 	}
 	return true
@@ -299,7 +298,8 @@ func (w *World) auditConditions() {
 			w.write(t)
 		}
 	}
-	for _, uid := range sorted(w.known.pods) {
+	for _, p := range w.known.pods {
+		uid := p.UID
 		state, _ := w.Ledger.PodState(uid)
 		if state.State == ledger.Gone {
 			continue

@@ -32,8 +32,9 @@ func (g *generator) adversary() queue.Declaration {
 // idleFor is how many milli-cpu are free while a pod of somebody else waits: what an adversary is proud of.
 func (w *World) idleFor() (idle int64) {
 	waits := false
-	for uid, now := range w.known.pods { // any: order does not matter
-		waits = waits || now.Node == "" && !now.Foreign && !now.Terminating && w.pods[uid].charged == "" && !w.adversary.owns(w.pods[uid])
+	for _, p := range w.known.pods {
+		now := &p.seen
+		waits = waits || now.Node == "" && !now.Foreign && !now.Terminating && p.charged == "" && !w.adversary.owns(p)
 	}
 	for _, r := range w.kube.rooms { // a sum: order does not matter
 		if waits && r.known && r.node.Usable {
@@ -80,11 +81,11 @@ func (w *World) withheldFrom() queue.Path {
 		return partOf(rule, total, usage).Cmp(partOf(rule, total, sizeOf(states[q].FairShare)))
 	}
 	rehearsal := w.Ledger.Rehearse()
-	var waiting []ledger.Pod
-	for _, uid := range sorted(w.known.pods) {
-		now := w.known.pods[uid]
-		if now.Node == "" && !now.Foreign && now.PodGroup == "" && !w.adversary.leaf.Contains(home(&now)) && rehearsal.Stopped(uid).Code == reason.WaitingForRoom {
-			waiting = append(waiting, now)
+	var waiting []*pod
+	for _, p := range w.known.pods {
+		now := &p.seen
+		if now.Node == "" && !now.Foreign && now.PodGroup == "" && !w.adversary.leaf.Contains(p.home) && rehearsal.Stopped(p.UID).Code == reason.WaitingForRoom {
+			waiting = append(waiting, p)
 		}
 	}
 	for _, o := range snapshot.Queues { // in path order
@@ -93,14 +94,14 @@ func (w *World) withheldFrom() queue.Path {
 		}
 		gets, usage, left := size{}, charges[o.Path], slices.Clone(rooms)
 		for _, p := range waiting {
-			if !o.Path.Contains(home(&p)) || above(o.Path, usage) >= 0 {
+			if !o.Path.Contains(p.home) || above(o.Path, usage) >= 0 {
 				continue
 			}
 			for i := range left {
 				if left[i].fits(p) {
-					left[i].used = left[i].used.plus(sizeOf(p.Request))
+					left[i].used = left[i].used.plus(p.asks)
 					left[i].pods++
-					gets, usage = gets.plus(sizeOf(p.Request)), usage.plus(sizeOf(p.Request))
+					gets, usage = gets.plus(p.asks), usage.plus(p.asks)
 					break
 				}
 			}
@@ -119,8 +120,8 @@ func (w *World) roomsKept() (rooms []room) {
 	mine := some && w.adversary.ours(w.heldFor)
 	asked := map[string]size{}
 	for uid, node := range w.kept() { // sums: order does not matter
-		if now := w.known.pods[uid]; w.adversary.owns(w.pods[uid]) {
-			asked[node] = asked[node].plus(sizeOf(now.Request))
+		if p := w.pods[uid]; w.adversary.owns(p) {
+			asked[node] = asked[node].plus(p.asks)
 		}
 	}
 	for _, name := range sorted(w.kube.rooms) {

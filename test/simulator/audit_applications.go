@@ -32,7 +32,7 @@ func (e excess) grow(q queue.Path, n int64) {
 // excuseUsers: an application of several users may count for another when a pod comes or goes.
 func (w *World) excuseUsers(application string) {
 	for _, p := range w.known.pods {
-		if w.opts.Limits && p.Application == application && p.User != userOf(application) {
+		if w.opts.Limits && p.seen.Application == application && p.seen.User != userOf(application) {
 			w.excess[users] += anything
 			return
 		}
@@ -62,7 +62,7 @@ func (w *World) auditStart(p *pod) {
 			w.fail("pod %s was released, and %d applications run in queue %s of at most %d (%d excused)", p.UID, c.queues[q], q, l.Most, w.excess[q])
 		}
 	}
-	a := apps[appKey{p.charged, w.known.pods[p.UID].Application}]
+	a := apps[appKey{p.charged, p.seen.Application}]
 	l := w.known.queues[queue.Root].Spec.MaxRunningApplicationsPerUser
 	if n := c.users[a.oldest.User]; !a.mixed && !l.Admits(n-w.excess[users]) {
 		w.fail("pod %s was released, and user %s runs %d applications of at most %d", p.UID, a.oldest.User, n, l.Most)
@@ -71,8 +71,8 @@ func (w *World) auditStart(p *pod) {
 
 // chargedBeside: another pod of the application is charged.
 func (w *World) chargedBeside(p *pod) bool {
-	for uid, o := range w.pods {
-		if o != p && o.charged == p.charged && w.known.pods[uid].Application == w.known.pods[p.UID].Application {
+	for _, o := range w.pods {
+		if o != p && o.charged == p.charged && o.seen.Application == p.seen.Application {
 			return true
 		}
 	}
@@ -141,7 +141,8 @@ func (w *World) restart() (running map[appKey]bool, same bool) {
 
 // auditRestart compares the applications that run in a rebuilt ledger with those that must run.
 func (w *World) auditRestart(twin *ledger.Ledger, running map[appKey]bool) {
-	for _, uid := range sorted(w.known.pods) {
+	for _, p := range w.known.pods {
+		uid := p.UID
 		s, ok := twin.PodState(uid)
 		if !ok || s.Leaf == "" {
 			continue

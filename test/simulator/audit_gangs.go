@@ -17,7 +17,7 @@ type crew struct {
 	live, bound int
 	taken       int // charged, and not bound
 	placed      int // of those, with a place
-	ready       []ledger.UID
+	ready       []*pod
 	others      int // bound otherwise than by this process
 }
 
@@ -36,8 +36,8 @@ func (w *World) crews() map[string]*crew {
 		return w.lastCrews
 	}
 	out := map[string]*crew{}
-	for _, uid := range sorted(w.known.pods) {
-		p, now := w.pods[uid], w.known.pods[uid]
+	for _, p := range w.known.pods {
+		now := &p.seen
 		if now.PodGroup == "" || now.Foreign || now.Terminating {
 			continue
 		}
@@ -59,7 +59,7 @@ func (w *World) crews() map[string]*crew {
 				c.placed++
 			}
 		default:
-			c.ready = append(c.ready, uid)
+			c.ready = append(c.ready, p)
 		}
 	}
 	w.lastCrews = out
@@ -86,15 +86,14 @@ func (w *World) together(key string, whole map[string]bool) bool {
 }
 
 func (w *World) wasWhole(p *pod) bool {
-	now := w.known.pods[p.UID]
-	return now.PodGroup == "" || !w.together(now.PodGroup, w.whole())
+	return p.seen.PodGroup == "" || !w.together(p.seen.PodGroup, w.whole())
 }
 
 // expectWithdrawals takes the pods off the books that the next round is going to take out of kube-scheduler's queue, since their group has
 // lost a pod: the ledger has refunded them by now.
 func (w *World) expectWithdrawals() {
 	for uid, p := range w.pods { // each for itself: order does not matter
-		if now := w.known.pods[uid]; w.roundDue && p.charged != "" && now.PodGroup != "" && now.Node == "" && !w.Ledger.Inside(uid) {
+		if now := &p.seen; w.roundDue && p.charged != "" && now.PodGroup != "" && now.Node == "" && !w.Ledger.Inside(uid) {
 			w.charge(p, "")
 		}
 	}
@@ -106,14 +105,14 @@ func (w *World) auditPermission(p *pod, whole bool) {
 	if whole {
 		return
 	}
-	key := w.known.pods[p.UID].PodGroup
+	key := p.seen.PodGroup
 	c, d := w.crews()[key], w.known.groups[key]
 	if c.placed+c.bound < d.MinMember {
 		w.fail("pod %s may be bound, and %d pods of group %s of at least %d have places", p.UID, c.placed+c.bound, key, d.MinMember)
 	}
 	w.Whole++
 	for _, o := range w.pods { // each for itself: order does not matter
-		if o.waits != nil && w.known.pods[o.UID].PodGroup == key {
+		if o.waits != nil && o.seen.PodGroup == key {
 			o.permitted = true
 		}
 	}
@@ -138,7 +137,8 @@ func (w *World) auditGroups() {
 		w.fail("%d groups are on their way", way)
 	}
 	rehearsal := w.Ledger.Rehearse()
-	for _, uid := range sorted(w.known.pods) {
+	for _, p := range w.known.pods {
+		uid := p.UID
 		why := rehearsal.Stopped(uid)
 		if why.Code == reason.BehindGang && (reason.As[reason.Turn](why).Until > w.now+longestHold || why.PodGroup != w.heldFor) {
 			w.fail("pod %s waits for group %s until %d; nodes are held for %q", uid, why.PodGroup, reason.As[reason.Turn](why).Until, w.heldFor)
@@ -178,9 +178,9 @@ func (w *World) auditHold() {
 
 // holdsNodes reports whether nodes are held for the group: its pods may use them.
 func (w *World) holdsNodes(key string) bool {
-	for uid, now := range w.known.pods { // any will do: order does not matter
-		if now.PodGroup == key && key != "" && !now.Foreign {
-			_, some := w.Ledger.NodesOpenTo(uid)
+	for _, p := range w.known.pods { // any will do
+		if p.seen.PodGroup == key && key != "" && !p.seen.Foreign {
+			_, some := w.Ledger.NodesOpenTo(p.UID)
 			return !some
 		}
 	}
@@ -207,7 +207,7 @@ func (w *World) auditGroupsAtRest() {
 			w.fail("group %s is bound in part: %d of %d, %d of them by others", key, c.bound, d.MinMember, c.others)
 		}
 		if c.live >= d.MinMember && c.bound < d.MinMember && w.groupFits(c, d, tree, apps) {
-			state, _ := w.Ledger.PodState(c.ready[0])
+			state, _ := w.Ledger.PodState(c.ready[0].UID)
 			w.fail("group %s waits (%s %s) although %d pods fit and are within every limit", key, state.State, state.BlockedBy.Code, d.MinMember-c.bound)
 		}
 	}
@@ -220,16 +220,16 @@ func (w *World) groupFits(c *crew, d ledger.PodGroup, tree queue.Tree, apps map[
 	if len(c.ready) < need {
 		return false
 	}
-	first := w.known.pods[c.ready[0]]
-	k := appKey{home(&first), first.Application}
-	for _, uid := range c.ready {
-		now := w.known.pods[uid]
-		state, _ := w.Ledger.PodState(uid)
-		if now.Gate != "" || conflicts(now) || !alike(&now, &first) || now.Role == application.Driver || state.BlockedBy.Code == reason.BackOff {
+	first := c.ready[0]
+	k := appKey{first.home, first.seen.Application}
+	for _, p := range c.ready {
+		now := &p.seen
+		state, _ := w.Ledger.PodState(p.UID)
+		if now.Gate != "" || conflicts(now) || !alike(p, first) || now.Role == application.Driver || state.BlockedBy.Code == reason.BackOff {
 			return false
 		}
 	}
-	if !ledNow(&first, w.leads()[k]) {
+	if !ledNow(&first.seen, w.leads()[k]) {
 		return false
 	}
 	i, ok := tree.Find(k.queue)
@@ -239,22 +239,23 @@ func (w *World) groupFits(c *crew, d ledger.PodGroup, tree queue.Tree, apps map[
 	if w.Ledger.Rehearse().Stopped(first.UID).Code == reason.BehindGang {
 		return false // for how long is looked at elsewhere
 	}
-	return w.admitsMany(&first, need) && !w.exceedsMax(&first, need) && w.holdMany(&first, need, d)
+	return w.admitsMany(first, need) && !w.exceedsMax(first, need) && w.holdMany(first, need, d)
 }
 
 // alike: whatever admits one of the pods admits the other.
-func alike(a, b *ledger.Pod) bool {
-	return a.Request.Equal(b.Request) && a.Class == b.Class && home(a) == home(b) && a.Application == b.Application && a.Role == b.Role
+func alike(p, o *pod) bool {
+	a, b := &p.seen, &o.seen
+	return a.Request.Equal(b.Request) && a.Class == b.Class && p.home == o.home && a.Application == b.Application && a.Role == b.Role
 }
 
 // admitsMany: so many more pods of the size break no limit on the path.
-func (w *World) admitsMany(p *ledger.Pod, n int) bool {
+func (w *World) admitsMany(p *pod, n int) bool {
 	charges := w.charges()
-	total, s := w.total(), sizeOf(p.Request)
-	if w.tooLarge(home(p), s, total) {
+	total, s := w.total(), p.asks
+	if w.tooLarge(p.home, s, total) {
 		return false
 	}
-	for q := home(p); q != ""; q = q.Parent() {
+	for q := p.home; q != ""; q = q.Parent() {
 		if _, over := charges[q].plus(s.times(n)).over(w.maxOf(q, total)); over {
 			return false
 		}
@@ -265,10 +266,9 @@ func (w *World) admitsMany(p *ledger.Pod, n int) bool {
 // charges are what the queues are charged, subtrees included.
 func (w *World) charges() sums {
 	out := sums{}
-	for uid, p := range w.pods {
+	for _, p := range w.pods {
 		if p.charged != "" {
-			now := w.known.pods[uid]
-			out.add(p.charged, &now)
+			out.add(p.charged, p.asks)
 		}
 	}
 	return out
@@ -282,11 +282,11 @@ func (s size) times(n int) size {
 }
 
 // holdMany: the nodes that are not kept for others hold n more pods of the size, and have free what the group says it needs.
-func (w *World) holdMany(p *ledger.Pod, n int, d ledger.PodGroup) bool {
+func (w *World) holdMany(p *pod, n int, d ledger.PodGroup) bool {
 	open, some := w.Ledger.NodesOpenTo(p.UID)
 	kept := w.kept()
 	for uid := range kept { // any: order does not matter
-		if w.known.pods[uid].PodGroup == p.PodGroup {
+		if w.pods[uid].seen.PodGroup == p.seen.PodGroup {
 			return false // some have places, and the others wait for theirs
 		}
 	}
@@ -302,8 +302,8 @@ func (w *World) holdMany(p *ledger.Pod, n int, d ledger.PodGroup) bool {
 				free[i] += max(left[i], 0)
 			}
 		}
-		for n > 0 && r.fits(*p) {
-			r.used = r.used.plus(sizeOf(p.Request))
+		for n > 0 && r.fits(p) {
+			r.used = r.used.plus(p.asks)
 			r.pods++
 			n--
 		}
@@ -324,27 +324,27 @@ func (w *World) groupHolds(p *ledger.Pod) bool {
 }
 
 // groupWaits: the pod does not start by itself, or waits for a group that came before it. Groups are audited as such.
-func (w *World) groupWaits(p *ledger.Pod) bool {
+func (w *World) groupWaits(p *pod) bool {
 	if !w.opts.Groups {
 		return false
 	}
-	if w.groupHolds(p) || w.together(p.PodGroup, w.whole()) {
+	if w.groupHolds(&p.seen) || w.together(p.seen.PodGroup, w.whole()) {
 		return true
 	}
 	if s, _ := w.Ledger.PodState(p.UID); s.State == ledger.Waiting {
 		return w.Ledger.Rehearse().Stopped(p.UID).Code == reason.BehindGang
 	}
 	group := w.crews()[w.heldFor] // of a probe, the ledger does not say why
-	return group != nil && slices.ContainsFunc(group.ready, func(uid ledger.UID) bool {
-		now := w.known.pods[uid]
-		return home(&now) == home(p)
-	})
+	return group != nil && slices.ContainsFunc(group.ready, func(o *pod) bool { return o.home == p.home })
 }
 
 // backingOff: a group waits to be tried again, which a ledger that is built again does not know.
 func (w *World) backingOff() bool {
-	for uid, now := range w.known.pods { // any will do: order does not matter
-		if state, _ := w.Ledger.PodState(uid); w.opts.Groups && now.PodGroup != "" && state.BlockedBy.Code == reason.BackOff {
+	if !w.opts.Groups {
+		return false
+	}
+	for _, p := range w.known.pods { // any will do
+		if state, _ := w.Ledger.PodState(p.UID); p.seen.PodGroup != "" && state.BlockedBy.Code == reason.BackOff {
 			return true
 		}
 	}

@@ -169,13 +169,13 @@ func (w *World) ageless() bool {
 }
 
 // atGate: the pod's application holds nothing, and is in a queue with a gate.
-func (w *World) atGate(p *ledger.Pod) bool {
+func (w *World) atGate(p *pod) bool {
 	if !w.opts.Gates {
 		return false
 	}
 	tree := w.tree()
-	t := w.whatPodsTell(tree)[appKey{home(p), p.Application}]
-	return t != nil && t.holding == 0 && !t.single() && gatedIn(tree, home(p))
+	t := w.whatPodsTell(tree)[appKey{p.home, p.seen.Application}]
+	return t != nil && t.holding == 0 && !t.single() && gatedIn(tree, p.home)
 }
 
 // auditShownAtGates: at a gate, at most as many applications show Unschedulable as it would let pass. Autoscalers add
@@ -187,19 +187,18 @@ func (w *World) auditShownAtGates(show []ledger.Backlogged, loses map[ledger.UID
 	tree := w.tree()
 	all := w.whatPodsTell(tree)
 	shows := map[appKey]bool{}
-	note := func(p *ledger.Pod) {
-		k := appKey{home(p), p.Application}
+	note := func(p *pod) {
+		k := appKey{p.home, p.seen.Application}
 		if t := all[k]; t != nil && t.holding == 0 && !t.single() && gatedIn(tree, k.queue) {
 			shows[k] = true
 		}
 	}
 	for _, b := range show {
-		now := w.known.pods[b.UID]
-		note(&now)
+		note(w.lookUp(b.UID))
 	}
-	for uid, now := range w.known.pods { // each for itself: order does not matter
-		if now.Unschedulable != "" && !loses[uid] && !now.Foreign && now.Node == "" && !now.Terminating {
-			note(&now)
+	for _, p := range w.known.pods { // each for itself
+		if now := &p.seen; now.Unschedulable != "" && !loses[p.UID] && !now.Foreign && now.Node == "" && !now.Terminating {
+			note(p)
 		}
 	}
 	perLeaf := map[queue.Path]int{}

@@ -42,10 +42,9 @@ func (w *World) unowed() queue.Path {
 	if crew == nil || crew.taken > 0 || len(crew.ready) == 0 || len(w.kept()) > 0 {
 		return ""
 	}
-	first := w.known.pods[crew.ready[0]]
-	leaf := home(&first)
-	for _, uid := range crew.ready {
-		if now := w.known.pods[uid]; home(&now) != leaf {
+	leaf := crew.ready[0].home
+	for _, p := range crew.ready {
+		if p.home != leaf {
 			return ""
 		}
 	}
@@ -90,13 +89,13 @@ func (w *World) withoutHeld() (used sums, held size) {
 			held = held.plus(sizeOf(n.Allocatable))
 		}
 	}
-	for uid, p := range w.pods { // sums: order does not matter
-		now := w.known.pods[uid]
+	for _, p := range w.pods { // sums: order does not matter
+		now := &p.seen
 		switch {
 		case now.Foreign && isHeld(now.Node):
-			held = held.minus(sizeOf(now.Request))
+			held = held.minus(p.asks)
 		case p.charged != "" && !isHeld(now.Node) && !isHeld(p.on):
-			used.add(p.charged, &now)
+			used.add(p.charged, p.asks)
 		}
 	}
 	for i := range held {
@@ -108,8 +107,8 @@ func (w *World) withoutHeld() (used sums, held size) {
 // lacksRoom: a pod of the queue that asks for something of that kind waits for room and nothing else, by the ledger's word.
 func (w *World) lacksRoom(q queue.Path, kind func(asks size) bool) bool {
 	rehearsal := w.Ledger.Rehearse()
-	for uid, now := range w.known.pods { // any: order does not matter
-		if now.Node == "" && !now.Foreign && q.Contains(home(&now)) && kind(sizeOf(now.Request)) && rehearsal.Stopped(uid).Code == reason.WaitingForRoom {
+	for _, p := range w.known.pods { // any will do
+		if p.seen.Node == "" && !p.seen.Foreign && q.Contains(p.home) && kind(p.asks) && rehearsal.Stopped(p.UID).Code == reason.WaitingForRoom {
 			return true
 		}
 	}

@@ -11,22 +11,22 @@ import (
 
 // freeFit returns a node that has room for a waiting pod besides what is nominated to others, or "". Room that was made for the pod itself
 // counts, whatever else is nominated to the node, as far as the running pods leave it.
-func (w *World) freeFit(now ledger.Pod) string {
+func (w *World) freeFit(p *pod) string {
 	kept := w.kept()
-	if w.openFit(now, func(name string) bool { return w.kube.rooms[name].fits(now) }) == "" {
+	if w.openFit(p, func(name string) bool { return w.kube.rooms[name].fits(p) }) == "" {
 		return "" // as mostly
 	}
 	going := false
 	for _, v := range w.Ledger.Victims() {
-		going = going || v.ForUID == now.UID
+		going = going || v.ForUID == p.UID
 	}
-	node := w.openFit(now, func(name string) bool {
-		if w.preempting.places[now.UID] == name { // of one that kube-scheduler nominated, the ledger need not have a place any more
-			return !going && w.kube.rooms[name].fits(now)
+	node := w.openFit(p, func(name string) bool {
+		if w.preempting.places[p.UID] == name { // of one that kube-scheduler nominated, the ledger need not have a place any more
+			return !going && w.kube.rooms[name].fits(p)
 		}
 		r := *w.kube.rooms[name]
-		r.keep(w, name, kept, func(uid ledger.UID) bool { return uid != now.UID })
-		return r.fits(now)
+		r.keep(w, name, kept, func(uid ledger.UID) bool { return uid != p.UID })
+		return r.fits(p)
 	})
 	if node == "" {
 		w.preempting.counts.Kept++
@@ -38,7 +38,7 @@ func (w *World) freeFit(now ledger.Pod) string {
 func (r *room) keep(w *World, name string, kept map[ledger.UID]string, others func(ledger.UID) bool) {
 	for uid, node := range kept { // sums: order does not matter
 		if node == name && others(uid) {
-			r.used = r.used.plus(sizeOf(w.known.pods[uid].Request))
+			r.used = r.used.plus(w.pods[uid].asks)
 			r.pods++
 		}
 	}
@@ -46,7 +46,7 @@ func (r *room) keep(w *World, name string, kept map[ledger.UID]string, others fu
 
 // exceedsMax reports whether n pods of this size and all nominated pods together would exceed the max of a queue above both, in a resource that
 // the pods ask for.
-func (w *World) exceedsMax(p *ledger.Pod, n int) bool {
+func (w *World) exceedsMax(p *pod, n int) bool {
 	kept := w.kept()
 	if len(kept) == 0 {
 		return false
@@ -54,12 +54,12 @@ func (w *World) exceedsMax(p *ledger.Pod, n int) bool {
 	charges, total := w.charges(), w.total()
 	coming := sums{}
 	for uid := range kept { // sums: order does not matter
-		if now := w.known.pods[uid]; uid != p.UID {
-			coming.add(home(&now), &now)
+		if o := w.pods[uid]; o != p {
+			coming.add(o.home, o.asks)
 		}
 	}
-	s := sizeOf(p.Request)
-	for q := home(p); q != ""; q = q.Parent() {
+	s := p.asks
+	for q := p.home; q != ""; q = q.Parent() {
 		most, with := w.maxOf(q, total), charges[q].plus(coming[q]).plus(s.times(n))
 		for i := range s {
 			if coming[q] != (size{}) && most[i] >= 0 && s[i] > 0 && with[i] > most[i] {
@@ -73,12 +73,12 @@ func (w *World) exceedsMax(p *ledger.Pod, n int) bool {
 
 // waitsWithItsClass: the pod is nominated, and a max leaves no room for the other pods of its class as long as it is. A walk then leaves out the
 // class, so the pod waits for the room that is made for it, although it would fit elsewhere.
-func (w *World) waitsWithItsClass(p *ledger.Pod) bool {
+func (w *World) waitsWithItsClass(p *pod) bool {
 	if _, nominated := w.kept()[p.UID]; !nominated {
 		return false
 	}
-	for uid, o := range w.known.pods { // whether there is one: order does not matter
-		if uid != p.UID && o.Node == "" && w.pods[uid].charged == "" && o.Class == p.Class && o.Request.Equal(p.Request) && w.exceedsMax(&o, 1) {
+	for _, o := range w.known.pods { // whether there is one
+		if o != p && o.seen.Node == "" && o.charged == "" && o.seen.Class == p.seen.Class && o.seen.Request.Equal(p.seen.Request) && w.exceedsMax(o, 1) {
 			return true
 		}
 	}

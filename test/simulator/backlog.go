@@ -22,7 +22,7 @@ func (w *World) show(p *pod, message string) {
 func (w *World) statusChanged(p *pod) {
 	now := p.Pod
 	w.deliver(podKind, func() {
-		w.known.pods[now.UID] = now
+		w.learn(p, now)
 		w.Ledger.ObservePod(now, w.now)
 	})
 }
@@ -59,9 +59,9 @@ func (w *World) lookAtBacklog(n int) (show, unshow []ledger.Backlogged) {
 // sums are amounts of queues, subtrees included.
 type sums map[queue.Path]size
 
-func (s sums) add(leaf queue.Path, p *ledger.Pod) {
+func (s sums) add(leaf queue.Path, asks size) {
 	for q := leaf; q != ""; q = q.Parent() {
-		s[q] = s[q].plus(sizeOf(p.Request))
+		s[q] = s[q].plus(asks)
 	}
 }
 
@@ -72,23 +72,23 @@ func (w *World) auditBacklog(show, unshow []ledger.Backlogged, all bool) {
 	loses := map[ledger.UID]bool{}
 	for _, b := range unshow {
 		loses[b.UID] = true
-		if w.known.pods[b.UID].Unschedulable == "" {
+		if w.lookUp(b.UID).seen.Unschedulable == "" {
 			w.fail("pod %s is to lose a condition that it does not show", b.UID)
 		}
 	}
 	shown, waiting := sums{}, sums{}
-	for _, uid := range sorted(w.known.pods) {
-		now := w.known.pods[uid]
+	for _, p := range w.known.pods {
+		uid, now := p.UID, &p.seen
 		state, ours := w.Ledger.PodState(uid)
 		shows := now.Unschedulable != "" && !loses[uid]
 		switch {
-		case w.pods[uid].charged != "":
-			shown.add(w.pods[uid].charged, &now)
-			waiting.add(w.pods[uid].charged, &now)
+		case p.charged != "":
+			shown.add(p.charged, p.asks)
+			waiting.add(p.charged, p.asks)
 		case ours && state.Leaf != "" && !now.Terminating && now.Node == "":
-			waiting.add(home(&now), &now)
+			waiting.add(p.home, p.asks)
 			if shows {
-				shown.add(home(&now), &now)
+				shown.add(p.home, p.asks)
 			}
 		}
 		if shows && state.State == ledger.Waiting && isHeld(state) {
@@ -100,7 +100,7 @@ func (w *World) auditBacklog(show, unshow []ledger.Backlogged, all bool) {
 		w.auditShownAtGates(show, loses)
 	}
 	for _, b := range unshow {
-		if now := w.known.pods[b.UID]; w.mayRunWithAll(&now, waiting) {
+		if w.mayRunWithAll(w.lookUp(b.UID), waiting) {
 			w.fail("pod %s is to lose the condition Unschedulable, and nothing holds it", b.UID)
 		}
 	}
@@ -114,17 +114,17 @@ func isHeld(s ledger.PodState) bool {
 func (w *World) auditShown(show []ledger.Backlogged, used sums, all bool) {
 	total := w.total()
 	for _, b := range show {
-		now := w.known.pods[b.UID]
+		p := w.lookUp(b.UID)
+		now := &p.seen
 		state, _ := w.Ledger.PodState(b.UID)
 		if state.State != ledger.Waiting && state.State != ledger.Parked || state.BlockedBy.Code != "" || now.Gate != "" || now.Unschedulable != "" ||
-			w.tooLarge(home(&now), sizeOf(now.Request), total) {
+			w.tooLarge(p.home, p.asks, total) {
 			w.fail("pod %s is to show Unschedulable: %s %s, shows %q", b.UID, state.State, state.BlockedBy.Code, now.Unschedulable)
 		}
-		used.add(home(&now), &now)
+		used.add(p.home, p.asks)
 	}
 	for _, b := range show {
-		now := w.known.pods[b.UID]
-		for q := home(&now); q != "" && all; q = q.Parent() {
+		for q := w.lookUp(b.UID).home; q != "" && all; q = q.Parent() {
 			if i, over := used[q].over(w.maxOf(q, total)); over {
 				w.fail("pod %s is to show Unschedulable, and with those before it queue %s would use %d %s", b.UID, q, used[q][i], resources[i])
 			}
@@ -133,15 +133,15 @@ func (w *World) auditShown(show []ledger.Backlogged, used sums, all bool) {
 }
 
 // mayRunWithAll: nothing holds the pod, and its limits have place for all that wait. Of drivers that is not known here.
-func (w *World) mayRunWithAll(p *ledger.Pod, waiting sums) bool {
+func (w *World) mayRunWithAll(p *pod, waiting sums) bool {
 	state, _ := w.Ledger.PodState(p.UID)
-	if !ledNow(p, w.leads()[appKey{home(p), p.Application}]) { // whether its driver may run is not known here
+	if !ledNow(&p.seen, w.leads()[appKey{p.home, p.seen.Application}]) { // whether its driver may run is not known here
 		return false
 	}
 	if state.BlockedBy.Code != "" || state.Leaf == "" || w.opts.Limits || w.atGate(p) || w.groupWaits(p) {
 		return false
 	}
-	for q := home(p); q != ""; q = q.Parent() {
+	for q := p.home; q != ""; q = q.Parent() {
 		if _, over := waiting[q].over(w.maxOf(q, w.total())); over {
 			return false
 		}

@@ -23,9 +23,8 @@ func (l *lead) hopeless() bool { return l.missing() && l.stuck == l.waits }
 // leads gathers what the drivers of all applications do.
 func (w *World) leads() map[appKey]*lead {
 	out, tree, total := map[appKey]*lead{}, w.tree(), w.total()
-	for uid, now := range w.known.pods { // sums: order does not matter
-		p := w.pods[uid]
-		at := p.at(&now, tree)
+	for _, p := range w.known.pods {
+		now, at := &p.seen, p.at(tree)
 		if at == "" || now.Foreign || now.Role != application.Driver {
 			continue
 		}
@@ -37,7 +36,7 @@ func (w *World) leads() map[appKey]*lead {
 		switch {
 		case p.charged == "":
 			l.waits++
-			if now.Gate != "" || w.tooLarge(at, sizeOf(now.Request), total) || w.groupHolds(&now) {
+			if now.Gate != "" || w.tooLarge(at, p.asks, total) || w.groupHolds(now) {
 				l.stuck++
 			}
 		case !now.Terminating:
@@ -49,7 +48,7 @@ func (w *World) leads() map[appKey]*lead {
 
 // auditLed: a pod that was released or reserved has its driver with it, if it is known to have one.
 func (w *World) auditLed(p *pod, what string) {
-	now := w.known.pods[p.UID]
+	now := &p.seen
 	if l := w.leads()[appKey{p.charged, now.Application}]; now.Role != application.Driver && l.missing() {
 		w.fail("pod %s was %s while %d drivers of application %s wait in queue %s, and none holds anything", p.UID, what, l.waits, now.Application, p.charged)
 	}

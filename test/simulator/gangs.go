@@ -19,24 +19,23 @@ type waits struct {
 
 // place is the node on which a cycle puts a pod: one that the ledger names, else any that is not held for others.
 func (w *World) place(p *pod) string {
-	now := w.known.pods[p.UID]
 	if !w.opts.Groups && !w.opts.Preemption {
-		return w.firstFit(now)
+		return w.firstFit(p)
 	}
 	kept := w.Ledger.NodesNominatedToOthers(p.UID)
 	if w.opts.Calm || w.rng.IntN(8) > 0 { // not for a pod that prefers some nodes
 		for _, name := range w.Ledger.Candidates(p.UID, 32, 100) {
-			if r := w.kube.rooms[name]; r != nil && r.fits(now) && !kept[name] {
+			if r := w.kube.rooms[name]; r != nil && r.fits(p) && !kept[name] {
 				return name
 			}
 		}
 	}
-	return w.openFit(now, func(name string) bool { return !kept[name] && w.kube.rooms[name].fits(now) })
+	return w.openFit(p, func(name string) bool { return !kept[name] && w.kube.rooms[name].fits(p) })
 }
 
 // openFit is the first node that has room for a pod and is not held for a group.
-func (w *World) openFit(now ledger.Pod, holds func(node string) bool) string {
-	open, some := w.Ledger.NodesOpenTo(now.UID)
+func (w *World) openFit(p *pod, holds func(node string) bool) string {
+	open, some := w.Ledger.NodesOpenTo(p.UID)
 	for _, name := range sorted(w.kube.rooms) {
 		if (!some || slices.Contains(open, name)) && holds(name) {
 			return name
@@ -201,7 +200,7 @@ func (g *generator) group(st leafStyle, now int64) (ledger.PodGroup, []ledger.Po
 // conflicting ends the class of pods of which no two get on with each other on one node, which the ledger does not know.
 const conflicting = " port"
 
-func conflicts(p ledger.Pod) bool {
+func conflicts(p *ledger.Pod) bool {
 	return strings.HasSuffix(strings.TrimRight(p.Class, "'"), conflicting)
 }
 

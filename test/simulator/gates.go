@@ -121,14 +121,14 @@ func (b bounds) with(d queue.Declaration) bounds {
 // whatPodsTell gathers what the pods of all applications tell, as the watches know them.
 func (w *World) whatPodsTell(tree queue.Tree) map[appKey]*tells {
 	out := map[appKey]*tells{}
-	for uid, now := range w.known.pods { // each for itself: order does not matter
-		p := w.pods[uid]
+	for _, p := range w.known.pods { // each for itself
+		now := &p.seen
 		at := p.charged
 		if at == "" {
 			if now.Foreign || now.Node != "" || now.Terminating {
 				continue
 			}
-			at = home(&now)
+			at = p.home
 			if i, ok := tree.Find(at); !ok || !tree.Nodes[i].Accepting {
 				continue
 			}
@@ -137,7 +137,7 @@ func (w *World) whatPodsTell(tree queue.Tree) map[appKey]*tells {
 		if out[k] == nil {
 			out[k] = &tells{}
 		}
-		out[k].add(p, p.charged != "", p.charged == "" && p.doubtful && w.inDoubt(k, uid), now.Terminating, now.Node != "", now.Role, now.Single)
+		out[k].add(p, p.charged != "", p.charged == "" && p.doubtful && w.inDoubt(k, p.UID), now.Terminating, now.Node != "", now.Role, now.Single)
 	}
 	return out
 }
@@ -285,7 +285,7 @@ func (w *World) auditPassing(p *pod, leaf queue.Path) {
 		return
 	}
 	all := w.whatPodsTell(tree)
-	k := appKey{leaf, w.known.pods[p.UID].Application}
+	k := appKey{leaf, p.seen.Application}
 	if t := all[k]; t == nil || t.holding > 0 || t.single() {
 		return
 	}
@@ -305,7 +305,7 @@ func (w *World) auditReserving(p *pod) {
 		return
 	}
 	all := w.whatPodsTell(tree)
-	k := appKey{p.charged, w.known.pods[p.UID].Application}
+	k := appKey{p.charged, p.seen.Application}
 	if sure, _ := w.starts(k, all[k]); !sure || all[k].bound > 0 {
 		return
 	}

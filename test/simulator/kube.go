@@ -22,9 +22,9 @@ type room struct {
 	ports int // that conflict with each other
 }
 
-func (r *room) fits(p ledger.Pod) bool {
-	return r.known && suits(r.node, p) && (r.node.Pods == 0 || r.pods < r.node.Pods) && (r.ports == 0 || !conflicts(p)) &&
-		r.used.plus(sizeOf(p.Request)).within(sizeOf(r.node.Allocatable))
+func (r *room) fits(p *pod) bool {
+	return r.known && suits(r.node, p.seen) && (r.node.Pods == 0 || r.pods < r.node.Pods) && (r.ports == 0 || !conflicts(&p.seen)) &&
+		r.used.plus(p.asks).within(sizeOf(r.node.Allocatable))
 }
 
 // kubePod is what kube-scheduler knows of a pod.
@@ -82,7 +82,7 @@ func (w *World) popNext() {
 			return 1
 		})
 		w.remove(first)
-		if w.known.pods[first.UID].Terminating || first.on != "" {
+		if first.seen.Terminating || first.on != "" {
 			continue // kube-scheduler skips pods that are being deleted, or bound
 		}
 		w.attempt(first)
@@ -126,7 +126,7 @@ func (w *World) misfit(p *pod, f ledger.Failure) {
 	}
 }
 
-func (w *World) firstFit(p ledger.Pod) string {
+func (w *World) firstFit(p *pod) string {
 	for _, name := range sorted(w.kube.rooms) {
 		if w.kube.rooms[name].fits(p) {
 			return name
@@ -144,7 +144,7 @@ func (w *World) reserve(p *pod, node string) {
 	w.auditLimits(p, "reserved")
 	w.auditReserving(p)
 	w.Reserved = append(w.Reserved, Reservation{UID: p.UID, Queue: p.charged, Node: node})
-	w.count(p, node, sizeOf(w.known.pods[p.UID].Request))
+	w.count(p, node, p.asks)
 	w.underWay++
 	if !w.opts.Calm && w.rng.IntN(60) == 0 {
 		w.within(w.rng.Int64N(20*millisecond), func() { w.permitRefuses(p) })
@@ -203,12 +203,12 @@ func (w *World) bind(p *pod, node, placed string, life int) {
 // failed is kube-scheduler's failure handler, wrapped by ours.
 func (w *World) failed(p *pod, f ledger.Failure) {
 	p.inFlight = false
-	if now, ok := w.known.pods[p.UID]; !ok || now.Node == "" {
+	if p.seen.Node == "" {
 		w.charge(p, "")
 	}
 	kept := func() {
 		// kube-scheduler puts a pod back if it still exists and is not assigned, as far as its informer knows.
-		if now, ok := w.known.pods[p.UID]; !ok || now.Node != "" {
+		if !p.known || p.seen.Node != "" {
 			return
 		}
 		if p.place == active {
@@ -242,7 +242,7 @@ func (w *World) wake() {
 		if p.place != unschedulable {
 			continue
 		}
-		if w.rng.IntN(5) == 0 || w.firstFit(w.known.pods[uid]) != "" {
+		if w.rng.IntN(5) == 0 || w.firstFit(p) != "" {
 			w.preEnqueue(p)
 		}
 	}
@@ -263,7 +263,7 @@ func (w *World) count(p *pod, node string, s size) {
 	r := w.roomOf(node)
 	r.used = r.used.plus(s)
 	r.pods++
-	p.on, p.counted, p.port = node, s, conflicts(w.known.pods[p.UID])
+	p.on, p.counted, p.port = node, s, conflicts(&p.seen)
 	if p.port {
 		r.ports++
 	}
@@ -271,7 +271,7 @@ func (w *World) count(p *pod, node string, s size) {
 
 // unassume takes back what was assumed of a pod, unless the watch has told meanwhile that it has a node: by a binding of an earlier process.
 func (w *World) unassume(p *pod) {
-	if w.known.pods[p.UID].Node == "" {
+	if p.seen.Node == "" {
 		w.uncount(p)
 	}
 }

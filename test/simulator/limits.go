@@ -16,12 +16,12 @@ import (
 func (w *World) total() (sum size) {
 	foreign, ours := map[string]size{}, map[string]size{}
 	for _, p := range w.known.pods {
-		switch {
-		case p.Node == "":
-		case p.Foreign:
-			foreign[p.Node] = foreign[p.Node].plus(sizeOf(p.Request))
+		switch now := &p.seen; {
+		case now.Node == "":
+		case now.Foreign:
+			foreign[now.Node] = foreign[now.Node].plus(p.asks)
 		default:
-			ours[p.Node] = ours[p.Node].plus(sizeOf(p.Request))
+			ours[now.Node] = ours[now.Node].plus(p.asks)
 		}
 	}
 	for name, n := range w.known.nodes {
@@ -113,7 +113,7 @@ type app struct {
 	wants   bool // or waits for nothing but limits, room and its turn
 	holds   bool // a pod is charged, or no limit on applications blocks it
 	mixed   bool // its pods are of several users
-	oldest  ledger.Pod
+	oldest  *ledger.Pod
 }
 
 // apps gathers the applications. Which of those without charged pods were let in depends on what happened before: only
@@ -123,9 +123,8 @@ func (w *World) apps() map[appKey]*app {
 	tree := w.tree()
 	out, leads := map[appKey]*app{}, w.leads()
 	defer w.beginLook()()
-	for _, uid := range sorted(w.known.pods) {
-		p, now := w.pods[uid], w.known.pods[uid]
-		at := p.at(&now, tree)
+	for _, p := range w.known.pods {
+		now, at := &p.seen, p.at(tree)
 		if at == "" {
 			continue
 		}
@@ -141,9 +140,9 @@ func (w *World) apps() map[appKey]*app {
 		}
 		a.charged = a.charged || p.charged != ""
 		led := now.Role == application.Driver || !leads[k].hopeless()
-		if p.charged != "" || now.Gate == "" && led && !w.tooLarge(at, sizeOf(now.Request), total) && !w.groupHolds(&now) {
+		if p.charged != "" || now.Gate == "" && led && !w.tooLarge(at, p.asks, total) && !w.groupHolds(now) {
 			a.wants = true
-			state, _ := w.Ledger.PodState(uid)
+			state, _ := w.Ledger.PodState(p.UID)
 			a.holds = a.holds || p.charged != "" || state.Leaf == at && !blockedByAppLimit(state)
 		}
 	}
@@ -151,17 +150,18 @@ func (w *World) apps() map[appKey]*app {
 }
 
 // at is the queue in which a pod is charged or waits, "" if none takes it.
-func (p *pod) at(now *ledger.Pod, tree queue.Tree) queue.Path {
+func (p *pod) at(tree queue.Tree) queue.Path {
+	now := &p.seen
 	if p.charged != "" {
 		return p.charged
 	}
 	if now.Foreign || now.Node != "" || now.Terminating {
 		return ""
 	}
-	if i, ok := tree.Find(home(now)); !ok || !tree.Nodes[i].Accepting {
+	if i, ok := tree.Find(p.home); !ok || !tree.Nodes[i].Accepting {
 		return ""
 	}
-	return home(now)
+	return p.home
 }
 
 // tree is kept until something that it follows from changes: see charge and forgetTree.
@@ -207,11 +207,10 @@ func (w *World) fits(c counts, a *app) bool {
 
 // auditDriver: a driver that was released into a leaf where drivers run is within its part.
 func (w *World) auditDriver(p *pod, what string) {
-	now := w.known.pods[p.UID]
-	if !w.opts.Limits || now.Role != application.Driver || p.alone {
+	if !w.opts.Limits || p.seen.Role != application.Driver || p.alone {
 		return
 	}
-	if i, part, used := w.driverOver(p.charged, p, sizeOf(now.Request)); i >= 0 {
+	if i, part, used := w.driverOver(p.charged, p, p.asks); i >= 0 {
 		w.fail("driver %s was %s, and the drivers in queue %s use %d %s of at most %d", p.UID, what, p.charged, used, resources[i], part)
 	}
 }
@@ -225,13 +224,13 @@ func (w *World) driverOver(leaf queue.Path, self *pod, s size) (i int, part, use
 	}
 	var drivers size
 	idle := true
-	for uid, p := range w.pods {
+	for _, p := range w.pods {
 		if p == self || p.charged != leaf {
 			continue
 		}
-		if now := w.known.pods[uid]; now.Role == application.Driver {
+		if p.seen.Role == application.Driver {
 			idle = false
-			drivers = drivers.plus(sizeOf(now.Request))
+			drivers = drivers.plus(p.asks)
 		}
 	}
 	if idle || share >= 1000 {

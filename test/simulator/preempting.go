@@ -70,8 +70,8 @@ func (w *World) preempter() {
 
 // bindsOrRuns: a pod of ours runs. It will end, and that changes what queues are owed.
 func (w *World) bindsOrRuns() bool {
-	for uid, now := range w.known.pods { // any: order does not matter
-		if !now.Foreign && (now.Node != "" || w.pods[uid].charged != "") {
+	for _, p := range w.known.pods { // any will do
+		if !p.seen.Foreign && (p.seen.Node != "" || p.charged != "") {
 			return true
 		}
 	}
@@ -179,7 +179,7 @@ func (w *World) announce(v ledger.Victim) {
 // evict: of a pod that is gone, or leaving as the watch shows, only the watch tells.
 func (w *World) evict(v ledger.Victim) {
 	p := w.pods[v.UID]
-	if p == nil || !p.exists || w.known.pods[v.UID].Terminating {
+	if p == nil || !p.exists || p.seen.Terminating {
 		return
 	}
 	if refused := w.rng.IntN(8) == 0; refused || w.rng.IntN(10) == 0 {
@@ -284,9 +284,9 @@ func (w *World) kept() map[ledger.UID]string {
 	if !w.opts.Preemption {
 		return out
 	}
-	for uid, now := range w.known.pods { // each for itself: order does not matter
-		if now.Nominated != "" && now.Node == "" && w.pods[uid].charged == "" && !now.Terminating {
-			out[uid] = now.Nominated
+	for _, p := range w.known.pods { // each for itself
+		if now := &p.seen; now.Nominated != "" && now.Node == "" && p.charged == "" && !now.Terminating {
+			out[p.UID] = now.Nominated
 		}
 	}
 	maps.DeleteFunc(w.preempting.places, func(uid ledger.UID, _ string) bool { return !w.Ledger.HasNomination(uid) })

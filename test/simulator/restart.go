@@ -17,7 +17,10 @@ func (w *World) Restart() {
 	w.Ledger = ledger.New(ledger.Options{Window: w.Window})
 	w.dispatcher = dispatch.Dispatcher{Ledger: w.Ledger, Port: port{w}, Reject: w.reject}
 	w.kube = kube{rooms: map[string]*room{}}
-	w.known = known{queues: map[queue.Path]queue.Declaration{}, pods: map[ledger.UID]ledger.Pod{}, nodes: map[string]ledger.Node{}, groups: map[string]ledger.PodGroup{}}
+	for len(w.known.pods) > 0 {
+		w.unlearn(w.known.pods[len(w.known.pods)-1])
+	}
+	w.known = newKnown()
 	maps.DeleteFunc(w.pods, func(_ ledger.UID, p *pod) bool { return !p.exists })
 	clear(w.shown)
 	clear(w.pasts)

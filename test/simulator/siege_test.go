@@ -124,7 +124,7 @@ func (s *siege) look() {
 	var mine size
 	var largest int64
 	groups := map[string]int64{}
-	for uid, p := range s.w.pods { // sums: order does not matter
+	for _, p := range s.w.pods { // sums: order does not matter
 		if p.on == "" {
 			continue
 		}
@@ -132,7 +132,7 @@ func (s *siege) look() {
 			honest++
 			continue
 		}
-		asks := sizeOf(s.w.known.pods[uid].Request)
+		asks := p.asks
 		mine = mine.plus(asks)
 		largest = max(largest, thousandths(asks))
 		if p.PodGroup != "" {

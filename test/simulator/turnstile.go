@@ -98,24 +98,24 @@ func (w *World) podChanged(p *pod) {
 
 // podSeen is the turnstile: the ledger hears of a pod first, kube-scheduler only of those that are inside or assigned.
 func (w *World) podSeen(uid ledger.UID, now *ledger.Pod) {
-	p, before := w.pods[uid], w.known.pods[uid]
-	w.known.pods[uid] = *now
-	w.forgetTree()
+	p := w.pods[uid]
+	before := p.seen
+	w.learn(p, *now)
 	w.Ledger.ObservePod(*now, w.now)
 	switch {
 	case now.Foreign:
 	case now.Node == "" && now.Terminating:
 		w.charge(p, "")
 	case now.Node != "" && p.charged == "":
-		w.charge(p, home(now))
+		w.charge(p, p.home)
 		w.excess.grow(p.charged, 1)
 		w.crowd[p.charged]++
 	case p.charged != "" && before.Application != now.Application:
 		w.excess.grow(p.charged, 1)
 		w.crowd[p.charged]++
 	}
-	if p.doubtful && home(&before) != home(now) {
-		w.crowd[home(now)]++ // what is in doubt counts where it asks to be by now
+	if p.doubtful && home(&before) != p.home {
+		w.crowd[p.home]++ // what is in doubt counts where it asks to be by now
 	}
 	if now.Node != "" && p.since == 0 {
 		p.since, p.vague = now.Bound, now.Bound <= 0 || now.Bound > w.now
@@ -128,14 +128,14 @@ func (w *World) podSeen(uid ledger.UID, now *ledger.Pod) {
 		w.kubeUpdate(p, before, now)
 	case now.Node != "":
 		p.delivered = true
-		w.count(p, now.Node, sizeOf(now.Request))
+		w.count(p, now.Node, p.asks)
 	}
 }
 
 // podGone: kube-scheduler frees the room before the ledger gives it to another pod.
 func (w *World) podGone(p *pod) {
-	w.excuseUsers(w.known.pods[p.UID].Application)
-	delete(w.known.pods, p.UID)
+	w.excuseUsers(p.seen.Application)
+	w.unlearn(p)
 	if p.delivered {
 		w.kubeDelete(p)
 	}
@@ -151,7 +151,7 @@ func (w *World) kubeUpdate(p *pod, before ledger.Pod, now *ledger.Pod) {
 	switch {
 	case now.Node != "":
 		w.remove(p)
-		w.count(p, now.Node, sizeOf(now.Request))
+		w.count(p, now.Node, p.asks)
 		if !before.Request.Equal(now.Request) {
 			w.wake()
 		}
@@ -189,10 +189,10 @@ type gate struct{ w *World }
 
 func (g gate) Admit(uid ledger.UID) {
 	w := g.w
-	p, ok := w.pods[uid]
-	now, known := w.known.pods[uid]
-	if !ok || !known || now.Foreign || now.Node != "" || now.Terminating || now.Gate != "" {
-		w.fail("pod %s was released, which is %+v", uid, now)
+	p := w.lookUp(uid)
+	now := &p.seen
+	if !p.known || now.Foreign || now.Node != "" || now.Terminating || now.Gate != "" {
+		w.fail("pod %s was released, which is %+v", uid, *now)
 		return
 	}
 	if p.charged != "" {
@@ -200,11 +200,11 @@ func (g gate) Admit(uid ledger.UID) {
 	}
 	p.doubtful = false
 	w.lookAtStarts() // before: an application that lost all its pods begins again
-	w.auditPassing(p, home(&now))
+	w.auditPassing(p, p.home)
 	p.alone = true
-	w.charge(p, home(&now))
+	w.charge(p, p.home)
 	for _, o := range w.pods {
-		p.alone = p.alone && (o == p || o.charged != p.charged || w.known.pods[o.UID].Role != application.Driver || w.startTogether(p, o))
+		p.alone = p.alone && (o == p || o.charged != p.charged || o.seen.Role != application.Driver || w.startTogether(p, o))
 	}
 	w.auditLimits(p, "released")
 	w.auditStart(p)
@@ -224,7 +224,7 @@ func (g gate) Admit(uid ledger.UID) {
 func (g gate) Withdraw(uid ledger.UID) {
 	w := g.w
 	p, ok := w.pods[uid]
-	if !ok || w.known.pods[uid].Node != "" {
+	if !ok || p.seen.Node != "" {
 		return
 	}
 	p.delivered = false
@@ -234,6 +234,6 @@ func (g gate) Withdraw(uid ledger.UID) {
 
 // startTogether: they are of one application, and of one group of more than one pod.
 func (w *World) startTogether(p, o *pod) bool {
-	a, b := w.known.pods[p.UID], w.known.pods[o.UID]
+	a, b := &p.seen, &o.seen
 	return a.PodGroup != "" && a.PodGroup == b.PodGroup && a.Application == b.Application && w.known.groups[a.PodGroup].MinMember > 1
 }

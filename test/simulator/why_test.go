@@ -66,9 +66,9 @@ func (w *World) picture() *picture.Picture {
 	for _, name := range sorted(w.known.nodes) {
 		l.ObserveNode(w.known.nodes[name])
 	}
-	for _, uid := range sorted(w.known.pods) {
-		now := w.known.pods[uid]
-		if p := w.pods[uid]; now.Node != "" && now.Placed == "" {
+	for _, p := range w.known.pods {
+		now := p.seen
+		if now.Node != "" && now.Placed == "" {
 			now.Placed = string(p.charged)
 		}
 		l.ObservePod(now, w.now)
@@ -78,9 +78,9 @@ func (w *World) picture() *picture.Picture {
 }
 
 func (w *World) waiting() (uids []ledger.UID) {
-	for _, uid := range sorted(w.known.pods) {
-		if now := w.known.pods[uid]; now.Node == "" && !now.Foreign && !now.Terminating {
-			uids = append(uids, uid)
+	for _, p := range w.known.pods {
+		if now := &p.seen; now.Node == "" && !now.Foreign && !now.Terminating {
+			uids = append(uids, p.UID)
 		}
 	}
 	return uids
@@ -107,7 +107,7 @@ func (w *World) change(t *testing.T, c picture.Change, uid ledger.UID) bool {
 	w.wake()
 	w.changed()
 	w.rest(t)
-	return w.known.pods[uid].Node != ""
+	return w.lookUp(uid).seen.Node != ""
 }
 
 var questions = flag.Int("questions", 200, "number of pods of which TestWhatWouldLetAPodStartDoes asks why they wait")

@@ -127,18 +127,16 @@ type World struct {
 	preempting preempting
 }
 
-// known is what the watches have told the scheduler so far.
-type known struct {
-	queues map[queue.Path]queue.Declaration
-	pods   map[ledger.UID]ledger.Pod
-	nodes  map[string]ledger.Node
-	groups map[string]ledger.PodGroup
-}
-
 // pod is a pod in the hands of the API server, the turnstile and kube-scheduler.
 type pod struct {
 	ledger.Pod
 	exists bool
+
+	// seen is the pod as the watches show it, and asks and home are what follows from that: see known.go.
+	seen  ledger.Pod
+	asks  size
+	home  queue.Path
+	known bool
 
 	delivered bool // by the turnstile to kube-scheduler
 	kubePod
@@ -165,10 +163,7 @@ func Start(seed uint64, obs Objects, o Options) *World {
 		shown: map[ledger.UID]string{}, excess: excess{}, Attempts: map[string]int{},
 		pasts: map[appKey]*past{}, timeouts: map[queue.Path]bounds{}, learnt: map[queue.Path][]int64{}, hazy: map[queue.Path]bool{}, crowd: excess{},
 		groups: map[string]ledger.PodGroup{}, disturbed: map[string]bool{}, preempting: preempting{places: map[ledger.UID]string{}},
-		known: known{
-			queues: map[queue.Path]queue.Declaration{}, pods: map[ledger.UID]ledger.Pod{}, nodes: map[string]ledger.Node{},
-			groups: map[string]ledger.PodGroup{},
-		},
+		known: newKnown(),
 	}
 	if w.Window == 0 {
 		w.Window = []int{1, 2, 3, 4, 8, 16, 64}[w.rng.IntN(7)]
