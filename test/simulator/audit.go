@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"math"
 	"math/rand/v2"
 	"strings"
 
@@ -247,28 +246,6 @@ func (w *World) auditRest() {
 			w.fail("pod %s waits (%s %v) although it fits on %s and within every limit", uid, state.State, state.BlockedBy.Code, node)
 		}
 	}
-}
-
-func (w *World) declarations() (ds []queue.Declaration) {
-	for _, path := range sorted(w.known.queues) {
-		ds = append(ds, w.known.queues[path])
-	}
-	return ds
-}
-
-// occupancy says where pods are, by the simulator's own books.
-func (w *World) occupancy() (os []queue.Occupancy) {
-	for _, p := range w.known.pods {
-		now := &p.seen
-		switch {
-		case now.Foreign:
-		case p.charged != "" && p.charged != queue.Root:
-			os = append(os, queue.Occupancy{Path: p.charged, Charged: true, OldestWaiting: math.MaxInt64})
-		case now.Node == "" && !now.Terminating:
-			os = append(os, queue.Occupancy{Path: p.home, OldestWaiting: now.Created})
-		}
-	}
-	return os
 }
 
 // admits: one more pod of the size breaks no limit on the path.

@@ -21,20 +21,10 @@ type crew struct {
 	others      int // bound otherwise than by this process
 }
 
-// beginLook begins a look at the books, in which nothing changes, unless one is under way. It returns what ends it.
-func (w *World) beginLook() (end func()) {
-	if w.looking {
-		return func() {}
-	}
-	w.looking, w.lastCrews, w.lastWhole = true, nil, nil
-	return func() { w.looking = false }
-}
-
 // crews counts the pods of all groups, once in each look.
-func (w *World) crews() map[string]*crew {
-	if w.looking && w.lastCrews != nil {
-		return w.lastCrews
-	}
+func (w *World) crews() map[string]*crew { return inLook(w, &w.derived.inLook.crews, w.countCrews) }
+
+func (w *World) countCrews() map[string]*crew {
 	out := map[string]*crew{}
 	for _, p := range w.known.pods {
 		now := &p.seen
@@ -62,20 +52,17 @@ func (w *World) crews() map[string]*crew {
 			c.ready = append(c.ready, p)
 		}
 	}
-	w.lastCrews = out
 	return out
 }
 
 // whole is the ledger's word: a group stays so, whatever becomes of its pods.
-func (w *World) whole() map[string]bool {
-	if w.looking && w.lastWhole != nil {
-		return w.lastWhole
-	}
+func (w *World) whole() map[string]bool { return inLook(w, &w.derived.inLook.whole, w.askForWhole) }
+
+func (w *World) askForWhole() map[string]bool {
 	out := map[string]bool{}
 	for _, g := range w.Ledger.PodGroups() {
 		out[g.Key] = g.Whole
 	}
-	w.lastWhole = out
 	return out
 }
 
@@ -264,7 +251,9 @@ func (w *World) admitsMany(p *pod, n int) bool {
 }
 
 // charges are what the queues are charged, subtrees included.
-func (w *World) charges() sums {
+func (w *World) charges() sums { return recall(w, &w.derived.charges, w.sumCharges) }
+
+func (w *World) sumCharges() sums {
 	out := sums{}
 	for _, p := range w.pods {
 		if p.charged != "" {

@@ -17,7 +17,7 @@ func (w *World) auditGates() {
 	snapshot := w.Ledger.Snapshot()
 	w.unsettled = false
 	tree := w.tree()
-	all := w.whatPodsTell(tree)
+	all := w.whatPodsTell()
 	states := map[queue.Path]*[3]int{}
 	crowds := map[queue.Path]int{}
 	seen, sums := 0, true
@@ -160,7 +160,7 @@ func (w *World) ageless() bool {
 		return false
 	}
 	tree := w.tree()
-	for k, t := range w.whatPodsTell(tree) { // any will do: order does not matter
+	for k, t := range w.whatPodsTell() { // any will do: order does not matter
 		if t.vague && !t.getsOn() && gatedIn(tree, k.queue) {
 			return true
 		}
@@ -174,7 +174,7 @@ func (w *World) atGate(p *pod) bool {
 		return false
 	}
 	tree := w.tree()
-	t := w.whatPodsTell(tree)[appKey{p.home, p.seen.Application}]
+	t := w.whatPodsTell()[appKey{p.home, p.seen.Application}]
 	return t != nil && t.holding == 0 && !t.single() && gatedIn(tree, p.home)
 }
 
@@ -185,7 +185,7 @@ func (w *World) auditShownAtGates(show []ledger.Backlogged, loses map[ledger.UID
 		return
 	}
 	tree := w.tree()
-	all := w.whatPodsTell(tree)
+	all := w.whatPodsTell()
 	shows := map[appKey]bool{}
 	note := func(p *pod) {
 		k := appKey{p.home, p.seen.Application}

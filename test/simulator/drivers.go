@@ -22,6 +22,13 @@ func (l *lead) hopeless() bool { return l.missing() && l.stuck == l.waits }
 
 // leads gathers what the drivers of all applications do.
 func (w *World) leads() map[appKey]*lead {
+	if w.opts.Groups { // of them, the ledger is asked
+		return inLook(w, &w.derived.inLook.leads, w.gatherLeads)
+	}
+	return recall(w, &w.derived.leads, w.gatherLeads)
+}
+
+func (w *World) gatherLeads() map[appKey]*lead {
 	out, tree, total := map[appKey]*lead{}, w.tree(), w.total()
 	for _, p := range w.known.pods {
 		now, at := &p.seen, p.at(tree)

@@ -119,7 +119,12 @@ func (b bounds) with(d queue.Declaration) bounds {
 }
 
 // whatPodsTell gathers what the pods of all applications tell, as the watches know them.
-func (w *World) whatPodsTell(tree queue.Tree) map[appKey]*tells {
+func (w *World) whatPodsTell() map[appKey]*tells {
+	return inLook(w, &w.derived.inLook.tells, w.hearPods)
+}
+
+func (w *World) hearPods() map[appKey]*tells {
+	tree := w.tree()
 	out := map[appKey]*tells{}
 	for _, p := range w.known.pods { // each for itself
 		now := &p.seen
@@ -168,7 +173,7 @@ func (w *World) lookAtStarts() {
 		return
 	}
 	tree := w.tree()
-	all := w.whatPodsTell(tree)
+	all := w.whatPodsTell()
 	for k := range w.pasts { // each for itself: order does not matter
 		if t := all[k]; t == nil || t.holding == 0 {
 			delete(w.pasts, k)
@@ -284,7 +289,7 @@ func (w *World) auditPassing(p *pod, leaf queue.Path) {
 	if !gatedIn(tree, leaf) {
 		return
 	}
-	all := w.whatPodsTell(tree)
+	all := w.whatPodsTell()
 	k := appKey{leaf, p.seen.Application}
 	if t := all[k]; t == nil || t.holding > 0 || t.single() {
 		return
@@ -304,7 +309,7 @@ func (w *World) auditReserving(p *pod) {
 	if !gatedIn(tree, p.charged) {
 		return
 	}
-	all := w.whatPodsTell(tree)
+	all := w.whatPodsTell()
 	k := appKey{p.charged, p.seen.Application}
 	if sure, _ := w.starts(k, all[k]); !sure || all[k].bound > 0 {
 		return
@@ -319,7 +324,7 @@ func (w *World) gateHolds(k appKey, tree queue.Tree) bool {
 	if !w.opts.Gates || !gatedIn(tree, k.queue) {
 		return false
 	}
-	all := w.whatPodsTell(tree)
+	all := w.whatPodsTell()
 	t := all[k]
 	if t == nil || t.holding > 0 || t.single() {
 		return false

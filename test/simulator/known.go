@@ -28,7 +28,7 @@ func (w *World) learn(p *pod, now ledger.Pod) {
 		w.known.pods = slices.Insert(w.known.pods, i, p)
 		p.known = true
 	}
-	w.forgetTree()
+	w.outdate()
 }
 
 // unlearn: the watch shows that the pod is gone, or nobody knows any more what it has shown.
@@ -39,7 +39,7 @@ func (w *World) unlearn(p *pod) {
 	i, _ := slices.BinarySearchFunc(w.known.pods, p.UID, compareUID)
 	w.known.pods = slices.Delete(w.known.pods, i, i+1)
 	p.seen, p.asks, p.home, p.known = ledger.Pod{}, size{}, "", false
-	w.forgetTree()
+	w.outdate()
 }
 
 func compareUID(p *pod, uid ledger.UID) int { return cmp.Compare(p.UID, uid) }

@@ -13,7 +13,9 @@ import (
 // The limits of a world by the simulator's own arithmetic: everything is added up again from the pods each time.
 
 // total is what the queues share: what usable nodes allow less foreign pods there, plus what our pods use on other nodes.
-func (w *World) total() (sum size) {
+func (w *World) total() size { return recall(w, &w.derived.total, w.sumTotal) }
+
+func (w *World) sumTotal() (sum size) {
 	foreign, ours := map[string]size{}, map[string]size{}
 	for _, p := range w.known.pods {
 		switch now := &p.seen; {
@@ -118,7 +120,9 @@ type app struct {
 
 // apps gathers the applications. Which of those without charged pods were let in depends on what happened before: only
 // for that, it asks the ledger, and the audits check whether the answer is possible.
-func (w *World) apps() map[appKey]*app {
+func (w *World) apps() map[appKey]*app { return inLook(w, &w.derived.inLook.apps, w.gatherApps) }
+
+func (w *World) gatherApps() map[appKey]*app {
 	total := w.total()
 	tree := w.tree()
 	out, leads := map[appKey]*app{}, w.leads()
@@ -164,20 +168,10 @@ func (p *pod) at(tree queue.Tree) queue.Path {
 	return p.home
 }
 
-// tree is kept until something that it follows from changes: see charge and forgetTree.
-func (w *World) tree() queue.Tree {
-	if !w.grown {
-		w.grown, w.lastTree = true, queue.Build(w.declarations(), w.occupancy(), w.total().list())
-	}
-	return w.lastTree
-}
-
-func (w *World) forgetTree() { w.grown = false }
-
 // charge notes to which queue a pod must be charged from now on.
 func (w *World) charge(p *pod, q queue.Path) {
 	p.charged = q
-	w.forgetTree()
+	w.outdate()
 }
 
 // counts of applications: of each queue's subtree, and of each user.

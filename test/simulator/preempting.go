@@ -271,7 +271,7 @@ func (w *World) restartAnyTime() {
 	w.excess[users] += anything
 	w.learnt = map[queue.Path][]int64{}
 	w.heldFor, w.unsettled = "", true
-	w.forgetTree()
+	w.outdate()
 	for _, p := range w.pods {
 		p.doubtful = false
 	}

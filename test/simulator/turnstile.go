@@ -44,7 +44,8 @@ func (w *World) queueChanged(path queue.Path) {
 func (w *World) queueSeen(path queue.Path, q *queue.Declaration) {
 	w.excess[path] += anything
 	w.excuseEdit(path)
-	defer w.forgetTree()
+	w.growth.edited = true
+	defer w.outdate()
 	w.unsettled = true
 	if path == queue.Root {
 		w.excess[users] += anything
@@ -73,7 +74,7 @@ func (w *World) nodeChanged(name string) {
 
 func (w *World) nodeSeen(name string, n *ledger.Node) {
 	r := w.roomOf(name)
-	w.forgetTree()
+	w.outdate()
 	if n == nil {
 		delete(w.known.nodes, name)
 		r.node, r.known = ledger.Node{}, false

@@ -25,6 +25,8 @@ type Options struct {
 	Every int
 	// Blind audits do not look at the backlog. It must make no difference.
 	Blind bool
+	// Recount: whatever audits keep is worked out again each time. It must make no difference.
+	Recount bool
 	// Limits: queues may also limit running applications, those of a user, drivers and the size of pods, and state amounts in percent.
 	Limits bool
 	// Gates: leaves may be StateAware, and applications have drivers, executors, or one pod.
@@ -99,8 +101,8 @@ type World struct {
 	shown map[ledger.UID]string // Queued conditions, as the status writer last wrote them
 	wrong []string
 
-	grown    bool
-	lastTree queue.Tree
+	derived derived
+	growth  growth
 
 	excess excess
 	bound  func(*pod) // called at each bind; may be nil
@@ -119,9 +121,7 @@ type World struct {
 	heldSince int64
 	// unowedSince is since when these are more than a queue is owed: see audit_owed.go.
 	unowedSince, owedLookAt int64
-	looking                 bool // at the books
-	lastCrews               map[string]*crew
-	lastWhole               map[string]bool
+	looking                 bool            // at the books
 	disturbed               map[string]bool // groups that were edited, or of which a pod was
 
 	preempting preempting

@@ -3,6 +3,7 @@ package queue
 import (
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -86,7 +87,7 @@ type Tree struct {
 
 // Find returns the index of a queue in Nodes.
 func (t Tree) Find(p Path) (int, bool) {
-	return slices.BinarySearchFunc(t.Nodes, p, func(n Node, p Path) int { return ComparePaths(n.Path, p) })
+	return sort.Find(len(t.Nodes), func(i int) int { return ComparePaths(p, t.Nodes[i].Path) })
 }
 
 // Build returns the tree that the declared queues form. occupied says where pods are; percentages are parts of

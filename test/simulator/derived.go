@@ -1,0 +1,124 @@
+package simulator
+
+import (
+	"math"
+	"reflect"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+)
+
+// derived is what follows from the simulator's books. It is worked out when an audit asks for it, always from the books as a whole, and kept
+// until they change: see outdate. What follows from answers of the ledger too is kept while a look at the books lasts, in which nothing changes.
+// With Options.Recount, all of it is worked out again each time and compared.
+type derived struct {
+	total   memo[size]
+	charges memo[sums]
+	leads   memo[map[appKey]*lead]
+	tree    memo[queue.Tree]
+
+	inLook struct {
+		apps  memo[map[appKey]*app]
+		tells memo[map[appKey]*tells]
+		leads memo[map[appKey]*lead] // with groups
+		crews memo[map[string]*crew]
+		whole memo[map[string]bool]
+	}
+}
+
+// memo is a value that is kept.
+type memo[T any] struct {
+	value T
+	valid bool
+}
+
+// recall returns what is kept, and keeps what was worked out.
+func recall[T any](w *World, m *memo[T], workOut func() T) T {
+	if !m.valid {
+		m.value = workOut()
+		m.valid = true // now: what it is worked out from may have been outdated meanwhile
+	} else if w.opts.Recount {
+		if again := workOut(); !reflect.DeepEqual(again, m.value) {
+			w.fail("kept:\n%+v\nworked out again:\n%+v", m.value, again)
+		}
+	}
+	return m.value
+}
+
+// inLook is recall for what follows from answers of the ledger: outside a look it is worked out each time.
+func inLook[T any](w *World, m *memo[T], workOut func() T) T {
+	if !w.looking {
+		return workOut()
+	}
+	return recall(w, m, workOut)
+}
+
+// outdate: the books have changed.
+func (w *World) outdate() { w.derived = derived{} }
+
+// beginLook begins a look at the books, in which nothing changes, unless one is under way. It returns what ends it.
+func (w *World) beginLook() (end func()) {
+	if w.looking {
+		return func() {}
+	}
+	w.looking, w.derived.inLook = true, derived{}.inLook
+	return func() { w.looking = false }
+}
+
+// growth is a tree and what it follows from. Most changes of the books change none of that.
+type growth struct {
+	tree     queue.Tree
+	total    size
+	edited   bool // queues are declared otherwise than in declared
+	declared []queue.Declaration
+	occupied []queue.Occupancy
+}
+
+// tree is what the declared queues form, as far as the simulator's books say where pods are.
+func (w *World) tree() queue.Tree {
+	return recall(w, &w.derived.tree, func() queue.Tree {
+		total, occupied := w.total(), w.occupancy()
+		g := &w.growth
+		if g.edited {
+			g.declared = w.declarations()
+		}
+		if g.edited || g.total != total || !slices.Equal(g.occupied, occupied) {
+			*g = growth{tree: queue.Build(g.declared, occupied, total.list()), total: total, declared: g.declared, occupied: occupied}
+		} else if w.opts.Recount && !reflect.DeepEqual(g.tree, queue.Build(w.declarations(), w.occupancy(), total.list())) {
+			w.fail("queues form another tree than the one that was kept")
+		}
+		return g.tree
+	})
+}
+
+func (w *World) declarations() (ds []queue.Declaration) {
+	for _, path := range sorted(w.known.queues) {
+		ds = append(ds, w.known.queues[path])
+	}
+	return ds
+}
+
+// occupancy says where pods are, with one entry for each queue.
+func (w *World) occupancy() (os []queue.Occupancy) {
+	for _, p := range w.known.pods {
+		now, o := &p.seen, queue.Occupancy{}
+		switch {
+		case now.Foreign:
+			continue
+		case p.charged != "" && p.charged != queue.Root:
+			o = queue.Occupancy{Path: p.charged, Charged: true, OldestWaiting: math.MaxInt64}
+		case now.Node == "" && !now.Terminating:
+			o = queue.Occupancy{Path: p.home, OldestWaiting: now.Created}
+		default:
+			continue
+		}
+		i := slices.IndexFunc(os, func(e queue.Occupancy) bool { return e.Path == o.Path })
+		if i < 0 {
+			os = append(os, o)
+			continue
+		}
+		os[i].Charged = os[i].Charged || o.Charged
+		os[i].OldestWaiting = min(os[i].OldestWaiting, o.OldestWaiting)
+	}
+	return os
+}
