@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -21,14 +22,14 @@ func (l *Ledger) Check() (wrong []string) {
 	defer l.mu.Unlock()
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	window, members, inFlight := 0, 0, map[*class]int{}
-	for _, uid := range sortedKeys(l.pods) {
-		r := l.pods[uid]
+	pods := l.podsByUID()
+	for _, r := range pods {
 		e := r.footprint()
 		window += btoi(r.state.inWindow())
 		if r.state == Released {
 			inFlight[r.class]++
 		}
-		if (r.leaf == nil) && e.charged && l.requests.orphans[uid] == nil {
+		if (r.leaf == nil) && e.charged && l.requests.orphans[r.UID] == nil {
 			say("pod %s is charged to no queue", r.Name)
 		}
 		if r.app != nil {
@@ -73,26 +74,35 @@ func (l *Ledger) Check() (wrong []string) {
 	}
 	wrong = append(wrong, l.checkApplications()...)
 	wrong = append(wrong, l.checkGates()...)
-	wrong = append(wrong, l.checkGroups()...)
+	wrong = append(wrong, l.checkGroups(pods)...)
 	wrong = append(wrong, l.checkLanes()...)
-	wrong = append(wrong, l.checkRosters()...)
-	wrong = append(wrong, l.checkPreemption()...)
-	return append(wrong, l.checkRoom()...)
+	wrong = append(wrong, l.checkRosters(pods)...)
+	wrong = append(wrong, l.checkPreemption(pods)...)
+	return append(wrong, l.checkRoom(pods)...)
+}
+
+// podsByUID returns all pods in an order in which faults are always told alike.
+func (l *Ledger) podsByUID() []*record {
+	all := make([]*record, 0, len(l.pods))
+	for _, r := range l.pods {
+		all = append(all, r)
+	}
+	slices.SortFunc(all, func(a, b *record) int { return cmp.Compare(a.UID, b.UID) })
+	return all
 }
 
 // checkRosters compares the lists of pods with what the pods are.
-func (l *Ledger) checkRosters() (wrong []string) {
+func (l *Ledger) checkRosters(pods []*record) (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	look := func(what string, list []*record, is func(*record) bool, place func(*record) int) {
 		n := 0
-		for _, uid := range sortedKeys(l.pods) {
-			r := l.pods[uid]
+		for _, r := range pods {
 			if !is(r) {
 				continue
 			}
 			n++
 			if i := place(r); i < 0 || i >= len(list) || list[i] != r {
-				say("pod %s is %s and not listed so", uid, what)
+				say("pod %s is %s and not listed so", r.UID, what)
 			}
 		}
 		if n != len(list) {
@@ -160,11 +170,10 @@ func (l *Ledger) checkLanes() (wrong []string) {
 }
 
 // checkRoom adds up what takes room on nodes, and looks for nodes that a class has lost sight of.
-func (l *Ledger) checkRoom() (wrong []string) {
+func (l *Ledger) checkRoom(pods []*record) (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
-	added, pods := map[*node]*resource.Sum{}, map[*node]int{}
-	for _, uid := range sortedKeys(l.pods) {
-		r := l.pods[uid]
+	added, assumed := map[*node]*resource.Sum{}, map[*node]int{}
+	for _, r := range pods {
 		if e := r.assumedOn; e != nil {
 			if l.nodes.byName[e.Name] != e || !r.state.charged() && (r.nomination == nil || r.nomination.node != e) {
 				say("pod %s, %s, takes room on node %s, which is not there for it", r.Name, r.state, e.Name)
@@ -173,7 +182,7 @@ func (l *Ledger) checkRoom() (wrong []string) {
 				added[e] = &resource.Sum{}
 			}
 			added[e].Add(r.Request)
-			pods[e]++
+			assumed[e]++
 		}
 	}
 	for _, name := range sortedKeys(l.nodes.byName) {
@@ -183,8 +192,8 @@ func (l *Ledger) checkRoom() (wrong []string) {
 			used = &resource.Sum{}
 		}
 		used.AddSum(&e.foreign)
-		if !e.used.Equal(used) || e.assumed != pods[e] {
-			say("node %s: %v taken by %d pods of ours, they add up to %v of %d", name, e.used.List(), e.assumed, used.List(), pods[e])
+		if !e.used.Equal(used) || e.assumed != assumed[e] {
+			say("node %s: %v taken by %d pods of ours, they add up to %v of %d", name, e.used.List(), e.assumed, used.List(), assumed[e])
 		}
 		if e.known && (e.index >= len(l.nodes.all) || l.nodes.all[e.index] != e) {
 			say("node %s is not where the list of nodes has it", name)

@@ -8,20 +8,19 @@ import (
 )
 
 // checkGroups looks at every group, and at the nodes that are held.
-func (l *Ledger) checkGroups() (wrong []string) {
+func (l *Ledger) checkGroups(pods []*record) (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	members := map[*group]int{}
-	for _, uid := range sortedKeys(l.pods) {
-		r := l.pods[uid]
+	for _, r := range pods {
 		if r.group == nil {
 			if r.PodGroup != "" {
-				say("pod %s is in no group, should be in %s", uid, r.PodGroup)
+				say("pod %s is in no group, should be in %s", r.UID, r.PodGroup)
 			}
 			continue
 		}
 		members[r.group]++
 		if r.group.Key != r.PodGroup || r.inGroup >= len(r.group.pods) || r.group.pods[r.inGroup] != r {
-			say("pod %s of group %s is listed in %s", uid, r.PodGroup, r.group.Key)
+			say("pod %s of group %s is listed in %s", r.UID, r.PodGroup, r.group.Key)
 		}
 	}
 	starting := 0

@@ -10,17 +10,17 @@ import (
 )
 
 // checkPreemption checks nominations, victims and the copies of nodes.
-func (l *Ledger) checkPreemption() (wrong []string) {
-	wrong = append(l.checkNominations(), l.checkVictims()...)
+func (l *Ledger) checkPreemption(pods []*record) (wrong []string) {
+	wrong = append(l.checkNominations(pods), l.checkVictims(pods)...)
 	return append(wrong, l.checkCopies()...)
 }
 
 // checkNominations: a nominated pod waits or is released, and its room is taken on its node, once.
-func (l *Ledger) checkNominations() (wrong []string) {
+func (l *Ledger) checkNominations(pods []*record) (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	nominated := 0
-	for _, uid := range sortedKeys(l.pods) {
-		r := l.pods[uid]
+	for _, r := range pods {
+		uid := r.UID
 		if r.wantsNomination() && !slices.Contains(l.nominations.outdated, r) {
 			say("pod %s is nominated to %q, and nobody is to look at that", uid, r.Nominated)
 		}
@@ -54,11 +54,11 @@ func (l *Ledger) checkNominations() (wrong []string) {
 }
 
 // checkVictims: a victim is bound, and its claimant is nominated and counts on it. A victim whose eviction was accepted may have no claimant.
-func (l *Ledger) checkVictims() (wrong []string) {
+func (l *Ledger) checkVictims(pods []*record) (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	victims, drivers := 0, map[*account]*resource.Sum{}
-	for _, uid := range sortedKeys(l.pods) {
-		r := l.pods[uid]
+	for _, r := range pods {
+		uid := r.UID
 		if r.leaf != nil && r.Role == application.Driver && r.footprint().demands {
 			if drivers[r.leaf] == nil {
 				drivers[r.leaf] = &resource.Sum{}

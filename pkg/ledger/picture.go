@@ -32,16 +32,17 @@ type ApplicationState struct {
 func (l *Ledger) Applications() []ApplicationState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var all []ApplicationState
+	var apps []*account
 	for _, n := range l.queues.Nodes {
-		var own []*account
+		first := len(apps)
 		for _, app := range l.queues.accounts[n.Path].apps { // sorted below
-			own = append(own, app)
+			apps = append(apps, app)
 		}
-		slices.SortFunc(own, bySubmission)
-		for _, app := range own {
-			all = append(all, l.applicationState(app))
-		}
+		slices.SortFunc(apps[first:], bySubmission)
+	}
+	all := make([]ApplicationState, len(apps))
+	for i, app := range apps {
+		all[i] = l.applicationState(app)
 	}
 	return all
 }
@@ -70,12 +71,16 @@ func (l *Ledger) applicationState(a *account) ApplicationState {
 func (l *Ledger) Pods() []PodState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	all := make([]PodState, 0, len(l.pods))
+	records := make([]*record, 0, len(l.pods))
 	for _, r := range l.pods { // sorted below
-		all = append(all, l.podState(r))
+		records = append(records, r)
 	}
-	slices.SortFunc(all, func(a, b PodState) int {
+	slices.SortFunc(records, func(a, b *record) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 	})
+	all := make([]PodState, len(records))
+	for i, r := range records {
+		all[i] = l.podState(r)
+	}
 	return all
 }

@@ -129,7 +129,7 @@ func (w *World) auditCharges() {
 			charges[q] = charges[q].plus(p.asks)
 		}
 	}
-	s := w.Ledger.Snapshot()
+	s := w.snapshot()
 	if s.InWindow != window || window > w.Window && !w.opts.Groups {
 		w.fail("the window of %d holds %d, should hold %d", w.Window, s.InWindow, window)
 	}

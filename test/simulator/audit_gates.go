@@ -14,7 +14,7 @@ func (w *World) auditGates() {
 	if !w.opts.Gates {
 		return
 	}
-	snapshot := w.Ledger.Snapshot()
+	snapshot := w.snapshot()
 	w.unsettled = false
 	tree := w.tree()
 	all := w.whatPodsTell()
@@ -146,7 +146,7 @@ func (w *World) excuseEdit(path queue.Path) {
 // memories is what the statuses of the queues say, once they are written.
 func (w *World) memories() map[queue.Path]queue.Memory {
 	out := map[queue.Path]queue.Memory{}
-	for _, q := range w.Ledger.Snapshot().Queues {
+	for _, q := range w.snapshot().Queues {
 		if q.Starts != nil {
 			out[q.Path] = q.Starts.Memory
 		}

@@ -5,7 +5,9 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
 // derived is what follows from the simulator's books. It is worked out when an audit asks for it, always from the books as a whole, and kept
@@ -23,6 +25,8 @@ type derived struct {
 		leads memo[map[appKey]*lead] // with groups
 		crews memo[map[string]*crew]
 		whole memo[map[string]bool]
+		shown memo[ledger.Snapshot]
+		stage memo[map[appKey]application.State]
 	}
 }
 
@@ -63,6 +67,11 @@ func (w *World) beginLook() (end func()) {
 	}
 	w.looking, w.derived.inLook = true, derived{}.inLook
 	return func() { w.looking = false }
+}
+
+// snapshot is what the ledger shows of its queues.
+func (w *World) snapshot() ledger.Snapshot {
+	return inLook(w, &w.derived.inLook.shown, w.Ledger.Snapshot)
 }
 
 // growth is a tree and what it follows from. Most changes of the books change none of that.

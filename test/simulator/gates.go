@@ -159,12 +159,13 @@ func (w *World) inDoubt(k appKey, uid ledger.UID) bool {
 
 // stateOf is the ledger's word; Accepted if it has no such application.
 func (w *World) stateOf(k appKey) application.State {
-	for _, a := range w.Ledger.Applications() {
-		if a.Queue == k.queue && a.Name == k.name {
-			return a.State
+	return inLook(w, &w.derived.inLook.stage, func() map[appKey]application.State {
+		states := map[appKey]application.State{}
+		for _, a := range w.Ledger.Applications() {
+			states[appKey{a.Queue, a.Name}] = a.State
 		}
-	}
-	return application.Accepted
+		return states
+	})[k]
 }
 
 // lookAtStarts notes what applications have shown. It is called after each call that may have changed that.
