@@ -99,7 +99,7 @@ func (w *World) auditLimits(p *pod, what string) {
 			continue
 		}
 		var used size
-		for _, o := range w.pods {
+		for _, o := range w.known.pods {
 			if o.charged != "" && q.Contains(o.charged) {
 				used = used.plus(o.asks)
 			}

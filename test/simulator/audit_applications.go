@@ -71,7 +71,7 @@ func (w *World) auditStart(p *pod) {
 
 // chargedBeside: another pod of the application is charged.
 func (w *World) chargedBeside(p *pod) bool {
-	for _, o := range w.pods {
+	for _, o := range w.known.pods {
 		if o != p && o.charged == p.charged && o.seen.Application == p.seen.Application {
 			return true
 		}

@@ -255,7 +255,7 @@ func (w *World) charges() sums { return recall(w, &w.derived.charges, w.sumCharg
 
 func (w *World) sumCharges() sums {
 	out := sums{}
-	for _, p := range w.pods {
+	for _, p := range w.known.pods {
 		if p.charged != "" {
 			out.add(p.charged, p.asks)
 		}

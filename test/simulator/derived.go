@@ -76,11 +76,12 @@ func (w *World) snapshot() ledger.Snapshot {
 
 // growth is a tree and what it follows from. Most changes of the books change none of that.
 type growth struct {
-	tree     queue.Tree
-	total    size
-	edited   bool // queues are declared otherwise than in declared
-	declared []queue.Declaration
-	occupied []queue.Occupancy
+	tree      queue.Tree
+	accepting map[queue.Path]bool
+	total     size
+	edited    bool // queues are declared otherwise than in declared
+	declared  []queue.Declaration
+	occupied  []queue.Occupancy
 }
 
 // tree is what the declared queues form, as far as the simulator's books say where pods are.
@@ -92,12 +93,51 @@ func (w *World) tree() queue.Tree {
 			g.declared = w.declarations()
 		}
 		if g.edited || g.total != total || !slices.Equal(g.occupied, occupied) {
-			*g = growth{tree: queue.Build(g.declared, occupied, total.list()), total: total, declared: g.declared, occupied: occupied}
+			*g = growth{tree: queue.Build(g.declared, occupied, total.list()), accepting: map[queue.Path]bool{}, total: total, declared: g.declared, occupied: occupied}
+			for _, n := range g.tree.Nodes {
+				g.accepting[n.Path] = n.Accepting
+			}
 		} else if w.opts.Recount && !reflect.DeepEqual(g.tree, queue.Build(w.declarations(), w.occupancy(), total.list())) {
 			w.fail("queues form another tree than the one that was kept")
 		}
 		return g.tree
 	})
+}
+
+// accepting are the queues in the tree, and whether they take pods.
+func (w *World) accepting() map[queue.Path]bool {
+	w.tree()
+	return w.growth.accepting
+}
+
+// requeue: what is declared has changed, or is forgotten.
+func (w *World) requeue() {
+	w.outdate()
+	w.growth.edited, w.caps = true, keptCaps{}
+}
+
+// keptCaps are limits that were read from the declarations, with so much to share.
+type keptCaps struct {
+	total       size
+	max, maxPod map[queue.Path]caps
+}
+
+func (w *World) capsAt(total size) *keptCaps {
+	if w.caps.max == nil || w.caps.total != total {
+		w.caps = keptCaps{total, map[queue.Path]caps{}, map[queue.Path]caps{}}
+	}
+	return &w.caps
+}
+
+func (k *keptCaps) recall(w *World, of *map[queue.Path]caps, q queue.Path, read func(queue.Path, size) caps) caps {
+	c, ok := (*of)[q]
+	if !ok {
+		c = read(q, k.total)
+		(*of)[q] = c
+	} else if w.opts.Recount && c != read(q, k.total) {
+		w.fail("queue %s has other limits than those that were kept", q)
+	}
+	return c
 }
 
 func (w *World) declarations() (ds []queue.Declaration) {

@@ -29,10 +29,14 @@ func (w *World) leads() map[appKey]*lead {
 }
 
 func (w *World) gatherLeads() map[appKey]*lead {
-	out, tree, total := map[appKey]*lead{}, w.tree(), w.total()
+	out, accepting, total := map[appKey]*lead{}, w.accepting(), w.total()
 	for _, p := range w.known.pods {
-		now, at := &p.seen, p.at(tree)
-		if at == "" || now.Foreign || now.Role != application.Driver {
+		now := &p.seen
+		if now.Foreign || now.Role != application.Driver {
+			continue
+		}
+		at := p.at(accepting)
+		if at == "" {
 			continue
 		}
 		k := appKey{at, now.Application}
@@ -56,7 +60,10 @@ func (w *World) gatherLeads() map[appKey]*lead {
 // auditLed: a pod that was released or reserved has its driver with it, if it is known to have one.
 func (w *World) auditLed(p *pod, what string) {
 	now := &p.seen
-	if l := w.leads()[appKey{p.charged, now.Application}]; now.Role != application.Driver && l.missing() {
+	if now.Role == application.Driver {
+		return
+	}
+	if l := w.leads()[appKey{p.charged, now.Application}]; l.missing() {
 		w.fail("pod %s was %s while %d drivers of application %s wait in queue %s, and none holds anything", p.UID, what, l.waits, now.Application, p.charged)
 	}
 }

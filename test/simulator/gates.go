@@ -3,7 +3,6 @@ package simulator
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
@@ -124,25 +123,22 @@ func (w *World) whatPodsTell() map[appKey]*tells {
 }
 
 func (w *World) hearPods() map[appKey]*tells {
-	tree := w.tree()
-	out := map[appKey]*tells{}
+	accepting := w.accepting()
+	out, slab := make(map[appKey]*tells, len(w.known.pods)), make([]tells, 0, len(w.known.pods))
 	for _, p := range w.known.pods { // each for itself
 		now := &p.seen
-		at := p.charged
+		at := p.at(accepting)
 		if at == "" {
-			if now.Foreign || now.Node != "" || now.Terminating {
-				continue
-			}
-			at = p.home
-			if i, ok := tree.Find(at); !ok || !tree.Nodes[i].Accepting {
-				continue
-			}
+			continue
 		}
 		k := appKey{at, now.Application}
-		if out[k] == nil {
-			out[k] = &tells{}
+		t := out[k]
+		if t == nil {
+			slab = append(slab, tells{})
+			t = &slab[len(slab)-1]
+			out[k] = t
 		}
-		out[k].add(p, p.charged != "", p.charged == "" && p.doubtful && w.inDoubt(k, p.UID), now.Terminating, now.Node != "", now.Role, now.Single)
+		t.add(p, p.charged != "", p.charged == "" && p.doubtful && w.inDoubt(k, p.UID), now.Terminating, now.Node != "", now.Role, now.Single)
 	}
 	return out
 }
@@ -185,11 +181,15 @@ func (w *World) lookAtStarts() {
 			w.hazy[leaf] = true // with the queue goes what it learnt, as soon as the ledger looks
 		}
 	}
-	for _, k := range slices.SortedFunc(maps.Keys(all), byQueue) {
-		t := all[k]
-		if t.holding == 0 {
-			continue
+	var holding []appKey
+	for k, t := range all { // sorted below
+		if t.holding > 0 {
+			holding = append(holding, k)
 		}
+	}
+	slices.SortFunc(holding, byQueue)
+	for _, k := range holding {
+		t := all[k]
 		p := w.pasts[k]
 		if p == nil || p.inDoubt && p.started && w.stateOf(k) == application.Starting {
 			p = &past{began: w.now}

@@ -65,6 +65,10 @@ func stated(absolute, percent resource.List, total size) (c caps) {
 
 // maxOf is what a queue may use: max, or its guarantee where that is more.
 func (w *World) maxOf(q queue.Path, total size) caps {
+	return w.capsAt(total).recall(w, &w.caps.max, q, w.readMax)
+}
+
+func (w *World) readMax(q queue.Path, total size) caps {
 	d := w.known.queues[q]
 	most := stated(d.Spec.Max, d.Percent.Max, total)
 	guaranteed := stated(d.Spec.Guaranteed, d.Percent.Guaranteed, total)
@@ -88,6 +92,11 @@ func (s size) over(most caps) (int, bool) {
 
 // tooLarge: of each resource, a pod may have the least that a queue on its path states.
 func (w *World) tooLarge(q queue.Path, s size, total size) bool {
+	_, over := s.over(w.capsAt(total).recall(w, &w.caps.maxPod, q, w.readMaxPod))
+	return over
+}
+
+func (w *World) readMaxPod(q queue.Path, total size) caps {
 	most := uncapped
 	for ; q != ""; q = q.Parent() {
 		d := w.known.queues[q]
@@ -98,8 +107,7 @@ func (w *World) tooLarge(q queue.Path, s size, total size) bool {
 			}
 		}
 	}
-	_, over := s.over(most)
-	return over
+	return most
 }
 
 // appKey names an application: the queue it is in, and its name.
@@ -123,12 +131,11 @@ type app struct {
 func (w *World) apps() map[appKey]*app { return inLook(w, &w.derived.inLook.apps, w.gatherApps) }
 
 func (w *World) gatherApps() map[appKey]*app {
-	total := w.total()
-	tree := w.tree()
+	total, accepting := w.total(), w.accepting()
 	out, leads := map[appKey]*app{}, w.leads()
 	defer w.beginLook()()
 	for _, p := range w.known.pods {
-		now, at := &p.seen, p.at(tree)
+		now, at := &p.seen, p.at(accepting)
 		if at == "" {
 			continue
 		}
@@ -154,7 +161,7 @@ func (w *World) gatherApps() map[appKey]*app {
 }
 
 // at is the queue in which a pod is charged or waits, "" if none takes it.
-func (p *pod) at(tree queue.Tree) queue.Path {
+func (p *pod) at(accepting map[queue.Path]bool) queue.Path {
 	now := &p.seen
 	if p.charged != "" {
 		return p.charged
@@ -162,7 +169,7 @@ func (p *pod) at(tree queue.Tree) queue.Path {
 	if now.Foreign || now.Node != "" || now.Terminating {
 		return ""
 	}
-	if i, ok := tree.Find(p.home); !ok || !tree.Nodes[i].Accepting {
+	if !accepting[p.home] {
 		return ""
 	}
 	return p.home

@@ -21,8 +21,7 @@ func (w *World) Restart() {
 		w.unlearn(w.known.pods[len(w.known.pods)-1])
 	}
 	w.known = newKnown()
-	w.outdate()
-	w.growth.edited = true
+	w.requeue()
 	maps.DeleteFunc(w.pods, func(_ ledger.UID, p *pod) bool { return !p.exists })
 	clear(w.shown)
 	clear(w.pasts)

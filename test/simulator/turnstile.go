@@ -44,8 +44,7 @@ func (w *World) queueChanged(path queue.Path) {
 func (w *World) queueSeen(path queue.Path, q *queue.Declaration) {
 	w.excess[path] += anything
 	w.excuseEdit(path)
-	w.growth.edited = true
-	defer w.outdate()
+	defer w.requeue()
 	w.unsettled = true
 	if path == queue.Root {
 		w.excess[users] += anything

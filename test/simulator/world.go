@@ -103,6 +103,7 @@ type World struct {
 
 	derived derived
 	growth  growth
+	caps    keptCaps
 
 	excess excess
 	bound  func(*pod) // called at each bind; may be nil
