@@ -1,4 +1,4 @@
-// Package fingerprint writes what must be the same in two ledgers that were given the same objects, in whatever order and at whatever time.
+// Package fingerprint tells what must be the same in two ledgers that were given the same objects, in whatever order and at whatever time.
 //
 // In: a ledger. Out: a text with a line for each queue and each pod, so that a test can show the lines that differ. It
 // uses only what every reader of a ledger sees.
@@ -10,32 +10,95 @@ import (
 	"strings"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
+
+// lines are a fingerprint before it is written.
+type lines struct {
+	total  resource.List
+	queues []queueLine
+	pods   []podLine
+}
+
+type queueLine struct {
+	queueCounts
+	usage, demand resource.List
+}
+
+type queueCounts struct {
+	path                                 queue.Path
+	accepting                            bool
+	pending, running, accepted, starting int
+}
+
+type podLine struct {
+	uid     ledger.UID
+	state   ledger.State
+	leaf    queue.Path
+	blocked reason.Code
+}
 
 // Of returns the fingerprint of a ledger.
 func Of(l *ledger.Ledger) string {
 	var text strings.Builder
+	all := linesOf(l)
+	fmt.Fprintf(&text, "total %v\n", all.total)
+	for _, q := range all.queues {
+		fmt.Fprintf(&text, "queue %s accepting %v usage %v demand %v pods %d/%d applications accepted %d starting %d\n", q.path, q.accepting,
+			q.usage, q.demand, q.pending, q.running, q.accepted, q.starting)
+	}
+	for _, p := range all.pods {
+		fmt.Fprintf(&text, "pod %s %s %s %s\n", p.uid, p.state, p.leaf, p.blocked)
+	}
+	return text.String()
+}
+
+// Equal reports whether two ledgers have the same fingerprint, without writing it.
+func Equal(a, b *ledger.Ledger) bool {
+	x, y := linesOf(a), linesOf(b)
+	return same(x.total, y.total) && slices.Equal(x.pods, y.pods) && slices.EqualFunc(x.queues, y.queues, func(p, q queueLine) bool {
+		return p.queueCounts == q.queueCounts && same(p.usage, q.usage) && same(p.demand, q.demand)
+	})
+}
+
+// same reports whether two lists are written alike.
+func same(a, b resource.List) bool {
+	if a.Len() != b.Len() {
+		return false
+	}
+	for i := range a.Len() {
+		if a.At(i) != b.At(i) {
+			return false
+		}
+	}
+	return true
+}
+
+func linesOf(l *ledger.Ledger) lines {
 	s := l.Snapshot()
 	leaving, _ := l.Leaving()
 	deleted := func(q queue.Path) bool {
 		return slices.ContainsFunc(leaving, func(o ledger.Leaving) bool { return o.Path == q })
 	}
-	fmt.Fprintf(&text, "total %v\n", s.Total)
+	all := lines{total: s.Total}
 	for i := range s.Queues {
 		q := &s.Queues[i]
 		if !q.InTree {
 			continue
 		}
-		fmt.Fprintf(&text, "queue %s accepting %v usage %v demand %v pods %d/%d applications accepted %d starting %d\n", q.Path, q.Leaf && q.Declared && !deleted(q.Path),
-			q.Allocated, q.Demand, q.PodsPending, q.PodsRunning, q.ApplicationsPending, q.ApplicationsStarting)
+		counts := queueCounts{
+			q.Path, q.Leaf && q.Declared && !deleted(q.Path), q.PodsPending, q.PodsRunning, q.ApplicationsPending, q.ApplicationsStarting,
+		}
+		all.queues = append(all.queues, queueLine{counts, q.Allocated, q.Demand})
 	}
 	for _, p := range l.Pods() {
 		state := p.State
 		if state == ledger.Parked { // a ledger built again has not tried it yet
 			state = ledger.Waiting
 		}
-		fmt.Fprintf(&text, "pod %s %s %s %s\n", p.UID, state, p.Leaf, p.BlockedBy.Code)
+		all.pods = append(all.pods, podLine{p.UID, state, p.Leaf, p.BlockedBy.Code})
 	}
-	return text.String()
+	return all
 }

@@ -21,7 +21,7 @@ func (w *World) auditGates() {
 	states := map[queue.Path]*[3]int{}
 	crowds := map[queue.Path]int{}
 	seen, sums := 0, true
-	for _, a := range w.Ledger.Applications() {
+	for _, a := range w.applications() {
 		k := appKey{a.Queue, a.Name}
 		t := all[k]
 		if t == nil {

@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
@@ -26,7 +25,7 @@ type derived struct {
 		crews memo[map[string]*crew]
 		whole memo[map[string]bool]
 		shown memo[ledger.Snapshot]
-		stage memo[map[appKey]application.State]
+		lists memo[[]ledger.ApplicationState]
 	}
 }
 
@@ -72,6 +71,10 @@ func (w *World) beginLook() (end func()) {
 // snapshot is what the ledger shows of its queues.
 func (w *World) snapshot() ledger.Snapshot {
 	return inLook(w, &w.derived.inLook.shown, w.Ledger.Snapshot)
+}
+
+func (w *World) applications() []ledger.ApplicationState {
+	return inLook(w, &w.derived.inLook.lists, w.Ledger.Applications)
 }
 
 // growth is a tree and what it follows from. Most changes of the books change none of that.

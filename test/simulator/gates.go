@@ -124,8 +124,8 @@ func (w *World) whatPodsTell() map[appKey]*tells {
 
 func (w *World) hearPods() map[appKey]*tells {
 	accepting := w.accepting()
-	out, slab := make(map[appKey]*tells, len(w.known.pods)), make([]tells, 0, len(w.known.pods))
-	for _, p := range w.known.pods { // each for itself
+	out, slab := map[appKey]*tells{}, []tells(nil) // in blocks: there are many
+	for _, p := range w.known.pods {               // each for itself
 		now := &p.seen
 		at := p.at(accepting)
 		if at == "" {
@@ -134,8 +134,10 @@ func (w *World) hearPods() map[appKey]*tells {
 		k := appKey{at, now.Application}
 		t := out[k]
 		if t == nil {
-			slab = append(slab, tells{})
-			t = &slab[len(slab)-1]
+			if len(slab) == 0 {
+				slab = make([]tells, 8)
+			}
+			t, slab = &slab[0], slab[1:]
 			out[k] = t
 		}
 		t.add(p, p.charged != "", p.charged == "" && p.doubtful && w.inDoubt(k, p.UID), now.Terminating, now.Node != "", now.Role, now.Single)
@@ -155,13 +157,12 @@ func (w *World) inDoubt(k appKey, uid ledger.UID) bool {
 
 // stateOf is the ledger's word; Accepted if it has no such application.
 func (w *World) stateOf(k appKey) application.State {
-	return inLook(w, &w.derived.inLook.stage, func() map[appKey]application.State {
-		states := map[appKey]application.State{}
-		for _, a := range w.Ledger.Applications() {
-			states[appKey{a.Queue, a.Name}] = a.State
-		}
-		return states
-	})[k]
+	all := w.applications()
+	i := slices.IndexFunc(all, func(a ledger.ApplicationState) bool { return a.Queue == k.queue && a.Name == k.name })
+	if i < 0 {
+		return application.Accepted
+	}
+	return all[i].State
 }
 
 // lookAtStarts notes what applications have shown. It is called after each call that may have changed that.
@@ -331,7 +332,7 @@ func (w *World) gateHolds(k appKey, tree queue.Tree) bool {
 		return false
 	}
 	n := 0
-	for _, a := range w.Ledger.Applications() {
+	for _, a := range w.applications() {
 		o := appKey{a.Queue, a.Name}
 		if o.queue != k.queue || o == k || all[o] == nil {
 			continue

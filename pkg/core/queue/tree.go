@@ -107,7 +107,9 @@ func (t Tree) Find(p Path) (int, bool) {
 func Build(declared []Declaration, occupied []Occupancy, total resource.List) Tree {
 	b := newBuilder(declared, occupied)
 	b.total = total
-	for _, p := range b.candidates() {
+	candidates := b.candidates()
+	b.tree.Nodes = make([]Node, 0, len(candidates))
+	for _, p := range candidates {
 		b.place(p)
 	}
 	for i := range b.tree.Nodes {
@@ -124,7 +126,7 @@ func Build(declared []Declaration, occupied []Occupancy, total resource.List) Tr
 // builder holds the indexes of one Build. Its maps are only for lookup.
 type builder struct {
 	order      []Path // all declared paths
-	declared   map[Path]Declaration
+	declared   map[Path]*Declaration
 	occupied   map[Path]Occupancy
 	forced     map[Path]bool  // has charged pods in it or below it
 	nodes      map[Path]int   // in the tree already
@@ -136,14 +138,15 @@ type builder struct {
 
 func newBuilder(declared []Declaration, occupied []Occupancy) *builder {
 	b := &builder{
-		declared:   make(map[Path]Declaration, len(declared)),
+		declared:   make(map[Path]*Declaration, len(declared)),
 		occupied:   make(map[Path]Occupancy, len(occupied)),
 		forced:     map[Path]bool{},
 		nodes:      make(map[Path]int, len(declared)+1),
 		causes:     map[Path]Path{},
 		firstChild: map[Path]int64{},
 	}
-	for _, d := range declared {
+	for i := range declared {
+		d := &declared[i]
 		b.order = append(b.order, d.Path)
 		b.declared[d.Path] = d
 		b.noteChild(d.Path.Parent(), d.Created)
@@ -220,11 +223,13 @@ func (b *builder) holdsPods(parent Path) bool {
 // addNode adds a node. Its parent is in the tree already.
 func (b *builder) addNode(p Path) {
 	d, declared := b.declared[p]
-	n := Node{Path: p, Spec: d.Spec.Amounts(d.Percent, b.total), Parent: -1, Declared: declared}
+	n := Node{Path: p, Parent: -1, Declared: declared}
 	switch {
-	case !declared && p == Root:
+	case declared:
+		n.Spec = d.Spec.Amounts(d.Percent, b.total)
+	case p == Root:
 		n.Spec = DefaultSpec()
-	case !declared:
+	default:
 		n.Spec.Policy = Unstated
 	}
 	index := len(b.tree.Nodes)
