@@ -29,6 +29,7 @@ func (w *World) leads() map[appKey]*lead {
 }
 
 func (w *World) gatherLeads() map[appKey]*lead {
+	defer w.beginLook()()
 	out, accepting, total := map[appKey]*lead{}, w.accepting(), w.total()
 	for _, p := range w.known.pods {
 		now := &p.seen

@@ -123,9 +123,11 @@ func (w *World) whatPodsTell() map[appKey]*tells {
 }
 
 func (w *World) hearPods() map[appKey]*tells {
+	defer w.beginLook()()
 	accepting := w.accepting()
-	out, slab := map[appKey]*tells{}, []tells(nil) // in blocks: there are many
-	for _, p := range w.known.pods {               // each for itself
+	out := map[appKey]*tells{}
+	var block []tells // there are many
+	for _, p := range w.known.pods {
 		now := &p.seen
 		at := p.at(accepting)
 		if at == "" {
@@ -134,10 +136,10 @@ func (w *World) hearPods() map[appKey]*tells {
 		k := appKey{at, now.Application}
 		t := out[k]
 		if t == nil {
-			if len(slab) == 0 {
-				slab = make([]tells, 8)
+			if len(block) == 0 {
+				block = make([]tells, 8)
 			}
-			t, slab = &slab[0], slab[1:]
+			t, block = &block[0], block[1:]
 			out[k] = t
 		}
 		t.add(p, p.charged != "", p.charged == "" && p.doubtful && w.inDoubt(k, p.UID), now.Terminating, now.Node != "", now.Role, now.Single)
