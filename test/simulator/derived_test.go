@@ -4,7 +4,7 @@ import "testing"
 
 // What audits keep is what they would work out again.
 func TestAuditsKeepNothingThatIsOutOfDate(t *testing.T) {
-	seeds(t, 30, func(seed uint64, o Options) error {
+	seeds(t, 10, func(seed uint64, o Options) error {
 		for _, o := range []Options{o, gangOptions(seed)} {
 			o.Every, o.Recount = 5, true
 			w := New(seed, o)

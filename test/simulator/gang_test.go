@@ -17,8 +17,9 @@ func gangOptions(seed uint64) Options {
 	return o
 }
 
-// The worlds are small: 10,000 of them (-runs=10000) take about a quarter of an hour on two cores. Pod groups come and go, are edited and deleted, lose pods midway and fail for reasons that the ledger does not know: none is ever bound
-// in part, none holds anything at rest, none waits that could start, no two hold what the other needs, and no node is held for too long.
+// The worlds are small: 10,000 of them (-runs=10000) take two minutes on two cores. Pod groups come and go, are edited and deleted, lose
+// pods midway and fail for reasons that the ledger does not know: none is ever bound in part, none holds anything at rest,
+// none waits that could start, no two hold what the other needs, and no node is held for too long.
 func TestGangsNeverDeadlock(t *testing.T) {
 	var steps, whole, waited, rejections, kept, longest atomic.Int64
 	var preempted together
