@@ -13,22 +13,30 @@ import (
 // roomIsThere reports whether the node has room for the pod by now, without regard to other pods that are nominated to it.
 func (t *nodeTable) roomIsThere(r *record) bool {
 	p := r.nomination
+	if p.hasConflict() { // the victim may run on another node, so changes of this one do not show when it is gone
+		return false
+	}
 	if p.roomAsOf != p.node.changes+1 {
-		p.roomAsOf, p.roomThere = p.node.changes+1, t.hasRoomFor(r, nil)
+		p.roomAsOf, p.roomThere = p.node.changes+1, t.hasRoomBeside(r, nil)
 	}
 	return p.roomThere
 }
 
+// hasConflict reports whether the pod would not fit beside one of its victims, whatever room there is.
+func (p *nomination) hasConflict() bool {
+	return slices.ContainsFunc(p.victims, func(v *record) bool { return v.victim.conflicts })
+}
+
 // hasRoomFor is roomIsThere for a pod that starts together with others, which need their room on the node too.
 func (t *nodeTable) hasRoomFor(r *record, together []*record) bool {
+	return !r.nomination.hasConflict() && t.hasRoomBeside(r, together)
+}
+
+// hasRoomBeside is hasRoomFor without regard to victims that are in the way for another reason than their room.
+func (t *nodeTable) hasRoomBeside(r *record, together []*record) bool {
 	e := r.nomination.node
 	if r.assumedOn != e {
 		return false
-	}
-	for _, v := range r.nomination.victims {
-		if v.victim.conflicts {
-			return false
-		}
 	}
 	others, pods := e.used.List(), e.assumed+e.foreignPods
 	for _, o := range e.on {

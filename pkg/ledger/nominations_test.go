@@ -348,6 +348,30 @@ func TestAPlaceThatALimitForbidsIsGivenBack(t *testing.T) {
 	}
 }
 
+// A victim may run on another node than its claimant (an affinity between zones): when it is gone, the claimant is released.
+func TestAClaimantIsReleasedWhenAVictimOnAnotherNodeIsGone(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.ObserveNode(Node{Name: "other", Allocatable: amounts(100, 400), Usable: true})
+	f.declare("root.busy")
+	f.declare("root.starved", fairShareTimeout(0))
+	f.pod("fills", "busy", boundTo("node"), asks(70, 4))
+	f.pod("near", "busy", boundTo("other"), asks(20, 4))
+	f.pod("stays", "busy", boundTo("other"), asks(80, 4))
+	f.pod("claimant", "starved", asks(30, 4))
+	f.clocks()
+	w, _ := f.Preemption(f.now)
+	plan := preemption.Make(w, f.Feasibility(w))
+	if len(plan.Victims) != 0 || len(plan.Claims) != 1 || len(plan.Claims[0].Nominations) != 1 {
+		t.Fatalf("the plan is %+v", plan)
+	}
+	other := slices.IndexFunc(w.Nodes, func(n preemption.Node) bool { return n.Name == "other" })
+	plan.Victims = []preemption.Victim{{UID: "near", Node: other, For: "claimant"}}
+	f.Adopt(w, plan, f.now)
+	f.wantPods(f.choose())
+	f.forget("near")
+	f.wantPods(f.choose(), "claimant")
+}
+
 // A nomination that is written late may have been overtaken: the status then says what does not hold any more.
 func TestANominationThatWasOvertakenIsWrittenAgain(t *testing.T) {
 	f := planned(t, 1)
