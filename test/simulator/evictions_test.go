@@ -93,6 +93,9 @@ func newSteady(seed uint64) *steady {
 			d.Spec.MaxDriverShare = queue.AtMost(g.Int64N(1001))
 		}
 	}
+	if seed%5 == 3 {
+		s.adversary(g)
+	}
 	return s
 }
 
