@@ -24,6 +24,7 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 		return 0
 	}
 	l.rounds.planned(plan, !w.Queues[0].Announced.IsZero())
+	hopeless := l.nominations.withoutRoom(&l.nodes, &l.queues, l.now)
 	for _, payment := range plan.Claims {
 		a := l.queues.accounts[w.Queues[payment.Claim.Queue].Path]
 		if a != nil && a.starving != nil && payment.Declined() {
@@ -51,6 +52,11 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 	for i := range plan.Victims {
 		v := &plan.Victims[i]
 		l.addVictim(w, v, after[v.Node])
+	}
+	for _, r := range hopeless {
+		if p := r.nomination; p != nil && p.claim == nil && l.nominations.anyClaimOn(p.node) {
+			l.endNomination(r) // the plan counted its room as free, and has given it to another
+		}
 	}
 	for _, r := range l.nominations.withoutRoom(&l.nodes, &l.queues, l.now) {
 		if r.nomination.claim != nil { // nothing will free its room

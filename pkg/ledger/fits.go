@@ -64,16 +64,41 @@ func (t *nodeTable) lacksInAll(g *group, empty bool) (resource.Name, int64) {
 		return "", 0
 	}
 	for i := range g.MinResources.Len() {
-		want, free := g.MinResources.At(i), int64(0)
-		for _, e := range t.all { // a sum: order does not matter
-			if e.Usable && (!e.isHeldFrom(g) || empty) {
-				used, _ := e.usedIf(empty)
-				free = resource.SatAdd(free, max(t.capacityOf(e).Free(want.Name, used.Get(want.Name)), 0))
-			}
-		}
-		if want.Value > free {
+		want := g.MinResources.At(i)
+		if free := t.freeInAll(g, want.Name, empty); want.Value > free {
 			return want.Name, free
 		}
 	}
 	return "", 0
+}
+
+// freeInAll is how much of a resource is free on all nodes together that the group may use.
+func (t *nodeTable) freeInAll(g *group, name resource.Name, empty bool) (free int64) {
+	for _, e := range t.all { // a sum: order does not matter
+		if e.Usable && (!e.isHeldFrom(g) || empty) {
+			used, _ := e.usedIf(empty)
+			free = resource.SatAdd(free, max(t.capacityOf(e).Free(name, used.Get(name)), 0))
+		}
+	}
+	return free
+}
+
+// lacksBesides reports whether a group needs more of a resource by its minResources than its charged pods ask for, and not so much is free. A plan makes
+// room for the pods alone, so it would be of no use to the group.
+func (t *nodeTable) lacksBesides(g *group) bool {
+	if !g.startsTogether() || g.MinResources.Len() == 0 || g.Bound > 0 {
+		return false
+	}
+	var asked resource.Sum
+	for _, r := range g.pods { // a sum: order does not matter
+		if r.state.charged() {
+			asked.Add(r.Request)
+		}
+	}
+	for i := range g.MinResources.Len() {
+		if want := g.MinResources.At(i); want.Value > asked.Get(want.Name) && want.Value > t.freeInAll(g, want.Name, false) {
+			return true
+		}
+	}
+	return false
 }

@@ -126,6 +126,11 @@ func (n *nominations) withoutRoom(nodes *nodeTable, tree *queueTree, now int64) 
 	return rs
 }
 
+// anyClaimOn reports whether a claim has nominated a pod to the node.
+func (n *nominations) anyClaimOn(e *node) bool {
+	return slices.ContainsFunc(n.pods, func(r *record) bool { return r.nomination.node == e && r.nomination.claim != nil })
+}
+
 // giveNode nominates a waiting pod: it takes the pod's room on the node.
 func (l *Ledger) giveNode(r *record, p *nomination) {
 	l.nominations.add(r, p)
@@ -190,7 +195,7 @@ func (l *Ledger) tendNominations(now int64) {
 	for _, r := range slices.Clone(l.nominations.pods) { // in the order in which they were given
 		in := l.nominationInput(r, now)
 		in.Idle = r.state == Waiting && in.RoomThere && !leaving()
-		in.Blocked = in.Idle && r.InQueue() && l.walk.stopsNow(r)
+		in.Blocked = in.Idle && r.InQueue() && (r.waitsWithOther() || l.walk.limitStops(r))
 		var outcome preemption.NominationOutcome
 		switch r.nomination.NominationState, outcome = r.nomination.Next(in, now); outcome {
 		case preemption.Ends:

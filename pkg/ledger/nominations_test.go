@@ -372,6 +372,74 @@ func TestAClaimantIsReleasedWhenAVictimOnAnotherNodeIsGone(t *testing.T) {
 	f.wantPods(f.choose(), "claimant")
 }
 
+// After a restart, nominations are known and their claims may not be. A plan that gives the room of one that is not there to other pods ends it.
+func TestAPlanEndsTheNominationsWhoseRoomItGivesAway(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.busy")
+	f.declare("root.starved", fairShareTimeout(0))
+	f.declare("root.later", weight(5))
+	f.pod("run-0", "busy", boundTo("node"), asks(20, 4))
+	f.pod("run-1", "busy", boundTo("node"), asks(80, 4))
+	f.pod("nominated", "later", asks(60, 4), nominated)
+	f.pod("first", "starved", asks(6, 4))
+	f.pod("second", "starved", asks(6, 4))
+	f.clocks()
+	w, _ := f.Preemption(f.now)
+	plan := preemption.Make(w, f.Feasibility(w))
+	if len(plan.Victims) != 1 || len(plan.Claims[0].Nominations) != 2 {
+		t.Fatalf("%d victims for %+v, want one for both", len(plan.Victims), plan.Claims)
+	}
+	f.Adopt(w, plan, f.now)
+	f.sound()
+	f.clocks()
+	if f.HasNomination("nominated") || !f.HasNomination("first") || !f.HasNomination("second") {
+		t.Errorf("nominated are: the pod whose room is given away %v, the claimants %v, %v", f.HasNomination("nominated"), f.HasNomination("first"), f.HasNomination("second"))
+	}
+}
+
+// Pods of a group that start with their driver do not wait for it: none loses its nomination before the group is released.
+func TestAGroupWithItsDriverKeepsItsNominations(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a")
+	f.ObservePodGroup(PodGroup{Key: "ns/g", MinMember: 2})
+	f.pod("worker", "a", asks(10, 4), ofGang("g"), nominated)
+	f.pod("head", "a", asks(10, 4), ofGang("g"), driver, ofClass("head"), nominated)
+	f.clocks()
+	if got := f.PendingActions(f.now).Nominate; len(got) != 0 {
+		t.Errorf("nominations are taken back: %+v", got)
+	}
+	f.wantPods(f.choose(), "head", "worker")
+}
+
+// A plan makes room for pods. A group that needs more by its minResources is a claimant where so much is free already, and else waits.
+func TestAGroupThatNeedsMoreThanItsPodsAskForIsNoClaimant(t *testing.T) {
+	for name, c := range map[string]struct {
+		minimum, other int64 // cpu: of the group, and what runs on the other node
+		units          int
+	}{
+		"as much as its pods ask for":      {40, 30, 1},
+		"more, and the nodes have it free": {50, 50, 1},
+		"more, and the nodes do not":       {50, 51, 0},
+		"more than empty nodes would have": {201, 0, 0},
+	} {
+		f := newFixture(t, Options{})
+		f.ObserveNode(Node{Name: "other", Allocatable: amounts(100, 400), Usable: true})
+		f.declare("root.busy")
+		f.declare("root.starved", fairShareTimeout(0))
+		f.pod("runs", "busy", boundTo("node"), asks(100, 4))
+		if c.other > 0 {
+			f.pod("more", "busy", boundTo("other"), asks(c.other, 4))
+		}
+		f.gang("g", "starved", 2, asks(20, 4))
+		f.ObservePodGroup(PodGroup{Key: "ns/g", MinMember: 2, MinResources: amounts(c.minimum, 4)})
+		f.clocks()
+		w, ok := f.Preemption(f.now)
+		if !ok || len(w.Claims) != 1 || len(w.Claims[0].Units) != c.units {
+			t.Errorf("%s: a world %v with the claims %+v, want %d units", name, ok, w.Claims, c.units)
+		}
+	}
+}
+
 // A nomination that is written late may have been overtaken: the status then says what does not hold any more.
 func TestANominationThatWasOvertakenIsWrittenAgain(t *testing.T) {
 	f := planned(t, 1)

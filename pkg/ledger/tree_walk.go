@@ -162,7 +162,12 @@ func (w *treeWalk) stopsOnPath(a *account, c *class) bool {
 
 // stopsNow: a limit or a gate admits no further pod of this kind, or it waits with its driver.
 func (w *treeWalk) stopsNow(r *record) bool {
-	return r.app.waitsWithDriver(r.class) || w.stopsOnPath(r.app, r.class) || r.app.atGate && !r.app.parent.gateIsOpen()
+	return r.app.waitsWithDriver(r.class) || w.limitStops(r)
+}
+
+// limitStops is stopsNow without the part for pods that wait with their driver.
+func (w *treeWalk) limitStops(r *record) bool {
+	return w.stopsOnPath(r.app, r.class) || r.app.atGate && !r.app.parent.gateIsOpen()
 }
 
 // stopsButForDrivers is stopsNow without the part for drivers.

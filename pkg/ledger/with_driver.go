@@ -141,17 +141,19 @@ func (l *Ledger) limitOnDriver(app *account, c *class) (reason.Reason, bool) {
 
 // waitsFor says with which driver a pod waits that no limit stops; false: with none.
 func (l *Ledger) waitsFor(r *record) (reason.Reason, bool) {
-	if !r.app.waitsWithDriver(r.class) {
+	if !r.waitsWithOther() {
 		return reason.Reason{}, false
 	}
 	driver := r.app.appDrivers.firstWaiting()
-	if r.group.startsTogether() && driver.group == r.group {
-		return reason.Reason{}, false // they start together
-	}
 	if driver.state == Parked {
 		return withDriver(driver, l.nodes.noRoom(driver)), true
 	}
 	return withDriver(driver, l.why(driver)), true
+}
+
+// waitsWithOther reports whether the pod waits with a driver that does not start with it, in one group.
+func (r *record) waitsWithOther() bool {
+	return r.app.waitsWithDriver(r.class) && (!r.group.startsTogether() || r.app.appDrivers.firstWaiting().group != r.group)
 }
 
 // lacksDriver reports whether one of these pods of a group waits with a driver that is not among those before it.

@@ -146,6 +146,7 @@ func (p *planner) pay(c *Claim) Payment {
 	for i := range units {
 		u := &units[i]
 		if p.broken[u.Gang] || u.After != "" && !p.placed[u.After] {
+			p.breakGroup(u)
 			continue
 		}
 		p.chargeUnit(u, true)
@@ -154,9 +155,7 @@ func (p *planner) pay(c *Claim) Payment {
 			continue
 		}
 		p.chargeUnit(u, false)
-		if u.Gang != "" {
-			p.broken[u.Gang] = true
-		}
+		p.breakGroup(u)
 		if why != reason.NothingOwed {
 			owed = true
 			if out.Unpaid == "" {
@@ -177,6 +176,13 @@ func (p *planner) pay(c *Claim) Payment {
 	p.guardQueues(o)
 	p.paid = append(p.paid, o)
 	return out
+}
+
+// breakGroup notes that a unit of a group gets no nodes.
+func (p *planner) breakGroup(u *unit) {
+	if u.Gang != "" {
+		p.broken[u.Gang] = true
+	}
 }
 
 // units are the units of a claim, without the claimants for which an earlier claim has found a node. That claim was of a queue inside this

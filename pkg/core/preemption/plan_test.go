@@ -114,3 +114,35 @@ func TestAUnitWaitsForItsDriver(t *testing.T) {
 		}
 	}
 }
+
+// If a group gets no nodes since the driver with which its pods wait gets none, the pod that it has beyond its minimum gets none either.
+func TestNoPodOfAGroupIsNominatedWithoutTheGroup(t *testing.T) {
+	for name, c := range map[string]struct {
+		driver int64 // cpu
+		nodes  int   // that are nominated
+	}{
+		"the driver fits nowhere":                    {11, 0},
+		"the driver gets a node, and then the group": {4, 4},
+	} {
+		w := worldOf(amounts(20, 80))
+		busy := addQueue(w, "root.busy", amounts(10, 40))
+		starved := addQueue(w, "root.starved", amounts(10, 40))
+		for n := range 2 {
+			addNode(w, amounts(10, 40))
+			for i := range 10 {
+				run(w, n, preemption.Candidate{Queue: busy, Request: amounts(1, 4), Bound: int64(i)})
+			}
+		}
+		claim := claim(w, starved, amounts(10, 40), amounts(1, 4), 4)
+		driver := &claim.Units[0].Pods[0]
+		driver.Request, driver.Class = amounts(c.driver, 4), "driver"
+		group := preemption.Unit{Gang: "g", After: driver.UID, Pods: append(claim.Units[1].Pods, claim.Units[2].Pods...)}
+		more := preemption.Unit{Gang: "g", Pods: claim.Units[3].Pods} // of another application
+		claim.Units = []preemption.Unit{claim.Units[0], group, more}
+		w.Queues[busy].Demand, w.Queues[0].Demand = amounts(20, 80), amounts(40, 160)
+		p := preemption.Make(*w, &filters{})
+		if got := len(p.Claims[0].Nominations); got != c.nodes || (len(p.Victims) == 0) != (c.nodes == 0) {
+			t.Errorf("%s: %d nominations and %d victims, want %d nominations", name, got, len(p.Victims), c.nodes)
+		}
+	}
+}
