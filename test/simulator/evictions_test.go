@@ -30,6 +30,7 @@ type steady struct {
 
 	shares    string          // of all queues, as they were last
 	taken     map[string]bool // the owners of which this scheduler has evicted a pod since then
+	nominated map[string]int  // how often a plan has found a place for a pod
 	open      string          // the nodes that are open to all
 	changedAt int64           // when shares, or which pods may be evicted, changed last
 	claimant  map[ledger.UID]ledger.UID
@@ -45,17 +46,24 @@ type member struct {
 	owner string
 }
 
-// most are the limits of a run: it is over when nothing was evicted for so long, and must be after so much.
+// The limits of a run: it is over when nothing was evicted and no pod nominated for so long, and must be after so much. Evictions that fail, restarts and
+// the waves of pods may take a nomination away, but not again and again.
 const (
-	quietFor  = 660 * second // more than any back-off
-	atMostFor = 24 * 3600 * second
+	atMostNominated = 10
+	quietFor        = 660 * second // more than any back-off
+	atMostFor       = 24 * 3600 * second
 )
+
+// emptySteady is a world without anything in it.
+func emptySteady(seed, stream uint64) *steady {
+	return &steady{Rand: rand.New(rand.NewPCG(seed, stream)), now: second, pods: map[ledger.UID]*member{}, taken: map[string]bool{},
+		claimant: map[ledger.UID]ledger.UID{}, nominated: map[string]int{}, served: map[ledger.UID]bool{}}
+}
 
 // newSteady draws a world of up to four levels in which some queues come late.
 func newSteady(seed uint64) *steady {
 	g := newGenerator(seed, Options{})
-	s := &steady{Rand: rand.New(rand.NewPCG(seed, 21)), now: second, pods: map[ledger.UID]*member{}, taken: map[string]bool{},
-		claimant: map[ledger.UID]ledger.UID{}, served: map[ledger.UID]bool{}}
+	s := emptySteady(seed, 21)
 	s.faults, s.late, s.restarts = s.IntN(4) == 0, s.IntN(4) == 0, s.IntN(3) == 0
 	root := queue.Declaration{Path: queue.Root, Spec: unlimited()}
 	s.obs.Queues = g.grow([]queue.Declaration{root}, queue.Root, 2+g.IntN(3))
@@ -272,6 +280,11 @@ func (s *steady) round() (next int64, err error) {
 	s.victims += len(plan.Victims)
 	for _, c := range plan.Claims {
 		s.places += len(c.Nominations)
+		for _, n := range c.Nominations {
+			if s.nominated[n.UID]++; s.nominated[n.UID] > atMostNominated {
+				return 0, fmt.Errorf("%s has found a place %d times", n.UID, s.nominated[n.UID])
+			}
+		}
 	}
 	if wrong := s.auditPlan(w, plan); len(wrong) > 0 {
 		return 0, fmt.Errorf("a plan: %s", strings.Join(wrong, "\n"))
@@ -364,11 +377,11 @@ func (s *steady) bury() (next int64) {
 	return next
 }
 
-// run goes from event to event until nothing has been evicted for long enough.
+// run goes from event to event until nothing has been evicted, and no pod nominated, for long enough.
 func (s *steady) run(checked bool) error {
 	began, last := s.now, s.now
 	for {
-		before := s.evictions
+		before := s.evictions + s.places
 		if s.restarts && s.IntN(20) == 0 && s.now-began < 600*second {
 			s.restart()
 		}
@@ -404,14 +417,14 @@ func (s *steady) run(checked bool) error {
 				return fmt.Errorf("the books: %s", strings.Join(wrong, "\n"))
 			}
 		}
-		if s.evictions > before || len(s.l.Victims()) > 0 || len(s.ends) > 0 {
+		if s.evictions+s.places > before || len(s.l.Victims()) > 0 || len(s.ends) > 0 {
 			last = s.now
 		}
 		switch {
 		case s.now-last > quietFor && s.now-s.changedAt > 60*second: // a round comes within half a minute
 			return nil
 		case s.now-began > atMostFor:
-			return fmt.Errorf("after %d s it still evicts: %d so far", (s.now-began)/second, s.evictions)
+			return fmt.Errorf("after %d s it still evicts or nominates: %d and %d so far", (s.now-began)/second, s.evictions, s.places)
 		}
 		soonest(s.now + 60*second)
 		s.now = max(next, s.now+second/10)
@@ -444,11 +457,16 @@ func (s *steady) waves(checked bool) error {
 	return nil
 }
 
-// With steady demand evictions stop, and no pod is evicted, put back and evicted again while no share changes.
+// With steady demand evictions stop, and nominations with them, so that nothing is announced and taken back for ever either. No pod is evicted, put back and
+// evicted again while no share changes.
 func TestEvictionsStop(t *testing.T) {
+	evictionsStop(t, 1000, newSteady)
+}
+
+func evictionsStop(t *testing.T, runs uint64, world func(seed uint64) *steady) {
 	var plans, victims, judged, places, evictions, evicting, restarts atomic.Int64
-	seeds(t, 1000, func(seed uint64, _ Options) error {
-		s := newSteady(seed)
+	seeds(t, runs, func(seed uint64, _ Options) error {
+		s := world(seed)
 		err := s.waves(seed%10 == 0)
 		plans.Add(int64(s.plans))
 		victims.Add(int64(s.victims))
