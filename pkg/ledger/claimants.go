@@ -116,7 +116,7 @@ func (s *shares) isOwed(a *account, c *preemption.Claim, pods []*record) bool {
 // after notes which of the pods that were just charged lead their application, and returns the driver with which they wait, if it was charged before them.
 func (t *trial) after(charged []*record) (driver string) {
 	for _, r := range charged {
-		if r.Role == application.Driver && r.app.podCounts.HoldingDrivers == 1 {
+		if r.Role == application.Driver && r.app.podCounts.HoldingDrivers == driversOf(r.app, charged) {
 			if t.leads == nil {
 				t.leads = map[*account]*record{}
 			}
@@ -129,6 +129,16 @@ func (t *trial) after(charged []*record) (driver string) {
 		}
 	}
 	return ""
+}
+
+// driversOf is how many of these pods are drivers of the application.
+func driversOf(app *account, pods []*record) (n int32) {
+	for _, r := range pods { // a count: order does not matter
+		if r.app == app && r.Role == application.Driver {
+			n++
+		}
+	}
+	return n
 }
 
 // tooManyDrivers checks the driver share, which the walk does not check for the queue that claims.

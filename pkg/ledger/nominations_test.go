@@ -2,9 +2,11 @@ package ledger
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/gang"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -394,6 +396,30 @@ func TestAPlanEndsTheNominationsWhoseRoomItGivesAway(t *testing.T) {
 	f.clocks()
 	if f.HasNomination("nominated") || !f.HasNomination("first") || !f.HasNomination("second") {
 		t.Errorf("nominated are: the pod whose room is given away %v, the claimants %v, %v", f.HasNomination("nominated"), f.HasNomination("first"), f.HasNomination("second"))
+	}
+}
+
+// A claimant whose application starts with two drivers in one group comes after these, as after one.
+func TestAClaimantComesAfterTheDriversOfItsApplication(t *testing.T) {
+	for _, drivers := range []int{1, 2} {
+		f := newFixture(t, Options{})
+		f.declare("root.busy")
+		f.declare("root.starved", fairShareTimeout(0), driverShare(1000))
+		f.pod("runs", "busy", boundTo("node"), asks(100, 4))
+		f.gang("g", "starved", 3, asks(5, 4))
+		for i := range drivers {
+			f.edit(UID(fmt.Sprint("g", i)), func(p *Pod) { p.Role, p.Application = application.Driver, "app" })
+		}
+		f.pod("other", "starved", in("app"), asks(5, 4))
+		f.clocks()
+		w, _ := f.Preemption(f.now)
+		after := map[string]string{}
+		for _, u := range w.Claims[0].Units {
+			after[u.Pods[0].UID] = u.After
+		}
+		if want := map[string]string{"g0": "", "other": fmt.Sprint("g", drivers-1)}; !maps.Equal(after, want) {
+			t.Errorf("%d drivers: units come after %v, want %v", drivers, after, want)
+		}
 	}
 }
 
