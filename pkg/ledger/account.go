@@ -83,6 +83,7 @@ type account struct {
 	driverDemand resource.Sum
 	preemption   queue.Preemption // of a queue: what is in force
 	starving     *starving        // of a queue: see starvation.go; nil: it never was
+	evictedAt    int64            // of a queue: see noteEviction; 0: never
 }
 
 func (a *account) isApplication() bool { return a.apps == nil }

@@ -21,15 +21,16 @@ func (l *Ledger) claims(w *preemption.World, again []*record, all bool) {
 			a.starving.requested = false
 		}
 		for _, k := range kinds {
-			since := a.starving.clocks[k].Claimed
+			clock := &a.starving.clocks[k]
+			since := clock.Claimed
 			if since == 0 && all && a.timeout(k).InForce() {
-				since = a.starving.clocks[k].Since
+				since = clock.Since
 			}
 			if since == 0 {
 				continue
 			}
 			target := a.lessHeld(l.shares.targetOf(a, k, w.Queues[i+1].Demand))
-			w.Claims = append(w.Claims, preemption.Claim{Queue: i + 1, Kind: k, Since: since, Target: target})
+			w.Claims = append(w.Claims, preemption.Claim{Queue: i + 1, Kind: k, Since: since, AfterEviction: clock.AfterEviction, Target: target})
 		}
 	}
 	w.Claims = preemption.Order(*w, w.Claims)

@@ -17,10 +17,19 @@ func (r *record) likeness() preemption.Likeness {
 	return preemption.Likeness{Namespace: r.Namespace, Queue: r.Queue, Application: r.Application, Role: r.Role, Priority: r.Priority}
 }
 
-// arrives notes a new pod. It may replace a victim.
-func (m *evictionMemory) arrives(r *record) {
+// arrives notes a new pod, and reports whether it replaces a victim.
+func (m *evictionMemory) arrives(r *record) bool {
 	if r.replacement = m.Arrives(r.likeness(), r.Request); r.replacement != (preemption.Replacement{}) {
 		m.replacements = append(m.replacements, r)
+		return true
+	}
+	return false
+}
+
+// noteEviction notes that a victim of a queue is gone or replaced: from now on the queue, and those above it, may lack what it had.
+func (a *account) noteEviction(now int64) {
+	for ; a != nil; a = a.parent {
+		a.evictedAt = now
 	}
 }
 

@@ -16,7 +16,7 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 		l.drain()
 		return
 	}
-	r := l.pods[p.UID]
+	r, replaces := l.pods[p.UID], false
 	if r == nil {
 		r = &record{Pod: p, state: Gone, since: now, inApp: notIn, inBackOffs: notIn, inRequest: notIn, lastCondition: p.Shown, inherited: p.Shown != "",
 			backlog: inBacklog{inShowing: notIn}}
@@ -24,7 +24,7 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 		l.groups.join(r, l.leading)
 		l.ask(r)
 		l.evictions.readAnnouncement(r)
-		l.evictions.memory.arrives(r)
+		replaces = l.evictions.memory.arrives(r)
 	} else {
 		if p.Terminating && !r.Terminating {
 			l.evictions.podLeaves(r, l.now)
@@ -58,6 +58,9 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 	r.formerApp = nil
 	l.effects.reviewLater(r.group)
 	l.drain()
+	if replaces {
+		r.leaf.noteEviction(now)
+	}
 	l.readNomination(r)
 }
 

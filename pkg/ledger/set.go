@@ -71,7 +71,9 @@ func (l *Ledger) updatePreemption(r *record) {
 	if !l.trials.underWay {
 		l.nominations.checkStatus(r) // while it was in kube-scheduler's hands nobody looked at that
 	}
-	if r.victim != nil && !l.trials.underWay && r.state != Bound && l.evictions.remove(r) {
+	if r.victim != nil && !l.trials.underWay && r.state != Bound {
+		l.queues.accounts[r.victim.Queue].noteEviction(l.now)
+		l.evictions.remove(r)
 		l.version++
 	}
 }

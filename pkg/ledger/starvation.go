@@ -156,7 +156,7 @@ func (l *Ledger) lookAtClock(a *account, demand resource.List, tried onTrial, no
 		stored = l.queues.storedClocks(a.path)
 	}
 	in := preemption.ClockInput{Rule: a.parent.spec.Rule(), Total: l.shares.total, Waiting: a.pending > 0, Usage: a.withHeld()}
-	in.Settled = a.usage.List().Sub(tried[a])
+	in.Settled, in.EvictedAt = a.usage.List().Sub(tried[a]), a.evictedAt
 	for _, k := range kinds {
 		in.Kind, in.Timeout, in.Target, in.Stored = k, a.timeout(k), l.shares.targetOf(a, k, demand), stored[k]
 		in.Bound = in.Target

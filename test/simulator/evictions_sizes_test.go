@@ -16,12 +16,11 @@ func newSizes(seed uint64) *steady {
 	s := emptySteady(seed, 22)
 	s.faults, s.late, s.restarts = s.IntN(8) == 0, s.IntN(4) == 0, s.IntN(8) == 0
 	unit := size{cpu: 1000, memory: gib, gpu: 1}
-	var total, node size
+	var total, node, has size
 	for i := range unit {
 		node[i] = int64(3 + s.IntN(10))
 	}
 	for i := range 1 + s.IntN(3) {
-		var has size
 		for j := range unit {
 			has[j] = node[j] * unit[j]
 		}
@@ -35,26 +34,26 @@ func newSizes(seed uint64) *steady {
 	p.Interval, p.MaxWaitBeforeKill = s.soon(3), s.soon(2)
 	s.obs.Queues = append(s.obs.Queues, root)
 	leaves := s.spread(queue.Root, 2+s.IntN(2), total)
-	for _, leaf := range leaves {
-		for range 1 + s.IntN(2) {
-			var request size
-			for i := range unit {
-				switch s.IntN(6) {
-				case 0: // none of it
-				case 1:
-					request[i] = unit[i] * node[i]
-				case 2:
-					request[i] = unit[i] * (1 + s.Int64N(node[i]))
-				default:
-					request[i] = unit[i] * (1 + s.Int64N(2))
-				}
+	for range 8 + s.IntN(20) {
+		var request size
+		leaf := leaves[s.IntN(len(leaves))]
+		for i := range unit {
+			switch s.IntN(8) {
+			case 0, 1: // none of it
+			case 2:
+				request[i] = unit[i] * (1 + s.Int64N(node[i]))
+			default:
+				request[i] = unit[i] * (1 + s.Int64N(2))
 			}
-			if request == (size{}) {
-				request = unit
-			}
-			for range 1 + s.IntN(5) {
-				s.add(leaf, request)
-			}
+		}
+		if s.IntN(12) == 0 {
+			request = has
+		}
+		if request == (size{}) {
+			request = unit
+		}
+		for range 1 + s.IntN(3) {
+			s.add(leaf, request)
 		}
 	}
 	return s
@@ -76,7 +75,7 @@ func (s *steady) spread(parent queue.Path, levels int, total size) (leaves []que
 			var due size
 			for i, has := range total {
 				if s.IntN(2) == 0 {
-					due[i] = has * s.Int64N(11) / 20
+					due[i] = has * s.Int64N(11) / 30
 				}
 			}
 			d.Spec.Guaranteed = due.list()
@@ -103,4 +102,51 @@ func (s *steady) add(leaf queue.Path, request size) {
 // With steady demand evictions stop also where victims are larger than their claimants, at several levels.
 func TestEvictionsStopWhateverTheSizes(t *testing.T) {
 	evictionsStop(t, 500, newSizes)
+}
+
+// l is guaranteed memory, and q a GPU. On node a two of three pods have room: l, q and v, which is larger than both and brings p exactly to its share. The
+// claim of p takes q for v, that of q takes l, and that of l takes v, its larger neighbour, so that p is below its share again. There it ends: the
+// pod that would go next replaces q, and p is below its share since v was evicted.
+func TestGuaranteesAndSharesDoNotTakeInACircle(t *testing.T) {
+	s := emptySteady(1, 22)
+	now := queue.Timeout{Stated: true, Nanoseconds: second}
+	root := queue.Declaration{Path: queue.Root, Spec: unlimited()}
+	root.Spec.Preemption = queue.Preemption{FairShareThreshold: queue.AtMost(1000), UtilizationThreshold: queue.AtMost(0), FairShareTimeout: now, GuaranteedTimeout: now,
+		Interval: now, MaxWaitBeforeKill: queue.Timeout{Stated: true}}
+	s.obs.Queues = append(s.obs.Queues, root)
+	for _, q := range []struct {
+		path queue.Path
+		due  size
+	}{{"root.p", size{}}, {"root.p.l", size{memory: gib}}, {"root.p.v", size{}}, {"root.q", size{gpu: 1}}} {
+		d := queue.Declaration{Path: q.path, Spec: unlimited()}
+		d.Spec.Guaranteed = q.due.list()
+		s.obs.Queues = append(s.obs.Queues, d)
+	}
+	a := ledger.Node{Name: "a", Allocatable: size{cpu: 10000, gpu: 1, memory: gib}.list(), Pods: 2, Usable: true}
+	b := ledger.Node{Name: "b", Allocatable: size{cpu: 10000, gpu: 19, memory: 19 * gib}.list(), Usable: true}
+	s.obs.Nodes = append(s.obs.Nodes, withFacts(a, true), withFacts(b, false))
+	s.start()
+	s.l.Lead(s.now)
+	for _, p := range []struct {
+		name, queue, node string
+		asks              size
+	}{
+		{"l2", "root.p.l", "b", size{gpu: 5}}, {"v2", "root.p.v", "b", size{memory: 5 * gib}}, {"q2", "root.q", "b", size{cpu: 10000, memory: 14 * gib}},
+		{"l", "root.p.l", "a", size{memory: gib}}, {"q", "root.q", "a", size{gpu: 1}}, {"v", "root.p.v", "", size{cpu: 10000}},
+	} {
+		pod := ledger.Pod{Namespace: "default", Queue: p.queue, Application: p.name, Class: p.name, Request: p.asks.list(), Role: application.Executor}
+		if p.node != "b" {
+			pod.Class, pod.Eligible = p.name+" ssd", onSSD
+		}
+		if pod.Node = p.node; p.node != "" {
+			pod.Placed, pod.Bound = p.queue, s.now
+		}
+		s.submit(pod, p.name)
+	}
+	if err := s.run(true); err != nil {
+		t.Error(err)
+	}
+	if s.evictions != 3 {
+		t.Errorf("%d evictions, want one each of q, l and v", s.evictions)
+	}
 }

@@ -20,6 +20,8 @@ type Clock struct {
 	Claimed int64
 	// Declined is when a claim ended because nobody could pay it, and the timeout began again; 0: none did, or one is open again.
 	Declined int64
+	// AfterEviction: the clock began to run, while no claim was open, just after pods of the queue had been evicted. See Claim.Exempts.
+	AfterEviction bool
 }
 
 // ClockInput is a queue as one of its clocks sees it.
@@ -36,7 +38,13 @@ type ClockInput struct {
 	Bound, Target resource.List
 	Timeout       queue.Timeout
 	Stored        ClockMemory
+	// EvictedAt is when a victim of the queue, or of one below it, was last gone or replaced; 0: never.
+	EvictedAt int64
 }
+
+// afterEviction is how long after an eviction a queue that falls below its share falls because of that. Attempts may be under way meanwhile, which keep
+// a clock from starting.
+const afterEviction = 10 * second
 
 // ClockMemory is what the status of the Queue says of a clock of an earlier process. It counts in the first look of this process only.
 type ClockMemory struct {
@@ -59,6 +67,9 @@ func (c Clock) Next(in ClockInput, now int64) Clock {
 		c.Since, c.Declined = 0, 0
 	case c.Since == 0 && in.Kind.Below(in.Rule, in.Total, in.Usage, in.Bound):
 		c.Since = now
+		if c.Claimed == 0 {
+			c.AfterEviction = in.EvictedAt != 0 && now-in.EvictedAt <= afterEviction
+		}
 	}
 	if in.Stored.Claims && c.Claimed == 0 {
 		c.Claimed = cmp.Or(c.Since, now) // the queue may be above the threshold by now, with its claim still open
@@ -66,6 +77,7 @@ func (c Clock) Next(in ClockInput, now int64) Clock {
 	if c.Claimed != 0 && (!in.Waiting || !in.Timeout.InForce() || !in.Kind.Below(in.Rule, in.Total, in.Settled, in.Target)) {
 		c.Claimed = 0
 	}
+	c.AfterEviction = c.AfterEviction && (c.Since != 0 || c.Claimed != 0)
 	return c
 }
 
@@ -93,7 +105,7 @@ func (c Clock) Decline(now int64) Clock {
 // Tick opens the claim once the timeout has passed.
 func (c Clock) Tick(timeout queue.Timeout, now int64) (next Clock, opened bool) {
 	if at := c.Due(timeout); at != 0 && at <= now {
-		return Clock{Since: c.Since, Claimed: c.Since}, true
+		return Clock{Since: c.Since, Claimed: c.Since, AfterEviction: c.AfterEviction}, true
 	}
 	return c, false
 }

@@ -15,6 +15,45 @@ func timeout(seconds int64) queue.Timeout {
 	return queue.Timeout{Stated: true, Nanoseconds: seconds * second}
 }
 
+// A queue that falls below its bound just after pods of it were evicted falls because of that. It says so until clock and claim have ended.
+func TestAClockAfterAnEviction(t *testing.T) {
+	const now = 100 * second
+	at := func(usage, evictedAt int64) preemption.ClockInput {
+		return preemption.ClockInput{Total: amounts(100, 0), Waiting: true, Usage: amounts(usage, 0), Settled: amounts(usage, 0), Bound: amounts(20, 0), Target: amounts(40, 0),
+			Timeout: timeout(60), EvictedAt: evictedAt}
+	}
+	for name, c := range map[string]struct {
+		from preemption.Clock
+		in   preemption.ClockInput
+		want bool
+	}{
+		"none was evicted":                      {preemption.Clock{}, at(19, 0), false},
+		"just now":                              {preemption.Clock{}, at(19, now), true},
+		"ten seconds ago":                       {preemption.Clock{}, at(19, now-10*second), true},
+		"longer ago":                            {preemption.Clock{}, at(19, now-10*second-1), false},
+		"it was below before":                   {preemption.Clock{Since: second}, at(19, now), false},
+		"its claim was open before":             {preemption.Clock{Claimed: second}, at(19, now), false},
+		"that goes on with the clock":           {preemption.Clock{Since: second, AfterEviction: true}, at(19, 0), true},
+		"that goes on with the claim":           {preemption.Clock{Claimed: second, AfterEviction: true}, at(39, 0), true},
+		"that ends when nothing is owed":        {preemption.Clock{Claimed: second, AfterEviction: true}, at(40, 0), false},
+		"that ends with a clock, with no claim": {preemption.Clock{Since: second, AfterEviction: true}, at(20, 0), false},
+	} {
+		if got := c.from.Next(c.in, now); got.AfterEviction != c.want {
+			t.Errorf("%s: %+v becomes %+v", name, c.from, got)
+		}
+	}
+	if opened, _ := (preemption.Clock{Since: second, AfterEviction: true}).Tick(timeout(60), now); !opened.AfterEviction {
+		t.Errorf("the claim does not know why its queue is starved: %+v", opened)
+	}
+	replaces := &preemption.Candidate{Replaces: 5}
+	for c, want := range map[preemption.Clock]bool{{Since: 5}: true, {Since: 6}: false, {Since: 6, AfterEviction: true}: true} {
+		claim := preemption.Claim{Since: c.Since, AfterEviction: c.AfterEviction}
+		if claim.Exempts(replaces) != want || claim.Exempts(&preemption.Candidate{}) {
+			t.Errorf("%+v exempts the replacement: %v, want %v, and no other pod", c, claim.Exempts(replaces), want)
+		}
+	}
+}
+
 // A queue with a fair share of 40 cores, a threshold of one half, and a timeout of a minute.
 func TestAClock(t *testing.T) {
 	waits := func(usage, settled int64) preemption.ClockInput {

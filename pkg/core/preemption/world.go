@@ -102,6 +102,8 @@ type Claim struct {
 	Queue int // index into World.Queues
 	Kind  Kind
 	Since int64 // when the queue began to be below, unix nanoseconds
+	// AfterEviction: it fell below because pods of it were evicted.
+	AfterEviction bool
 	// Target is the usage up to which the claim goes: min(fair share, demand), or min(guaranteed, demand).
 	Target resource.List
 	// Coming is what the nominated pods of the queue that do not run yet ask for. They count in its usage.
@@ -113,9 +115,11 @@ type Claim struct {
 	More bool
 }
 
-// Exempts reports whether the claim must not take a pod: the pod replaces one that was evicted when the queue was starved already, and no
-// share has changed since. One eviction for one state of the shares.
-func (c *Claim) Exempts(v *Candidate) bool { return v.Replaces != 0 && c.Since <= v.Replaces }
+// Exempts reports whether the claim must not take a pod: the pod replaces one that was evicted, no share has changed since, and the queue was starved
+// already at that time, or is starved only since pods of its own were evicted. One eviction for one state of the shares.
+func (c *Claim) Exempts(v *Candidate) bool {
+	return v.Replaces != 0 && (c.AfterEviction || c.Since <= v.Replaces)
+}
 
 // Unit is what is nominated together or not at all: a single pod, or as many pods as a group needs to start.
 type Unit struct {
