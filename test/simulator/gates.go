@@ -142,19 +142,16 @@ func (w *World) hearPods() map[appKey]*tells {
 			t, block = &block[0], block[1:]
 			out[k] = t
 		}
-		t.add(p, p.charged != "", p.charged == "" && p.doubtful && w.inDoubt(k, p.UID), now.Terminating, now.Node != "", now.Role, now.Single)
+		t.add(p, p.charged != "", p.charged == "" && p.doubtful && w.backsOff(p.UID), now.Terminating, now.Node != "", now.Role, now.Single)
 	}
 	return out
 }
 
-// inDoubt: the pod's binding failed and may have arrived, which counts until its back-off is over. Only after its first failure, and whether
-// this was the first is the ledger's word.
-func (w *World) inDoubt(k appKey, uid ledger.UID) bool {
-	if s, _ := w.Ledger.PodState(uid); s.State != ledger.Waiting || s.BlockedBy.Code != reason.BackOff {
-		return false
-	}
-	state := w.stateOf(k)
-	return state == application.Starting || state == application.Running
+// backsOff: the pod's back-off is not over, and nothing else blocks it, which is the ledger's word. So long the pod counts as one that may have been
+// bound.
+func (w *World) backsOff(uid ledger.UID) bool {
+	s, _ := w.Ledger.PodState(uid)
+	return s.State == ledger.Waiting && s.BlockedBy.Code == reason.BackOff
 }
 
 // stateOf is the ledger's word; Accepted if it has no such application.

@@ -33,6 +33,7 @@ type kubePod struct {
 	ticket   uint64
 	inFlight bool
 	waits    *waits // at Permit
+	reserved bool   // since its release
 	moved    bool   // while it was in flight, something happened that may make it schedulable
 	on       string // the node on which the cache counts it: assumed, or assigned
 	counted  size
@@ -141,6 +142,7 @@ func (w *World) reserve(p *pod, node string) {
 		w.failed(p, ledger.Refused)
 		return
 	}
+	p.reserved = true
 	w.auditLimits(p, "reserved")
 	w.auditReserving(p)
 	w.Reserved = append(w.Reserved, Reservation{UID: p.UID, Queue: p.charged, Node: node})
@@ -194,7 +196,6 @@ func (w *World) bind(p *pod, node, placed string, life int) {
 	if !possible || trouble < 2 {
 		w.unassume(p)
 		w.wake()
-		p.doubtful = true
 		w.failed(p, ledger.Errored)
 	}
 	p.inFlight = false
@@ -204,9 +205,13 @@ func (w *World) bind(p *pod, node, placed string, life int) {
 func (w *World) failed(p *pod, f ledger.Failure) {
 	p.inFlight = false
 	if p.seen.Node == "" {
+		w.doubt(p, f)
 		w.charge(p, "")
 	}
 	kept := func() {
+		if s, _ := w.Ledger.PodState(p.UID); f == ledger.NoFit && p.reserved && s.State == ledger.Parked {
+			p.backedOff = true // Permit of another party refused it, and it is the probe of its class
+		}
 		// kube-scheduler puts a pod back if it still exists and is not assigned, as far as its informer knows.
 		if !p.known || p.seen.Node != "" {
 			return
@@ -246,6 +251,17 @@ func (w *World) wake() {
 			w.preEnqueue(p)
 		}
 	}
+}
+
+// doubt notes whether the failure of an attempt leaves in doubt whether the pod was bound. The pods of a group that starts together do not back off by
+// themselves.
+func (w *World) doubt(p *pod, f ledger.Failure) {
+	if p.charged == "" {
+		return // it was taken back before
+	}
+	backsOff := f == ledger.Errored && w.wasWhole(p)
+	p.doubtful = backsOff && p.reserved && !p.backedOff
+	p.backedOff = p.backedOff || backsOff
 }
 
 func (w *World) roomOf(node string) *room {

@@ -272,9 +272,6 @@ func (w *World) restartAnyTime() {
 	w.learnt = map[queue.Path][]int64{}
 	w.heldFor, w.unsettled = "", true
 	w.outdate()
-	for _, p := range w.pods {
-		p.doubtful = false
-	}
 	w.Restart()
 }
 

@@ -38,6 +38,7 @@ func (w *World) Restart() {
 	for _, uid := range sorted(w.pods) {
 		p := w.pods[uid]
 		p.delivered, p.kubePod, p.charged, p.alone = false, kubePod{}, "", false
+		p.backedOff, p.doubtful = false, false
 		obs.Pods = append(obs.Pods, p.Pod)
 	}
 	w.begins = true

@@ -198,7 +198,7 @@ func (g gate) Admit(uid ledger.UID) {
 	if p.charged != "" {
 		w.fail("pod %s was released, and is charged to %s already", uid, p.charged)
 	}
-	p.doubtful = false
+	p.reserved, p.doubtful = false, false
 	w.lookAtStarts() // before: an application that lost all its pods begins again
 	w.auditPassing(p, p.home)
 	p.alone = true

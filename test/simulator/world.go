@@ -149,7 +149,9 @@ type pod struct {
 	vague bool
 	// permitted: Permit let it be bound.
 	permitted bool
-	// doubtful: an attempt to bind it failed, and it was not released since.
+	// backedOff: an attempt of it failed in this scheduler's life such that it had to back off.
+	backedOff bool
+	// doubtful: its last attempt failed when it was bound, was the first after which it has to back off, and it was not released since.
 	doubtful bool
 }
 
