@@ -15,8 +15,8 @@ func (w *World) auditGates() {
 		return
 	}
 	snapshot := w.snapshot()
-	w.unsettled = false
 	tree := w.tree()
+	w.unsettled = false
 	all := w.whatPodsTell()
 	states := map[queue.Path]*[3]int{}
 	crowds := map[queue.Path]int{}

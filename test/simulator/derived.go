@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -81,6 +82,7 @@ func (w *World) applications() []ledger.ApplicationState {
 type growth struct {
 	tree      queue.Tree
 	accepting map[queue.Path]bool
+	gated     map[queue.Path]bool
 	total     size
 	edited    bool // queues are declared otherwise than in declared
 	declared  []queue.Declaration
@@ -96,10 +98,16 @@ func (w *World) tree() queue.Tree {
 			g.declared = w.declarations()
 		}
 		if g.edited || g.total != total || !slices.Equal(g.occupied, occupied) {
-			*g = growth{tree: queue.Build(g.declared, occupied, total.list()), accepting: map[queue.Path]bool{}, total: total, declared: g.declared, occupied: occupied}
+			before := *g
+			*g = growth{tree: queue.Build(g.declared, occupied, total.list()), accepting: map[queue.Path]bool{}, gated: map[queue.Path]bool{},
+				total: total, declared: g.declared, occupied: occupied}
 			for _, n := range g.tree.Nodes {
 				g.accepting[n.Path] = n.Accepting
+				if hasGate(n) {
+					g.gated[n.Path] = true
+				}
 			}
+			w.unsettled = w.unsettled || !maps.Equal(g.gated, before.gated) || !maps.Equal(g.accepting, before.accepting)
 		} else if w.opts.Recount && !reflect.DeepEqual(g.tree, queue.Build(w.declarations(), w.occupancy(), total.list())) {
 			w.fail("queues form another tree than the one that was kept")
 		}

@@ -22,6 +22,7 @@ type past struct {
 	driven      bool // a driver of it had a node
 	vague       bool // when a pod of it got its node is not known to the nanosecond
 	inDoubt     bool // all that it held at the last look was in doubt, so it may have held nothing since
+	missed      bool // while it was in doubt, its queue took no pods for a moment, which the ledger may have missed
 	began       int64
 	first, last int64 // when its first pod got a node, and the last
 }
@@ -171,8 +172,11 @@ func (w *World) lookAtStarts() {
 	}
 	tree := w.tree()
 	all := w.whatPodsTell()
-	for k := range w.pasts { // each for itself: order does not matter
-		if t := all[k]; t == nil || t.holding == 0 {
+	for k, p := range w.pasts { // each for itself: order does not matter
+		switch t := all[k]; {
+		case t == nil && p.inDoubt && w.unsettled:
+			p.missed, p.vague = true, true
+		case t == nil || t.holding == 0:
 			delete(w.pasts, k)
 		}
 	}
@@ -221,11 +225,11 @@ func (w *World) note(k appKey, p *past, t *tells, gated bool) {
 			l := &w.learnt
 			(*l)[k.queue] = append((*l)[k.queue], p.last-p.first)
 			(*l)[k.queue] = (*l)[k.queue][max(0, len((*l)[k.queue])-20):]
-			if p.vague || w.unsettled {
-				w.hazy[k.queue] = true
-			}
 		}
-		p.started, p.learnt = true, true
+		if p.missed || !p.learnt && (gated && p.vague || w.unsettled) { // until the ledger looks at the queues, those count that it knew before
+			w.hazy[k.queue] = true
+		}
+		p.started, p.learnt, p.missed = true, true, false
 	case t.single():
 		p.started = true
 	case t.boundDrivers > 0:
@@ -237,8 +241,10 @@ func (w *World) note(k appKey, p *past, t *tells, gated bool) {
 
 func gatedIn(tree queue.Tree, q queue.Path) bool {
 	i, ok := tree.Find(q)
-	return ok && tree.Nodes[i].Spec.Policy == queue.StateAware && len(tree.Nodes[i].Children) == 0
+	return ok && hasGate(tree.Nodes[i])
 }
+
+func hasGate(n queue.Node) bool { return n.Spec.Policy == queue.StateAware && len(n.Children) == 0 }
 
 // starts says whether an application is starting: for sure, or perhaps, since its time may be up.
 func (w *World) starts(k appKey, t *tells) (sure, perhaps bool) {

@@ -114,7 +114,7 @@ type World struct {
 	learnt    map[queue.Path][]int64
 	hazy      map[queue.Path]bool // what it learnt depends on what the books do not know
 	crowd     excess
-	unsettled bool // a queue changed, and the ledger need not have looked at it
+	unsettled bool // a queue changed, or where there are gates or queues that take pods, and the ledger need not have looked at it
 	begins    bool // the scheduler takes in what is there
 
 	// See audit_gangs.go.
