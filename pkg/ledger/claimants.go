@@ -40,7 +40,7 @@ func (l *Ledger) claims(w *preemption.World, again []*record, all bool) {
 	t := l.try()
 	defer t.end()
 	for _, r := range l.nominations.pods { // in the order in which they were given
-		if r.state == Waiting && r.leaf != nil && !slices.Contains(again, r) {
+		if r.state == Waiting && r.InQueue() && !slices.Contains(again, r) { // one that a rule blocks could not be released
 			t.move(r, Released)
 		}
 	}

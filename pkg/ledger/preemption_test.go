@@ -622,3 +622,19 @@ func TestAnnouncementsOfAnEarlierProcessStayWhileAPlanIsMade(t *testing.T) {
 		t.Errorf("a plan without the pod was adopted, and withdrawn is %+v", got)
 	}
 }
+
+// A nominated pod that a rule blocks by now is not released. To find out who claims what, it is not charged either: its application would have
+// taken a slot that there is not, and kept it.
+func TestANominatedPodThatALimitBlocksStartsNoApplicationInAPlan(t *testing.T) {
+	f := planned(t, 2)
+	f.declare("root.sometimes-busy", weight(3), fairShareTimeout(60), func(d *queue.Declaration) { d.Spec.MaxRunningApplications = queue.AtMost(89) })
+	f.edit("new-000", in("one too many")) // 10 applications run in the queue, and the other 79 new ones may
+	f.clocks()
+	const blocks = "MaxRunningApplications root.sometimes-busy 89/89+0"
+	f.wantWhy("new-000", blocks)
+	if _, ok := f.Preemption(f.now); !ok {
+		t.Fatal("no claim is due")
+	}
+	f.sound()
+	f.wantWhy("new-000", blocks)
+}
