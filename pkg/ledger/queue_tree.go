@@ -217,15 +217,15 @@ func (t *queueTree) occupancy(pods *requests) []queue.Occupancy {
 	}
 	for p := range t.declared {
 		parent := p.Parent()
-		ask := pods.byQueue[parent]
-		if ask == nil || parent == "" {
+		oldest := pods.oldestWaiting(parent)
+		if oldest == math.MaxInt64 || parent == "" {
 			continue
 		}
 		o, ok := byPath[parent]
 		if !ok {
 			o = queue.Occupancy{Path: parent}
 		}
-		o.OldestWaiting = ask.pods[0].Created
+		o.OldestWaiting = oldest
 		byPath[parent] = o
 	}
 	os := make([]queue.Occupancy, 0, len(byPath))

@@ -331,3 +331,27 @@ func TestSameObjectsAgainChangeNothing(t *testing.T) {
 		t.Errorf("version went from %d to %d, room changed %d times", before, after, f.nodes.roomChanges-room)
 	}
 }
+
+// A pod that is on its way to a node stays in the queue to which it is charged, whatever it asks for by then. It keeps no children out of the queue that
+// it names, unless it comes back to wait for that.
+func TestAChargedPodKeepsNoChildrenOutOfTheQueueThatItNamesByNow(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a")
+	f.declare("root.p", created(9))
+	f.declare("root.p.c", created(10))
+	f.pod("old", "a", at(5))
+	f.pod("child", "p.c", at(20), ofClass("d"))
+	f.wantPods(f.choose(), "old", "child")
+	f.reserve("old")
+	f.fail("child", Refused)
+	f.edit("old", relabelled("p"))
+	f.wantPods(f.choose(), "child")
+	f.wantState("child", "Released root.p.c")
+	f.fail("child", Refused)
+	f.fail("old", Refused)
+	f.wantPods(f.choose(), "old") // it is older than the child
+	f.wantState("child", "Waiting - QueueNotReady")
+	f.edit("old", relabelled("a"))
+	f.fail("old", Refused)
+	f.wantPods(f.choose(), "old", "child")
+}

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"math"
+
 	"github.com/fairway-scheduler/fairway/pkg/core/heap"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
@@ -70,8 +72,24 @@ func (q *requests) remove(r *record) bool {
 	return true
 }
 
-// askedBefore reports whether a pod that asks for the queue was created before the given time.
-func (q *requests) askedBefore(p queue.Path, since int64) bool {
+// askedBefore reports whether a pod that waits for the queue was created before the given time.
+func (q *requests) askedBefore(p queue.Path, since int64) bool { return q.oldestWaiting(p) < since }
+
+// oldestWaiting is the creation of the oldest pod that asks for the queue and is not charged; math.MaxInt64: none does. A charged pod that asks for
+// another queue by now stays where it is charged, unless its attempt fails.
+func (q *requests) oldestWaiting(p queue.Path) int64 {
+	oldest := int64(math.MaxInt64)
 	of := q.byQueue[p]
-	return of != nil && of.pods[0].Created < since
+	if of == nil {
+		return oldest
+	}
+	if first := of.pods[0]; !first.state.charged() { // as mostly
+		return first.Created
+	}
+	for _, e := range of.pods {
+		if !e.state.charged() {
+			oldest = min(oldest, e.Created)
+		}
+	}
+	return oldest
 }

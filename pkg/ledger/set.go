@@ -55,6 +55,9 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will foo
 	if was.charged && !l.trials.underWay && old != nil && old.direct == 0 && (old.forced || l.queues.guarded[old.path]) {
 		l.queues.stale = true
 	}
+	if was.charged && !l.trials.underWay && (r.state == Waiting || r.state == Parked) {
+		l.queues.guard(r.asked, &l.requests) // it waits for that queue, perhaps another one than before
+	}
 	l.version++
 }
 
