@@ -172,19 +172,7 @@ func (w *World) lookAtStarts() {
 	}
 	tree := w.tree()
 	all := w.whatPodsTell()
-	for k, p := range w.pasts { // each for itself: order does not matter
-		switch t := all[k]; {
-		case t == nil && p.inDoubt && w.unsettled:
-			p.missed, p.vague = true, true
-		case t == nil || t.holding == 0:
-			delete(w.pasts, k)
-		}
-	}
-	for leaf := range w.learnt {
-		if _, ok := tree.Find(leaf); !ok {
-			w.hazy[leaf] = true // with the queue goes what it learnt, as soon as the ledger looks
-		}
-	}
+	w.dropPasts(tree, all)
 	var holding []appKey
 	for k, t := range all { // sorted below
 		if t.holding > 0 {
@@ -204,6 +192,23 @@ func (w *World) lookAtStarts() {
 			p.vague = true // its time may have been up before any pod of it had a node
 		}
 		w.note(k, p, t, gatedIn(tree, k.queue))
+	}
+}
+
+// dropPasts forgets applications that hold nothing any more, and notes what queues have learnt that are not in the tree.
+func (w *World) dropPasts(tree queue.Tree, all map[appKey]*tells) {
+	for k, p := range w.pasts { // each for itself: order does not matter
+		switch t := all[k]; {
+		case t == nil && p.inDoubt && w.unsettled:
+			p.missed, p.vague = true, true
+		case t == nil || t.holding == 0:
+			delete(w.pasts, k)
+		}
+	}
+	for leaf := range w.learnt { // each for itself: order does not matter
+		if _, ok := tree.Find(leaf); !ok {
+			w.hazy[leaf] = true // with the queue goes what it learnt, as soon as the ledger looks
+		}
 	}
 }
 
