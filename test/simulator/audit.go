@@ -51,6 +51,7 @@ func (w *World) look(quiet bool) {
 	if w.dispatcher.Sweep(w.now-second, w.now) > 0 {
 		w.fail("the sweeper found pods that kube-scheduler lost")
 	}
+	w.lookAgain() // the look at the backlog and the sweeper act
 	if quiet {
 		w.Quiet++
 		w.auditRebuild()

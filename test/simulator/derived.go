@@ -69,6 +69,9 @@ func (w *World) beginLook() (end func()) {
 	return func() { w.looking = false }
 }
 
+// lookAgain drops what follows from answers of the ledger, which something in the look may have changed.
+func (w *World) lookAgain() { w.derived.inLook = derived{}.inLook }
+
 // snapshot is what the ledger shows of its queues.
 func (w *World) snapshot() ledger.Snapshot {
 	return inLook(w, &w.derived.inLook.shown, w.Ledger.Snapshot)
