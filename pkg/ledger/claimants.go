@@ -67,7 +67,7 @@ func (t *trial) claimants(a *account, c *preemption.Claim, most int) (units []pr
 			break
 		}
 		pods := t.charged[first:]
-		if !l.shares.isOwed(a, c, pods) || l.shares.tooManyDrivers(pods) || l.nodes.lacksBesides(r.group) {
+		if !l.shares.isOwed(a, c, pods) || l.shares.tooManyDrivers(pods) || l.nodes.needsMoreThanItsPods(r.group) {
 			t.charged = t.charged[:first]
 			t.takeBack(from)
 			l.walk.passOver(r) // no other pod of its class would be of use either

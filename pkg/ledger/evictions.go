@@ -104,18 +104,14 @@ func (e *evictions) add(r *record, v *victim) {
 	r.touch()
 }
 
-// remove takes a pod off the victims; false: it was none.
-func (e *evictions) remove(v *record) bool {
-	if v.victim == nil {
-		return false
-	}
+// remove takes a victim off the list.
+func (e *evictions) remove(v *record) {
 	if c := v.victim.claimant; c.nomination != nil {
 		c.nomination.victims = slices.DeleteFunc(c.nomination.victims, func(o *record) bool { return o == v })
 	}
 	v.victim = nil
 	e.victims = slices.DeleteFunc(e.victims, func(o *record) bool { return o == v })
 	v.touch()
-	return true
 }
 
 // withdraw lets a victim stay, and with it the group that was to be evicted with it; false: it was no victim, or its eviction was accepted.

@@ -83,9 +83,9 @@ func (t *nodeTable) freeInAll(g *group, name resource.Name, empty bool) (free in
 	return free
 }
 
-// lacksBesides reports whether a group needs more of a resource by its minResources than its charged pods ask for, and not so much is free. A plan makes
+// needsMoreThanItsPods reports whether a group needs more of a resource by its minResources than its charged pods ask for, and not so much is free. A plan makes
 // room for the pods alone, so it would be of no use to the group.
-func (t *nodeTable) lacksBesides(g *group) bool {
+func (t *nodeTable) needsMoreThanItsPods(g *group) bool {
 	if !g.startsTogether() || g.MinResources.Len() == 0 || g.Bound > 0 {
 		return false
 	}

@@ -195,7 +195,7 @@ func (l *Ledger) tendNominations(now int64) {
 	for _, r := range slices.Clone(l.nominations.pods) { // in the order in which they were given
 		in := l.nominationInput(r, now)
 		in.Idle = r.state == Waiting && in.RoomThere && !leaving()
-		in.Blocked = in.Idle && r.InQueue() && (r.waitsWithOther() || l.walk.limitStops(r))
+		in.Blocked = in.Idle && r.InQueue() && (r.waitsForDriverOutside() || l.walk.limitStops(r))
 		var outcome preemption.NominationOutcome
 		switch r.nomination.NominationState, outcome = r.nomination.Next(in, now); outcome {
 		case preemption.Ends:

@@ -141,7 +141,7 @@ func (l *Ledger) limitOnDriver(app *account, c *class) (reason.Reason, bool) {
 
 // waitsFor says with which driver a pod waits that no limit stops; false: with none.
 func (l *Ledger) waitsFor(r *record) (reason.Reason, bool) {
-	if !r.waitsWithOther() {
+	if !r.waitsForDriverOutside() {
 		return reason.Reason{}, false
 	}
 	driver := r.app.appDrivers.firstWaiting()
@@ -151,8 +151,8 @@ func (l *Ledger) waitsFor(r *record) (reason.Reason, bool) {
 	return withDriver(driver, l.why(driver)), true
 }
 
-// waitsWithOther reports whether the pod waits with a driver that does not start with it, in one group.
-func (r *record) waitsWithOther() bool {
+// waitsForDriverOutside reports whether the pod waits for a driver that does not start together with it, in the same group.
+func (r *record) waitsForDriverOutside() bool {
 	return r.app.waitsWithDriver(r.class) && (!r.group.startsTogether() || r.app.appDrivers.firstWaiting().group != r.group)
 }
 

@@ -20,13 +20,13 @@ type derived struct {
 	tree    memo[queue.Tree]
 
 	inLook struct {
-		apps  memo[map[appKey]*app]
-		tells memo[map[appKey]*tells]
-		leads memo[map[appKey]*lead] // with groups
-		crews memo[map[string]*crew]
-		whole memo[map[string]bool]
-		shown memo[ledger.Snapshot]
-		lists memo[[]ledger.ApplicationState]
+		apps         memo[map[appKey]*app]
+		tells        memo[map[appKey]*tells]
+		leads        memo[map[appKey]*lead] // with groups
+		crews        memo[map[string]*crew]
+		whole        memo[map[string]bool]
+		snapshot     memo[ledger.Snapshot]
+		applications memo[[]ledger.ApplicationState]
 	}
 }
 
@@ -74,11 +74,11 @@ func (w *World) lookAgain() { w.derived.inLook = derived{}.inLook }
 
 // snapshot is what the ledger shows of its queues.
 func (w *World) snapshot() ledger.Snapshot {
-	return inLook(w, &w.derived.inLook.shown, w.Ledger.Snapshot)
+	return inLook(w, &w.derived.inLook.snapshot, w.Ledger.Snapshot)
 }
 
 func (w *World) applications() []ledger.ApplicationState {
-	return inLook(w, &w.derived.inLook.lists, w.Ledger.Applications)
+	return inLook(w, &w.derived.inLook.applications, w.Ledger.Applications)
 }
 
 // growth is a tree and what it follows from. Most changes of the books change none of that.

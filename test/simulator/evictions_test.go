@@ -30,7 +30,7 @@ type steady struct {
 
 	shares    string          // of all queues, as they were last
 	taken     map[string]bool // the owners of which this scheduler has evicted a pod since then
-	nominated map[string]int  // how often a plan has found a place for a pod
+	nominated map[string]int  // how often a plan has nominated a pod
 	open      string          // the nodes that are open to all
 	changedAt int64           // when shares, or which pods may be evicted, changed last
 	claimant  map[ledger.UID]ledger.UID
@@ -282,7 +282,7 @@ func (s *steady) round() (next int64, err error) {
 		s.places += len(c.Nominations)
 		for _, n := range c.Nominations {
 			if s.nominated[n.UID]++; s.nominated[n.UID] > atMostNominated {
-				return 0, fmt.Errorf("%s has found a place %d times", n.UID, s.nominated[n.UID])
+				return 0, fmt.Errorf("%s was nominated %d times", n.UID, s.nominated[n.UID])
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// payers say who pays for a nomination. Those with an ideal below that they keep come first; then those who meet the claim further outside.
+// payers are the queues that pay for a nomination. Those that keep their ideal come first, then those whose path leaves that of the claim further outside.
 type payers struct {
 	belowIdeal bool // one of them does not keep its ideal, as the plan prints it
 	depth      int  // of the last queue that a path of theirs has in common with that of the claim, the largest

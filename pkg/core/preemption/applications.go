@@ -3,25 +3,23 @@ package preemption
 import (
 	"cmp"
 	"slices"
-
-	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 )
 
 // SortApplications brings the applications into their order.
 func (w *World) SortApplications() {
-	slices.SortFunc(w.Applications, func(a, b Application) int { return compareApplications(&a, b.Queue, b.Name) })
+	slices.SortFunc(w.Applications, func(a, b Application) int { return compareToName(&a, b.Queue, b.Name) })
 }
 
 // ApplicationOf returns an application of a leaf.
 func (w *World) ApplicationOf(leaf int, name string) (*Application, bool) {
-	at, found := slices.BinarySearchFunc(w.Applications, leaf, func(a Application, leaf int) int { return compareApplications(&a, leaf, name) })
+	at, found := slices.BinarySearchFunc(w.Applications, leaf, func(a Application, leaf int) int { return compareToName(&a, leaf, name) })
 	if !found {
 		return nil, false
 	}
 	return &w.Applications[at], true
 }
 
-func compareApplications(a *Application, leaf int, name string) int {
+func compareToName(a *Application, leaf int, name string) int {
 	return cmp.Or(cmp.Compare(a.Queue, leaf), cmp.Compare(a.Name, name))
 }
 
@@ -49,6 +47,10 @@ func (p *picture) buildApplications(w *World) {
 		p.applications[i] = pictureApplication{Application: a, usage: p.dense(a.Usage, 0)}
 		p.applicationsAt[applicationKey{a.Queue, a.Name}] = int32(i)
 		leaf := &p.queues[a.Queue]
+		if leaf.applications == nil {
+			inside := w.Queues[a.Queue].Inside
+			leaf.byAge, leaf.countsInside = inside.Policy.ByAge(), p.counted(inside)
+		}
 		leaf.applications, leaf.stale = append(leaf.applications, int32(i)), true
 	}
 }
@@ -72,15 +74,11 @@ func (p *picture) applicationRank(at int32) int {
 func (p *picture) rankApplications(leaf int) {
 	a := &p.queues[leaf]
 	a.stale = false
-	compare := p.compareUsage
-	if a.inside.Policy.ByAge() {
-		compare = p.compareAge
-	}
-	slices.SortFunc(a.applications, func(x, y int32) int { return compare(a.inside, &p.applications[x], &p.applications[y]) })
+	slices.SortFunc(a.applications, func(x, y int32) int { return p.compareApplications(a, x, y) })
 	rank := 0
 	for i, at := range a.applications {
 		x := &p.applications[at]
-		if i > 0 && compare(a.inside, &p.applications[a.applications[i-1]], x) != 0 {
+		if i > 0 && p.compareApplications(a, a.applications[i-1], at) != 0 {
 			rank++
 		}
 		p.moved = p.moved || x.rank != rank
@@ -88,21 +86,27 @@ func (p *picture) rankApplications(leaf int) {
 	}
 }
 
-func (p *picture) compareUsage(rule queue.Rule, a, b *pictureApplication) int {
-	return p.dominant(rule, b.usage).Compare(p.dominant(rule, a.usage))
+// compareApplications compares two applications of a leaf, the one that loses pods first in front.
+func (p *picture) compareApplications(leaf *account, x, y int32) int {
+	a, b := &p.applications[x], &p.applications[y]
+	if leaf.byAge {
+		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(b.Submitted, a.Submitted), cmp.Compare(b.Name, a.Name))
+	}
+	most, _ := p.dominant(leaf.countsInside, a.usage)
+	other, _ := p.dominant(leaf.countsInside, b.usage)
+	return other.Compare(most)
 }
 
-func (p *picture) compareAge(_ queue.Rule, a, b *pictureApplication) int {
-	return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(b.Submitted, a.Submitted), cmp.Compare(b.Name, a.Name))
-}
-
-// dominant is the largest part of the total that amounts are.
-func (p *picture) dominant(rule queue.Rule, amounts []int64) Share {
-	var most Share
+// dominant is the largest part of the total that counted amounts are, and the index of that resource; never: they are nothing.
+func (p *picture) dominant(counts []bool, amounts []int64) (most Share, which int) {
+	which = never
 	for i, v := range amounts {
-		if s := (Share{Amount: v, Of: p.total[i]}); v > 0 && rule.Counts(p.names[i]) && s.Compare(most) > 0 {
-			most = s
+		if !counts[i] || v <= 0 {
+			continue
+		}
+		if s := (Share{Amount: v, Of: p.total[i]}); s.Compare(most) > 0 {
+			most, which = s, i
 		}
 	}
-	return most
+	return most, which
 }

@@ -26,7 +26,7 @@ func notBusy(w *World) (resource.Name, int64, bool) {
 
 func (p *planner) newRound() round {
 	r := round{most: make([]int64, len(p.names)), taken: make([]int64, len(p.names))}
-	if len(p.w.Queues) > 0 { // victims that still run are taken again, so to speak, until they are gone
+	if len(p.w.Queues) > 0 { // until they are gone, victims of earlier rounds count as part of this one
 		r.taken, r.any = p.dense(p.w.Queues[0].Announced, 0), !p.w.Queues[0].Announced.IsZero()
 	}
 	for i, amount := range p.total {

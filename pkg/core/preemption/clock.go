@@ -42,8 +42,8 @@ type ClockInput struct {
 	EvictedAt int64
 }
 
-// afterEviction is how long after an eviction a queue that falls below its share falls because of that. Attempts may be under way meanwhile, which keep
-// a clock from starting.
+// afterEviction: a queue that falls below its share within this time after an eviction is taken to be below because of it. The clock may start late,
+// since it does not start while an attempt of the queue is under way.
 const afterEviction = 10 * second
 
 // ClockMemory is what the status of the Queue says of a clock of an earlier process. It counts in the first look of this process only.

@@ -13,7 +13,7 @@ type jointSearch struct {
 	p           *planner
 	o           *activeClaim
 	units       []*unit
-	reaches     []reach // of the units: they stay what they are
+	reaches     []reach // of the units; the search does not change them
 	assignments [][]assignment
 	// pods and drivers are how many more may go.
 	pods, drivers int
@@ -25,8 +25,8 @@ type jointSearch struct {
 	gone          []int32
 }
 
-// The search ends after so many steps, or questions to the filters, and is not begun above so many eviction units. unitSteps are those of a plan
-// for all units for which assignAll finds no nodes.
+// The search ends after so many steps, or questions to the filters, and is not begun above so many eviction units. unitSteps is how many steps
+// assignExactly may take in a whole plan.
 const (
 	mostSteps = 20_000
 	unitSteps = 4_000

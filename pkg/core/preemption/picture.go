@@ -43,7 +43,9 @@ type account struct {
 	// applications are those of a leaf, stale: their ranks are out of date.
 	applications []int32
 	stale        bool
-	inside       queue.Rule // of a leaf: in which order it serves its applications
+	// byAge: the leaf serves its applications by priority and age; else by what they have of the resources in countsInside.
+	byAge        bool
+	countsInside []bool
 	// touchable: it was above its bar when the round began, or rather before any of its pods that still run was announced.
 	touchable bool
 }
@@ -146,13 +148,10 @@ func (p *picture) denseInto(out []int64, l resource.List, absent int64) []int64 
 
 func (p *picture) account(w *World, q *Queue, ideal resource.List) account {
 	a := account{
-		parent: q.Parent, preemptible: q.Preemptible, inside: q.Inside,
+		parent: q.Parent, preemptible: q.Preemptible,
 		usage: p.dense(q.Usage, 0), limits: p.dense(q.Max, resource.Unlimited),
 	}
-	a.counts = make([]bool, len(p.names))
-	for i, n := range p.names {
-		a.counts[i] = q.Rule.Counts(n)
-	}
+	a.counts = p.counted(q.Rule)
 	a.entitled, a.above = p.bounds(q, w.Total, q.Entitlement)
 	a.ideal, a.aboveIdeal = p.bounds(q, w.Total, ideal)
 	a.guaranteed = p.dense(q.Guaranteed.Min(q.Demand), 0)
@@ -165,6 +164,15 @@ func (p *picture) account(w *World, q *Queue, ideal resource.List) account {
 		a.preemptible = a.preemptible && p.queues[q.Parent].preemptible
 	}
 	return a
+}
+
+// counted says which resources a rule looks at.
+func (p *picture) counted(rule queue.Rule) []bool {
+	counts := make([]bool, len(p.names))
+	for i, n := range p.names {
+		counts[i] = rule.Counts(n)
+	}
+	return counts
 }
 
 // more is a list and a part of it, in thousandths, rounded down.

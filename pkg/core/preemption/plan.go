@@ -119,7 +119,7 @@ type planner struct {
 	ranks         []int
 	// work bounds the effort for the best of several solutions. It does not bound the search for any solution.
 	work int
-	// unitSteps are those that are left to assignExactly.
+	// unitSteps is how many steps are left to assignExactly.
 	unitSteps int
 }
 

@@ -81,6 +81,22 @@ func BenchmarkPlan100of5000(b *testing.B) {
 	}
 }
 
+// busyHouse is a cluster of two nodes that root.busy fills with pods of 1 cpu. root.starved claims its half for some pods of that size.
+func busyHouse(pods int) (*preemption.World, *preemption.Claim) {
+	w := worldOf(amounts(20, 80))
+	busy := addQueue(w, "root.busy", amounts(10, 40))
+	starved := addQueue(w, "root.starved", amounts(10, 40))
+	for n := range 2 {
+		addNode(w, amounts(10, 40))
+		for i := range 10 {
+			run(w, n, preemption.Candidate{Queue: busy, Request: amounts(1, 4), Bound: int64(i)})
+		}
+	}
+	c := claim(w, starved, amounts(10, 40), amounts(1, 4), pods)
+	w.Queues[busy].Demand, w.Queues[0].Demand = amounts(20, 80), amounts(40, 160)
+	return w, c
+}
+
 // A worker is no use without its driver: if the driver gets no node, nobody is evicted for the worker.
 func TestAUnitWaitsForItsDriver(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -92,22 +108,12 @@ func TestAUnitWaitsForItsDriver(t *testing.T) {
 		"another pod fits nowhere, nobody waits":     {11, false, 1},
 		"the driver gets a node, and then the other": {5, true, 2},
 	} {
-		w := worldOf(amounts(20, 80))
-		busy := addQueue(w, "root.busy", amounts(10, 40))
-		starved := addQueue(w, "root.starved", amounts(10, 40))
-		for n := range 2 {
-			addNode(w, amounts(10, 40))
-			for i := range 10 {
-				run(w, n, preemption.Candidate{Queue: busy, Request: amounts(1, 4), Bound: int64(i)})
-			}
-		}
-		claim := claim(w, starved, amounts(10, 40), amounts(1, 4), 2)
+		w, claim := busyHouse(2)
 		first := &claim.Units[0].Pods[0]
 		first.Request, first.Class = amounts(c.driver, 4), "driver"
 		if c.after {
 			claim.Units[1].After = first.UID
 		}
-		w.Queues[busy].Demand, w.Queues[0].Demand = amounts(20, 80), amounts(40, 160)
 		p := preemption.Make(*w, &filters{})
 		if got := len(p.Claims[0].Nominations); got != c.nodes || (len(p.Victims) == 0) != (c.nodes == 0) {
 			t.Errorf("%s: %d nominations and %d victims, want %d nominations", name, got, len(p.Victims), c.nodes)
@@ -124,22 +130,12 @@ func TestNoPodOfAGroupIsNominatedWithoutTheGroup(t *testing.T) {
 		"the driver fits nowhere":                    {11, 0},
 		"the driver gets a node, and then the group": {4, 4},
 	} {
-		w := worldOf(amounts(20, 80))
-		busy := addQueue(w, "root.busy", amounts(10, 40))
-		starved := addQueue(w, "root.starved", amounts(10, 40))
-		for n := range 2 {
-			addNode(w, amounts(10, 40))
-			for i := range 10 {
-				run(w, n, preemption.Candidate{Queue: busy, Request: amounts(1, 4), Bound: int64(i)})
-			}
-		}
-		claim := claim(w, starved, amounts(10, 40), amounts(1, 4), 4)
+		w, claim := busyHouse(4)
 		driver := &claim.Units[0].Pods[0]
 		driver.Request, driver.Class = amounts(c.driver, 4), "driver"
 		group := preemption.Unit{Gang: "g", After: driver.UID, Pods: append(claim.Units[1].Pods, claim.Units[2].Pods...)}
 		more := preemption.Unit{Gang: "g", Pods: claim.Units[3].Pods} // of another application
 		claim.Units = []preemption.Unit{claim.Units[0], group, more}
-		w.Queues[busy].Demand, w.Queues[0].Demand = amounts(20, 80), amounts(40, 160)
 		p := preemption.Make(*w, &filters{})
 		if got := len(p.Claims[0].Nominations); got != c.nodes || (len(p.Victims) == 0) != (c.nodes == 0) {
 			t.Errorf("%s: %d nominations and %d victims, want %d nominations", name, got, len(p.Victims), c.nodes)

@@ -9,18 +9,9 @@ import (
 
 // surplusAbove is what a queue uses of the resource that it uses most of, above one of its bounds; above is account.above or aboveIdeal.
 func (p *picture) surplusAbove(q int, above []int64) Share {
-	var most Share
-	which := never
 	a := &p.queues[q]
-	for i, used := range a.usage {
-		if !a.counts[i] || used <= 0 {
-			continue
-		}
-		if s := (Share{Amount: used, Of: p.total[i]}); s.Compare(most) > 0 {
-			most, which = s, i
-		}
-	}
-	if which >= 0 {
+	most, which := p.dominant(a.counts, a.usage)
+	if which != never {
 		most.Resource = p.names[which]
 		most.Amount = max(resource.SatSub(most.Amount, above[which]), 0)
 	}

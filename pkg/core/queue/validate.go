@@ -22,7 +22,7 @@ func (b *builder) rulePolicies() {
 			stated, n.Spec.Policy = byDefault, byDefault
 		}
 		if why := notAllowed(stated, n, above); why != "" {
-			n.Spec.Policy = b.declared[n.Path].PolicyInForce // it was declared: no default is refused
+			n.Spec.Policy = b.declared[n.Path].PolicyInForce // it is declared, since a default is never refused
 			if n.Spec.Policy == Unstated || notAllowed(n.Spec.Policy, n, above) != "" {
 				n.Spec.Policy = byDefault
 			}

@@ -123,8 +123,8 @@ func duration(text string, shortest, longest time.Duration) (time.Duration, erro
 	return d, nil
 }
 
-// clocks reads the clocks of starvation, which go on over a restart, when they are due, and whether the fair share was claimed. A status that says that the queue is below
-// its guarantee does not tell whose claim is open: that on the guarantee is opened by its clock again, and the other waits for its own.
+// clocks reads the clocks of starvation, which go on over a restart, when they are due, and whether the fair share was claimed. A status that says
+// that the queue is below its guarantee does not tell which claim is open: the guarantee's is opened again by its clock, and the other waits for its own.
 func clocks(s *v1alpha1.QueueStatus, m *queue.Memory) {
 	at := func(t *metav1.Time) int64 {
 		if t.IsZero() {
