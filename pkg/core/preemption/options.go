@@ -17,7 +17,9 @@ type option struct {
 	drivers int
 	victims []int32
 	pods    int
-	first   victimRank // of the first of the victims
+	// unannounced is how many of the pods no earlier process has announced.
+	unannounced int
+	first       victimRank // of the first of the victims
 	// extra is how many more of the same claimant would fit without another victim.
 	extra int
 	// change and ranked say of which picture it was found; checked is the stamp of the picture about which the filters were asked.
@@ -48,8 +50,8 @@ type nodeOptions struct {
 	options []option
 }
 
-// optionHeap orders options, the best first: the fewest drivers; the fewest victims for each claimant that then fits; the nominated node;
-// the preferred victims; the first name of a node.
+// optionHeap orders options, the best first: the fewest drivers; the fewest victims for each claimant that then fits, and of these the
+// fewest that are not announced yet; the nominated node; the preferred victims; the first name of a node.
 type optionHeap struct {
 	p       *planner
 	rs      *roomSearch
@@ -72,7 +74,7 @@ func (c *optionHeap) compare(a, b *option) int {
 		return by
 	}
 	served := func(o *option) int { return 1 + min(o.extra, c.wanted-1) }
-	if by := cmp.Or(cmp.Compare(a.pods*served(b), b.pods*served(a)), cmp.Compare(a.pods, b.pods)); by != 0 {
+	if by := cmp.Or(cmp.Compare(a.pods*served(b), b.pods*served(a)), cmp.Compare(a.pods, b.pods), cmp.Compare(a.unannounced, b.unannounced)); by != 0 {
 		return by
 	}
 	if a.nominee != b.nominee {
@@ -250,10 +252,14 @@ func (p *planner) recordOption(rs *roomSearch, o *option, victims []int32) {
 	if len(o.victims) > 0 {
 		o.first = p.victimRank(o.victims[0])
 	}
-	o.drivers, o.pods = 0, 0
+	o.drivers, o.pods, o.unannounced = 0, 0, 0
 	for _, id := range victims {
-		o.drivers += p.evictionUnits[id].drivers
-		o.pods += len(p.evictionUnits[id].pods)
+		a := &p.evictionUnits[id]
+		o.drivers += a.drivers
+		o.pods += len(a.pods)
+		if !a.announced {
+			o.unannounced += len(a.pods)
+		}
 	}
 	n := &p.nodes[o.node]
 	o.extra = max(n.slots, 1)

@@ -175,6 +175,13 @@ func TestRules(t *testing.T) {
 			s.asks(4).Units[0].Pods[0].Nominated = "node-0001"
 			return s
 		}, "b|c0@1|"},
+		"an announced pod rather than one on the nominated node": {func() *street {
+			s := newStreet(2)
+			s.pod(0, "a", 4)
+			s.pod(1, "warned", 4).Announced = true
+			s.asks(4).Units[0].Pods[0].Nominated = "node-0000"
+			return s
+		}, "warned|c0@1|"},
 		"a gang goes whole, from everywhere": {func() *street {
 			s := newStreet(2)
 			s.pod(0, "a", 2).Gang = "g"
