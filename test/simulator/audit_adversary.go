@@ -45,8 +45,8 @@ func (w *World) idleFor() (idle int64) {
 }
 
 // auditWithheld: what is kept for the adversary, on held nodes and for nominated pods, is within its share, as far as pods of others want it and fit
-// there: those that wait for room and nothing else, in queues that are below their fair share, until these reach it. It may be more for a moment. The
-// shares are those that the queues show.
+// there: those that wait for room and nothing else, in queues that are below their fair share, with what is kept for them, until these reach it. It may
+// be more for a moment. The shares are those that the queues show.
 func (w *World) auditWithheld() {
 	a := w.adversary
 	if a == nil || w.now < a.lookAt {
@@ -75,16 +75,18 @@ func (w *World) withheldFrom() queue.Path {
 	for _, q := range snapshot.Queues {
 		states[q.Path] = q
 	}
-	charges := w.charges()
+	charges, kept := w.charges(), w.keptFor()
 	above := func(q queue.Path, usage size) int {
 		rule := states[q.Parent()].Spec.Rule()
 		return partOf(rule, total, usage).Cmp(partOf(rule, total, sizeOf(states[q].FairShare)))
 	}
 	rehearsal := w.Ledger.Rehearse()
 	var waiting []*pod
+	nominated := w.kept()
 	for _, p := range w.known.pods {
 		now := &p.seen
-		if now.Node == "" && !now.Foreign && now.PodGroup == "" && !w.adversary.leaf.Contains(p.home) && rehearsal.Stopped(p.UID).Code == reason.WaitingForRoom {
+		if now.Node == "" && !now.Foreign && now.PodGroup == "" && nominated[p.UID] == "" && !w.adversary.leaf.Contains(p.home) &&
+			rehearsal.Stopped(p.UID).Code == reason.WaitingForRoom {
 			waiting = append(waiting, p)
 		}
 	}
@@ -92,7 +94,7 @@ func (w *World) withheldFrom() queue.Path {
 		if !o.InTree || o.Path.Parent() != queue.Root || o.Path == w.adversary.leaf {
 			continue
 		}
-		gets, usage, left := size{}, charges[o.Path], slices.Clone(rooms)
+		gets, usage, left := size{}, charges[o.Path].plus(kept[o.Path]), slices.Clone(rooms)
 		for _, p := range waiting {
 			if !o.Path.Contains(p.home) || above(o.Path, usage) >= 0 {
 				continue
@@ -113,14 +115,43 @@ func (w *World) withheldFrom() queue.Path {
 	return ""
 }
 
+// keptFor is what is kept for each queue: the requests of its nominated pods, and what is free on nodes that are held for a group of others.
+func (w *World) keptFor() sums {
+	out := sums{}
+	for uid := range w.kept() { // sums: order does not matter
+		out.add(w.pods[uid].home, w.pods[uid].asks)
+	}
+	held, some := w.Ledger.NodesOpenTo("nobody")
+	crew := w.crews()[w.heldFor]
+	if !some || crew == nil || w.adversary.ours(w.heldFor) {
+		return out
+	}
+	var free size
+	for name, r := range w.kube.rooms { // a sum: order does not matter
+		if r.known && r.node.Usable && !slices.Contains(held, name) {
+			left := sizeOf(r.node.Allocatable).minus(r.used)
+			for i := range left {
+				free[i] += max(left[i], 0)
+			}
+		}
+	}
+	counted := map[queue.Path]bool{}
+	for _, p := range crew.ready {
+		for q := p.home; q != "" && !counted[q]; q = q.Parent() {
+			counted[q], out[q] = true, out[q].plus(free)
+		}
+	}
+	return out
+}
+
 // roomsKept are the nodes with room that is kept for the adversary, and that room alone: all that is free on a held node, and on others as much as
-// its nominated pods ask for.
+// the nominated pods of its queue ask for.
 func (w *World) roomsKept() (rooms []room) {
 	held, some := w.Ledger.NodesOpenTo("nobody")
 	mine := some && w.adversary.ours(w.heldFor)
 	asked := map[string]size{}
 	for uid, node := range w.kept() { // sums: order does not matter
-		if p := w.pods[uid]; w.adversary.owns(p) {
+		if p := w.pods[uid]; w.adversary.leaf.Contains(p.home) {
 			asked[node] = asked[node].plus(p.asks)
 		}
 	}
