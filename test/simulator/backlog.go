@@ -3,6 +3,7 @@ package simulator
 import (
 	"math/rand/v2"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
@@ -132,7 +133,7 @@ func (w *World) auditShown(show []ledger.Backlogged, used sums, all bool) {
 	}
 }
 
-// mayRunWithAll: nothing holds the pod, and its limits have place for all that wait. Of drivers that is not known here.
+// mayRunWithAll: nothing holds the pod, and its limits have place for all that wait.
 func (w *World) mayRunWithAll(p *pod, waiting sums) bool {
 	state, _ := w.Ledger.PodState(p.UID)
 	if !ledNow(&p.seen, w.leads()[appKey{p.home, p.seen.Application}]) { // whether its driver may run is not known here
@@ -145,6 +146,11 @@ func (w *World) mayRunWithAll(p *pod, waiting sums) bool {
 		if _, over := waiting[q].over(w.maxOf(q, w.total())); over {
 			return false
 		}
+	}
+	if p.seen.Role == application.Driver { // the adversary's queue limits drivers in every world
+		accepting := w.accepting()
+		i, _, _ := w.driverOverBeside(p.home, p.asks, func(o *pod) bool { return o != p && o.at(accepting) == p.home })
+		return i < 0
 	}
 	return true
 }

@@ -219,6 +219,11 @@ func (w *World) auditDriver(p *pod, what string) {
 // driverOver returns the resource of which the drivers of a leaf would use more than their part with one more of this size, -1 if
 // there is none. self is not counted.
 func (w *World) driverOver(leaf queue.Path, self *pod, s size) (i int, part, used int64) {
+	return w.driverOverBeside(leaf, s, func(p *pod) bool { return p != self && p.charged == leaf })
+}
+
+// driverOverBeside is driverOver beside those of the drivers that count.
+func (w *World) driverOverBeside(leaf queue.Path, s size, counts func(*pod) bool) (i int, part, used int64) {
 	share := int64(500)
 	if l := w.known.queues[leaf].Spec.MaxDriverShare; l.Stated {
 		share = l.Most
@@ -226,10 +231,7 @@ func (w *World) driverOver(leaf queue.Path, self *pod, s size) (i int, part, use
 	var drivers size
 	idle := true
 	for _, p := range w.pods {
-		if p == self || p.charged != leaf {
-			continue
-		}
-		if p.seen.Role == application.Driver {
+		if p.seen.Role == application.Driver && counts(p) {
 			idle = false
 			drivers = drivers.plus(p.asks)
 		}
