@@ -23,7 +23,17 @@ type books struct {
 	shares []size
 	total  size
 	rules  []queue.Rule // by which each queue is compared with its siblings
+	turns  []turn
 	wrong  []string
+}
+
+// turn is the payment of a unit of a plan: when the unit is charged, and before its victims go.
+type turn struct {
+	preemption.Payment
+	asks    size
+	used    []size // of each queue of the world
+	victims []preemption.Victim
+	ideal   bool // the victims leave their queues their ideals
 }
 
 func (b *books) fail(format string, args ...any) {
@@ -137,13 +147,17 @@ func (b *books) auditUnit(plan preemption.Plan, p preemption.Payment, u preempti
 		b.fail("%s is paid up to %v of %v", b.w.Queues[p.Queue].Path, used, target)
 		return
 	}
+	t := turn{Payment: p, asks: asks, used: slices.Clone(b.used)}
 	for _, v := range plan.Victims {
 		if has(v.For) {
 			b.auditVictim(v, p)
+			t.victims = append(t.victims, v)
 		}
 	}
-	for _, v := range plan.Victims {
-		if has(v.For) && p.Kind == preemption.BelowGuaranteed {
+	t.ideal = !slices.ContainsFunc(t.victims, func(v preemption.Victim) bool { return b.belowIdeal(plan, v.Queue, p.Queue) })
+	b.turns = append(b.turns, t)
+	for _, v := range t.victims {
+		if p.Kind == preemption.BelowGuaranteed {
 			b.keepsGuarantees(v, devicesFirst[:pays+1])
 		}
 	}
@@ -283,11 +297,9 @@ func (b *books) rooms(goes map[string]bool) (left map[string]size, slots map[str
 func (b *books) auditNeed(plan preemption.Plan, left map[string]size, slots map[string]int) {
 	for _, v := range plan.Victims {
 		needed := false
+		stay := slices.DeleteFunc(slices.Clone(plan.Victims), func(o preemption.Victim) bool { return o.UID != v.UID && (v.With == "" || o.With != v.With) })
 		together, back, pods := map[queue.Path]size{}, map[string]size{}, map[string]int{}
-		for _, o := range plan.Victims {
-			if o.UID != v.UID && (v.With == "" || o.With != v.With) {
-				continue
-			}
+		for _, o := range stay {
 			m := b.s.pods[ledger.UID(o.UID)]
 			for q := home(&m.Pod); q != ""; q = q.Parent() {
 				together[q] = together[q].plus(sizeOf(m.Request))
@@ -304,22 +316,33 @@ func (b *books) auditNeed(plan preemption.Plan, left map[string]size, slots map[
 			if _, over := b.used[b.at[q]].plus(more).over(stated(b.w.Queues[b.at[q]].Max, resource.List{}, b.total)); over {
 				needed = true
 			}
-			if i := b.at[q]; b.takesFromOutside(plan, q) && b.dominant(i, b.used[i].plus(more)).Cmp(b.dominant(i, b.shares[i])) > 0 {
-				needed = true // with it, the queue that claims inside q would have to take from inside q
-			}
 		}
-		if !needed {
+		if !needed && !b.takesTooMuch(plan, stay) {
 			b.fail("%s need not go", v.UID)
 		}
 	}
 }
 
-// takesFromOutside reports whether a pod outside the queue is evicted for a claim inside it.
-func (b *books) takesFromOutside(plan preemption.Plan, q queue.Path) bool {
-	return slices.ContainsFunc(plan.Victims, func(v preemption.Victim) bool {
-		claims := b.w.Queues[v.ForQueue].Path
-		return claims != q && q.Contains(claims) && !q.Contains(b.w.Queues[v.Queue].Path)
-	})
+// takesTooMuch reports whether a later unit of the plan, if these stayed, would at its turn take from outside a queue that lacks nothing itself.
+func (b *books) takesTooMuch(plan preemption.Plan, stay []preemption.Victim) bool {
+	used := b.used
+	defer func() { b.used = used }()
+	gone := false
+	for _, t := range b.turns {
+		if gone {
+			b.used = slices.Clone(t.used)
+			for _, v := range stay {
+				m := b.s.pods[ledger.UID(v.UID)]
+				b.charge(b.leaf(m), sizeOf(m.Request), 1)
+			}
+			top := b.top(plan, t.Payment, t.asks, t.ideal)
+			if slices.ContainsFunc(t.victims, func(v preemption.Victim) bool { return b.depth(b.meet(v.Queue, t.Queue)) < top }) {
+				return true
+			}
+		}
+		gone = gone || slices.Contains(t.victims, stay[0])
+	}
+	return false
 }
 
 // auditRest: in the end no claim waits that could be paid, and every pod for which others were evicted has its node.

@@ -49,7 +49,8 @@ func (b *books) auditWhoPays(plan preemption.Plan) {
 	b.s.judged++
 	b.charge(b.leaf(m), sizeOf(m.Request), 1)
 	defer b.charge(b.leaf(m), sizeOf(m.Request), -1)
-	tops := map[bool]int{false: b.top(plan, p, m, false), true: b.top(plan, p, m, true)}
+	asks := sizeOf(m.Request)
+	tops := map[bool]int{false: b.top(plan, p, asks, false), true: b.top(plan, p, asks, true)}
 	var is payers
 	b.without(all, func() { is = b.payers(plan, claim, all) })
 	left, slots := b.rooms(nil)
@@ -136,12 +137,20 @@ func (b *books) couldGo(c *preemption.Candidate, m *member, claims int) bool {
 // payers says who these are, who are gone.
 func (b *books) payers(plan preemption.Plan, claims int, all []*member) (is payers) {
 	for _, m := range all {
-		for q := b.leaf(m); q != b.meet(b.leaf(m), claims); q = b.w.Queues[q].Parent {
-			is.belowIdeal = is.belowIdeal || b.dominant(q, b.used[q]).Cmp(b.dominant(q, sizeOf(plan.Ideal[q]))) < 0
-		}
+		is.belowIdeal = is.belowIdeal || b.belowIdeal(plan, b.leaf(m), claims)
 		is.depth = max(is.depth, b.depth(b.meet(b.leaf(m), claims)))
 	}
 	return is
+}
+
+// belowIdeal reports whether a queue that pays for a claim, or one above it that pays, has less than its ideal.
+func (b *books) belowIdeal(plan preemption.Plan, leaf, claims int) bool {
+	for q := leaf; q != b.meet(leaf, claims); q = b.w.Queues[q].Parent {
+		if b.dominant(q, b.used[q]).Cmp(b.dominant(q, sizeOf(plan.Ideal[q]))) < 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // lawful: these, who are gone for a pod, leave their queues their shares, and for a guarantee what counts of their own; they are below the
@@ -174,11 +183,11 @@ func (b *books) lawful(p preemption.Payment, pod *member, all []*member, top int
 }
 
 // top is the depth of the highest queue inside which victims may be: all queues above the claim and below it are within their shares, or
-// their ideals, or lack for themselves what the pod asks for of a guarantee.
-func (b *books) top(plan preemption.Plan, p preemption.Payment, m *member, ideal bool) int {
+// their ideals, or lack for themselves what is asked for of a guarantee.
+func (b *books) top(plan preemption.Plan, p preemption.Payment, asks size, ideal bool) int {
 	q := b.w.Queues[p.Queue].Parent
 	for ; q > 0; q = b.w.Queues[q].Parent {
-		if p.Kind == preemption.BelowGuaranteed && b.owes(q, sizeOf(m.Request), b.guaranteed(q)) >= 0 {
+		if p.Kind == preemption.BelowGuaranteed && b.owes(q, asks, b.guaranteed(q)) >= 0 {
 			continue
 		}
 		is := b.dominant(q, b.used[q])
