@@ -66,7 +66,7 @@ func (s *groupRelease) takeRecalled() []UID {
 // failed notes a pod that could not be bound. If its group has begun, no other pod is released until it is tried again, or the group would stay
 // without it. Only once: what fails again may always fail, and waits for its turn.
 func (s *groupRelease) failed(r *record) {
-	if r.group != nil && r.group.MinMember > 1 && r.group.Members.Whole && r.attempts == 0 {
+	if r.group.hasBegun() && r.attempts == 0 {
 		s.retryFirst = append(s.retryFirst, r)
 	}
 }
@@ -74,7 +74,7 @@ func (s *groupRelease) failed(r *record) {
 // stillToRetry returns the pods that are to be tried before all others, in the order in which they failed.
 func (s *groupRelease) stillToRetry(pods map[UID]*record) []*record {
 	s.retryFirst = slices.DeleteFunc(s.retryFirst, func(r *record) bool {
-		return pods[r.UID] != r || r.state != Waiting || !r.InQueue() && r.blockedBy.Code != reason.BackOff || r.attempts != 1
+		return pods[r.UID] != r || !r.group.hasBegun() || r.state != Waiting || !r.InQueue() && r.blockedBy.Code != reason.BackOff || r.attempts != 1
 	})
 	return s.retryFirst
 }
@@ -173,7 +173,7 @@ func (l *Ledger) firstToRetry(now int64) (next *record, wait bool) {
 		switch {
 		case !r.InQueue():
 			wait = true
-		case !r.app.waitsWithDriver(r.class) && !l.walk.stopsOnPath(r.app, r.class) && l.mayTry(r.class, now):
+		case !l.walk.stopsNow(r) && l.mayTry(r.class, now):
 			return r, false
 		}
 	}

@@ -65,6 +65,9 @@ type group struct {
 // startsTogether: its pods start together or not at all.
 func (g *group) startsTogether() bool { return g != nil && g.Together() }
 
+// hasBegun: its pods started together, and those that come later are pods like any others.
+func (g *group) hasBegun() bool { return g != nil && g.MinMember > 1 && g.Members.Whole }
+
 func (g *group) timeout() int64 { return cmp.Or(g.Timeout, DefaultGroupTimeout) }
 
 // count counts its pods again.

@@ -594,6 +594,43 @@ func TestAPodOfABegunGangWhoseBindingFailedGoesFirst(t *testing.T) {
 	f.wantPods(f.choose(), "next")
 }
 
+// It goes before the order of queues, and not past a gate: by now another application is starting.
+func TestAPodOfABegunGangWhoseBindingFailedWaitsAtTheGate(t *testing.T) {
+	f := gangs(t, policy(queue.StateAware), driverShare(1000), starters(2))
+	f.gang("g", "a", 2, driver)
+	f.edit("g1", in("other"))
+	f.wantPods(f.choose(), "g0", "g1")
+	f.reserve("g0", "g1")
+	f.wantPermit("g1", "bind[g0]")
+	f.bindAll("g0")
+	f.fail("g1", Errored)
+	f.declare("root.a", policy(queue.StateAware), driverShare(1000), starters(1))
+	f.pod("later", "b", asks(1, 1), ofClass("later"))
+	f.now += sec
+	f.wantPods(f.choose(), "later")
+	f.wantWhy("g1", "StateAware root.a 0/0+0")
+	f.pod("executor", "a", ofGang("g"), asks(1, 1), boundTo("node"))
+	f.wantPods(f.choose(), "g1")
+}
+
+// It goes before the order of queues for the group that has begun without it, and not for another one that it belongs to by now.
+func TestAPodWhoseBindingFailedAndThatLeavesItsGangStartsWithItsNewOne(t *testing.T) {
+	f := gangs(t)
+	f.gang("g", "a", 3)
+	f.wantPods(f.choose(), "g0", "g1", "g2")
+	f.reserve("g0", "g1", "g2")
+	f.wantPermit("g2", "bind[g0 g1]")
+	f.bindAll("g0", "g2")
+	f.fail("g1", Errored)
+	f.gang("h", "a", 2)
+	f.ObservePodGroup(PodGroup{Key: "ns/h", MinMember: 3})
+	f.edit("g1", func(p *Pod) { p.PodGroup = "ns/h" })
+	f.pod("other", "b", ofClass("other"))
+	f.wantPods(f.choose(), "other")
+	f.now += sec
+	f.wantPods(f.choose(), "g1", "h0", "h1")
+}
+
 // A restart came between before it was written that the group was whole, and some of its pods have succeeded since: the others start without them.
 func TestAGangOfWhichSomeHaveSucceededStartsWithTheRest(t *testing.T) {
 	f := gangs(t)
