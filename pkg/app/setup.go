@@ -110,7 +110,9 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 		}
 	}
 	s.plugin = plugin.New(s.Ledger, now, s.Kick)
-	s.dispatcher = &dispatch.Dispatcher{Ledger: s.Ledger, Port: s.turnstile, Reject: s.plugin.Reject, Released: s.metrics.Released}
+	s.dispatcher = &dispatch.Dispatcher{
+		Ledger: s.Ledger, Port: s.turnstile, Reject: s.plugin.Reject, Allow: s.plugin.Allow, Released: s.metrics.Released,
+	}
 	var profiles []config.KubeSchedulerProfile
 	if s.Scheduler, profiles, err = s.build(ctx); err != nil {
 		return nil, err

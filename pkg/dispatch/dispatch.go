@@ -30,6 +30,8 @@ type Dispatcher struct {
 	// Reject ends the attempt of a reserved pod that waits for the others of its pod group; a pod that does not wait is no error. It is called
 	// under the delivery lock.
 	Reject func(ledger.UID)
+	// Allow has a reserved pod be bound that waits for the others of its pod group and need not any more. Otherwise as Reject.
+	Allow func(ledger.UID)
 	// Released, unless nil, hears of each pod that was let in, under the delivery lock.
 	Released func(r ledger.Release, now int64)
 }
@@ -43,6 +45,9 @@ func (d *Dispatcher) Round(now int64) (next int64) {
 		}
 		for _, uid := range d.Ledger.ToReject() {
 			d.Reject(uid)
+		}
+		for _, uid := range d.Ledger.ToAllow() {
+			d.Allow(uid)
 		}
 		for {
 			r, ok := d.Ledger.Choose(now)

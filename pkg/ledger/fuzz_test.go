@@ -137,6 +137,7 @@ func (p *player) play(op, a, b byte) {
 		}
 	case 20:
 		p.say(p.ToReject())
+		p.say(p.ToAllow())
 	case 17:
 		p.look(int(a), int64(b%4)*sec)
 	}

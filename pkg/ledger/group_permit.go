@@ -27,6 +27,29 @@ func (l *Ledger) ToReject() []UID {
 	return slices.Clone(l.groupRelease.stillToReject(l.pods))
 }
 
+// ToAllow returns the pods that wait at Permit and need not any more, although no Permit of another pod said so: their group has become smaller,
+// somebody else has bound a pod of it, or they left it. Each is returned until it is bound: see rejectAgain.
+func (l *Ledger) ToAllow() (uids []UID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := &l.groupRelease
+	waiting := s.stillWaiting(l.pods)
+	for g, n := range unboundOf(waiting) { // each for itself: order does not matter
+		if g.startsTogether() && g.complete && n+g.Bound >= g.Minimum {
+			l.makeWhole(g)
+			l.effects.reviewLater(g)
+		}
+	}
+	l.drain()
+	for _, r := range waiting {
+		if r.waitsInVain() {
+			uids = append(uids, r.UID)
+		}
+	}
+	s.waiting = slices.DeleteFunc(s.waiting, func(r *record) bool { return r.state == Bound })
+	return uids
+}
+
 // Permission is what Permit says to a reserved pod.
 type Permission struct {
 	// Wait: at most so long, in nanoseconds, for the others of its group; 0: it may be bound.
@@ -53,9 +76,11 @@ func (l *Ledger) Permit(uid UID, now int64) (Permission, reason.Reason, bool) {
 		return Permission{}, reason.Reason{}, true
 	}
 	if g.reserved+g.Bound < g.Minimum {
+		l.groupRelease.waiting = append(l.groupRelease.waiting, r)
 		return Permission{Wait: g.timeout()}, reason.Reason{}, true
 	}
 	l.makeWhole(g)
+	l.groupRelease.allAllowed(g)
 	l.effects.reviewLater(g)
 	l.drain()
 	var p Permission

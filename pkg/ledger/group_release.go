@@ -15,14 +15,16 @@ import (
 // groups with a part. Each had room for all of its pods before, and gets what it lacks before any pod of the order (completePartial, firstToRetry), so
 // together they fit again, unless a node is lost or another scheduler takes the room meanwhile.
 //
-// It hears when a pod of a group has moved (note), which pods of a group that broke are to come back (takeBack), and which pod could not be bound after
-// its group began (failed). It says which group is starting, which pods are released next, and which kube-scheduler is to give up.
+// It hears when a pod of a group has moved (note), which pods of a group that broke are to come back (takeBack), which pod could not be bound after
+// its group began (failed), and which wait at Permit. It says which group is starting, which pods are released next, which kube-scheduler is to give up,
+// and which need not wait any more.
 type groupRelease struct {
 	starting   *group    // that was released, and is not whole yet
 	next       []Release // charged with the first of their group, and to be released next
 	retryFirst []*record // to be tried before the order of queues, since their group has begun without them
 	recalled   []UID     // released pods of a group that broke, to be taken out of kube-scheduler's queue
 	toReject   []UID     // reserved pods of a group that broke, to be rejected where they wait for the others
+	waiting    []*record // pods that Permit told to wait, and that may do so still
 }
 
 // note keeps which group is starting.
@@ -88,6 +90,37 @@ func (s *groupRelease) stillToReject(pods map[UID]*record) []UID {
 	slices.Sort(s.toReject)
 	s.toReject = slices.Compact(s.toReject)
 	return s.toReject
+}
+
+// allAllowed notes that Permit let all pods of a group be bound.
+func (s *groupRelease) allAllowed(g *group) {
+	s.waiting = slices.DeleteFunc(s.waiting, func(r *record) bool { return r.group == g })
+}
+
+// stillWaiting returns the pods that wait at Permit, without those that are to be rejected. Of the pods that Permit told to wait, some were bound or
+// have failed since.
+func (s *groupRelease) stillWaiting(pods map[UID]*record) []*record {
+	s.waiting = slices.DeleteFunc(s.waiting, func(r *record) bool { return pods[r.UID] != r || r.state != Reserved && r.state != Bound })
+	return slices.DeleteFunc(slices.Clone(s.waiting), func(r *record) bool { return slices.Contains(s.toReject, r.UID) })
+}
+
+// unboundOf counts, by group, those of the waiting pods that nobody has bound.
+func unboundOf(waiting []*record) map[*group]int {
+	if len(waiting) == 0 {
+		return nil
+	}
+	n := map[*group]int{}
+	for _, r := range waiting {
+		if r.group != nil && r.state == Reserved {
+			n[r.group]++
+		}
+	}
+	return n
+}
+
+// waitsInVain: it waits at Permit, and its group needs it there no more.
+func (r *record) waitsInVain() bool {
+	return r.state == Bound || r.state == Reserved && !r.group.startsTogether()
 }
 
 // releaseGroup charges all pods that a group needs to start, and takes their room on nodes. It returns the first of them; the others are released

@@ -270,6 +270,53 @@ func TestAPodOfAGangThatIsBoundElsewhereStopsWaiting(t *testing.T) {
 	f.wantPermit("g2", "bind[g0 g1]")
 }
 
+// Those that wait at Permit are let go as soon as nothing is left to wait for, whatever brought that about.
+func TestPodsOfAGangThatHaveNothingToWaitForAreLetGo(t *testing.T) {
+	smaller := func(n int) func(f *fixture) {
+		return func(f *fixture) { f.ObservePodGroup(PodGroup{Key: "ns/g", MinMember: n}) }
+	}
+	for name, c := range map[string]struct {
+		happens func(f *fixture)
+		allowed []UID
+	}{
+		"nothing":                      {func(*fixture) {}, nil},
+		"the group is still too large": {smaller(3), nil},
+		"the group is small enough":    {smaller(2), []UID{"g0", "g1"}},
+		"it is a group of one":         {smaller(1), []UID{"g0", "g1"}},
+		"two have succeeded": {func(f *fixture) {
+			f.ObservePodGroup(PodGroup{Key: "ns/g", MinMember: 4, Succeeded: 2})
+		}, []UID{"g0", "g1"}},
+		"the others are bound elsewhere":    {func(f *fixture) { f.bindAll("g2", "g3") }, []UID{"g0", "g1"}},
+		"one that waits is bound elsewhere": {func(f *fixture) { f.bindAll("g1") }, []UID{"g1"}},
+		"one that waits leaves the group": {func(f *fixture) {
+			f.edit("g1", func(p *Pod) { p.PodGroup = "" })
+		}, []UID{"g1"}},
+		"the group breaks, and is small enough later": {func(f *fixture) {
+			f.forget("g3")
+			smaller(2)(f)
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := gangs(t)
+			f.gang("g", "a", 4)
+			f.wantPods(f.choose(), "g0", "g1", "g2", "g3")
+			f.reserve("g0", "g1")
+			f.wantPermit("g0", "wait")
+			f.wantPermit("g1", "wait")
+			c.happens(f)
+			f.sound()
+			f.wantPods(f.ToAllow(), c.allowed...)
+			f.sound()
+			if next, ok := f.NextRetry(f.now); len(c.allowed) > 1 && (!ok || next > f.now+sec) {
+				t.Errorf("asked again at %d: a pod may not be known to wait yet", next)
+			}
+			f.bindAll(c.allowed...)
+			f.ToAllow()
+			f.wantPods(f.ToAllow())
+		})
+	}
+}
+
 // One group is on its way at a time: the next one waits for the places that it has, other pods do not.
 func TestTwoGangsDoNotHoldWhatTheOtherNeeds(t *testing.T) {
 	f := gangs(t)

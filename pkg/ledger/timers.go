@@ -1,5 +1,7 @@
 package ledger
 
+import "slices"
+
 // What time alone brings about: back-offs that end, applications that count as started, nodes that were held for long enough.
 
 // expire lets the pods go whose back-off is over.
@@ -27,7 +29,7 @@ func (l *Ledger) NextRetry(now int64) (int64, bool) {
 	if l.nodeHolds.Held() && l.nodeHolds.asOf != l.version {
 		soonest(l.nodeHolds.NextReview())
 	}
-	if len(l.groupRelease.toReject) > 0 {
+	if len(l.groupRelease.toReject) > 0 || slices.ContainsFunc(l.groupRelease.waiting, (*record).waitsInVain) {
 		soonest(now + rejectAgain)
 	}
 	if len(l.startTimers.timers) > 0 {

@@ -20,11 +20,16 @@ func (p *Plugin) Permit(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ stri
 		return fwk.NewStatus(fwk.Wait, reason.GroupGathers), time.Duration(permission.Wait)
 	}
 	for _, uid := range permission.Allow {
-		if waiting := p.waiting(uid); waiting != nil {
-			waiting.Allow(Name)
-		}
+		p.Allow(uid)
 	}
 	return status(why, ok), 0
+}
+
+// Allow has a pod be bound that waits for its group. It does nothing if the pod does not wait.
+func (p *Plugin) Allow(uid ledger.UID) {
+	if waiting := p.waiting(uid); waiting != nil {
+		waiting.Allow(Name)
+	}
 }
 
 // Reject ends the attempt of a pod that waits for its group. It does nothing if the pod does not wait.

@@ -120,6 +120,21 @@ func (w *World) allow(uid ledger.UID) {
 	w.bindSoon(p, wait.node)
 }
 
+// allowAfterAll is what the dispatcher calls for pods that need not wait any more: as many of their group as start together have a place by
+// now, it starts one by one, or they left it.
+func (w *World) allowAfterAll(uid ledger.UID) {
+	p := w.pods[uid]
+	if p == nil || p.waits == nil {
+		return
+	}
+	key := p.seen.PodGroup
+	if c, d := w.crews()[key], w.known.groups[key]; key != "" && p.seen.Node == "" && c.placed+c.bound < d.MinMember {
+		w.fail("pod %s need not wait any more, and %d pods of group %s of at least %d have places", uid, c.placed+c.bound, key, d.MinMember)
+	}
+	p.permitted = true
+	w.allow(uid)
+}
+
 // reject is what the dispatcher calls for pods that wait for a group which cannot be whole.
 func (w *World) reject(uid ledger.UID) {
 	if p := w.pods[uid]; p != nil && p.waits != nil {

@@ -15,7 +15,7 @@ func (w *World) Restart() {
 	w.life++
 	w.underWay, w.roundDue, w.retry, w.watches = 0, false, 0, [4]int64{}
 	w.Ledger = ledger.New(ledger.Options{Window: w.Window})
-	w.dispatcher = dispatch.Dispatcher{Ledger: w.Ledger, Port: port{w}, Reject: w.reject}
+	w.dispatcher = dispatch.Dispatcher{Ledger: w.Ledger, Port: port{w}, Reject: w.reject, Allow: w.allowAfterAll}
 	w.kube = kube{rooms: map[string]*room{}}
 	for len(w.known.pods) > 0 {
 		w.unlearn(w.known.pods[len(w.known.pods)-1])

@@ -177,7 +177,7 @@ func Start(seed uint64, obs Objects, o Options) *World {
 	w.generator.groups = len(obs.Groups)
 	w.Ledger = ledger.New(ledger.Options{Window: w.Window})
 	w.kube = kube{rooms: map[string]*room{}}
-	w.dispatcher = dispatch.Dispatcher{Ledger: w.Ledger, Port: port{w}, Reject: w.reject}
+	w.dispatcher = dispatch.Dispatcher{Ledger: w.Ledger, Port: port{w}, Reject: w.reject, Allow: w.allowAfterAll}
 	w.observeFirst(obs)
 	if o.Adversary {
 		w.adversary = newAdversary(w, adversaryLeaf, 20, w.idleFor)
