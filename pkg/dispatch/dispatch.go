@@ -40,9 +40,7 @@ type Dispatcher struct {
 // returns: the earliest time at which a pod can be released without any event (0: never).
 func (d *Dispatcher) Round(now int64) (next int64) {
 	d.Port.Exclusive(func(g Gate) {
-		for _, uid := range d.Ledger.TakeWoken(now) {
-			g.Withdraw(uid)
-		}
+		d.withdrawWoken(g, now)
 		for _, uid := range d.Ledger.ToReject() {
 			d.Reject(uid)
 		}
@@ -50,18 +48,31 @@ func (d *Dispatcher) Round(now int64) (next int64) {
 			d.Allow(uid)
 		}
 		for {
-			r, ok := d.Ledger.Choose(now)
-			if !ok {
+			if r, ok := d.Ledger.Choose(now); ok {
+				d.admit(g, r, now)
+			} else if !d.withdrawWoken(g, now) { // Choose may have opened room to parked pods, and no other round need be due
 				return
-			}
-			g.Admit(r.UID)
-			if d.Released != nil {
-				d.Released(r, now)
 			}
 		}
 	})
 	next, _ = d.Ledger.NextRetry(now)
 	return next
+}
+
+func (d *Dispatcher) admit(g Gate, r ledger.Release, now int64) {
+	g.Admit(r.UID)
+	if d.Released != nil {
+		d.Released(r, now)
+	}
+}
+
+// withdrawWoken takes the pods out of kube-scheduler's queue that were woken; false: there are none.
+func (d *Dispatcher) withdrawWoken(g Gate, now int64) bool {
+	woken := d.Ledger.TakeWoken(now)
+	for _, uid := range woken {
+		g.Withdraw(uid)
+	}
+	return len(woken) > 0
 }
 
 // Failed refunds a pod whose attempt failed. upstream is kube-scheduler's own failure handler, which puts the pod

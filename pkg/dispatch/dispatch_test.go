@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/gang"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
@@ -117,6 +118,31 @@ func TestRoundTakesWokenPodsOutBeforeTheOrderDecides(t *testing.T) {
 	s.Ledger.ObservePod(p.Pod, sec)
 	s.Round(sec)
 	s.want("withdraw a0", "admit b0") // root.a has one already
+}
+
+// Time ends a hold of nodes, which the ledger finds out when it chooses. Nobody else asks for a round because of that.
+func TestARoundThatGivesHeldNodesBackWakesWhatIsParked(t *testing.T) {
+	s := newScheduler(t, 3)
+	s.pod("long", "b", "long", 80)
+	s.Round(sec)
+	s.Ledger.Reserve("long", "node", sec)
+	s.pod("short", "b", "short", 1)
+	s.Ledger.ObservePodGroup(ledger.PodGroup{Key: "ns/g", MinMember: 3})
+	for _, uid := range []ledger.UID{"g0", "g1", "g2"} {
+		s.Ledger.ObservePod(ledger.Pod{UID: uid, Queue: "a", Application: "g", PodGroup: "ns/g", Class: "g", Request: amounts(10)}, sec)
+	}
+	s.want("admit long")
+	held := s.Round(sec) // the group has no room
+	s.want("admit short")
+	ends := s.Round(held)
+	s.Failed("short", ledger.NoFit, held, func() {}) // nodes are held
+	s.want()
+	for ends < held+gang.LongestHold {
+		s.want()
+		ends = s.Round(ends)
+	}
+	s.Round(ends)
+	s.want("withdraw short", "admit short")
 }
 
 func TestRoundSaysWhenABackOffEnds(t *testing.T) {

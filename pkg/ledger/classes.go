@@ -28,7 +28,8 @@ type class struct {
 	fitNode *node       // a node with room, as of the last look
 	look    lookAtClass // the last one, of Backlog
 
-	mark uint64 // Choose: the walk in which the class may be released
+	mark   uint64 // Choose: the walk in which the class may be released
+	opened uint64 // the last ticket when room was opened to a pod of the class that was released: see window.open
 }
 
 // classTable owns the classes: which there are, which lane each one has, and which have pods in pod queues.

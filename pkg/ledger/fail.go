@@ -52,6 +52,9 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 		}
 		l.step(r, now, r.leaf, Parked, reason.Reason{})
 		r.park()
+		if tried && r.missed() {
+			l.window.wake(r)
+		}
 		return l.recall(now)
 	case f == NoFit:
 		// Another pod is or will be the probe. The pause lets kube-scheduler finish with this one before it can be chosen again.

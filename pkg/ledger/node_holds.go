@@ -239,8 +239,6 @@ func (l *Ledger) giveBackHeld() {
 			l.nodes.gained(e)
 		}
 	}
-	for _, r := range l.window.parked { // a probe may have found them held
-		l.window.wake(r)
-	}
+	l.window.open(func(*record) bool { return true })
 	l.version++
 }

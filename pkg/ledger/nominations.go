@@ -159,11 +159,7 @@ func (l *Ledger) endNomination(r *record) {
 		l.nodes.assume(r, nil)
 	}
 	r.listOnNode()
-	for _, o := range l.window.parked { // each for itself: a probe may have been kept off the node
-		if o != r && l.nodes.fits(p.node, &o.class.room) {
-			l.window.wake(o)
-		}
-	}
+	l.window.open(func(o *record) bool { return o != r && l.nodes.fits(p.node, &o.class.room) })
 	l.nominations.checkStatus(r)
 	for _, v := range p.victims {
 		l.reassign(v, p.node)

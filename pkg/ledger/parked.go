@@ -6,7 +6,8 @@ package ledger
 //   - kube-scheduler asks again about the probe, since a queueing hint says that an event may have made room for it (Admitted);
 //   - the probe is bound, deleted or changed, or its queue or its group changes (wakeBehind, rejudgeParked);
 //   - an attempt of the probe fails although it is parked: kube-scheduler keeps it no more, so no hint would come (Fail);
-//   - nodes are given back that were held for a group, or a nomination ends on a node where the class has room;
+//   - nodes are given back that were held for a group, or a nomination ends on a node where the class has room, also while the attempt of the probe
+//     still runs (window.open);
 //   - a plan nominates the probe, or the room for which it was nominated is free now (tendNominations).
 //
 // Then one pod of the class goes: the one that is first in order, which may be the probe or another pod. A class that has failed needs room on top of

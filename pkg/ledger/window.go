@@ -77,6 +77,24 @@ func (w *window) headedFor(e *node) (rs []*record) {
 // wake notes that a parked pod is to be taken out of kube-scheduler's queue.
 func (w *window) wake(r *record) { w.woken = append(w.woken, r.UID) }
 
+// open notes that room which was closed to some pods is open to them again, of which no event tells kube-scheduler. Those that are parked may have
+// found it closed. So may those whose attempt still runs: see missed.
+func (w *window) open(concerns func(*record) bool) {
+	for _, r := range w.parked { // each for itself: order does not matter
+		if concerns(r) {
+			w.wake(r)
+		}
+	}
+	for _, r := range w.released { // each for itself: order does not matter
+		if concerns(r) {
+			r.class.opened = w.tickets
+		}
+	}
+}
+
+// missed: room was opened to the class after the pod was released. Its attempt may have begun before that.
+func (r *record) missed() bool { return r.ticket <= r.class.opened }
+
 // takeWoken returns the pods that were woken since the last call.
 func (w *window) takeWoken() []UID {
 	woken := w.woken
