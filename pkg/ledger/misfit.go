@@ -37,12 +37,14 @@ func (l *Ledger) requestRound(r *record, now int64) {
 	}
 }
 
-// HasNomination reports whether the pod is nominated by a plan.
-func (l *Ledger) HasNomination(uid UID) bool {
+// NominatedTo returns the node to which a plan nominates the pod, "" if none does.
+func (l *Ledger) NominatedTo(uid UID) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r := l.pods[uid]
-	return r != nil && r.hasNomination()
+	if r := l.pods[uid]; r != nil && r.hasNomination() {
+		return r.nomination.node.Name
+	}
+	return ""
 }
 
 func (r *record) hasNomination() bool { return r.nomination != nil && r.nomination.claim != nil }

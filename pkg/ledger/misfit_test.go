@@ -196,8 +196,8 @@ func TestAPodTriedOnOtherRoomKeepsItsNomination(t *testing.T) {
 		t.Errorf("it is nominated to %q", node)
 	}
 	f.fail("new-000", NoFit)
-	if !f.HasNomination("new-000") || f.evictions.counts.Stale != 0 {
-		t.Errorf("nominated %v, %d in vain", f.HasNomination("new-000"), f.evictions.counts.Stale)
+	if f.NominatedTo("new-000") == "" || f.evictions.counts.Stale != 0 {
+		t.Errorf("nominated to %q, %d in vain", f.NominatedTo("new-000"), f.evictions.counts.Stale)
 	}
 	f.clocks()
 	f.wantPods(f.TakeWoken(f.now))
@@ -216,7 +216,7 @@ func TestAPodTriedOnOtherRoomKeepsItsNomination(t *testing.T) {
 		t.Errorf("room is still being made for it on %s", node)
 	}
 	f.fail("new-000", NoFit)
-	if f.HasNomination("new-000") || f.evictions.counts.Stale != 1 {
-		t.Errorf("nominated %v, %d in vain", f.HasNomination("new-000"), f.evictions.counts.Stale)
+	if f.NominatedTo("new-000") != "" || f.evictions.counts.Stale != 1 {
+		t.Errorf("nominated to %q, %d in vain", f.NominatedTo("new-000"), f.evictions.counts.Stale)
 	}
 }

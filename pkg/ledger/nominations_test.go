@@ -394,8 +394,8 @@ func TestAPlanEndsTheNominationsWhoseRoomItGivesAway(t *testing.T) {
 	f.Adopt(w, plan, f.now)
 	f.sound()
 	f.clocks()
-	if f.HasNomination("nominated") || !f.HasNomination("first") || !f.HasNomination("second") {
-		t.Errorf("nominated are: the pod whose room is given away %v, the claimants %v, %v", f.HasNomination("nominated"), f.HasNomination("first"), f.HasNomination("second"))
+	if f.NominatedTo("nominated") != "" || f.NominatedTo("first") == "" || f.NominatedTo("second") == "" {
+		t.Errorf("nominated are: the pod whose room is given away to %q, the claimants to %q, %q", f.NominatedTo("nominated"), f.NominatedTo("first"), f.NominatedTo("second"))
 	}
 }
 
@@ -490,12 +490,12 @@ func TestAPlaceThatLiesIdleIsGivenBack(t *testing.T) {
 	f.clocks()
 	f.now += 60*sec - 1
 	f.clocks()
-	if !f.HasNomination("new-000") {
+	if f.NominatedTo("new-000") == "" {
 		t.Error("its place is given back too early")
 	}
 	f.now++
 	f.clocks()
-	if f.HasNomination("new-000") {
+	if f.NominatedTo("new-000") != "" {
 		t.Error("its room lies idle")
 	}
 }

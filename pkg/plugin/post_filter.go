@@ -45,7 +45,7 @@ func (p *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *v1.P
 	switch node := p.ledger.Misfit(uid); {
 	case node != "":
 		return framework.NewPostFilterResultWithNominatedNode(node), nil
-	case p.ledger.HasNomination(uid):
+	case p.ledger.NominatedTo(uid) != "":
 		return nominateNone, fwk.NewStatus(fwk.Unschedulable) // it did not fit where room was made for it
 	}
 	result, status := nominateNone, fwk.NewStatus(fwk.Unschedulable)

@@ -217,7 +217,7 @@ func TestAClaimantIsAnsweredWithItsNomination(t *testing.T) {
 	plan := preemption.Make(w, c.ledger.Feasibility(w))
 	c.ledger.Adopt(w, plan, now)
 	c.ledger.TakeWoken(now)
-	if len(plan.Victims) != 1 || !c.ledger.HasNomination("high") {
+	if len(plan.Victims) != 1 || c.ledger.NominatedTo("high") == "" {
 		t.Fatalf("the plan is %+v", plan)
 	}
 	c.ledger.ObserveNode(ledger.Node{Name: "another", Allocatable: cpu, Usable: true})
@@ -226,7 +226,7 @@ func TestAClaimantIsAnsweredWithItsNomination(t *testing.T) {
 	}
 	c.want(w.Nodes[plan.Claims[0].Nominations[0].Node].Name)
 	c.ledger.Fail("high", ledger.NoFit, now)
-	if !c.ledger.HasNomination("high") {
+	if c.ledger.NominatedTo("high") == "" {
 		t.Error("its nomination has ended")
 	}
 }

@@ -56,6 +56,7 @@ func (w *World) look(quiet bool) {
 		w.Quiet++
 		w.auditRebuild()
 		w.auditPlans()
+		w.auditNominations()
 		w.auditRest()
 		w.auditGroupsAtRest()
 		w.auditConditions()

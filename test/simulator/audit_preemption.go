@@ -44,6 +44,15 @@ func (r *room) keep(w *World, name string, kept map[ledger.UID]string, others fu
 	}
 }
 
+// auditNominations: a plan nominates a pod to the node to which it did when it was adopted, or no more.
+func (w *World) auditNominations() {
+	for _, uid := range sorted(w.preempting.places) {
+		if is, was := w.Ledger.NominatedTo(uid), w.preempting.places[uid]; is != "" && is != was {
+			w.fail("pod %s was nominated to %s by a plan, and is nominated to %s", uid, was, is)
+		}
+	}
+}
+
 // exceedsMax reports whether n pods of this size and all nominated pods together would exceed the max of a queue above both, in a resource that
 // the pods ask for.
 func (w *World) exceedsMax(p *pod, n int) bool {

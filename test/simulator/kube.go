@@ -122,7 +122,7 @@ func (w *World) misfit(p *pod, f ledger.Failure) {
 		nominated = w.Ledger.Misfit(p.UID)
 	}
 	w.failed(p, f)
-	if nominated != "" && !w.Ledger.HasNomination(p.UID) {
+	if nominated != "" && w.Ledger.NominatedTo(p.UID) != nominated {
 		w.fail("pod %s was told that it is nominated to %s, and its failure ended that", p.UID, nominated)
 	}
 }

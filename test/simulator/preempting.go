@@ -112,8 +112,8 @@ func (w *World) adopt(world preemption.World, plan preemption.Plan) {
 	c.Victims += len(plan.Victims)
 	for _, p := range plan.Claims {
 		for _, at := range p.Nominations {
-			if uid := ledger.UID(at.UID); w.Ledger.HasNomination(uid) {
-				w.preempting.places[uid] = world.Nodes[at.Node].Name
+			if uid, node := ledger.UID(at.UID), world.Nodes[at.Node].Name; w.Ledger.NominatedTo(uid) == node {
+				w.preempting.places[uid] = node // else this part of the plan was out of date, and the pod may have an earlier nomination
 				c.Places++
 			}
 		}
@@ -286,7 +286,7 @@ func (w *World) kept() map[ledger.UID]string {
 			out[p.UID] = now.Nominated
 		}
 	}
-	maps.DeleteFunc(w.preempting.places, func(uid ledger.UID, _ string) bool { return !w.Ledger.HasNomination(uid) })
+	maps.DeleteFunc(w.preempting.places, func(uid ledger.UID, _ string) bool { return w.Ledger.NominatedTo(uid) == "" })
 	for uid, node := range w.preempting.places { // each for itself: order does not matter
 		if w.pods[uid].charged == "" {
 			out[uid] = node
