@@ -206,7 +206,7 @@ func (l *Ledger) firstToRetry(now int64) (next *record, wait bool) {
 		switch {
 		case !r.InQueue():
 			wait = true
-		case !l.walk.stopsNow(r) && l.mayTry(r.class, now):
+		case !l.walk.stopsNow(r) && l.nominations.exceedMax(r) == nil && l.mayTry(r.class, now):
 			return r, false
 		}
 	}

@@ -660,6 +660,23 @@ func TestAPodOfABegunGangWhoseBindingFailedWaitsAtTheGate(t *testing.T) {
 	f.wantPods(f.choose(), "g1")
 }
 
+// It goes before the order of queues, and does not take what its queue's max leaves to a nominated pod.
+func TestAPodOfABegunGangWhoseBindingFailedTakesNoNominatedRoomUnderAMax(t *testing.T) {
+	f := gangs(t, maximum(amounts(35, 400)))
+	f.pod("runs", "b", asks(75, 4), boundTo("node"))
+	f.gang("g", "a", 2, asks(10, 4))
+	f.wantPods(f.choose(), "g0", "g1")
+	f.reserve("g0", "g1")
+	f.wantPermit("g1", "bind[g0]")
+	f.bindAll("g0")
+	f.fail("g1", Errored)
+	f.pod("claims", "a", asks(20, 4), ofClass("claims"), at(1000), nominated) // 15 are free so far
+	f.now += sec
+	f.wantPods(f.choose())
+	f.forget("runs")
+	f.wantPods(f.choose(), "claims")
+}
+
 // It goes before the order of queues for the group that has begun without it, and not for another one that it belongs to by now.
 func TestAPodWhoseBindingFailedAndThatLeavesItsGangStartsWithItsNewOne(t *testing.T) {
 	f := gangs(t)

@@ -75,21 +75,12 @@ func (w *World) withheldFrom() queue.Path {
 	for _, q := range snapshot.Queues {
 		states[q.Path] = q
 	}
-	charges, kept := w.charges(), w.keptFor()
+	charges, kept := w.charges(), w.heldOrNominated()
 	above := func(q queue.Path, usage size) int {
 		rule := states[q.Parent()].Spec.Rule()
 		return partOf(rule, total, usage).Cmp(partOf(rule, total, sizeOf(states[q].FairShare)))
 	}
-	rehearsal := w.Ledger.Rehearse()
-	var waiting []*pod
-	nominated := w.kept()
-	for _, p := range w.known.pods {
-		now := &p.seen
-		if now.Node == "" && !now.Foreign && now.PodGroup == "" && nominated[p.UID] == "" && !w.adversary.leaf.Contains(p.home) &&
-			rehearsal.Stopped(p.UID).Code == reason.WaitingForRoom {
-			waiting = append(waiting, p)
-		}
-	}
+	waiting := w.waitForRoomBesideAdversary()
 	for _, o := range snapshot.Queues { // in path order
 		if !o.InTree || o.Path.Parent() != queue.Root || o.Path == w.adversary.leaf {
 			continue
@@ -115,8 +106,21 @@ func (w *World) withheldFrom() queue.Path {
 	return ""
 }
 
-// keptFor is what is kept for each queue: the requests of its nominated pods, and what is free on nodes that are held for a group of others.
-func (w *World) keptFor() sums {
+// waitForRoomBesideAdversary are the pods of other queues that wait for room and nothing else, alone and without a nomination.
+func (w *World) waitForRoomBesideAdversary() (waiting []*pod) {
+	rehearsal, nominated := w.Ledger.Rehearse(), w.kept()
+	for _, p := range w.known.pods {
+		now := &p.seen
+		alone := now.Node == "" && !now.Foreign && now.PodGroup == "" && nominated[p.UID] == ""
+		if alone && !w.adversary.leaf.Contains(p.home) && rehearsal.Stopped(p.UID).Code == reason.WaitingForRoom {
+			waiting = append(waiting, p)
+		}
+	}
+	return waiting
+}
+
+// heldOrNominated is what is kept for each queue: the requests of its nominated pods, and what is free on nodes that are held for a group of others.
+func (w *World) heldOrNominated() sums {
 	out := sums{}
 	for uid := range w.kept() { // sums: order does not matter
 		out.add(w.pods[uid].home, w.pods[uid].asks)
