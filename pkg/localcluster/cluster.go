@@ -43,6 +43,10 @@ type Options struct {
 	// disruption budgets and so on. Without it the ServiceAccount admission plugin is also off, because
 	// nothing would create the default account.
 	ControllerManager bool
+	// AccountPerController gives each controller its own service account in kube-system with the rights of that
+	// controller only, as kubeadm does. Otherwise all of them act as system:kube-controller-manager, which may
+	// do everything. It is slower to start: each of forty controllers first fetches its token.
+	AccountPerController bool
 	// APIServerFlags are additional flags of kube-apiserver, for tests of features behind feature gates.
 	APIServerFlags []string
 }
@@ -237,13 +241,14 @@ func (c *Cluster) writeFiles() (err error) {
 	if c.pki, err = loadOrCreatePKI(filepath.Join(c.dir, "pki")); err != nil {
 		return err
 	}
-	for _, name := range []string{ControllerManager, KWOK} {
-		err := c.writeKubeconfig(filepath.Join(c.dir, name+".kubeconfig"), "localcluster-"+name, groupMasters)
-		if err != nil {
-			return err
-		}
+	var rights []string
+	if !c.options.AccountPerController { // otherwise it may do what RBAC allows this name: little but to fetch tokens
+		rights = []string{groupMasters}
 	}
-	return errors.Join(c.writeAdmin(), c.writeStages())
+	return errors.Join(
+		c.writeKubeconfig(c.kubeconfigOf(ControllerManager), "system:kube-controller-manager", rights...),
+		c.writeKubeconfig(c.kubeconfigOf(KWOK), "localcluster-"+KWOK, groupMasters),
+		c.writeAdmin(), c.writeStages())
 }
 
 // Kill ends a component as kill -9 does, and returns when it is gone. The component stays down until Restart.

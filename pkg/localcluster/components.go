@@ -53,6 +53,8 @@ func loopbackURL(port int) string { return "https://" + net.JoinHostPort(loopbac
 
 func (c *Cluster) pkiFile(name string) string { return filepath.Join(c.dir, "pki", name) }
 
+func (c *Cluster) kubeconfigOf(name string) string { return filepath.Join(c.dir, name+".kubeconfig") }
+
 // component describes one of the components with the cluster's ports.
 func (c *Cluster) component(name string) component {
 	switch name {
@@ -123,11 +125,10 @@ func (c *Cluster) apiServer() component {
 }
 
 func (c *Cluster) controllerManager() component {
-	// It acts as a single administrator. With --use-service-account-credentials, as in kubeadm, each of the
-	// forty controllers first fetches its own token: seconds of start-up that test nothing of ours.
 	health := c.probe(loopbackURL(c.ports.controllerManager)+"/healthz", c.apiServerClient)
 	return component{name: ControllerManager, args: []string{
-		"--kubeconfig=" + filepath.Join(c.dir, ControllerManager+".kubeconfig"),
+		"--kubeconfig=" + c.kubeconfigOf(ControllerManager),
+		"--use-service-account-credentials=" + strconv.FormatBool(c.options.AccountPerController),
 		"--bind-address=" + loopback, "--secure-port=" + strconv.Itoa(c.ports.controllerManager),
 		"--tls-cert-file=" + c.pkiFile("serving.crt"), "--tls-private-key-file=" + c.pkiFile("serving.key"),
 		"--leader-elect=false", // there is only one, and after a kill it must be able to return at once
