@@ -33,6 +33,8 @@ type mode string
 const (
 	perController mode = "an account per controller"
 	oneAccount    mode = "one account"
+	// With operators, whose kinds exist and whose accounts are trusted.
+	withOperators mode = "operators"
 )
 
 // worlds are started by the first test that needs them and serve all of them; each test has a namespace of its own.
@@ -66,7 +68,12 @@ func world(t *testing.T, how mode) *people.World {
 	}
 	w := startWorld(t, localcluster.Options{AccountPerController: how == perController})
 	worlds.started[how] = w
-	install(t, w, "identity")
+	if how == withOperators {
+		installKinds(t, w)
+		install(t, w, "identity-operators")
+	} else {
+		install(t, w, "identity")
+	}
 	return w
 }
 

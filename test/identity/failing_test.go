@@ -1,0 +1,138 @@
+package identity
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fairway-scheduler/fairway/pkg/localcluster"
+	"github.com/fairway-scheduler/fairway/test/people"
+)
+
+// systemGoesOn: in kube-system and fairway-system workloads of all kinds get their pods, for any scheduler.
+func systemGoesOn(t *testing.T, w *people.World) {
+	t.Helper()
+	for _, namespace := range []string{"kube-system", "fairway-system"} {
+		people.Until(t, namespace+" has a service account", func() error {
+			_, err := w.Admin.Kube.CoreV1().ServiceAccounts(namespace).Get(t.Context(), "default", metav1.GetOptions{})
+			return err
+		})
+		for _, k := range workloads[:5] {
+			name := "system-" + strings.ToLower(k.kind)
+			u := k.of(t, namespace, name)
+			must(t, w.Admin.Client.Create(t.Context(), u))
+			pods := podsOf(t, w, namespace, name, 1)
+			must(t, w.Admin.Client.Patch(t.Context(), &pods[0], people.Annotate("", "fairway.dev/user", "x")))
+			must(t, w.Admin.Client.Delete(t.Context(), u, client.PropagationPolicy(metav1.DeletePropagationBackground)))
+		}
+	}
+}
+
+// While a policy cannot be evaluated, no pod for Fairway is created and no mark of one changes; pods of other schedulers, the system's namespaces
+// and the life of what runs go on.
+func TestPoliciesFailClosed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a control plane")
+	}
+	w := startWorld(t, localcluster.Options{AccountPerController: true})
+	t.Cleanup(func() { must(t, w.Stop()) })
+	install(t, w, "identity")
+	ctx := t.Context()
+	home := w.Namespace(t, "failing")
+	ann := w.Person(t, "ann")
+	w.Edit(t, home, ann)
+	running := podFor(home, "running")
+	running.Spec.NodeName = "node"
+	must(t, ann.Client.Create(ctx, running))
+	ours := workloads[0].of(t, home, "before")
+	must(t, ann.Client.Create(ctx, ours))
+	podsOf(t, w, home, "before", 1)
+
+	patch := func(text string) {
+		t.Helper()
+		for _, policy := range []string{"mutatingadmissionpolicy/fairway-stamp-pods", "mutatingadmissionpolicy/fairway-stamp-templates", "validatingadmissionpolicy/fairway-guard-pods"} {
+			_, err := w.Kubectl(ctx, "patch", policy, "--type=json", "-p", text)
+			must(t, err)
+		}
+		must(t, w.PoliciesSettle(ctx))
+	}
+	patch(`[{"op":"add","path":"/spec/matchConditions/2","value":{"name":"broken","expression":"dyn(object).spec.nothing == 'of the kind'"}}]`)
+	refused := func(what string, err error) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), "no such key: nothing") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	refused("a pod", ann.Client.Create(ctx, podFor(home, "")))
+	for _, k := range workloads {
+		refused(k.kind, ann.Client.Create(ctx, k.of(t, home, "new")))
+	}
+	refused("a patch of a pod", ann.Client.Patch(ctx, running, people.Annotate("", "fairway.dev/user", "eve")))
+
+	other := podFor(home, "other")
+	other.Spec.SchedulerName = ""
+	must(t, ann.Client.Create(ctx, other))
+	must(t, ann.Client.Patch(ctx, other, people.Annotate("", "a", "b")))
+	must(t, ann.Client.Delete(ctx, running))
+	systemGoesOn(t, w)
+
+	patch(`[{"op":"remove","path":"/spec/matchConditions/2"}]`)
+	must(t, ann.Client.Create(ctx, podFor(home, "")))
+	must(t, ann.Client.Create(ctx, workloads[0].of(t, home, "after")))
+	for _, pod := range podsOf(t, w, home, "after", 1) {
+		if got := stampOf(pod.Annotations); got != of(ann) {
+			t.Errorf("stamped %v", got)
+		}
+	}
+}
+
+// The API server finds nothing wrong with the expressions, and all policies that judge trust judge it by the same words.
+func TestPoliciesAreWellFormed(t *testing.T) {
+	w := world(t, withOperators)
+	people.Until(t, "the policies are checked", func() error {
+		checked, err := w.Kubectl(t.Context(), "get", "validatingadmissionpolicies", "-o", `jsonpath={range .items[*]}{.metadata.name}{" "}{.status.observedGeneration}{"\n"}{end}`)
+		if err == nil && strings.Contains(checked, " \n") {
+			return errors.New(checked)
+		}
+		return err
+	})
+	trust := map[string]string{}
+	for _, kind := range []string{"MutatingAdmissionPolicy", "ValidatingAdmissionPolicy"} {
+		list := &unstructured.UnstructuredList{}
+		list.SetAPIVersion("admissionregistration.k8s.io/v1")
+		list.SetKind(kind + "List")
+		must(t, w.Admin.Client.List(t.Context(), list))
+		for _, policy := range list.Items {
+			if !strings.HasPrefix(policy.GetName(), "fairway-") {
+				continue
+			}
+			if fails, _, _ := unstructured.NestedString(policy.Object, "spec", "failurePolicy"); fails != "Fail" {
+				t.Errorf("%s: failurePolicy %s", policy.GetName(), fails)
+			}
+			warnings, _, err := unstructured.NestedSlice(policy.Object, "status", "typeChecking", "expressionWarnings")
+			must(t, err)
+			for _, warning := range warnings {
+				t.Errorf("%s: %v", policy.GetName(), warning)
+			}
+			conditions, _, err := unstructured.NestedSlice(policy.Object, "spec", "matchConditions")
+			must(t, err)
+			for _, c := range conditions {
+				if _, list, ok := strings.Cut(c.(map[string]any)["expression"].(string), "pair in ["); ok {
+					trust[policy.GetName()] = strings.Join(strings.Fields(strings.TrimRight(list, ")")), " ")
+				}
+			}
+		}
+	}
+	if len(trust) != 4 {
+		t.Errorf("%d policies judge trust, want 4", len(trust))
+	}
+	for name, words := range trust {
+		if words != trust["fairway-stamp-pods"] {
+			t.Errorf("%s trusts\n%s\nand fairway-stamp-pods\n%s", name, words, trust["fairway-stamp-pods"])
+		}
+	}
+}
