@@ -121,7 +121,7 @@ test-long: tools ## run the control plane tests with storms and kills at full le
 
 test-operators: tools ## run JobSet, the Training operator and KubeRay under Fairway on a real control plane; builds them first (minutes)
 	@hack/build-operators.sh
-	@$(GO_TEST) -parallel=1 -count=1 -timeout=30m ./test/integration -run=^TestOperators -operators
+	@$(GO_TEST) -parallel=1 -count=1 -timeout=30m ./test/integration ./test/identity -run=^TestOperators -operators
 
 demo: build tools ## start a local cluster with Fairway and show fair sharing; DEMO_ARGS=--once runs through and ends
 	@bin/fairway-demo $(DEMO_ARGS)

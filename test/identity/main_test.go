@@ -78,7 +78,7 @@ func world(t *testing.T, how mode) *people.World {
 }
 
 // startWorld runs a control plane without policies, with the namespace of the scheduler and a node for DaemonSets.
-func startWorld(t *testing.T, options localcluster.Options) *people.World {
+func startWorld(t testing.TB, options localcluster.Options) *people.World {
 	t.Helper()
 	w, err := people.Start(context.Background(), options)
 	must(t, err)
@@ -88,7 +88,7 @@ func startWorld(t *testing.T, options localcluster.Options) *people.World {
 	return w
 }
 
-func install(t *testing.T, w *people.World, folder string) {
+func install(t testing.TB, w *people.World, folder string) {
 	t.Helper()
 	_, err := w.Kubectl(t.Context(), "apply", "--validate=strict", "-k", filepath.Join(manifests, folder))
 	must(t, err)

@@ -284,3 +284,10 @@ func TestTrustIsNotLost(t *testing.T) {
 	must(t, err)
 	people.Until(t, "pods are created again", func() error { return w.Admin.Client.Create(ctx, podFor(home, ""), client.DryRunAll) })
 }
+
+// grant lets a user write the kinds of an API group.
+func grant(t *testing.T, w *people.World, u *people.User, namespace, version string) {
+	t.Helper()
+	group, _, _ := strings.Cut(version, "/")
+	w.Allow(t, u, namespace, rbacv1.PolicyRule{Verbs: []string{"create"}, APIGroups: []string{group}, Resources: []string{"*"}})
+}

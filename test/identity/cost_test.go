@@ -1,0 +1,90 @@
+package identity
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fairway-scheduler/fairway/pkg/localcluster"
+	"github.com/fairway-scheduler/fairway/test/people"
+)
+
+// What the policies cost: people create pods for Fairway on a control plane with them and on one without, in turns, so that whatever else the
+// machine does falls on both. Both are measured from the client, one request at a time and eight at a time.
+//
+//	go test ./test/identity -run=^$ -bench=PodCreate -benchtime=4000x
+func BenchmarkPodCreate(b *testing.B) {
+	for name, workers := range map[string]int{"one at a time": 1, "eight at a time": 8} {
+		b.Run(name, func(b *testing.B) {
+			with, without := planeOf(b, true), planeOf(b, false)
+			took := map[*creator][]time.Duration{}
+			var mutex sync.Mutex
+			const block = 40 // long enough that the two do not share a moment, short enough that both see the same machine
+			run := func(c *creator, n int) {
+				var all sync.WaitGroup
+				for range workers {
+					all.Go(func() {
+						for range n / workers {
+							began := time.Now()
+							c.create(b)
+							d := time.Since(began)
+							mutex.Lock()
+							took[c] = append(took[c], d)
+							mutex.Unlock()
+						}
+					})
+				}
+				all.Wait()
+			}
+			for _, c := range []*creator{with, without} { // connections, caches, compiled expressions
+				run(c, 200)
+			}
+			clear(took)
+			for b.ResetTimer(); len(took[with]) < b.N; {
+				run(with, block)
+				run(without, block)
+			}
+			b.StopTimer()
+			for _, p := range []struct {
+				name string
+				part float64
+			}{{"p50", .5}, {"p90", .9}, {"p99", .99}} {
+				a, z := quantile(took[with], p.part), quantile(took[without], p.part)
+				b.ReportMetric(float64(a.Microseconds()), p.name+"-with-µs")
+				b.ReportMetric(float64(z.Microseconds()), p.name+"-without-µs")
+				b.ReportMetric(float64(a)/float64(z), p.name+"-ratio")
+			}
+		})
+	}
+}
+
+type creator struct {
+	*people.User
+	namespace string
+}
+
+func (c *creator) create(b *testing.B) {
+	if _, err := c.Kube.CoreV1().Pods(c.namespace).Create(b.Context(), podFor(c.namespace, ""), metav1.CreateOptions{}); err != nil {
+		b.Error(err)
+	}
+}
+
+func planeOf(b *testing.B, policies bool) *creator {
+	b.Helper()
+	w := startWorld(b, localcluster.Options{})
+	b.Cleanup(func() { must(b, w.Stop()) })
+	if policies {
+		install(b, w, "identity")
+	}
+	c := &creator{w.Person(b, "ann", "analysts", "builders"), w.Namespace(b, "cost")}
+	w.Edit(b, c.namespace, c.User)
+	return c
+}
+
+func quantile(all []time.Duration, part float64) time.Duration {
+	all = slices.Sorted(slices.Values(all))
+	return all[int(part*float64(len(all)-1))]
+}
