@@ -281,12 +281,16 @@ func TestWhoCarriesAStamp(t *testing.T) {
 		owner string
 		only  bool // it does not control the pod
 		bare  bool // the pod has no stamp
-		want  stamp
+		// A template from before the policies may still have it.
+		placed  bool
+		refused string
+		want    stamp
 	}{
 		{name: "its controller", as: inKube, owner: replicaSet, want: of(s.ann)},
 		{name: "another kind of owner", as: inKube, owner: job, want: of(inKube)},
 		{name: "an unguarded kind of owner", as: inKube, owner: "v1 ConfigMap", want: of(inKube)},
 		{name: "a kind of the same name in another group", as: inKube, owner: "evil.example/v1 ReplicaSet", want: of(inKube)},
+		{name: "with a queue", as: inKube, owner: replicaSet, placed: true, refused: placedStays},
 		{name: "no owner", as: inKube, want: of(inKube)},
 		{name: "an owner that does not control it", as: inKube, owner: replicaSet, only: true, want: of(inKube)},
 		{name: "a template without a stamp", as: inKube, owner: replicaSet, bare: true, want: of(inKube)},
@@ -303,7 +307,15 @@ func TestWhoCarriesAStamp(t *testing.T) {
 			if version, kind, ok := strings.Cut(tc.owner, " "); ok {
 				pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: version, Kind: kind, Name: "x", UID: "x", Controller: ptr.To(!tc.only)}}
 			}
-			must(t, tc.as.Client.Create(t.Context(), pod, client.DryRunAll))
+			if tc.placed {
+				pod.Annotations["fairway.dev/placed-queue"] = "root.ads"
+			}
+			err := tc.as.Client.Create(t.Context(), pod, client.DryRunAll)
+			if tc.refused != "" {
+				s.refused(err, tc.refused)
+				return
+			}
+			must(t, err)
 			if got := stampOf(pod.Annotations); got != tc.want {
 				t.Errorf("stamped %v, want %v", got, tc.want)
 			}

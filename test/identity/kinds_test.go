@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -91,6 +92,9 @@ func TestPodsCarryThePersonBehindTheirController(t *testing.T) {
 					must(t, ann.Client.Create(t.Context(), made))
 					if got := k.stamp(t, made); got != of(ann) {
 						t.Errorf("the template is stamped %v, want %v", got, of(ann))
+					}
+					if text := fmt.Sprint(made.Object["spec"]); strings.Contains(text, "root.others") {
+						t.Errorf("the template is placed: %s", text)
 					}
 					for _, pod := range podsOf(t, w, home, name, 1) {
 						if got := stampOf(pod.Annotations); got != of(ann) {
