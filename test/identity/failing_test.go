@@ -60,7 +60,7 @@ func TestPoliciesFailClosed(t *testing.T) {
 		}
 		must(t, w.PoliciesSettle(ctx))
 	}
-	patch(`[{"op":"add","path":"/spec/matchConditions/2","value":{"name":"broken","expression":"dyn(object).spec.nothing == 'of the kind'"}}]`)
+	patch(`[{"op":"add","path":"/spec/matchConditions/0","value":{"name":"broken","expression":"dyn(object).spec.nothing == 'of the kind'"}}]`)
 	refused := func(what string, err error) {
 		t.Helper()
 		if err == nil || !strings.Contains(err.Error(), "no such key: nothing") {
@@ -80,7 +80,7 @@ func TestPoliciesFailClosed(t *testing.T) {
 	must(t, ann.Client.Delete(ctx, running))
 	systemGoesOn(t, w)
 
-	patch(`[{"op":"remove","path":"/spec/matchConditions/2"}]`)
+	patch(`[{"op":"remove","path":"/spec/matchConditions/0"}]`)
 	must(t, ann.Client.Create(ctx, podFor(home, "")))
 	must(t, ann.Client.Create(ctx, workloads[0].of(t, home, "after")))
 	for _, pod := range podsOf(t, w, home, "after", 1) {
