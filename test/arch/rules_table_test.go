@@ -177,6 +177,7 @@ func rowProblems(tr *tree, row ruleRow) []string {
 		if !tr.paths[name] {
 			problems = append(problems, "no file "+name)
 		}
+		addObjects(declared, tr, name)
 		for _, f := range tr.files {
 			if f.path == name {
 				addFunctions(declared, f)
@@ -222,6 +223,22 @@ func scenarioProblem(tr *tree, scenario string) string {
 		return ""
 	}
 	return "no scenario " + name
+}
+
+var objectName = regexp.MustCompile(`(?m)^  name: (\S+)$`)
+
+// addObjects adds the names of the objects in a manifest: a policy of the API server is a function, too.
+func addObjects(to map[string]bool, tr *tree, file string) {
+	if !strings.HasSuffix(file, ".yaml") {
+		return
+	}
+	for _, text := range tr.texts {
+		if text.path == file {
+			for _, match := range objectName.FindAllSubmatch(text.data, -1) {
+				to[string(match[1])] = true
+			}
+		}
+	}
 }
 
 // addFunctions adds the names a file declares: "Divide", "List.Add".
@@ -279,6 +296,15 @@ var ruleTableSamples = []sample{
 		want:  "no function Maximum in pkg/core/limit/max.go",
 	},
 	{
+		about: "a policy that is gone",
+		files: ruleSample("| Max is hard | `pkg/core/limit/max.yaml` | `max-pods` | `test/scenarios/max.txt` |"),
+		want:  "no function max-pods in pkg/core/limit/max.yaml",
+	},
+	{
+		about: "a policy that exists",
+		files: ruleSample("| Max is hard | `pkg/core/limit/max.yaml` | `max` | `test/scenarios/max.txt` |"),
+	},
+	{
 		about: "a scenario that is gone",
 		files: ruleSample("| Max is hard | `pkg/core/limit/max.go` | `Max` | `test/scenarios/gone.txt` |"),
 		want:  "no scenario test/scenarios/gone.txt",
@@ -332,5 +358,6 @@ func ruleSample(row string) map[string]string {
 		"pkg/core/limit/max.go":      "package limit\ntype book struct{}\nfunc (b *book) add() {}\nfunc Max() {}\n",
 		"pkg/core/limit/max_test.go": "package limit\nfunc TestMax() {}\n",
 		"test/scenarios/max.txt":     "# max is lowered below usage\n",
+		"pkg/core/limit/max.yaml":    "metadata:\n  name: max\n",
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fairway-scheduler/fairway/pkg/localcluster"
@@ -133,6 +134,54 @@ func TestPoliciesAreWellFormed(t *testing.T) {
 	for name, words := range trust {
 		if words != trust["fairway-stamp-pods"] {
 			t.Errorf("%s trusts\n%s\nand fairway-stamp-pods\n%s", name, words, trust["fairway-stamp-pods"])
+		}
+	}
+}
+
+// On an API server that runs no mutating policies nothing is stamped; so no pod for Fairway is created, but those of templates that carry a stamp
+// from before. A stamp in another name gets on no pod and no template.
+func TestStampsAreCheckedWithoutTheMutatingPolicies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a control plane")
+	}
+	w := startWorld(t, localcluster.Options{AccountPerController: true})
+	t.Cleanup(func() { must(t, w.Stop()) })
+	install(t, w, "identity")
+	ctx := t.Context()
+	home := w.Namespace(t, "unstamped")
+	ann, eve := w.Person(t, "ann"), w.Person(t, "eve")
+	w.Edit(t, home, ann, eve)
+	must(t, ann.Client.Create(ctx, workloads[0].of(t, home, "before")))
+	podsOf(t, w, home, "before", 1)
+	_, err := w.Kubectl(ctx, "delete", "mutatingadmissionpolicies", "fairway-stamp-pods", "fairway-stamp-templates")
+	must(t, err)
+	must(t, w.PoliciesSettle(ctx))
+
+	refused := func(what string, err error, because string) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), because) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	const ofPods, ofTemplates = "of a new pod are those of its creator", "of this pod template must be those of"
+	pod := podFor(home, "")
+	refused("a pod", eve.Client.Create(ctx, pod), ofPods)
+	pod.Annotations = map[string]string{"fairway.dev/user": "ann", "fairway.dev/groups": of(ann).groups}
+	refused("a pod in another name", eve.Client.Create(ctx, pod), ofPods)
+	for _, k := range workloads {
+		u := k.of(t, home, "after-"+strings.ToLower(k.kind))
+		refused(k.kind, eve.Client.Create(ctx, u.DeepCopy()), ofTemplates)
+		k.set(t, u, "ann", "metadata", "annotations", "fairway.dev/user")
+		refused(k.kind+" in another name", eve.Client.Create(ctx, u.DeepCopy()), ofTemplates)
+		k.set(t, u, "default-scheduler", "spec", "schedulerName")
+		refused(k.kind+" for another scheduler", eve.Client.Create(ctx, u), ofTemplates)
+	}
+	before := fetch(t, w, workloads[0].of(t, home, "before"))
+	refused("a changed template", eve.Client.Patch(ctx, before, people.Annotate("spec.template", "note", "x")), ofTemplates)
+	must(t, eve.Client.Patch(ctx, before, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"replicas":2}}`))))
+	for _, pod := range podsOf(t, w, home, "before", 2) {
+		if got := stampOf(pod.Annotations); got != of(ann) {
+			t.Errorf("stamped %v", got)
 		}
 	}
 }
