@@ -251,11 +251,16 @@ func TestPodsCreatedWithANode(t *testing.T) {
 	s := newStage(t)
 	pod := podFor(s.home, "bound")
 	pod.Spec.NodeName = "node"
-	pod.Annotations = map[string]string{"fairway.dev/placed-queue": "root.ads", "fairway.dev/placed-later": "x", "fairway.dev/user": "ann"}
+	pod.Annotations = map[string]string{"fairway.dev/user": "ann"}
 	pod.Status = corev1.PodStatus{NominatedNodeName: "node", Conditions: []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: "True", Message: "Preempted by queue x"}}}
+	for _, key := range []string{"fairway.dev/placed-queue", "fairway.dev/placed-later"} {
+		placed := pod.DeepCopy()
+		placed.Annotations[key] = "root.ads"
+		s.refused(s.eve.Client.Create(t.Context(), placed), placedStays)
+	}
 	must(t, s.eve.Client.Create(t.Context(), pod))
 	got := s.read("bound")
-	if stampOf(got.Annotations) != of(s.eve) || got.Annotations["fairway.dev/placed-queue"] != "" || got.Annotations["fairway.dev/placed-later"] != "" {
+	if stampOf(got.Annotations) != of(s.eve) {
 		t.Errorf("annotations: %v", got.Annotations)
 	}
 	if got.Status.NominatedNodeName != "" || strings.Contains(marks(got), "Preempted by queue") {

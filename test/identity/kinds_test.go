@@ -127,6 +127,15 @@ func TestPodsCarryWhoCreatesThem(t *testing.T) {
 			t.Errorf("annotations: %v", pod.Annotations)
 		}
 	}
+	// The API server accepts a list that names something twice, and so do the policies; nothing of it is lost.
+	twice := podFor(home, "")
+	twice.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "A", Value: "1"}, {Name: "B", Value: "$(A)"}, {Name: "A", Value: "2"}}
+	twice.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80}, {ContainerPort: 80, Name: "x"}}
+	wrote := twice.Spec.Containers[0].DeepCopy()
+	must(t, ann.Client.Create(t.Context(), twice))
+	if now := twice.Spec.Containers[0]; stampOf(twice.Annotations) != of(ann) || !slices.Equal(now.Env, wrote.Env) || len(now.Ports) != 2 || now.Ports[1].Name != "x" {
+		t.Errorf("%v %v %v", twice.Annotations, now.Env, now.Ports)
+	}
 	other := podFor(home, "")
 	other.Spec.SchedulerName = ""
 	must(t, ann.Client.Create(t.Context(), other))
