@@ -47,6 +47,9 @@ type Options struct {
 	// controller only, as kubeadm does. Otherwise all of them act as system:kube-controller-manager, which may
 	// do everything. It is slower to start: each of forty controllers first fetches its token.
 	AccountPerController bool
+	// Durable has etcd write to the disk before it answers, as in a real cluster. Then benchmarks measure the disk,
+	// too. Nothing else needs it: what is written survives the end of any process.
+	Durable bool
 	// APIServerFlags are additional flags of kube-apiserver, for tests of features behind feature gates.
 	APIServerFlags []string
 }

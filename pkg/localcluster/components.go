@@ -83,7 +83,7 @@ func (c *Cluster) etcd() component {
 		// Written data is in the page cache as soon as write returns, and that survives the death of any
 		// process. Only a crash of the machine could lose it, and then this cluster is not needed any more.
 		// With an fsync for every write, benchmarks would measure the disk of the machine.
-		"--unsafe-no-fsync",
+		"--unsafe-no-fsync=" + strconv.FormatBool(!c.options.Durable),
 		// A single member waits for votes that no other member casts: short timeouts save up to a second per
 		// start.
 		"--heartbeat-interval=20", "--election-timeout=100",

@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"flag"
 	"slices"
 	"sync"
 	"testing"
@@ -12,10 +13,12 @@ import (
 	"github.com/fairway-scheduler/fairway/test/people"
 )
 
+var durable = flag.Bool("durable", false, "measure with an etcd that waits for the disk, as that of a real cluster does")
+
 // What the policies cost: people create pods for Fairway on a control plane with them and on one without, in turns, so that whatever else the
 // machine does falls on both. Both are measured from the client, one request at a time and eight at a time.
 //
-//	go test ./test/identity -run=^$ -bench=PodCreate -benchtime=4000x
+//	go test ./test/identity -run=^$ -bench=PodCreate -benchtime=4000x -durable
 func BenchmarkPodCreate(b *testing.B) {
 	for name, workers := range map[string]int{"one at a time": 1, "eight at a time": 8} {
 		b.Run(name, func(b *testing.B) {
@@ -74,7 +77,7 @@ func (c *creator) create(b *testing.B) {
 
 func planeOf(b *testing.B, policies bool) *creator {
 	b.Helper()
-	w := startWorld(b, localcluster.Options{})
+	w := startWorld(b, localcluster.Options{Durable: *durable})
 	b.Cleanup(func() { must(b, w.Stop()) })
 	if policies {
 		install(b, w, "identity")

@@ -406,3 +406,43 @@ func TestTemplatesForOtherSchedulers(t *testing.T) {
 		}
 	}
 }
+
+// Another policy that gives a pod to Fairway may come after the stamps. Then the pod is refused: none is created without.
+func TestPodsThatBecomeFairwaysLate(t *testing.T) {
+	s := newStage(t)
+	name := "late-" + s.home
+	s.w.Apply(t, strings.NewReplacer("NAME", name, "HOME", s.home).Replace(`apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: NAME}
+spec:
+  failurePolicy: Fail
+  reinvocationPolicy: Never
+  matchConstraints:
+    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: HOME}}
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], resources: [pods], operations: [CREATE]}]
+  mutations:
+  - {patchType: JSONPatch, jsonPatch: {expression: '[JSONPatch{op: "add", path: "/spec/schedulerName", value: "fairway"}]'}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: NAME}
+spec: {policyName: NAME}
+`))
+	must(t, s.w.PoliciesSettle(t.Context()))
+	outcomes := map[string]int{}
+	for range 30 { // the API server applies policies in any order
+		pod := podFor(s.home, "")
+		pod.Spec.SchedulerName = ""
+		pod.Annotations = map[string]string{"fairway.dev/user": "ann"}
+		err := s.eve.Client.Create(t.Context(), pod, client.DryRunAll)
+		switch {
+		case err == nil && pod.Spec.SchedulerName == "fairway" && stampOf(pod.Annotations) == of(s.eve):
+			outcomes["stamped"]++
+		case err != nil && strings.Contains(err.Error(), "of a new pod are those of its creator"):
+			outcomes["refused"]++
+		default:
+			t.Errorf("%v %v %v", err, pod.Spec.SchedulerName, pod.Annotations)
+		}
+	}
+	t.Log(outcomes)
+}
