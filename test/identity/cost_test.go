@@ -7,7 +7,10 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/fairway-scheduler/fairway/pkg/localcluster"
 	"github.com/fairway-scheduler/fairway/test/people"
@@ -20,9 +23,14 @@ var durable = flag.Bool("durable", false, "measure with an etcd that waits for t
 //
 //	go test ./test/identity -run=^$ -bench=PodCreate -benchtime=4000x -durable
 func BenchmarkPodCreate(b *testing.B) {
-	for name, workers := range map[string]int{"one at a time": 1, "eight at a time": 8} {
-		b.Run(name, func(b *testing.B) {
-			with, without := planeOf(b, true), planeOf(b, false)
+	for _, tc := range []struct {
+		name       string
+		workers    int
+		controller bool
+	}{{"by people, one at a time", 1, false}, {"by people, eight at a time", 8, false}, {"by a controller, one at a time", 1, true}} {
+		b.Run(tc.name, func(b *testing.B) {
+			workers := tc.workers
+			with, without := planeOf(b, true, tc.controller), planeOf(b, false, tc.controller)
 			took := map[*creator][]time.Duration{}
 			var mutex sync.Mutex
 			const block = 40 // long enough that the two do not share a moment, short enough that both see the same machine
@@ -66,24 +74,37 @@ func BenchmarkPodCreate(b *testing.B) {
 
 type creator struct {
 	*people.User
-	namespace string
+	pod *corev1.Pod
 }
 
 func (c *creator) create(b *testing.B) {
-	if _, err := c.Kube.CoreV1().Pods(c.namespace).Create(b.Context(), podFor(c.namespace, ""), metav1.CreateOptions{}); err != nil {
+	if _, err := c.Kube.CoreV1().Pods(c.pod.Namespace).Create(b.Context(), c.pod, metav1.CreateOptions{}); err != nil {
 		b.Error(err)
 	}
 }
 
-func planeOf(b *testing.B, policies bool) *creator {
+// planeOf starts a control plane, and who creates pods there: ann, or the job controller for a Job of hers.
+func planeOf(b *testing.B, policies, controller bool) *creator {
 	b.Helper()
 	w := startWorld(b, localcluster.Options{Durable: *durable})
 	b.Cleanup(func() { must(b, w.Stop()) })
 	if policies {
 		install(b, w, "identity")
 	}
-	c := &creator{w.Person(b, "ann", "analysts", "builders"), w.Namespace(b, "cost")}
-	w.Edit(b, c.namespace, c.User)
+	home := w.Namespace(b, "cost")
+	ann := w.Person(b, "ann", "analysts", "builders")
+	w.Edit(b, home, ann)
+	c := &creator{ann, podFor(home, "")}
+	if controller {
+		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: home, Name: "job"}, Spec: batchv1.JobSpec{Suspend: ptr.To(true)}}
+		job.Spec.Template.Spec = *c.pod.Spec.DeepCopy()
+		job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+		must(b, ann.Client.Create(b.Context(), job))
+		c.pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: job.Name, UID: job.UID, Controller: ptr.To(true)}}
+		c.pod.Annotations = map[string]string{"fairway.dev/user": of(ann).user, keyGroups: of(ann).groups}
+		c.User = w.Account(b, "kube-system", "job-controller")
+		w.Edit(b, home, c.User)
+	}
 	return c
 }
 

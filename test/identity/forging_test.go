@@ -399,7 +399,7 @@ func TestTemplatesForOtherSchedulers(t *testing.T) {
 		u.SetResourceVersion("")
 		u.SetManagedFields(nil)
 		people.Until(t, k.kind+" changes its scheduler", func() error {
-			return s.eve.Client.Patch(t.Context(), u, client.Apply, client.FieldOwner("eve"), client.ForceOwnership)
+			return s.eve.Client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(u), client.FieldOwner("eve"), client.ForceOwnership)
 		})
 		if got := k.stamp(t, fetch(t, s.w, u)); got != of(s.eve) {
 			t.Errorf("%s: stamped %v after it became Fairway's", k.kind, got)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,14 @@ func TestOperatorsThatPeopleRunCarryStamps(t *testing.T) {
 	never := strings.Replace(named("main"), "{schedulerName", "{restartPolicy: Never, schedulerName", 1)
 	rays := fmt.Sprintf("{rayVersion: 2.46.0, headGroupSpec: {rayStartParams: {}, template: %s}, workerGroupSpecs: [{groupName: small, replicas: 1, minReplicas: 1, maxReplicas: 1, rayStartParams: {}, template: %s}]}",
 		named("ray-head"), named("ray-worker"))
+	t.Run("RayCluster of an older version", func(t *testing.T) {
+		older := parse(t, home, "{apiVersion: ray.io/v1alpha1, kind: RayCluster, metadata: {name: older}, spec: "+rays+"}")
+		grant(t, w, ann, home, older.GetAPIVersion())
+		must(t, ann.Client.Create(t.Context(), older, client.DryRunAll))
+		if got := customs[0].stamps(t, older); !slices.Equal(got, all(of(ann))) {
+			t.Errorf("stamped %v", got)
+		}
+	})
 	for _, tc := range []struct {
 		text string
 		pods int

@@ -84,7 +84,7 @@ func newUser(config *rest.Config) (*User, error) {
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
 		return nil, err
 	}
-	config.QPS = -1
+	config.QPS, config.WarningHandler = -1, rest.NoWarnings{}
 	u := &User{Config: config}
 	var err error
 	if u.Kube, err = kubernetes.NewForConfig(config); err != nil {

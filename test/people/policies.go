@@ -2,6 +2,7 @@ package people
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -62,7 +63,7 @@ func (w *World) PoliciesSettle(ctx context.Context) error {
 		if apierrors.IsInvalid(err) && strings.Contains(err.Error(), "mutated and validated") {
 			return nil
 		}
-		return fmt.Errorf("the policies written last do not act: %v", err)
+		return errors.Join(errors.New("the policies written last do not act"), err)
 	})
 	if err != nil {
 		return err
