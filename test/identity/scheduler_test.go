@@ -1,0 +1,170 @@
+package identity
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/app"
+	"github.com/fairway-scheduler/fairway/pkg/localcluster"
+	"github.com/fairway-scheduler/fairway/test/people"
+)
+
+// The scheduler, as its service account and with the roles that are installed, writes what the policies keep others from writing: it binds pods to
+// queues, announces a preemption, evicts and nominates.
+func TestTheSchedulerPassesThePolicies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a control plane")
+	}
+	ctx := t.Context()
+	w, err := people.Start(context.Background(), localcluster.Options{AccountPerController: true, KWOK: true})
+	must(t, err)
+	t.Cleanup(func() { must(t, w.Stop()) })
+	must(t, w.Cluster.AddNodes(ctx, "node", 1, corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("8"), corev1.ResourceMemory: resource.MustParse("32Gi"), corev1.ResourcePods: resource.MustParse("100"),
+	}))
+	_, err = w.Kubectl(ctx, "apply", "-k", manifests)
+	must(t, err)
+	_, err = w.Kubectl(ctx, "wait", "--for=condition=Established", "--timeout=60s", "crd/queues.scheduling.fairway.dev")
+	must(t, err)
+	install(t, w, "identity")
+	w.Apply(t, `{apiVersion: scheduling.fairway.dev/v1alpha1, kind: Queue, metadata: {name: root}, spec: {preemption: {interval: 1s, maxWaitBeforeKill: 2s}}}
+---
+{apiVersion: scheduling.fairway.dev/v1alpha1, kind: Queue, metadata: {name: root.a}}
+---
+{apiVersion: scheduling.fairway.dev/v1alpha1, kind: Queue, metadata: {name: root.b}, spec: {preemption: {fairShareThreshold: "0.5", fairShareTimeout: 2s}}}
+`)
+	home := w.Namespace(t, "home")
+	ann, bob := w.Person(t, "ann"), w.Person(t, "bob")
+	w.Edit(t, home, ann, bob)
+	schedule(t, w)
+
+	seen := watchPods(t, w, home)
+	must(t, ann.Client.Create(ctx, deployment(home, "root.a", 8)))
+	people.Until(t, "ann's pods run", func() error { return placed(t, w, home, "root.a", 8, of(ann)) })
+	must(t, bob.Client.Create(ctx, deployment(home, "root.b", 4)))
+	people.Until(t, "bob has his share", func() error { return placed(t, w, home, "root.b", 4, of(bob)) })
+	if now := seen(); !now.announced || !now.nominated {
+		t.Errorf("pods showed %+v", now)
+	}
+}
+
+// schedule runs the scheduler in this process, with the installed configuration, until the test ends.
+func schedule(t *testing.T, w *people.World) {
+	t.Helper()
+	account := w.Account(t, "fairway-system", "fairway-scheduler")
+	dir := t.TempDir()
+	kubeconfig, path := filepath.Join(dir, "kubeconfig"), filepath.Join(dir, "config.yaml")
+	must(t, os.WriteFile(kubeconfig, fmt.Appendf(nil, `{apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: c, user: u}}],
+clusters: [{name: c, cluster: {server: %q, certificate-authority-data: %s}}], users: [{name: u, user: {token: %s}}]}`,
+		account.Config.Host, base64.StdEncoding.EncodeToString(account.Config.CAData), account.Config.BearerToken), 0o600))
+	file := &corev1.ConfigMap{}
+	text, err := os.ReadFile(filepath.Join(manifests, "scheduler", "configuration.yaml"))
+	must(t, err)
+	must(t, yaml.Unmarshal(text, file))
+	config := strings.NewReplacer("leaderElect: true", "leaderElect: false", "clientConnection:", "clientConnection:\n  kubeconfig: "+kubeconfig).
+		Replace(file.Data["config.yaml"])
+	must(t, os.WriteFile(path, []byte(config), 0o600))
+	opts := options.NewOptions()
+	for _, fs := range opts.Flags.FlagSets {
+		for name, value := range map[string]string{"config": path, "secure-port": "0"} {
+			if fs.Lookup(name) != nil {
+				must(t, fs.Set(name, value))
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s, err := app.Setup(ctx, opts, app.Options{})
+	must(t, err)
+	done := make(chan struct{})
+	go func() { // what the command does, without servers and leader election
+		defer close(done)
+		s.Config.EventBroadcaster.StartRecordingToSink(ctx.Done())
+		defer s.Config.EventBroadcaster.Shutdown()
+		s.Config.InformerFactory.Start(ctx.Done())
+		s.Config.DynInformerFactory.Start(ctx.Done())
+		s.Config.InformerFactory.WaitForCacheSync(ctx.Done())
+		s.Config.DynInformerFactory.WaitForCacheSync(ctx.Done())
+		if s.Scheduler.WaitForHandlersSync(ctx) == nil {
+			s.Scheduler.Run(ctx)
+		}
+	}()
+	t.Cleanup(func() { cancel(); <-done })
+}
+
+func deployment(namespace, queue string, replicas int32) *appsv1.Deployment {
+	pod := podFor("", "")
+	labels := map[string]string{"workload": queue, v1alpha1.KeyQueue: queue}
+	pod.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
+	pod.Spec.TerminationGracePeriodSeconds = ptr.To[int64](1)
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: strings.ReplaceAll(queue, ".", "-")},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: pod.Spec},
+		},
+	}
+}
+
+// placed is nil once so many pods of the queue have nodes, each in the name of who wrote the template.
+func placed(t *testing.T, w *people.World, namespace, queue string, n int, want stamp) error {
+	t.Helper()
+	list := &corev1.PodList{}
+	must(t, w.Admin.Client.List(t.Context(), list, client.InNamespace(namespace), client.MatchingLabels{"workload": queue}))
+	for _, pod := range list.Items {
+		if got := stampOf(pod.Annotations); got != want {
+			t.Errorf("pod %s is stamped %v", pod.Name, got)
+		}
+		if pod.Spec.NodeName != "" && pod.Annotations[v1alpha1.KeyPlacedQueue] == queue {
+			n--
+		}
+	}
+	if n > 0 {
+		return errors.New("not all are placed: " + fmt.Sprint(n))
+	}
+	return nil
+}
+
+type shown struct{ announced, nominated bool }
+
+// watchPods notes what pods show of preemption, until its result is asked for.
+func watchPods(t *testing.T, w *people.World, namespace string) func() shown {
+	t.Helper()
+	var seen shown
+	watched, err := w.Admin.Kube.CoreV1().Pods(namespace).Watch(t.Context(), metav1.ListOptions{})
+	must(t, err)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for event := range watched.ResultChan() {
+			pod, ok := event.Object.(*corev1.Pod)
+			if !ok {
+				continue
+			}
+			seen.nominated = seen.nominated || pod.Status.NominatedNodeName != ""
+			for _, c := range pod.Status.Conditions {
+				seen.announced = seen.announced || c.Type == corev1.DisruptionTarget && strings.HasPrefix(c.Message, v1alpha1.PreemptionMessage)
+			}
+		}
+	}()
+	return func() shown {
+		watched.Stop()
+		<-done
+		return seen
+	}
+}
