@@ -138,8 +138,8 @@ func TestPoliciesAreWellFormed(t *testing.T) {
 	}
 }
 
-// On an API server that runs no mutating policies nothing is stamped; so no pod for Fairway is created, but those of templates that carry a stamp
-// from before. A stamp in another name gets on no pod and no template.
+// On an API server that runs no mutating policies nothing is stamped; so no pod for Fairway is created, but those of templates from before. A stamp
+// in another name gets on no pod and no template.
 func TestStampsAreCheckedWithoutTheMutatingPolicies(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a control plane")

@@ -105,7 +105,9 @@ const (
 	nominated   = "status.nominatedNodeName of a pod is written by its scheduler only"
 	announced   = "a preemption is announced by the scheduler only"
 	withdrawn   = "the announcement of a preemption is taken back by the scheduler only"
-	binding     = "of a binding are written by the scheduler only"
+	binding     = "cannot be set by a binding"
+	notTheirs   = "are for pods that Deployments and Jobs make"
+	notStamped  = "of a new pod are those of its creator"
 )
 
 // What is written on a pod stays: by patches of every kind, on the pod and on each of its subresources, by people and by controllers.
@@ -231,6 +233,7 @@ func TestBindingsSayNothingForOthers(t *testing.T) {
 	s := newStage(t)
 	for _, annotations := range []map[string]string{
 		{"fairway.dev/placed-queue": "root.ads"}, {"fairway.dev/user": "eve"}, {"fairway.dev/groups": "evil"},
+		{"yunikorn.apache.org/queue": "root.ads"}, {"yunikorn.apache.org/app-id": "etl"},
 	} {
 		s.refused(s.bind(s.eve, "waiting", annotations, nil), binding)
 		s.refused(s.eve.Kube.CoreV1().RESTClient().Post().Namespace(s.home).Resource("bindings").Body(&corev1.Binding{
@@ -238,7 +241,10 @@ func TestBindingsSayNothingForOthers(t *testing.T) {
 			Target:     corev1.ObjectReference{Kind: "Node", Name: "node"},
 		}).Do(t.Context()).Error(), binding)
 	}
-	s.refused(s.bind(s.eve, "waiting", nil, map[string]string{"fairway.dev/role": "executor"}), binding)
+	for _, key := range []string{"fairway.dev/role", "queue", "applicationId", "yunikorn.apache.org/queue", "spark-role", "spark-app-selector",
+		"ray.io/node-type", "component", "batch.kubernetes.io/job-name", "scheduling.x-k8s.io/pod-group"} {
+		s.refused(s.bind(s.eve, "waiting", nil, map[string]string{key: "x"}), binding)
+	}
 	impostor := s.w.Account(t, s.home, "fairway-scheduler")
 	s.w.Allow(t, impostor, s.home, rbacv1.PolicyRule{Verbs: []string{"create"}, APIGroups: []string{""}, Resources: []string{"pods/binding"}})
 	s.refused(s.bind(impostor, "waiting", map[string]string{"fairway.dev/placed-queue": "root.ads"}, nil), binding)
@@ -288,6 +294,7 @@ func TestWhoCarriesAStamp(t *testing.T) {
 		bare  bool // the pod has no stamp
 		// A template from before the policies may still have it.
 		placed  bool
+		label   string // on the pod
 		refused string
 		want    stamp
 	}{
@@ -298,7 +305,14 @@ func TestWhoCarriesAStamp(t *testing.T) {
 		{name: "with a queue", as: inKube, owner: replicaSet, placed: true, refused: placedStays},
 		{name: "no owner", as: inKube, want: of(inKube)},
 		{name: "an owner that does not control it", as: inKube, owner: replicaSet, only: true, want: of(inKube)},
-		{name: "a template without a stamp", as: inKube, owner: replicaSet, bare: true, want: of(inKube)},
+		{name: "a template without a stamp", as: inKube, owner: replicaSet, bare: true},
+		{name: "what a Deployment makes", as: inKube, owner: replicaSet, label: "pod-template-hash", want: of(s.ann)},
+		{name: "what a Deployment without a stamp makes", as: inKube, owner: replicaSet, label: "pod-template-hash", bare: true},
+		{name: "what looks like a Deployment's, without an owner", as: inKube, label: "pod-template-hash", refused: notTheirs},
+		{name: "what looks like a Deployment's, of a person", as: s.eve, owner: replicaSet, label: "pod-template-hash", refused: notTheirs},
+		{name: "what looks like a Job's, of a person", as: s.eve, owner: job, label: "batch.kubernetes.io/controller-uid", refused: notTheirs},
+		{name: "what looks like a Job's, without a stamp", as: s.eve, owner: job, label: "batch.kubernetes.io/controller-uid", bare: true, refused: notTheirs},
+		{name: "what looks like a Job's, as its creator", as: s.ann, label: "batch.kubernetes.io/controller-uid", want: of(s.ann)},
 		{name: "a controller of another kind", as: other, owner: replicaSet, want: of(other)},
 		{name: "a controller of the same name in another namespace", as: inHome, owner: replicaSet, want: of(inHome)},
 		{name: "a person", as: s.eve, owner: replicaSet, want: of(s.eve)},
@@ -311,6 +325,9 @@ func TestWhoCarriesAStamp(t *testing.T) {
 			}
 			if version, kind, ok := strings.Cut(tc.owner, " "); ok {
 				pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: version, Kind: kind, Name: "x", UID: "x", Controller: ptr.To(!tc.only)}}
+			}
+			if tc.label != "" {
+				pod.Labels = map[string]string{tc.label: "x"}
 			}
 			if tc.placed {
 				pod.Annotations["fairway.dev/placed-queue"] = "root.ads"
@@ -438,7 +455,7 @@ spec: {policyName: NAME}
 		switch {
 		case err == nil && pod.Spec.SchedulerName == "fairway" && stampOf(pod.Annotations) == of(s.eve):
 			outcomes["stamped"]++
-		case err != nil && strings.Contains(err.Error(), "of a new pod are those of its creator"):
+		case err != nil && strings.Contains(err.Error(), notStamped):
 			outcomes["refused"]++
 		default:
 			t.Errorf("%v %v %v", err, pod.Spec.SchedulerName, pod.Annotations)
