@@ -122,7 +122,7 @@ func TestPoliciesAreWellFormed(t *testing.T) {
 			conditions, _, err := unstructured.NestedSlice(policy.Object, "spec", "matchConditions")
 			must(t, err)
 			for _, c := range conditions {
-				if _, list, ok := strings.Cut(c.(map[string]any)["expression"].(string), "pair in ["); ok {
+				if _, list, ok := strings.Cut(c.(map[string]any)["expression"].(string), "owner.kind in ["); ok {
 					trust[policy.GetName()] = strings.Join(strings.Fields(strings.TrimRight(list, ")")), " ")
 				}
 			}
