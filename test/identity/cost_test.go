@@ -21,7 +21,7 @@ var durable = flag.Bool("durable", false, "measure with an etcd that waits for t
 
 // What identity costs: pods for Fairway are created on a control plane with the policies (or with a webhook that does the same) and on one without,
 // in turns, so that whatever else the machine does falls on both. Latencies are the client's. What the API server needs for a request is steadier
-// than they are: its CPU (whoever else it works for meanwhile is the same on both), the memory that it allocates, and how long its admission takes.
+// than they are: its CPU (whatever else it does meanwhile is the same on both), the memory that it allocates, and how long its admission takes.
 //
 //	go test ./test/identity -run=^$ -bench=PodCreate -benchtime=4000x -durable
 func BenchmarkPodCreate(b *testing.B) {
