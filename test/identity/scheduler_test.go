@@ -2,7 +2,6 @@ package identity
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
@@ -67,12 +66,7 @@ func TestTheSchedulerPassesThePolicies(t *testing.T) {
 // schedule runs the scheduler in this process, with the installed configuration, until the test ends.
 func schedule(t *testing.T, w *people.World) {
 	t.Helper()
-	account := w.Account(t, "fairway-system", "fairway-scheduler")
-	dir := t.TempDir()
-	kubeconfig, path := filepath.Join(dir, "kubeconfig"), filepath.Join(dir, "config.yaml")
-	must(t, os.WriteFile(kubeconfig, fmt.Appendf(nil, `{apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: c, user: u}}],
-clusters: [{name: c, cluster: {server: %q, certificate-authority-data: %s}}], users: [{name: u, user: {token: %s}}]}`,
-		account.Config.Host, base64.StdEncoding.EncodeToString(account.Config.CAData), account.Config.BearerToken), 0o600))
+	kubeconfig, path := w.Account(t, "fairway-system", "fairway-scheduler").Kubeconfig(t), filepath.Join(t.TempDir(), "config.yaml")
 	file := &corev1.ConfigMap{}
 	text, err := os.ReadFile(filepath.Join(manifests, "scheduler", "configuration.yaml"))
 	must(t, err)

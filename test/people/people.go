@@ -29,6 +29,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
@@ -148,6 +149,22 @@ func (w *World) account(t testing.TB, namespace, name string, bound *authenticat
 	config := rest.AnonymousClientConfig(w.Cluster.RESTConfig())
 	config.BearerToken = token.Status.Token
 	return known(t, config)
+}
+
+// Kubeconfig is a file with which a program acts as this user. It is gone after the test.
+func (u *User) Kubeconfig(t testing.TB) string {
+	t.Helper()
+	const name = "people"
+	config := clientcmdapi.NewConfig()
+	config.Clusters[name] = &clientcmdapi.Cluster{Server: u.Config.Host, CertificateAuthorityData: u.Config.CAData}
+	config.AuthInfos[name] = &clientcmdapi.AuthInfo{
+		Token: u.Config.BearerToken, ClientCertificateData: u.Config.CertData, ClientKeyData: u.Config.KeyData,
+	}
+	config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name}
+	config.CurrentContext = name
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	must(t, clientcmd.WriteToFile(*config, path))
+	return path
 }
 
 // As is this user impersonating another. Whether that is allowed shows at the first request.

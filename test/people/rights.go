@@ -50,6 +50,12 @@ func (w *World) bind(t testing.TB, namespace string, role rbacv1.RoleRef, u *Use
 	must(t, err)
 }
 
+// AwaitRight returns when a user has a right that somebody else gave, in a namespace or, with "", everywhere.
+func (w *World) AwaitRight(t testing.TB, u *User, namespace string, rule rbacv1.PolicyRule) {
+	t.Helper()
+	w.awaitRight(t, u, true, namespace, rule)
+}
+
 // awaitRight waits until the API server answers so of everything in the rule: its authorizer learns of bindings by a watch.
 func (w *World) awaitRight(t testing.TB, u *User, want bool, namespace string, rule rbacv1.PolicyRule) {
 	t.Helper()

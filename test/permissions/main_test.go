@@ -1,0 +1,136 @@
+// Package permissions proves manifests/rbac on a real control plane: fairway-scheduler, as its service account, goes through everything it does, is
+// refused nothing, and uses every right that it has.
+//
+// In: the manifests, the scheduler (in processes that are this test's program again), pkg/localcluster, test/people. Out: what the audit log of the API
+// server says of that account, compared with the roles that are bound to it. How the scheduler schedules is judged elsewhere.
+package permissions
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/component-base/cli"
+
+	"github.com/fairway-scheduler/fairway/pkg/app"
+	"github.com/fairway-scheduler/fairway/pkg/localcluster"
+	"github.com/fairway-scheduler/fairway/test/people"
+)
+
+const (
+	namespace = "fairway-system"
+	account   = "fairway-scheduler"
+	// asScheduler in the environment makes this program the scheduler, so that nothing more is to be built and the scheduler may end its process.
+	asScheduler = "FAIRWAY_TEST_AS_SCHEDULER"
+	loopback    = "127.0.0.1"
+)
+
+var manifests = filepath.Join("..", "..", "manifests")
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asScheduler) != "" {
+		os.Exit(cli.Run(app.NewCommand()))
+	}
+	os.Exit(m.Run())
+}
+
+// replica is one of the two replicas of the scheduler.
+type replica struct {
+	*localcluster.Child
+	url string
+}
+
+// startReplica runs the scheduler with the flags that stand for the installed configuration. It ends with the test.
+func startReplica(t *testing.T, name, kubeconfig string, env ...string) replica {
+	t.Helper()
+	program, err := os.Executable()
+	must(t, err)
+	listener, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
+	must(t, err)
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	must(t, errors.Join(err, listener.Close()))
+	dir := t.TempDir()
+	child, err := localcluster.StartChild(localcluster.ChildSpec{
+		Name: name, Program: program, Dir: dir, LogPath: filepath.Join(dir, name+".log"), Env: append(env, asScheduler+"=yes"),
+		Args: []string{
+			"--kubeconfig=" + kubeconfig, "--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig,
+			"--bind-address=" + loopback, "--secure-port=" + port,
+			"--leader-elect=true", "--leader-elect-resource-namespace=" + namespace, "--leader-elect-resource-name=" + account,
+		},
+	})
+	must(t, err)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("%s logged last:\n%s", name, child.Tail())
+		}
+		child.Kill()
+	})
+	return replica{child, "https://" + net.JoinHostPort(loopback, port)}
+}
+
+// scrape asks for the metrics as somebody whom the scheduler must ask the API server about. He may not read them.
+func (r replica) scrape(t *testing.T, who *people.User) error {
+	t.Helper()
+	config := &rest.Config{BearerToken: who.Config.BearerToken, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
+	client, err := rest.HTTPClientFor(config)
+	must(t, err)
+	response, err := client.Get(r.url + "/metrics")
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusForbidden {
+		return fmt.Errorf("the scheduler answers %s", response.Status)
+	}
+	return nil
+}
+
+// resign asks the replica to end. It must leave the lease to the other.
+func (r replica) resign(t *testing.T) {
+	t.Helper()
+	r.Signal(syscall.SIGTERM)
+	select {
+	case <-r.Exited():
+		if code := r.State().ExitCode(); code != 0 {
+			t.Errorf("%s, asked to end, did so with %d", r.Name, code)
+		}
+	case <-time.After(time.Minute):
+		t.Fatalf("%s does not end", r.Name)
+	}
+}
+
+// install applies the manifests of the scheduler and waits until its rights are in force.
+func install(t *testing.T, w *people.World) *people.User {
+	t.Helper()
+	ctx := t.Context()
+	_, err := w.Kubectl(ctx, "apply", "--validate=strict", "-k", manifests)
+	must(t, err)
+	for _, crd := range []string{"queues.scheduling.fairway.dev", "podgroups.scheduling.x-k8s.io"} {
+		_, err = w.Kubectl(ctx, "wait", "--for=condition=Established", "--timeout=60s", "crd/"+crd)
+		must(t, err)
+	}
+	scheduler := w.Account(t, namespace, account)
+	for where, rule := range map[string]rbacv1.PolicyRule{
+		"":            {Verbs: []string{"watch"}, APIGroups: []string{""}, Resources: []string{"nodes"}},
+		namespace:     {Verbs: []string{"create"}, APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}},
+		"kube-system": {Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{"extension-apiserver-authentication"}},
+	} {
+		w.AwaitRight(t, scheduler, where, rule)
+	}
+	return scheduler
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
