@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +87,10 @@ func Run(ctx context.Context, options Options) (err error) {
 		return err
 	}
 	defer d.scheduler.Stop(stopGrace)
-	if err = d.play(ctx); err != nil && ctx.Err() == nil {
+	if err = d.play(ctx); err == nil && options.Once {
+		err = d.refused()
+	}
+	if err != nil && ctx.Err() == nil {
 		err = d.scheduler.Explain(err)
 	}
 	return err
@@ -167,7 +171,7 @@ func (d *demo) startCluster(ctx context.Context) (stop func() error, err error) 
 // dir is the cluster's directory.
 func (d *demo) dir() string { return filepath.Dir(d.cluster.Kubeconfig()) }
 
-// prepare creates what the scheduler needs when it starts: CRDs, queues, nodes.
+// prepare creates what the scheduler needs when it starts: CRDs, its rights, queues, nodes.
 func (d *demo) prepare(ctx context.Context) (err error) {
 	if d.pods, err = kubernetes.NewForConfig(d.config); err != nil {
 		return err
@@ -175,8 +179,11 @@ func (d *demo) prepare(ctx context.Context) (err error) {
 	if d.objects, err = dynamic.NewForConfig(d.config); err != nil {
 		return err
 	}
-	d.say("installing the CRDs and the queues")
+	d.say("installing the CRDs, the scheduler's rights and the queues")
 	if err := install(ctx, d.objects, d.root, d.show.queues); err != nil {
+		return err
+	}
+	if err := grant(ctx, d.objects, d.pods.AuthorizationV1().SubjectAccessReviews(), d.root); err != nil {
 		return err
 	}
 	s := &d.show
@@ -187,7 +194,12 @@ func (d *demo) prepare(ctx context.Context) (err error) {
 	})
 }
 
-func (d *demo) startScheduler(program string) (err error) {
+// startScheduler runs the scheduler as its account, which may do what manifests/rbac says.
+func (d *demo) startScheduler(program string) error {
+	kubeconfig, err := d.cluster.KubeconfigFor(schedulerAccount, "system:serviceaccounts", "system:serviceaccounts:"+schedulerNamespace)
+	if err != nil {
+		return err
+	}
 	logs := filepath.Join(d.dir(), "logs")
 	logPath := filepath.Join(logs, schedulerName+".log")
 	d.say("starting %s; all logs are in", schedulerName)
@@ -195,11 +207,20 @@ func (d *demo) startScheduler(program string) (err error) {
 	d.scheduler, err = localcluster.StartChild(localcluster.ChildSpec{
 		Name: schedulerName, Program: program, Dir: d.dir(), LogPath: logPath,
 		Args: []string{
-			"--kubeconfig=" + d.cluster.Kubeconfig(),
+			"--kubeconfig=" + kubeconfig,
 			"--leader-elect=false", // there is no other scheduler
 			"--secure-port=0",      // nothing scrapes its metrics here
 		},
 	})
+	return err
+}
+
+// refused is an error if the scheduler was not allowed something: its log says so.
+func (d *demo) refused() error {
+	log, err := d.scheduler.Log()
+	if bytes.Contains(log, []byte(" is forbidden: User ")) {
+		err = errors.New("the scheduler was refused what manifests/rbac should allow")
+	}
 	return err
 }
 

@@ -3,6 +3,7 @@ package crd
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -93,6 +94,54 @@ func TestMonitoringApplies(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, out)
 		}
 	}
+}
+
+// Scheduler, identity and monitoring are applied at once from a folder of one's own, as docs/operating.md says.
+func TestThePartsAreInstalledTogether(t *testing.T) {
+	ctx := needCluster(t)
+	dir := documentedKustomization(t, "operating.md")
+	out, err := kubectl(ctx, "apply", "--dry-run=server", "--validate=strict", "-k", dir)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{
+		"customresourcedefinition.apiextensions.k8s.io/queues.scheduling.fairway.dev", "deployment.apps/fairway-scheduler",
+		"mutatingadmissionpolicy.admissionregistration.k8s.io/fairway-stamp-pods", "configmap/fairway-grafana-dashboard",
+	} {
+		if !strings.Contains(out, want+" ") {
+			t.Errorf("no %s in\n%s", want, out)
+		}
+	}
+	const image = "registry.example.com/fairway-scheduler:1.0"
+	if out, err := kubectl(ctx, "kustomize", dir); err != nil || !strings.Contains(out, "image: "+image+"\n") {
+		t.Errorf("the image is not %s (%v)", image, err)
+	}
+}
+
+// documentedKustomization makes a folder with the kustomization.yaml that a page shows.
+func documentedKustomization(t *testing.T, page string) (dir string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "docs", page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile("(?s)```yaml\n( *)(resources:.*?)```").FindSubmatch(text)
+	if found == nil {
+		t.Fatalf("no kustomization on %s", page)
+	}
+	dir = t.TempDir()
+	manifests, err := filepath.Abs(filepath.Join(root, "manifests"))
+	if err == nil {
+		manifests, err = filepath.Rel(dir, manifests)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := strings.ReplaceAll(string(found[2]), "\n"+string(found[1]), "\n") // in a list it is indented
+	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(strings.ReplaceAll(shown, "fairway/manifests", manifests)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // The configuration is read as the scheduler reads it: strictly, and validated.

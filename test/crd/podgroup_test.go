@@ -57,23 +57,7 @@ func TestTheDefinitionOfPodGroupCanBeLeftOut(t *testing.T) {
 		}
 		return found
 	}
-	page, err := os.ReadFile(filepath.Join(root, "docs", "gangs.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, text, _ := strings.Cut(string(page), "  ```yaml\n  resources:")
-	text, _, _ = strings.Cut("resources:"+strings.ReplaceAll(text, "\n  ", "\n"), "```")
-	dir := t.TempDir()
-	manifests, err := filepath.Abs(filepath.Join(root, "manifests"))
-	if err == nil {
-		manifests, err = filepath.Rel(dir, manifests)
-	}
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(strings.Replace(text, "fairway/manifests", manifests, 1)), 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := documentedKustomization(t, "gangs.md")
 	const podGroups = "customresourcedefinition.apiextensions.k8s.io/podgroups.scheduling.x-k8s.io"
 	all, without := names(filepath.Join(root, "manifests")), names(dir)
 	if !all[podGroups] || without[podGroups] || len(all) != len(without)+1 || !without["customresourcedefinition.apiextensions.k8s.io/queues.scheduling.fairway.dev"] {
