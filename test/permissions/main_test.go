@@ -49,22 +49,21 @@ type replica struct {
 }
 
 // startReplica runs the scheduler with the flags that stand for the installed configuration. It ends with the test.
-func startReplica(t *testing.T, name, kubeconfig string, env ...string) replica {
+func startReplica(t *testing.T, name, kubeconfig string, flags ...string) replica {
 	t.Helper()
 	program, err := os.Executable()
 	must(t, err)
 	listener, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
 	must(t, err)
 	_, port, err := net.SplitHostPort(listener.Addr().String())
-	must(t, errors.Join(err, listener.Close()))
+	must(t, errors.Join(err, listener.Close())) // another process could take it now; then the replica ends with an error
 	dir := t.TempDir()
 	child, err := localcluster.StartChild(localcluster.ChildSpec{
-		Name: name, Program: program, Dir: dir, LogPath: filepath.Join(dir, name+".log"), Env: append(env, asScheduler+"=yes"),
-		Args: []string{
-			"--kubeconfig=" + kubeconfig, "--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig,
-			"--bind-address=" + loopback, "--secure-port=" + port,
-			"--leader-elect=true", "--leader-elect-resource-namespace=" + namespace, "--leader-elect-resource-name=" + account,
-		},
+		Name: name, Program: program, Dir: dir, LogPath: filepath.Join(dir, name+".log"), Env: []string{asScheduler + "=yes"},
+		Args: append(flags,
+			"--kubeconfig="+kubeconfig, "--authentication-kubeconfig="+kubeconfig, "--authorization-kubeconfig="+kubeconfig,
+			"--bind-address="+loopback, "--secure-port="+port,
+			"--leader-elect=true", "--leader-elect-resource-namespace="+namespace, "--leader-elect-resource-name="+account),
 	})
 	must(t, err)
 	t.Cleanup(func() {
