@@ -88,7 +88,8 @@ func Run(ctx context.Context, options Options) (err error) {
 	}
 	defer d.scheduler.Stop(stopGrace)
 	if err = d.play(ctx); err == nil && options.Once {
-		err = d.refused()
+		log, failed := d.scheduler.Log()
+		err = errors.Join(failed, refused(log))
 	}
 	if err != nil && ctx.Err() == nil {
 		err = d.scheduler.Explain(err)
@@ -215,13 +216,12 @@ func (d *demo) startScheduler(program string) error {
 	return err
 }
 
-// refused is an error if the scheduler was not allowed something: its log says so.
-func (d *demo) refused() error {
-	log, err := d.scheduler.Log()
+// refused is an error if the scheduler's log says that it was not allowed something.
+func refused(log []byte) error {
 	if bytes.Contains(log, []byte(" is forbidden: User ")) {
-		err = errors.New("the scheduler was refused what manifests/rbac should allow")
+		return errors.New("the scheduler was refused what manifests/rbac should allow")
 	}
-	return err
+	return nil
 }
 
 // play runs until the player is done, the context ends, or something breaks.

@@ -42,6 +42,12 @@ func TestTheSchedulerMayDoWhatItDoes(t *testing.T) {
 	kubeconfig := install(t, w).Kubeconfig(t)
 	log.forget(t)
 	r := &run{T: t, w: w, log: log, home: w.Namespace(t, "home")}
+	t.Cleanup(func() {
+		if t.Failed() {
+			log.read(t)
+			t.Logf("refused:\n%s", strings.Join(log.refused[:min(5, len(log.refused))], ""))
+		}
+	})
 	first := startReplica(t, "first", kubeconfig)
 	r.until("the first replica leads", func() error { return r.used(right{"create", "coordination.k8s.io", "leases", namespace, ""}) })
 	second := startReplica(t, "second", kubeconfig, "--feature-gates=WatchListClient=false")
