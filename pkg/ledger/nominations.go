@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -191,7 +192,7 @@ func (l *Ledger) tendNominations(now int64) {
 	for _, r := range slices.Clone(l.nominations.pods) { // in the order in which they were given
 		in := l.nominationInput(r, now)
 		in.Idle = r.state == Waiting && in.RoomThere && !leaving()
-		in.Blocked = in.Idle && r.InQueue() && (r.waitsForDriverOutside() || l.walk.limitStops(r))
+		in.Limited = in.Idle && r.InQueue() && (r.waitsForDriverOutside() || l.walk.limitStops(r))
 		var outcome preemption.NominationOutcome
 		switch r.nomination.NominationState, outcome = r.nomination.Next(in, now); outcome {
 		case preemption.Ends:
@@ -206,7 +207,7 @@ func (l *Ledger) tendNominations(now int64) {
 	}
 }
 
-// nominationInput is what the core needs to know of a nomination, except Idle and Blocked.
+// nominationInput is what the core needs to know of a nomination, except Idle and Limited.
 func (l *Ledger) nominationInput(r *record, now int64) preemption.NominationInput {
 	p := r.nomination
 	in := preemption.NominationInput{
@@ -217,6 +218,7 @@ func (l *Ledger) nominationInput(r *record, now int64) preemption.NominationInpu
 		return in
 	}
 	in.NodeUsable = p.node.known && p.node.takes(&r.class.room)
+	in.Blocked = r.blocked() && r.blockedBy.Code != reason.BackOff
 	in.GroupIncomplete = r.group.startsTogether() && r.group.nominated() < r.group.Need()
 	in.RoomThere = l.nodes.roomIsThere(r)
 	switch c := p.claim; {

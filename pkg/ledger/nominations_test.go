@@ -9,6 +9,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/gang"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -350,6 +352,42 @@ func TestAPlaceThatALimitForbidsIsGivenBack(t *testing.T) {
 	}
 }
 
+// Room that cannot lead to a start is not kept, and no pod goes for it: the claimant that a rule blocks loses its nomination while its victims run.
+func TestAClaimantThatARuleBlocksLosesItsNominationBeforeItsVictimsGo(t *testing.T) {
+	for name, block := range map[string]func(*fixture){
+		"it is larger than a pod may be by now": func(f *fixture) {
+			f.declare("root.sometimes-busy", weight(3), fairShareTimeout(60), func(d *queue.Declaration) {
+				d.Spec.MaxPod = resource.Of(resource.Entry{Name: resource.CPU, Value: 999})
+			})
+		},
+		"no slot for its application": func(f *fixture) {
+			f.declare("root.sometimes-busy", weight(3), fairShareTimeout(60), func(d *queue.Declaration) { d.Spec.MaxRunningApplications = queue.AtMost(89) })
+			f.edit("new-000", in("one too many")) // 10 applications run in the queue, and the other 79 new ones may
+		},
+		"a gate": func(f *fixture) { f.edit("new-000", gatedBy("quota")) },
+		"the driver of its application has a gate": func(f *fixture) {
+			f.edit("new-000", in("with a driver"))
+			f.pod("driver", "sometimes-busy", in("with a driver"), driver, gatedBy("quota"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := planned(t, 1)
+			f.announce("busy-089")
+			block(f)
+			f.now += 15 * sec
+			e := f.PendingActions(f.now)
+			f.wantPods(victims(e.Evict))
+			if w := e.Withdraw; len(w) != 1 || w[0].UID != "busy-089" || w[0].Why != reason.NoClaimant {
+				t.Errorf("withdrawn: %+v", w)
+			}
+			if f.PreemptionCounts().Stale != 0 {
+				t.Error("the claim pauses, as if its pods did not fit")
+			}
+			f.sound()
+		})
+	}
+}
+
 // A victim may run on another node than its claimant (an affinity between zones): when it is gone, the claimant is released.
 func TestAClaimantIsReleasedWhenAVictimOnAnotherNodeIsGone(t *testing.T) {
 	f := newFixture(t, Options{})
@@ -481,11 +519,10 @@ func TestANominationThatWasOvertakenIsWrittenAgain(t *testing.T) {
 	}
 }
 
-// A claimant whose room is there and that something else holds does not keep it idle for ever.
+// A claimant whose room is there and that is not released, for a reason that no rule knows, does not keep it idle for ever.
 func TestAPlaceThatLiesIdleIsGivenBack(t *testing.T) {
 	f := planned(t, 1)
 	f.announce("busy-089")
-	f.edit("new-000", gatedBy("other"))
 	f.forget("busy-089")
 	f.clocks()
 	f.now += 60*sec - 1

@@ -25,8 +25,10 @@ type NominationInput struct {
 	Waiting, NodeUsable bool
 	// GroupIncomplete: the pod starts with its group only, and too few pods of the group are nominated.
 	GroupIncomplete bool
-	Claim           NominationClaim
-	ObserveOnly     bool
+	// Blocked: a rule blocks the pod, other than its back-off. No room would let it start, and no pod that leaves ends that.
+	Blocked     bool
+	Claim       NominationClaim
+	ObserveOnly bool
 	// VictimStuck: a victim of the nomination is terminating for longer than its deadline and Overstay.
 	VictimStuck bool
 	// RoomThere: the node has room for the pod now.
@@ -35,8 +37,8 @@ type NominationInput struct {
 	NotOwed bool
 	// Idle: the room is there, the pod could be released, and no pod of the cluster is leaving.
 	Idle bool
-	// Blocked: a limit forbids that the pod starts now.
-	Blocked bool
+	// Limited: a limit forbids that the pod starts now. Pods that leave may end that.
+	Limited bool
 }
 
 // NominationClaim says on whose behalf a pod is nominated.
@@ -69,7 +71,7 @@ func NewNominationState(now int64) NominationState { return NominationState{Unti
 // Next decides what becomes of the nomination.
 func (n NominationState) Next(in NominationInput, now int64) (NominationState, NominationOutcome) {
 	switch {
-	case !n.valid(in, now), in.Idle && in.Blocked:
+	case !n.valid(in, now), in.Idle && in.Limited:
 		return n, Ends
 	case !in.Idle:
 		n.IdleSince = 0
@@ -85,7 +87,7 @@ func (n NominationState) valid(in NominationInput, now int64) bool {
 	switch {
 	case in.Attempting:
 		return true
-	case !in.Waiting, !in.NodeUsable, in.GroupIncomplete:
+	case !in.Waiting, !in.NodeUsable, in.GroupIncomplete, in.Blocked:
 		return false
 	case in.Claim == ByScheduler:
 		return now < n.Until && !in.NotOwed || in.RoomThere

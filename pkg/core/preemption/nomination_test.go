@@ -18,6 +18,7 @@ func TestNominations(t *testing.T) {
 	claimed := func(in *preemption.NominationInput) { in.Claim = preemption.OpenClaim }
 	room := func(in *preemption.NominationInput) { in.RoomThere = true }
 	notOwed := func(in *preemption.NominationInput) { in.NotOwed = true }
+	blocked := func(in *preemption.NominationInput) { in.Blocked = true }
 	lies := func(in *preemption.NominationInput) { in.RoomThere, in.Idle = true, true }
 	for name, c := range map[string]struct {
 		from    preemption.NominationState
@@ -48,10 +49,15 @@ func TestNominations(t *testing.T) {
 		"for a while":                            {idle, []change{claimed, lies}, preemption.Keeps, 40*second + 1},
 		"for a minute":                           {idleFor, []change{claimed, lies}, preemption.Fails, 40 * second},
 		"for a minute, and then somebody leaves": {idleFor, []change{claimed, room}, preemption.Keeps, 0},
-		"a limit forbids it": {fresh, []change{claimed, lies, func(in *preemption.NominationInput) { in.Blocked = true }},
+		"a limit forbids it": {fresh, []change{claimed, lies, func(in *preemption.NominationInput) { in.Limited = true }},
 			preemption.Ends, 0},
-		"a limit forbids it while its room is made": {fresh, []change{claimed, room, func(in *preemption.NominationInput) { in.Blocked = true }},
+		"a limit forbids it while its room is made": {fresh, []change{claimed, room, func(in *preemption.NominationInput) { in.Limited = true }},
 			preemption.Keeps, 0},
+		"a rule blocks it while its room is made": {fresh, []change{claimed, blocked}, preemption.Ends, 0},
+		"a rule blocks it, but it has its room":   {fresh, []change{blocked, room}, preemption.Ends, 0},
+		"a rule blocks it while it is tried": {fresh, []change{claimed, blocked, func(in *preemption.NominationInput) {
+			in.Attempting, in.Waiting = true, false
+		}}, preemption.Keeps, 0},
 	} {
 		in := preemption.NominationInput{Waiting: true, NodeUsable: true}
 		for _, change := range c.changes {
@@ -80,7 +86,7 @@ func TestNominationsDoNotLieIdle(t *testing.T) {
 			in := preemption.NominationInput{
 				Attempting: yes("attempting", 10), Waiting: !yes("away", 30), NodeUsable: !yes("closed", 30), GroupIncomplete: yes("incomplete", 30),
 				Claim:       rapid.SampledFrom([]preemption.NominationClaim{preemption.ByScheduler, preemption.OpenClaim, preemption.OpenClaim}).Draw(t, "claim"),
-				VictimStuck: yes("stuck", 30), RoomThere: !yes("no room", 2), Blocked: yes("blocked", 30),
+				VictimStuck: yes("stuck", 30), RoomThere: !yes("no room", 2), Limited: yes("limited", 30), Blocked: yes("blocked", 30),
 				NotOwed: yes("not owed", 10),
 			}
 			in.Idle = in.RoomThere && in.Waiting && !in.Attempting && !yes("leaving", 5)
@@ -90,11 +96,11 @@ func TestNominationsDoNotLieIdle(t *testing.T) {
 			// The twin: every cause by itself.
 			var ends bool
 			if !in.Attempting {
-				ends = ends || !in.Waiting || !in.NodeUsable || in.GroupIncomplete
+				ends = ends || !in.Waiting || !in.NodeUsable || in.GroupIncomplete || in.Blocked
 				ends = ends || in.Claim == preemption.ByScheduler && !in.RoomThere && (now >= began+minute || in.NotOwed)
 				ends = ends || in.Claim == preemption.OpenClaim && in.VictimStuck
 			}
-			ends = ends || in.Idle && in.Blocked
+			ends = ends || in.Idle && in.Limited
 			switch {
 			case !in.Idle:
 				idleSince = 0
