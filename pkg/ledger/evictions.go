@@ -30,7 +30,7 @@ import (
 //     nowhere, Fail ends the nomination, and the claims of its queue pause (failNomination).
 //
 // In steps 2 to 6 the claimant may lose its nomination: see tendNominations and preemption.NominationState. Its victims then go for another
-// claimant on the node that needs their room, or stay (endNomination, reassign).
+// claimant of the same claim on the node that needs their room, or stay (endNomination, reassign).
 
 // VictimPhase is how far the eviction of a victim has come.
 type VictimPhase uint8
@@ -225,16 +225,18 @@ func (e *evictions) anyPodLeaves(nodes []*node, now int64) bool {
 	return false
 }
 
-// reassign gives a victim to another claimant on its node that needs the room, and withdraws it if there is none.
+// reassign gives a victim to another claimant of the same claim on its node that needs the room, and withdraws it if there is none. Another claim may not
+// be owed it, whatever room it needs: that claim's ideal, guarantee and replacements are for a plan to judge.
 func (l *Ledger) reassign(v *record, e *node) {
 	if v.victim == nil || v.victim.Phase == Evicting {
 		return
 	}
 	for _, o := range l.nominations.pods {
-		if o.nomination.node == e && o.nomination.claim != nil && l.nodes.needsRoomOf(v, l.now) && v.leaf != nil && !v.leaf.isUnder(o.nomination.claim) {
+		p := o.nomination
+		if p.node == e && p.claim == v.victim.claim && p.kind == v.victim.Kind && l.nodes.needsRoomOf(v, l.now) && v.leaf != nil && !v.leaf.isUnder(p.claim) {
 			v.victim.claimant, v.victim.conflicts = o, false
 			v.victim.ForUID, v.victim.ForNamespace, v.victim.ForName = o.UID, o.Namespace, o.Name
-			o.nomination.victims = append(o.nomination.victims, v)
+			p.victims = append(p.victims, v)
 			return
 		}
 	}

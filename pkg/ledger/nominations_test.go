@@ -412,6 +412,55 @@ func TestAClaimantIsReleasedWhenAVictimOnAnotherNodeIsGone(t *testing.T) {
 	f.wantPods(f.choose(), "claimant")
 }
 
+// One victim makes room for two claimants on its node. When the one for which it goes is deleted, it goes for the other only if that is of the same
+// claim: another claim may not be owed it, and a new plan has to say so.
+func TestAVictimGoesForAnotherClaimantOfTheSameClaimOnly(t *testing.T) {
+	for _, other := range []string{"first", "second"} {
+		t.Run(other, func(t *testing.T) {
+			f := newFixture(t, Options{})
+			f.declare("root.busy")
+			f.declare("root.first", fairShareTimeout(0))
+			f.declare("root.second", fairShareTimeout(0))
+			f.pod("stays", "busy", boundTo("node"), asks(98, 4))
+			f.pod("victim", "busy", boundTo("node"), asks(2, 4))
+			f.pod("claimant", "first", asks(1, 1))
+			f.pod("other", other, asks(1, 1), at(1))
+			f.clocks()
+			w, _ := f.Preemption(f.now)
+			var plan preemption.Plan
+			for _, c := range w.Claims {
+				p := preemption.Payment{Claim: c}
+				for _, u := range c.Units {
+					p.Nominations = append(p.Nominations, preemption.Nomination{UID: u.Pods[0].UID})
+				}
+				plan.Claims = append(plan.Claims, p)
+			}
+			plan.Victims = []preemption.Victim{{UID: "victim", For: "claimant", Above: 1, Resource: resource.CPU}}
+			if stale := f.Adopt(w, plan, f.now); stale != 0 || f.NominatedTo("other") == "" {
+				t.Fatalf("%d are stale", stale)
+			}
+			f.announce("victim")
+			f.forget("claimant")
+			f.now += 15 * sec
+			e := f.PendingActions(f.now)
+			f.sound()
+			if other == "first" {
+				if len(e.Evict) != 1 || e.Evict[0].ForUID != "other" || e.Evict[0].ForQueue != "root.first" || len(e.Withdraw) != 0 {
+					t.Errorf("it goes for %+v, withdrawn %+v", e.Evict, e.Withdraw)
+				}
+				return
+			}
+			if w := e.Withdraw; len(e.Evict) != 0 || len(w) != 1 || w[0].Why != reason.NoClaimant || w[0].ForQueue != "root.first" {
+				t.Errorf("it goes for %+v, withdrawn %+v", e.Evict, w)
+			}
+			f.clocks()
+			if w, ok := f.Preemption(f.now); !ok || len(w.Claims) != 1 || len(w.Claims[0].Units) != 1 || w.Claims[0].Units[0].Pods[0].UID != "other" {
+				t.Errorf("the other is not planned again: %+v", w.Claims)
+			}
+		})
+	}
+}
+
 // After a restart, nominations are known and their claims may not be. A plan that gives the room of one that is not there to other pods ends it.
 func TestAPlanEndsTheNominationsWhoseRoomItGivesAway(t *testing.T) {
 	f := newFixture(t, Options{})
