@@ -43,7 +43,7 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 			for _, at := range planned {
 				r := l.pods[UID(at.UID)]
 				l.endNomination(r)
-				l.giveNode(r, &nomination{node: l.nodes.byName[w.Nodes[at.Node].Name], claim: a, kind: payment.Kind})
+				l.giveNode(r, &nomination{node: l.nodes.byName[w.Nodes[at.Node].Name], claim: a, kind: payment.Kind, pays: at.Pays})
 				l.wake(r)
 			}
 		}

@@ -18,6 +18,7 @@ type nomination struct {
 	node  *node
 	claim *account // whose claim it is, nil for none
 	kind  preemption.Kind
+	pays  resource.Name // what it pays of a guarantee, "" for none
 	preemption.NominationState
 	// roomThere says whether the room was there at change roomAsOf-1 of the node.
 	roomThere bool

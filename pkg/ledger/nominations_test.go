@@ -461,6 +461,39 @@ func TestAVictimGoesForAnotherClaimantOfTheSameClaimOnly(t *testing.T) {
 	}
 }
 
+// Between plan and eviction pods of the victim's queue end on another node: what is left is its guarantee.
+func TestAVictimStaysWhereItsQueueWouldLackItsOwnGuarantee(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.ObserveNode(Node{Name: "other", Allocatable: amounts(100, 400), Usable: true})
+	guarantees := func(d *queue.Declaration) { d.Spec.Guaranteed = resource.Of(resource.Entry{Name: resource.Memory, Value: 100 << 30}) }
+	f.declare("root.batch", guarantees)
+	f.declare("root.research", guarantees, guaranteedTimeout(0))
+	f.pod("victim", "batch", boundTo("node"), asks(10, 400))
+	f.pod("ends", "batch", boundTo("other"), asks(0, 100))
+	f.pod("cpu", "batch", boundTo("other"), asks(100, 1))
+	f.pod("claimant", "research", asks(1, 100))
+	f.clocks()
+	w, _ := f.Preemption(f.now)
+	if len(w.Claims) != 1 || w.Claims[0].Kind != preemption.BelowGuaranteed {
+		t.Fatalf("claims: %+v", w.Claims)
+	}
+	node := slices.IndexFunc(w.Nodes, func(n preemption.Node) bool { return n.Name == "node" })
+	f.Adopt(w, preemption.Plan{
+		Claims:  []preemption.Payment{{Claim: w.Claims[0], Nominations: []preemption.Nomination{{UID: "claimant", Node: node, Pays: resource.Memory}}}},
+		Victims: []preemption.Victim{{UID: "victim", For: "claimant", Node: node, Above: 1, Resource: resource.CPU}},
+	}, f.now)
+	f.announce("victim")
+	f.now += 15 * sec
+	if e := f.PendingActions(f.now); len(e.Evict) != 1 { // with "ends" the queue keeps 101 of 100 GiB
+		t.Fatalf("nothing has changed: %+v", e)
+	}
+	f.forget("ends")
+	if e := f.PendingActions(f.now); len(e.Evict) != 0 || len(e.Withdraw) != 1 || e.Withdraw[0].Why != reason.BelowGuarantee {
+		t.Errorf("one GiB is left: %+v", e)
+	}
+	f.sound()
+}
+
 // After a restart, nominations are known and their claims may not be. A plan that gives the room of one that is not there to other pods ends it.
 func TestAPlanEndsTheNominationsWhoseRoomItGivesAway(t *testing.T) {
 	f := newFixture(t, Options{})

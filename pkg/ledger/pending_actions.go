@@ -76,7 +76,10 @@ func (l *Ledger) PendingActions(now int64) PendingActions {
 
 // withdrawVictims withdraws the victims that should stay: see preemption.Withdraw.
 func (l *Ledger) withdrawVictims() {
-	net := netUsage{evictions: &l.evictions, nominations: &l.nominations}
+	if len(l.evictions.victims) == 0 {
+		return
+	}
+	net := netUsage{evictions: &l.evictions, nominations: &l.nominations, held: l.heldBack()}
 	var in preemption.VictimInput
 	for _, v := range slices.Clone(l.evictions.victims) { // in the order in which they were chosen
 		if v.victim == nil || v.victim.Phase == Evicting {
@@ -91,7 +94,7 @@ func (l *Ledger) withdrawVictims() {
 		case reason.BudgetRefuses:
 			v.exemptUntil = l.now + preemption.ExemptFor
 			l.endNomination(v.victim.claimant)
-		case reason.NotPreemptible, reason.BelowShare:
+		case reason.NotPreemptible, reason.BelowShare, reason.BelowGuarantee:
 			l.endNomination(v.victim.claimant)
 		}
 		if l.evictions.withdraw(v, why) {
@@ -111,10 +114,15 @@ func (l *Ledger) victimInput(in *preemption.VictimInput, r *record, net *netUsag
 	if !in.Nominated {
 		return
 	}
+	in.Pays, in.Request = v.claimant.nomination.pays, r.Request
 	for a := r.leaf; a != nil && a.parent != nil && !v.claim.isUnder(a); a = a.parent {
-		in.From = append(in.From, preemption.QueueAfter{
+		q := preemption.QueueAfter{
 			Rule: a.parent.spec.Rule(), Preemptible: !a.preemption.NotPreemptible, Usage: net.of(a), FairShare: l.shares.of(a),
-		})
+		}
+		if in.Pays != "" {
+			q.Guaranteed = l.shares.targetOf(a, preemption.BelowGuaranteed, a.claimable(net.held))
+		}
+		in.From = append(in.From, q)
 	}
 	in.RoomWithout = !l.nodes.needsRoomOf(r, l.now)
 }
@@ -124,6 +132,7 @@ func (l *Ledger) victimInput(in *preemption.VictimInput, r *record, net *netUsag
 type netUsage struct {
 	evictions   *evictions
 	nominations *nominations
+	held        heldBack // subtracted from demand, as for a plan
 	known       map[*account]resource.List
 }
 

@@ -165,6 +165,24 @@ func TestWithdrawals(t *testing.T) {
 		"a queue has more than its share": {func(v *preemption.VictimInput) {
 			v.From = after(func(q *preemption.QueueAfter) { q.Usage = amounts(31, 0) })
 		}, reason.NotWithdrawn},
+		"for a guarantee, a queue would lack as much of its own": {func(v *preemption.VictimInput) {
+			v.Pays, v.From = resource.CPU, after(func(q *preemption.QueueAfter) { q.Guaranteed = amounts(31, 0) })
+		}, reason.BelowGuarantee},
+		"for a guarantee, a queue keeps its own": {func(v *preemption.VictimInput) {
+			v.Pays, v.From = resource.CPU, after(func(q *preemption.QueueAfter) { q.Guaranteed = amounts(30, 0) })
+		}, reason.NotWithdrawn},
+		"for a fair share, a guarantee counts in the share alone": {func(v *preemption.VictimInput) {
+			v.From = after(func(q *preemption.QueueAfter) { q.Guaranteed = amounts(31, 0) })
+		}, reason.NotWithdrawn},
+		"for a guarantee of cpu, memory comes after it": {func(v *preemption.VictimInput) {
+			v.Pays, v.From = resource.CPU, after(func(q *preemption.QueueAfter) { q.Guaranteed = amounts(0, 1) })
+		}, reason.NotWithdrawn},
+		"for a guarantee of memory, cpu comes before it": {func(v *preemption.VictimInput) {
+			v.Pays, v.From = resource.Memory, after(func(q *preemption.QueueAfter) { q.Guaranteed = amounts(31, 0) })
+		}, reason.BelowGuarantee},
+		"a queue lacks what the victim does not have": {func(v *preemption.VictimInput) {
+			v.Pays, v.From = resource.Memory, after(func(q *preemption.QueueAfter) { q.Guaranteed = amounts(0, 1) })
+		}, reason.NotWithdrawn},
 		"there is room":                     {func(v *preemption.VictimInput) { v.RoomWithout = true }, reason.NotNeeded},
 		"there is room, and its port taken": {func(v *preemption.VictimInput) { v.RoomWithout, v.Conflicts = true, true }, reason.NotWithdrawn},
 		"there is room beside its group":    {func(v *preemption.VictimInput) { v.RoomWithout, v.InGroup = true, true }, reason.NotWithdrawn},
@@ -177,7 +195,7 @@ func TestWithdrawals(t *testing.T) {
 			v.Nominated, v.From = false, after(func(q *preemption.QueueAfter) { q.Usage = amounts(29, 0) })
 		}, reason.NoClaimant},
 	} {
-		v := preemption.VictimInput{Nominated: true, InQueue: true, Total: amounts(100, 0), From: after(func(*preemption.QueueAfter) {})}
+		v := preemption.VictimInput{Nominated: true, InQueue: true, Total: amounts(100, 0), Request: amounts(1, 0), From: after(func(*preemption.QueueAfter) {})}
 		c.change(&v)
 		if got := preemption.Withdraw(&v, now); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

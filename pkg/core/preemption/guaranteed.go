@@ -85,6 +85,16 @@ func (p *planner) pays(q int, u *unit, target []int64) int {
 	return paysNothing
 }
 
+// paidBy is what a unit that is charged already pays of a guarantee; "" for a claim of a fair share.
+func (p *planner) paidBy(o *activeClaim, u *unit) resource.Name {
+	if o.Kind == BelowGuaranteed {
+		if at := p.pays(o.Queue, u, o.target); at != paysNothing {
+			return p.names[p.precedence[at]]
+		}
+	}
+	return ""
+}
+
 // keepsGuarantees reports whether the queues that lose a pod, which is taken already, still have what they are guaranteed of all resources for which
 // the pod asks, up to the one that is paid.
 func (p *planner) keepsGuarantees(rs *roomSearch, v *pod) bool {

@@ -42,6 +42,8 @@ type Nomination struct {
 	UID   string
 	Queue int
 	Node  int
+	// Pays is what its unit pays of a guarantee; "" for a claim of a fair share.
+	Pays resource.Name
 }
 
 // Victim is a pod that is to be evicted.

@@ -18,6 +18,9 @@ type VictimInput struct {
 	// Nominated: the claimant for which it goes is nominated still.
 	Nominated bool
 	Total     resource.List
+	// Pays is what the claimant pays of a guarantee; "" for a claim of a fair share. Request is the victim's.
+	Pays    resource.Name
+	Request resource.List
 	// InQueue: the victim is in a queue. From are its leaf queue and those above, up to the one below the claim.
 	InQueue bool
 	From    []QueueAfter
@@ -36,6 +39,20 @@ type QueueAfter struct {
 	Preemptible bool
 	Usage       resource.List
 	FairShare   resource.List
+	// Guaranteed is what its rule counts of its guarantee, as far as it asks for it: see GuaranteedTarget. Only what claims of guarantees take
+	// is compared with it.
+	Guaranteed resource.List
+}
+
+// keepsGuarantee reports whether the queue still has what it is guaranteed of all resources for which a victim asks, up to the one that is paid: what
+// planner.keepsGuarantees demands of a plan.
+func (q *QueueAfter) keepsGuarantee(pays resource.Name, victim resource.List) bool {
+	for i := range q.Guaranteed.Len() {
+		if e := q.Guaranteed.At(i); victim.Get(e.Name) > 0 && Precedence(e.Name, pays) <= 0 && q.Usage.Get(e.Name) < e.Value {
+			return false
+		}
+	}
+	return true
 }
 
 // Withdraw decides whether a victim stays, and why: shares, usage and nodes have moved since the plan was made.
@@ -52,6 +69,8 @@ func Withdraw(v *VictimInput, now int64) reason.WithdrawnCause {
 			return reason.NotPreemptible
 		case Starved(q.Rule, v.Total, q.Usage, q.FairShare):
 			return reason.BelowShare
+		case v.Pays != "" && !q.keepsGuarantee(v.Pays, v.Request):
+			return reason.BelowGuarantee
 		}
 	}
 	switch {

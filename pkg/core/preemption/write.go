@@ -23,10 +23,11 @@ func (p *planner) writePlan() {
 	for i, o := range p.paid {
 		for _, u := range o.placed {
 			p.chargeUnit(u.unit, true)
+			pays := p.paidBy(o, u.unit)
 			for j, s := range u.assignments {
 				a := &u.unit.pods[j]
 				out := &p.plan.Claims[i]
-				out.Nominations = append(out.Nominations, Nomination{UID: a.UID, Queue: a.Queue, Node: p.nodes[s.node].index})
+				out.Nominations = append(out.Nominations, Nomination{UID: a.UID, Queue: a.Queue, Node: p.nodes[s.node].index, Pays: pays})
 				for _, id := range s.victims {
 					p.writeVictims(o, a, id)
 				}

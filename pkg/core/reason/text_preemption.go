@@ -163,6 +163,8 @@ const (
 	NotPreemptible WithdrawnCause = "NotPreemptible"
 	// BelowShare: without its victims the victim's queue, or one above it, would be below its fair share by now.
 	BelowShare WithdrawnCause = "BelowShare"
+	// BelowGuarantee: it was to go for a guarantee, and without the victims its queue, or one above it, would have less than its own by now.
+	BelowGuarantee WithdrawnCause = "BelowGuarantee"
 	// NotNeeded: the claimant has its room without the victim.
 	NotNeeded WithdrawnCause = "NotNeeded"
 	// BudgetRefuses: disruption budgets have refused the eviction for too long.
@@ -173,7 +175,7 @@ const (
 
 // WithdrawnCauses returns all for which a victim stays.
 func WithdrawnCauses() []WithdrawnCause {
-	return []WithdrawnCause{NoClaimant, NotPreemptible, BelowShare, NotNeeded, BudgetRefuses, NotPlanned}
+	return []WithdrawnCause{NoClaimant, NotPreemptible, BelowShare, BelowGuarantee, NotNeeded, BudgetRefuses, NotPlanned}
 }
 
 // Withdrawn is why an announced eviction is withdrawn. For is the queue that needed the room, "" if not known.
@@ -196,6 +198,8 @@ func (w Withdrawn) Text() string {
 		return stays + "its queue is not preemptible any more"
 	case BelowShare:
 		return stays + "its queue, or one above it, would have less than its fair share"
+	case BelowGuarantee:
+		return stays + "its queue, or one above it, would have less than it is guaranteed"
 	case NotNeeded:
 		return stays + who + " has room without it"
 	case BudgetRefuses:
