@@ -66,7 +66,11 @@ func world(t *testing.T, how mode) *people.World {
 	if w := worlds.started[how]; w != nil {
 		return w
 	}
-	w := startWorld(t, localcluster.Options{AccountPerController: how == perController})
+	options := localcluster.Options{AccountPerController: how == perController}
+	if how == perController { // as before Kubernetes 1.35: bound pods may have a nomination
+		options.APIServerFlags = []string{"--feature-gates=ClearingNominatedNodeNameAfterBinding=false"}
+	}
+	w := startWorld(t, options)
 	worlds.started[how] = w
 	if how == withOperators {
 		installKinds(t, w)
@@ -80,11 +84,20 @@ func world(t *testing.T, how mode) *people.World {
 // startWorld runs a control plane without policies, with the namespace of the scheduler and a node for DaemonSets.
 func startWorld(t testing.TB, options localcluster.Options) *people.World {
 	t.Helper()
+	w := startEmpty(t, options)
+	must(t, w.Admin.Client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "fairway-system"}}))
+	return w
+}
+
+// startEmpty is startWorld without the namespace of the scheduler.
+func startEmpty(t testing.TB, options localcluster.Options) *people.World {
+	t.Helper()
 	w, err := people.Start(context.Background(), options)
 	must(t, err)
-	ctx := t.Context()
-	must(t, w.Admin.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "fairway-system"}}))
-	must(t, w.Admin.Client.Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}}))
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}}
+	must(t, w.Admin.Client.Create(t.Context(), node))
+	const room = `{"cpu":"8","memory":"32Gi","pods":"100"}`
+	must(t, w.Admin.Client.Status().Patch(t.Context(), node, merge(`{"status":{"capacity":`+room+`,"allocatable":`+room+`}}`)))
 	return w
 }
 
