@@ -150,8 +150,11 @@ func TestTemplatesOfOperatorsAreStamped(t *testing.T) {
 			ctx := t.Context()
 			operator := c.operator(t, w)
 			u := c.object(t, home, strings.ToLower(c.kind))
-			in(t, u, c.annotations[0])["annotations"] = map[string]any{"fairway.dev/user": "eve", "mine": "stays"}
+			in(t, u, c.annotations[0])["annotations"] = map[string]any{"fairway.dev/user": "eve", "mine": "stays", "fairway.dev/placed-queue": "root.others"}
 			must(t, ann.Client.Create(ctx, u))
+			if text := fmt.Sprint(u.Object["spec"]); strings.Contains(text, "root.others") {
+				t.Errorf("a template is placed: %s", text)
+			}
 			is := func(when string, want stamp) {
 				t.Helper()
 				if got := c.stamps(t, fetch(t, w, u)); !slices.Equal(got, all(want)) {
@@ -248,7 +251,29 @@ func TestSparkConfSetsNoStamp(t *testing.T) {
 		if err := w.Admin.Client.Create(t.Context(), u); err == nil || !strings.Contains(err.Error(), "sparkConf must not set annotations") {
 			t.Errorf("%s: %v", c.kind, err)
 		}
-		spec["sparkConf"] = map[string]any{"spark.kubernetes.driver.annotation.mine": "x"}
+		delete(spec, "sparkConf")
+		refused := func(because string) {
+			t.Helper()
+			if err := w.Admin.Client.Create(t.Context(), u.DeepCopy()); err == nil || !strings.Contains(err.Error(), because) {
+				t.Errorf("%s: want a refusal that says %q, got %v", c.kind, because, err)
+			}
+		}
+		for _, place := range c.annotations { // "--conf spark.kubernetes.driver.annotation.fairway.dev/groups=admins,x="
+			in(t, u, place)["annotations"] = map[string]any{"fairway.dev/groups=admins,x": ""}
+			refused("must not contain '='")
+			delete(in(t, u, place), "annotations")
+		}
+		for _, key := range []string{"spark.kubernetes.scheduler.name", "spark.kubernetes.driver.scheduler.name"} {
+			spec["sparkConf"] = map[string]any{key: "fairway"}
+			refused("in driver.schedulerName")
+		}
+		delete(spec, "sparkConf")
+		driver := in(t, u, c.annotations[0])
+		driver["template"] = map[string]any{"spec": map[string]any{"schedulerName": "fairway"}}
+		refused("in driver.schedulerName")
+		delete(driver, "template")
+		driver["schedulerName"] = "fairway"
+		spec["sparkConf"] = map[string]any{"spark.kubernetes.driver.annotation.mine": "x", "spark.kubernetes.executor.scheduler.name": "fairway"}
 		must(t, w.Admin.Client.Create(t.Context(), u))
 	}
 }
@@ -258,17 +283,26 @@ func TestTrustIsNotLost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a control plane")
 	}
-	w := startWorld(t, localcluster.Options{AccountPerController: true})
+	w := startEmpty(t, localcluster.Options{AccountPerController: true}) // without fairway-system, as before the scheduler is installed
 	t.Cleanup(func() { must(t, w.Stop()) })
 	installKinds(t, w)
 	install(t, w, "identity-operators")
 	home := w.Namespace(t, "lost")
 	ctx := t.Context()
-	trust := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "fairway-system", Name: "fairway-identity"}}
+	trust := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "fairway-identity"}}
 	if err := w.Admin.Client.Delete(ctx, trust); err == nil || !strings.Contains(err.Error(), "need ConfigMap fairway-identity") {
 		t.Errorf("the ConfigMap is deleted: %v", err)
 	}
+	several := client.MatchingLabels{"app.kubernetes.io/part-of": "fairway-identity"}
+	if err := w.Admin.Client.DeleteAllOf(ctx, &corev1.ConfigMap{}, client.InNamespace("kube-system"), several); err == nil || !strings.Contains(err.Error(), "need ConfigMap fairway-identity") {
+		t.Errorf("all ConfigMaps are deleted: %v", err)
+	}
+	other := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "other"}}
+	must(t, w.Admin.Client.Create(ctx, other))
+	must(t, w.Admin.Client.Delete(ctx, other))
 	must(t, w.Admin.Client.Create(ctx, podFor(home, "")))
+	// The namespace of the scheduler comes and goes.
+	must(t, w.Admin.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "fairway-system"}}))
 	_, err := w.Kubectl(ctx, "delete", "validatingadmissionpolicy", "fairway-guard-trust")
 	must(t, err)
 	people.Until(t, "the ConfigMap is deleted", func() error { return w.Admin.Client.Delete(ctx, trust) })
@@ -283,6 +317,20 @@ func TestTrustIsNotLost(t *testing.T) {
 	_, err = w.Kubectl(ctx, "apply", "-k", manifests+"/identity-operators")
 	must(t, err)
 	people.Until(t, "pods are created again", func() error { return w.Admin.Client.Create(ctx, podFor(home, ""), client.DryRunAll) })
+
+	// Uninstalling, as documented, leaves nothing that judges.
+	const kinds = "validatingadmissionpolicies,mutatingadmissionpolicies,validatingadmissionpolicybindings,mutatingadmissionpolicybindings"
+	_, err = w.Kubectl(ctx, "delete", kinds, "-l", "app.kubernetes.io/part-of=fairway-identity")
+	must(t, err)
+	left, err := w.Kubectl(ctx, "get", kinds, "-o", "name")
+	must(t, err)
+	if strings.Contains(left, "fairway") {
+		t.Errorf("left: %s", left)
+	}
+	people.Until(t, "the ConfigMap is deleted again", func() error {
+		_, err := w.Kubectl(ctx, "delete", "--ignore-not-found", "-k", manifests+"/identity-operators")
+		return err
+	})
 }
 
 // grant lets a user write the kinds of an API group.
