@@ -11,6 +11,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -91,6 +93,21 @@ func TestOperatorsThatPeopleRunCarryStamps(t *testing.T) {
 			t.Logf("%d pods of %v", len(still), of(ann))
 		})
 	}
+	t.Run("RayCluster changed by another", func(t *testing.T) {
+		cluster := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "ray.io/v1", "kind": "RayCluster"}}
+		cluster.SetNamespace(home)
+		cluster.SetName("raycluster")
+		for patch, want := range map[string]stamp{
+			`[{"op":"replace","path":"/spec/workerGroupSpecs/0/maxReplicas","value":5}]`: of(ann),
+			`[{"op":"add","path":"/spec/autoscalerOptions","value":{"image":"others"}}]`: of(w.Admin),
+		} {
+			now := fetch(t, w, cluster)
+			must(t, w.Admin.Client.Patch(t.Context(), now, client.RawPatch(types.JSONPatchType, []byte(patch)), client.DryRunAll))
+			if got := customs[0].stamps(t, now); !slices.Equal(got, all(want)) {
+				t.Errorf("%s: stamped %v, want %v", patch, got, want)
+			}
+		}
+	})
 }
 
 func podsOfOperator(t *testing.T, w *people.World, namespace, prefix string, n int) map[string]*corev1.Pod {
