@@ -13,7 +13,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/controllers/queuestatus"
 )
 
-// write starts everything that writes to the cluster, except for pods. Only the leader writes.
+// write starts everything that writes to the cluster, except for binds, which are kube-scheduler's. Only the leader writes.
 func (s *Scheduler) write(ctx context.Context) {
 	recorder := s.Config.EventBroadcaster.NewRecorder(v1alpha1.SchedulerName)
 	queues := s.Config.DynInformerFactory.ForResource(v1alpha1.QueueResource).Informer()

@@ -100,7 +100,7 @@ func (a *account) ask(d resource.List, sign int) {
 	}
 }
 
-// tally puts a pod on what tells the state of its application, or takes it off.
+// tally counts a pod in the numbers from which its application's state follows, or takes it off.
 func (r *record) tally(s State, sign int, now int64) {
 	a, n := r.app, int32(sign)
 	if r.Single {

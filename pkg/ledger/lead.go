@@ -35,7 +35,7 @@ func (l *Ledger) lead() {
 
 // Settle brings the tree, the shares and the order books up to date with the Queues and nodes that were observed, and ends starts whose time is over.
 // Every step that decides something does so first. Reads do not: they show the tree as it was at the last step or Settle. On a standby nothing calls
-// Settle, so its reads may show an old tree. There, only the metrics read.
+// Settle, so its reads may show an old tree. There, only the metrics read, and only LockWaits.
 func (l *Ledger) Settle(now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

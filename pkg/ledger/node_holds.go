@@ -9,11 +9,12 @@ import (
 )
 
 // nodeHolds owns for which group nodes are held, and what waits behind that group. core/gang says when it is a group's turn, and for how long; group_room.go
-// says which nodes those are: at most as many as the group has pods. A held node is closed to all other pods (node.isHeldFrom), except to a pod for which
-// preemption made room on that node (nomination). What came after the group in its queue waits too.
+// says which nodes those are: at most as many as the group has pods. A held node is closed to all other pods (node.isHeldFrom), except to a pod that is
+// nominated to that node, by a claim or by its status. What came after the group in its queue waits too.
 //
-// A release asks node.isHeldFrom by arithmetic: nodeTable.fits, spaces and lacksInAll (fits.go). In the attempt, NodesOpenTo names the nodes to which
-// pkg/app/candidates.go restricts kube-scheduler. A plan of preemption uses no held node at all (copyForPreemption).
+// A release asks node.isHeldFrom by arithmetic: nodeTable.fits, spaces and freeInAll (fits.go). In the attempt, pkg/app/candidates.go restricts
+// kube-scheduler to the nodes that NodesOpenTo names, or before that, on a large cluster, to a few that Candidates names (room.go). A plan of preemption
+// uses no held node at all (copyForPreemption).
 //
 // The other way to keep a pod off a node is a nomination: room that is made for one pod is closed to all others (nominated_room.go).
 //
@@ -46,8 +47,8 @@ type groupWait struct {
 // isHeldFrom reports whether a pod of the group (nil: of none) may not use the node, since it is held for another group.
 func (e *node) isHeldFrom(g *group) bool { return e.heldFor != nil && e.heldFor != g }
 
-// NodesOpenTo returns the nodes that a pod may use while others are held for a pod group that it is not of; false: none is held from it. The node on
-// which preemption made room for it is never held from it.
+// NodesOpenTo returns the nodes that a pod may use while others are held for a pod group that it is not of; false: none is held from it. The node to
+// which it is nominated is never held from it.
 func (l *Ledger) NodesOpenTo(uid UID) ([]string, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

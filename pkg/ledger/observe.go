@@ -40,7 +40,7 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 	}
 	switch {
 	case p.Node != "":
-		l.bind(r, now)
+		l.noteBound(r, now)
 	case p.Terminating:
 		if r.state == Parked {
 			l.window.wake(r) // a finalizer may hold it for long, and kube-scheduler would keep it meanwhile
@@ -183,7 +183,7 @@ func (l *Ledger) ask(r *record) {
 	}
 	r.asked, _ = queue.ParseRequest(request)
 	if r.Node != "" {
-		return // bind takes it out of its class, once it has left the order book
+		return // noteBound takes it out of its class, once it has left the order book
 	}
 	l.classes.move(r, l.classes.of(r), &l.nodes)
 	r.Request = r.class.request // equal, and one copy for all of the class

@@ -3,16 +3,19 @@ package ledger
 // A class is parked when one of its pods fitted no node. That pod is its probe: it stays in kube-scheduler's queue, and no other pod of the class is
 // released. A parked class may try again after one of these events:
 //
-//   - kube-scheduler asks again about the probe, since a queueing hint says that an event may have made room for it (Admitted);
-//   - the probe is bound, deleted or changed, or its queue or its group changes (wakeBehind, rejudgeParked);
+//   - kube-scheduler asks again about the probe (Admitted): a queueing hint says that an event may have made room for it, or the probe has been
+//     unschedulable for five minutes, and kube-scheduler tries all such pods again;
+//   - the probe is bound, deleted or changed (wakeBehind);
+//   - the probe is judged again (rejudgeParked), since its queue, its group, the driver of its application or a slot of a limit on applications changed;
 //   - an attempt of the probe fails although it is parked: kube-scheduler keeps it no more, so no hint would come (Fail);
 //   - nodes are given back that were held for a group, or a nomination ends on a node where the class has room, also while the attempt of the probe
 //     still runs (window.open);
 //   - a plan nominates the probe, or the room for which it was nominated is free now (tendNominations).
 //
 // Then one pod of the class goes: the one that is first in order, which may be the probe or another pod. A class that has failed needs room on top of
-// that: the pod goes only once the ledger knows a node with room for it, or after five minutes (Ledger.mayTry). If it is reserved, 2 may be on their
-// way, then 4 and so on, up to the window (see core/breaker).
+// that: the pod goes only once the ledger knows a node with room for it, or five minutes after the last release of the class (Ledger.mayTry). While
+// nodes are held for a group, five minutes are not enough; with extenders, it needs no room that the ledger knows. If it is reserved, 2 may be on
+// their way, then 4 and so on, up to the window (see core/breaker).
 
 // wakeBehind reopens the class whose probe was bound, deleted or changed.
 func (r *record) wakeBehind() {

@@ -10,16 +10,18 @@ import (
 
 // What survives a restart is in API objects, and nowhere else. This is what a new process restores from them, and where:
 //
-//	Pod: node                      the charge of a running pod                    Ledger.bind
+//	Pod: node                      the charge of a running pod                    Ledger.noteBound
 //	Pod: annotation of its binding the queue to which it is charged               Ledger.ask (Pod.Placed)
 //	Pod: nominatedNodeName         the nomination of a waiting pod                Ledger.restoreNominations, Ledger.readNomination
 //	Pod: DisruptionTarget          since when its eviction is announced           Ledger.addVictim, once a plan takes it again;
 //	                               until then the announcement stays              rounds.judgesAnnouncements
 //	Pod: Queued                    what it was last told                          Ledger.ObservePod (inherited), conditions.observed
-//	Pod: PodScheduled              that its class has failed; since when a        Ledger.ask (backlog.observed), Ledger.bind (Pod.Bound)
-//	                               running pod has its node
+//	Pod: PodScheduled              what its class shows, and that the pod         Ledger.ask (backlog.observed)
+//	                               shows it;
+//	                               since when a running pod has its node          Ledger.noteBound (Pod.Bound)
 //	Pod: creation time             its place in its queue                         Ledger.ask (Pod.Created)
 //	Queue status: preemption       starvation clocks and open claims              queueTree.storedClocks, in the first look at the clocks
+//	                               which of their events were sent                toldBefore in pkg/controllers/queuestatus
 //	Queue status: starts           which applications have left Starting, and     Ledger.restoreStarts
 //	                               how long the last starts took
 //	Queue status: policy in force  the last policy that could be used             queueTree.declare (Declaration.PolicyInForce)
@@ -29,7 +31,7 @@ import (
 // pkg/kube/feed and pkg/kube/convert read these fields from the objects.
 //
 // The rest is forgotten: releases (such a pod waits again, or comes back with its node), tickets, back-offs, parked classes, node holds,
-// victims (a new plan prefers those that are announced), the eviction memory and the pauses of claims. docs/adr/0005 says why.
+// victims (a new plan prefers those that are announced), the eviction memory and the pauses of claims. docs/adr/0005 says why that does no harm.
 //
 // Lead calls what cannot be restored from one object alone, once all objects are there.
 

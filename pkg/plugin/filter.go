@@ -10,19 +10,19 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-const closedKey fwk.StateKey = Name + "/closedNodes"
+const nominatedKey fwk.StateKey = Name + "/nodesNominatedToOthers"
 
-// closedNodes names the nodes whose free room belongs to other pods, which preemption has nominated there. Nodes held for a pod group are left out of
+// nodesNominatedToOthers names the nodes whose free room belongs to other pods, which are nominated to them. Nodes held for a pod group are left out of
 // the cycle before it begins: see Ledger.NodesOpenTo.
-type closedNodes map[string]bool
+type nodesNominatedToOthers map[string]bool
 
 // Clone implements fwk.StateData. The map is never written.
-func (k closedNodes) Clone() fwk.StateData { return k }
+func (n nodesNominatedToOthers) Clone() fwk.StateData { return n }
 
-// noteClosed stores in the cycle which nodes are closed to its pod, and reports whether there are any.
-func (p *Plugin) noteClosed(state fwk.CycleState, pod *v1.Pod) bool {
+// noteNominated stores in the cycle which nodes its pod may not use since others are nominated to them, and reports whether there are any.
+func (p *Plugin) noteNominated(state fwk.CycleState, pod *v1.Pod) bool {
 	nodes := p.ledger.NodesNominatedToOthers(ledger.UID(pod.UID))
-	state.Write(closedKey, closedNodes(nodes))
+	state.Write(nominatedKey, nodesNominatedToOthers(nodes))
 	return len(nodes) > 0
 }
 
@@ -30,8 +30,8 @@ func (p *Plugin) noteClosed(state fwk.CycleState, pod *v1.Pod) bool {
 // whatever the priority of other pods. The answer is UnschedulableAndUnresolvable because plans decide which
 // pods are evicted on that node, so PostFilter must not evict there.
 func (p *Plugin) Filter(_ context.Context, state fwk.CycleState, _ *v1.Pod, node fwk.NodeInfo) *fwk.Status {
-	if data, err := state.Read(closedKey); err == nil && data.(closedNodes)[node.Node().Name] {
-		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, reason.NodeKept)
+	if data, err := state.Read(nominatedKey); err == nil && data.(nodesNominatedToOthers)[node.Node().Name] {
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, reason.NodeNominated)
 	}
 	return nil
 }

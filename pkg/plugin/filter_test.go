@@ -14,7 +14,7 @@ import (
 func TestRoomForOthersIsRefusedAtAnyPriority(t *testing.T) {
 	p := New(ledger.New(ledger.Options{}), func() int64 { return 0 }, func() {})
 	state := framework.NewCycleState()
-	state.Write(closedKey, closedNodes{"closed": true})
+	state.Write(nominatedKey, nodesNominatedToOthers{"closed": true})
 	for name, want := range map[string]fwk.Code{"closed": fwk.UnschedulableAndUnresolvable, "open": fwk.Success} {
 		node := framework.NewNodeInfo()
 		node.SetNode(st.MakeNode().Name(name).Obj())

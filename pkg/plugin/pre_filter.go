@@ -18,7 +18,7 @@ func (p *Plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 		return nil, refusal
 	}
 	restriction := Restriction(state)
-	if !p.noteClosed(state, pod) && restriction == nil {
+	if !p.noteNominated(state, pod) && restriction == nil {
 		return nil, fwk.NewStatus(fwk.Skip)
 	}
 	return restriction, nil

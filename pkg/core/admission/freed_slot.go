@@ -8,8 +8,8 @@ import (
 
 // Who gets the slots that the end of an application frees:
 //
-//   - the waiting application that was submitted first below the highest queue that was exactly at its limit;
-//   - besides, if the user was at the limit of users, the waiting application of the user that was submitted first.
+//   - of the applications that wait below the highest full queue, the one submitted first;
+//   - besides, if the user was at the limit of users, of the applications of the user that wait, the one submitted first.
 //
 // Each must fit all limits. If no queue above was full and the user was not at the limit, nobody waits for the
 // slot. While the queue tree is out of date or limits have changed, no slot is handed on: Ledger.reexamine then

@@ -1,13 +1,15 @@
 package application
 
-// When an application leaves Starting. The first of these counts:
+// When an application leaves Starting. In a queue that is not StateAware it is Starting only while some of its pods hold resources and
+// its driver waits, so it leaves as soon as a driver holds resources or none waits (StateOf in state.go). In a StateAware queue the
+// first of these counts:
 //
 //   - a pod that is no driver has a node; if no driver is known, an executor or a second pod has one (Pods.Progresses in state.go);
 //   - its driver had a node and has none any more: it has ended, failed or is being deleted (Next);
 //   - it turns out to be an application of one pod (StateOf in state.go; Next keeps it, whatever follows);
 //   - its queue's startingTimeout has passed since its first pod got a node, or, while none has one, since it began to hold resources (Since;
 //     starting_timeout.go has the timeout, Ledger.endStarts in pkg/ledger/gate.go applies it);
-//   - its queue is not StateAware any more (StateOf, Ledger.resetGates);
+//   - its queue is not StateAware any more, unless its driver still waits (StateOf, Ledger.resetGates);
 //   - it holds nothing any more: then it is Accepted or Completing, and starts again with its next pod (StateOf).
 
 // Progress is what an application has shown since it last held nothing, as far as its current pods do not tell

@@ -216,6 +216,11 @@ func (r Reason) applicationsText() string {
 	return "at most " + applications(n.Most) + " and runs " + strconv.FormatInt(n.Running, 10)
 }
 
+// AccountsWrong is the sentence of the event on a Queue for a violation that the scheduler found in its own accounts.
+func AccountsWrong(violation string) string {
+	return "The scheduler's account is wrong, and preemption is stopped: " + violation
+}
+
 // applications prints a number of applications.
 func applications(n int64) string { return counted(n, "1 application", "applications") }
 

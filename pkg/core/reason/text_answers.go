@@ -5,16 +5,11 @@ package reason
 const (
 	// NotReleased: PreEnqueue keeps a pod out that was not released.
 	NotReleased = "waits for its turn in its queue"
-	// NodeKept: Filter refuses a node on which preemption made room for other pods. kube-scheduler puts the
+	// NodeNominated: Filter refuses a node whose free room is for other pods, which are nominated to it. kube-scheduler puts the
 	// number of nodes before it.
-	NodeKept = "node(s) had room that is kept for pods of a queue to which it is owed"
+	NodeNominated = "node(s) had room that is kept for pods of a queue to which it is owed"
 	// GroupGathers: Permit lets a pod wait for the others of its group.
 	GroupGathers = "waits until all pods of its group have places"
 	// GroupFailed: a pod that waited at Permit goes back.
 	GroupFailed = "another pod of its group got no place"
 )
-
-// AccountsWrong is the sentence for a violation that the scheduler found in its own accounts.
-func AccountsWrong(violation string) string {
-	return "The scheduler's account is wrong, and preemption is stopped: " + violation
-}
