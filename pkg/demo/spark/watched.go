@@ -33,7 +33,9 @@ type watched struct{ operator *Operator }
 func (w watched) Add(object any) error    { return w.saw(object, false) }
 func (w watched) Update(object any) error { return w.saw(object, false) }
 func (w watched) Delete(object any) error { return w.saw(object, true) }
-func (w watched) Resync() error           { return nil }
+
+// Resync implements cache.ReflectorStore: nothing is kept here.
+func (w watched) Resync() error { return nil }
 
 // Replace adds executors first and removes drivers first, so that no driver seems to be alone that is not.
 func (w watched) Replace(objects []any, _ string) error {
