@@ -115,10 +115,24 @@ func (l *Ledger) checkRosters(pods []*record) (wrong []string) {
 	look("parked", l.window.parked, func(r *record) bool { return r.state == Parked }, inRoster)
 	look("shown unschedulable", l.backlog.showing, func(r *record) bool { return r.inRequest != notIn && r.Unschedulable != "" },
 		func(r *record) int { return r.backlog.inShowing })
-	if l.trials.underWay {
-		say("a trial was not ended")
+	if fault := l.checkUndrawn(); fault != "" {
+		say("%s", fault)
 	}
 	return wrong
+}
+
+// checkUndrawn says what should have ended before the lock was given up.
+func (l *Ledger) checkUndrawn() string {
+	switch e := &l.effects; {
+	case e.apps.some() || e.pods.some() || e.groups.some() || e.admit:
+		return fmt.Sprintf("consequences were not drawn: %d applications, %d pods, %d groups, waiting applications: %v",
+			len(e.apps.items)-e.apps.first, len(e.pods.items)-e.pods.first, len(e.groups.items)-e.groups.first, e.admit)
+	case l.trials.underWay:
+		return "a trial was not ended"
+	case l.moving || l.walk.ceiling != nil:
+		return "pods are still being moved, or limits are still left out"
+	}
+	return ""
 }
 
 // wantLanes returns the lanes in which pods wait that no limit stops, by account, and those of them with a pod that asks for what a queue lacks of its guarantee.

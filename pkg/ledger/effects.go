@@ -3,7 +3,7 @@ package ledger
 // effects are the consequences of a change that are still to be drawn. A change of a pod, a queue or a group writes them down here and returns, and
 // drain draws them one after the other. So no change ever runs inside another one, and every method may assume that what it reads is complete.
 //
-// Invariant: there are none when the lock is given up.
+// Invariant: there are none when the lock is given up (checkUndrawn). ADR 0024 names the modes that say what kind of change runs.
 type effects struct {
 	apps   fifo[*account] // to be settled: see settleApplication
 	pods   fifo[*record]  // to be judged again: see judge
