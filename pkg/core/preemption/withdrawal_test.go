@@ -44,7 +44,7 @@ func TestWithdrawEqualsItsTwin(t *testing.T) {
 		mostly := func(name string) bool { return rapid.IntRange(0, 9).Draw(t, name) > 0 }
 		v := preemption.VictimInput{
 			Nominated: mostly("nominated"), InQueue: mostly("in a queue"), Total: amounts(100, 100), Request: amounts(1, 1),
-			Pays: rapid.SampledFrom([]resource.Name{"", resource.CPU, resource.Memory}).Draw(t, "pays"),
+			Pays:      rapid.SampledFrom([]resource.Name{"", resource.CPU, resource.Memory}).Draw(t, "pays"),
 			Conflicts: !mostly("conflicts"), InGroup: !mostly("in a group"), RoomWithout: rapid.Bool().Draw(t, "room"),
 		}
 		for range rapid.IntRange(0, 3).Draw(t, "queues") {
