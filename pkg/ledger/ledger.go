@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"github.com/fairway-scheduler/fairway/pkg/core/access"
 	"github.com/fairway-scheduler/fairway/pkg/core/admission"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -32,6 +33,7 @@ type Ledger struct {
 
 	queues   queueTree
 	requests requests
+	access   accessTable
 
 	// Pods.
 	pods    map[UID]*record
@@ -86,6 +88,7 @@ func New(o Options) *Ledger {
 	l := &Ledger{
 		queues:   newQueueTree(),
 		requests: requests{byQueue: map[queue.Path]*queueRequest{}, orphans: map[UID]*record{}},
+		access:   accessTable{byQuestion: map[access.Question]*accessEntry{}},
 		mu:       lock{clock: o.Clock},
 		window:   window{size: o.Window},
 		opts:     o,

@@ -167,7 +167,7 @@ func (l *Ledger) revise(r *record, p Pod) bool {
 }
 
 func (p Pod) equal(o Pod) bool {
-	return p.Request.Equal(o.Request) && p.Queue == o.Queue && p.Placed == o.Placed && p.Application == o.Application && p.Role == o.Role && p.User == o.User &&
+	return p.Request.Equal(o.Request) && p.Queue == o.Queue && p.Placed == o.Placed && p.Application == o.Application && p.Role == o.Role && p.User == o.User && p.Submitter == o.Submitter &&
 		p.Class == o.Class && p.Priority == o.Priority && p.Node == o.Node && p.Terminating == o.Terminating && p.Gate == o.Gate &&
 		p.Created == o.Created && p.Foreign == o.Foreign && p.Single == o.Single && p.PodGroup == o.PodGroup && p.Bound == o.Bound && p.Deadline == o.Deadline
 }
@@ -187,6 +187,7 @@ func (l *Ledger) ask(r *record) {
 	}
 	l.classes.move(r, l.classes.of(r), &l.nodes)
 	r.Request = r.class.request // equal, and one copy for all of the class
+	l.access.join(r)
 	q, first := l.requests.add(r)
 	if first {
 		q.answer(l.queues.resolve(r.asked))
@@ -197,6 +198,7 @@ func (l *Ledger) ask(r *record) {
 
 func (l *Ledger) unask(r *record) {
 	if l.requests.remove(r) {
+		l.access.quit(r)
 		l.backlog.forget(r)
 		l.queues.guard(r.asked, &l.requests)
 	}
@@ -218,6 +220,9 @@ func (l *Ledger) wait(r *record, now int64) {
 
 // blockIn returns what blocks a pod in its leaf, nothing if it may be released.
 func (l *Ledger) blockIn(r *record, leaf *account, now int64) reason.Reason {
+	if why, blocked := r.mayNotSubmit(); blocked {
+		return why
+	}
 	if why, large := r.tooLarge(leaf); large {
 		return why
 	}

@@ -98,7 +98,8 @@ func verdictOf(code reason.Code) Verdict {
 		return Room
 	case reason.Parked:
 		return Parked
-	case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.QueueDeleted:
+	case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.QueueDeleted,
+		reason.SubmitForbidden:
 		return Refused
 	}
 	return Held

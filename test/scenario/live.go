@@ -120,6 +120,7 @@ func (w *World) setPod(s statement) (string, error) {
 		}
 	}
 	p.Class = p.Role.String() + " " + p.Request.String() + " " + l.ports[name]
+	p = w.submitted(p)
 	if i < 0 {
 		l.pods = append(l.pods, p)
 	} else {

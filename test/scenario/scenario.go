@@ -35,6 +35,7 @@ type World struct {
 	apps    []application
 	tree    queue.Tree // follows from the fields above after each statement
 	live    *live      // nil while no statement needed it
+	roles   *roles     // nil: access is not checked
 }
 
 // place is what is known about a queue's own pods, declared or not.
@@ -95,6 +96,10 @@ var statements = map[string]func(*World, statement) (string, error){
 	"actions":         (*World).actions,
 	"budget":          (*World).setBudget,
 
+	"check-access": (*World).checkAccess,
+	"grant":        (*World).grant,
+	"revoke":       (*World).revoke,
+
 	"release":      (*World).release,
 	"why":          (*World).showWhy,
 	"answer":       (*World).showAnswer,
@@ -143,6 +148,7 @@ func (w *World) run(line string) (string, error) {
 	w.tellTime()
 	text, err := do(w, s)
 	w.syncLive()
+	w.answerAccess()
 	if w.live != nil { // as the leader does every second
 		w.live.ledger.LookAtStarvation(w.now * second)
 	}

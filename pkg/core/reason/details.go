@@ -44,6 +44,11 @@ type FairResource struct {
 	Stated resource.Name // in the spec; the resource of the reason is in force
 }
 
+// Submitter are the details of SubmitForbidden and SubmitUnchecked.
+type Submitter struct {
+	User string // whose pod it is
+}
+
 // Gate are the details of SchedulingGate.
 type Gate struct {
 	Plugin string // which blocks the pod
@@ -145,6 +150,7 @@ func (Cause) details()        {}
 func (Parent) details()       {}
 func (Policies) details()     {}
 func (FairResource) details() {}
+func (Submitter) details()    {}
 func (Gate) details()         {}
 func (Answer) details()       {}
 func (Applications) details() {}

@@ -52,6 +52,15 @@ func TestSentences(t *testing.T) {
 			reason.Reason{Code: reason.QueueDeleted, Queue: "root.a"},
 			"queue root.a is deleted and takes no more pods; name another one in fairway.dev/queue",
 		},
+		"a user without access": {
+			reason.Reason{Code: reason.SubmitForbidden, Queue: "root.ads.etl", Details: reason.Submitter{User: "ada"}},
+			"user ada may not submit to queue root.ads.etl: " +
+				"this takes the verb submit or administer on queues.scheduling.fairway.dev, for root.ads.etl or a queue above it",
+		},
+		"a user of whom nothing is known yet": {
+			reason.Reason{Code: reason.SubmitUnchecked, Queue: "root.a", Details: reason.Submitter{User: "ada"}},
+			"it is not known yet whether user ada may submit to queue root.a; the API server is asked again until it answers",
+		},
 		"a queue that drains": {
 			reason.Reason{Code: reason.Deleting, Queue: "root.a", Details: reason.Leftovers{Pods: 3, Children: 2}},
 			"queue root.a is deleted: 3 pods still run and 2 child queues exist; it goes when none is left",

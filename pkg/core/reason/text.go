@@ -32,6 +32,8 @@ func (r Reason) podText() string {
 		return r.queueNotReadyText()
 	case QueueDeleted:
 		return "queue " + r.Queue + " is deleted and takes no more pods; name another one in fairway.dev/queue"
+	case SubmitForbidden, SubmitUnchecked:
+		return r.submitText()
 	case MaxResources:
 		return r.maxResourcesText()
 	case MaxPodResources:

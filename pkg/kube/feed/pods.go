@@ -25,6 +25,8 @@ type Feed struct {
 	// Kick is called after each event: a round of the dispatcher may be due. It must not block.
 	Kick    func()
 	Classes *Classes
+	// Access: what pods may start depends on whether their users may submit to their queues. Somebody has to answer what the ledger asks.
+	Access bool
 	// Unreadable, if set, is called with the error if a pod group cannot be read. (A Queue has a status for that.)
 	Unreadable func(error)
 	// WantOwners, if set, is called once, when owners begin to matter (see Owners): with the first StateAware queue.
@@ -32,6 +34,7 @@ type Feed struct {
 	// Resized, if set, is called when an owner says something new about its pods: they must be observed again.
 	Resized func(owner types.UID)
 
+	picture     bool     // nobody is asked about access: what pods show counts
 	generations sync.Map // of Queues, by name
 	nodeFacts   sync.Map // by name of the node
 	elsewhere   elsewhere
@@ -85,6 +88,9 @@ func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) {
 		p.Class = f.Classes.of(pod, p.Request, p.Role == application.Driver)
 		p.Eligible = eligible(pod)
 		p.Gate = f.Gate(pod)
+		if f.Access || f.foundForbidden(pod) {
+			p.Submitter = convert.Submitter(pod)
+		}
 		p.Unschedulable = unschedulable(pod)
 	}
 	if p.Node != "" {

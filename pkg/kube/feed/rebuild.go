@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/access"
 	"github.com/fairway-scheduler/fairway/pkg/kube/objects"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
@@ -18,7 +19,7 @@ import (
 func Rebuild(s *objects.Set, schedulers []string, now time.Time, o ledger.Options) *ledger.Ledger {
 	f := &Feed{
 		Ledger: ledger.New(o), Ours: func(name string) bool { return slices.Contains(schedulers, name) },
-		Gate: gateOf, Now: now.UnixNano, Kick: func() {}, Classes: &Classes{Single: o.Extenders},
+		Gate: gateOf, Now: now.UnixNano, Kick: func() {}, Classes: &Classes{Single: o.Extenders}, picture: true,
 	}
 	at := metav1.NewTime(now)
 	for _, q := range s.Queues {
@@ -44,6 +45,9 @@ func Rebuild(s *objects.Set, schedulers []string, now time.Time, o ledger.Option
 	for _, p := range s.Pods {
 		if !ended(p) {
 			f.Classes.see(p)
+		}
+		if q, says := forbidden(p); says {
+			f.Ledger.ObserveAccess(q, access.No, now.UnixNano())
 		}
 	}
 	for _, p := range s.Pods {
