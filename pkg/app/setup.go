@@ -23,6 +23,7 @@ import (
 	configv1alpha1 "github.com/fairway-scheduler/fairway/pkg/apis/config/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/dispatch"
+	"github.com/fairway-scheduler/fairway/pkg/kube/access"
 	"github.com/fairway-scheduler/fairway/pkg/kube/feed"
 	"github.com/fairway-scheduler/fairway/pkg/kube/optional"
 	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
@@ -56,6 +57,7 @@ type Scheduler struct {
 	leadership *leadership
 	owners     ownerWatch
 	planner    *planner
+	access     *access.Checker // nil: access is not checked
 }
 
 // Setup does what upstream's app.Setup does, with Fairway in it. It starts nothing; app.Run starts the
@@ -129,6 +131,9 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 	if err := s.buildPlanner(ctx); err != nil {
 		return nil, err
 	}
+	if err := s.buildAccess(); err != nil {
+		return nil, err
+	}
 	s.wrap()
 	metrics.Show(s.metrics)
 	return s, options.LogOrWriteConfig(klog.FromContext(ctx), opts.WriteConfigTo, &cc.ComponentConfig, profiles)
@@ -199,11 +204,14 @@ var started = time.Now()
 // monotonic is a clock that cannot be set.
 func monotonic() int64 { return int64(time.Since(started)) }
 
-// Kick requests a round of the dispatcher and a look at what queues are owed. It never blocks.
+// Kick requests a round of the dispatcher, a look at what queues are owed, and one at whose access is to be known. It never blocks.
 func (s *Scheduler) Kick() {
 	s.kick.Kick()
 	if s.planner != nil {
 		s.planner.Kick()
+	}
+	if s.access != nil {
+		s.access.Kick()
 	}
 }
 
