@@ -11,6 +11,9 @@ func (l *Ledger) checkAccess(pods []*record) (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	members := map[*accessEntry]int{}
 	for _, r := range pods {
+		if r.access == nil && r.Submitter == (access.Subject{}) {
+			continue
+		}
 		var want *accessEntry
 		if r.inRequest != notIn && r.asked != "" && r.Submitter != (access.Subject{}) {
 			want = l.access.byQuestion[access.Question{Subject: r.Submitter, Queue: r.asked}]

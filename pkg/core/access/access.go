@@ -6,7 +6,6 @@ package access
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 )
@@ -62,16 +61,17 @@ type Grant struct {
 	Verb  Verb
 }
 
-// Decide answers whether somebody may do this with a queue. of says what is known of each grant. Where that does not suffice, the answer is Unknown,
-// and next is the grant to ask about. A grant on any level suffices. Those on high levels are asked about first, as they also decide about other
+// Decide answers whether somebody may do this with a queue. of says what is known of each grant. With Yes comes the grant that suffices. Where what is known
+// does not suffice, the answer is Unknown, and with it comes the grant to ask about. A grant on any level suffices. Those on high levels are asked about first, as they also decide about other
 // queues; those of the verb itself before those of the verb that implies it.
-func Decide(verb Verb, p queue.Path, of func(Grant) Answer) (answer Answer, next Grant) {
+func Decide(verb Verb, p queue.Path, of func(Grant) Answer) (Answer, Grant) {
+	var next Grant
 	for _, v := range verbsFor(verb) {
-		for _, level := range levels(p) {
+		for _, level := range append(p.Ancestors(), p) {
 			g := Grant{level, v}
 			switch of(g) {
 			case Yes:
-				return Yes, Grant{}
+				return Yes, g
 			case Unknown:
 				if next == (Grant{}) {
 					next = g
@@ -92,14 +92,4 @@ func verbsFor(v Verb) []Verb {
 		return []Verb{Submit, Administer}
 	}
 	return []Verb{v}
-}
-
-// levels returns the path and all paths above it, root first.
-func levels(p queue.Path) []queue.Path {
-	var all []queue.Path
-	for at := p; at != ""; at = at.Parent() {
-		all = append(all, at)
-	}
-	slices.Reverse(all)
-	return all
 }

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,9 +36,17 @@ var kinds = []struct{ kind, apiVersion string }{
 	{convert.PodGroupKind, convert.InTreePodGroups.GroupVersion().String()},
 	{"PriorityClass", "scheduling.k8s.io/v1"},
 	{kindBudget, policyv1.SchemeGroupVersion.String()},
+	{kindClusterRole, rbacv1.SchemeGroupVersion.String()},
+	{kindClusterRoleBinding, rbacv1.SchemeGroupVersion.String()},
+	{"Role", rbacv1.SchemeGroupVersion.String()},
+	{"RoleBinding", rbacv1.SchemeGroupVersion.String()},
 }
 
-const kindBudget = "PodDisruptionBudget"
+const (
+	kindBudget             = "PodDisruptionBudget"
+	kindClusterRole        = "ClusterRole"
+	kindClusterRoleBinding = "ClusterRoleBinding"
+)
 
 // versionsOf returns the apiVersions of a kind, none for a kind that is unknown.
 func versionsOf(kind string) (versions []string) {
@@ -181,6 +190,18 @@ func (r *reader) decode(h header, raw []byte) error {
 			return err
 		}
 		return r.budget(b)
+	case kindClusterRole:
+		role := &rbacv1.ClusterRole{}
+		if err := utiljson.Unmarshal(raw, role); err != nil {
+			return err
+		}
+		return keep(r, &s.ClusterRoles, kind, role)
+	case kindClusterRoleBinding:
+		b := &rbacv1.ClusterRoleBinding{}
+		if err := utiljson.Unmarshal(raw, b); err != nil {
+			return err
+		}
+		return keep(r, &s.ClusterRoleBindings, kind, b)
 	case convert.KindJob, convert.KindReplicaSet, convert.KindStatefulSet, convert.KindReplicationController:
 		o := &convert.Owner{}
 		if err := utiljson.Unmarshal(raw, o); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -30,6 +31,10 @@ type Set struct {
 	Owners        []*convert.Owner             // of pods, of all kinds
 
 	PodDisruptionBudgets []*policyv1.PodDisruptionBudget
+
+	// Only these roles and bindings count for Queues, which are in no namespace.
+	ClusterRoles        []*rbacv1.ClusterRole
+	ClusterRoleBindings []*rbacv1.ClusterRoleBinding
 
 	stream string   // what errors call the stream
 	others []string // what else the stream held, for errors: kinds without an effect

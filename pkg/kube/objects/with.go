@@ -58,6 +58,10 @@ func (s *Set) onlyQueues() error {
 		kind, other = s.Owners[0].Kind, s.Owners[0]
 	case len(s.PodDisruptionBudgets) > 0:
 		kind, other = kindBudget, s.PodDisruptionBudgets[0]
+	case len(s.ClusterRoles) > 0:
+		kind, other = kindClusterRole, s.ClusterRoles[0]
+	case len(s.ClusterRoleBindings) > 0:
+		kind, other = kindClusterRoleBinding, s.ClusterRoleBindings[0]
 	case len(s.others) > 0:
 		return fmt.Errorf("%s: only Queues are allowed here", s.others[0])
 	default:
