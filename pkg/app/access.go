@@ -15,7 +15,7 @@ const primeWithin = 10 * time.Second
 
 // buildAccess prepares the checks of who may submit, if the configuration asks for them. Reviews have a client of their own, whose rate bounds them. A
 // process that does not lead sends none: a review is a request that creates something.
-func (s *Scheduler) buildAccess() error {
+func (s *Scheduler) buildAccess(recheck time.Duration) error {
 	if !*s.args.CheckAccess {
 		return nil
 	}
@@ -26,7 +26,7 @@ func (s *Scheduler) buildAccess() error {
 		return err
 	}
 	s.feed.Access = true
-	s.access = access.New(s.Ledger, access.Reviews(client), access.Options{Answered: s.Kick})
+	s.access = access.New(s.Ledger, access.Reviews(client), access.Options{Answered: s.Kick, Recheck: recheck})
 	return nil
 }
 

@@ -36,6 +36,8 @@ import (
 // Options are for programs that embed the scheduler: tests and benchmarks.
 type Options struct {
 	Ledger ledger.Options
+	// Recheck is after how long access is checked again; 0 is the default.
+	Recheck time.Duration
 }
 
 // Scheduler is kube-scheduler with Fairway in it, ready to run.
@@ -131,7 +133,7 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 	if err := s.buildPlanner(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.buildAccess(); err != nil {
+	if err := s.buildAccess(o.Recheck); err != nil {
 		return nil, err
 	}
 	s.wrap()
