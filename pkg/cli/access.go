@@ -22,6 +22,9 @@ A grant on a queue counts for all queues below it: "from root.ads" names the que
 cluster the API server answers, whatever authorizers it has. From a file the ClusterRoles and ClusterRoleBindings in
 the file do.
 
+What you may do yourself takes no permission but to list Queues. To ask about others takes create on
+subjectaccessreviews.authorization.k8s.io, as ClusterRole fairway-access-reviewer grants.
+
 Groups are named with --groups. Those that every user has are added: system:authenticated, and those of a service
 account.`
 

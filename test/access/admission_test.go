@@ -148,6 +148,8 @@ func TestAChangeOfQueueIsASubmission(t *testing.T) {
 	wantRefusal("carol moves ada's pod", carol.Patch(ctx, p.DeepCopy(), to("root.ads.etl.day")), "carol", "root.ads.etl.day")
 	must(t, carol.Patch(ctx, p.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"x":"y"}}}`))))
 	must(t, ada.Patch(ctx, p.DeepCopy(), to("root.ads.etl.day")))
+	defer s.Allow(t, s.users["ada"], s.home, rbacv1.PolicyRule{Verbs: []string{"patch"}, APIGroups: []string{""}, Resources: []string{"pods/status"}})()
+	wantRefusal("ada moves her pod through its status", s.users["ada"].Client.Status().Patch(ctx, p.DeepCopy(), to("root.web")), "ada", "root.web")
 
 	d, _ := ways["Deployment"](t, s, "root.ads.adhoc").(*unstructured.Unstructured)
 	must(t, ada.Create(ctx, d))
