@@ -46,8 +46,8 @@ func (q Question) Compare(o Question) int {
 // Answer is what is known of a question or of a grant.
 type Answer uint8
 
+// Until somebody answers, it is Unknown.
 const (
-	// Unknown: nobody has answered yet.
 	Unknown Answer = iota
 	Yes
 	No

@@ -191,17 +191,9 @@ func (r *reader) decode(h header, raw []byte) error {
 		}
 		return r.budget(b)
 	case kindClusterRole:
-		role := &rbacv1.ClusterRole{}
-		if err := utiljson.Unmarshal(raw, role); err != nil {
-			return err
-		}
-		return keep(r, &s.ClusterRoles, kind, role)
+		return take(r, &s.ClusterRoles, kind, &rbacv1.ClusterRole{}, raw)
 	case kindClusterRoleBinding:
-		b := &rbacv1.ClusterRoleBinding{}
-		if err := utiljson.Unmarshal(raw, b); err != nil {
-			return err
-		}
-		return keep(r, &s.ClusterRoleBindings, kind, b)
+		return take(r, &s.ClusterRoleBindings, kind, &rbacv1.ClusterRoleBinding{}, raw)
 	case convert.KindJob, convert.KindReplicaSet, convert.KindStatefulSet, convert.KindReplicationController:
 		o := &convert.Owner{}
 		if err := utiljson.Unmarshal(raw, o); err != nil {
@@ -216,6 +208,14 @@ func (r *reader) decode(h header, raw []byte) error {
 		r.set.others = append(r.set.others, h.Kind)
 	}
 	return nil
+}
+
+// take decodes an object that needs no further look.
+func take[T metav1.Object](r *reader, list *[]T, kind string, o T, raw []byte) error {
+	if err := utiljson.Unmarshal(raw, o); err != nil {
+		return err
+	}
+	return keep(r, list, kind, o)
 }
 
 // podGroup takes in a pod group of either kind. The apiVersion tells which; an item of a list may leave it out.
