@@ -34,6 +34,7 @@ type team struct {
 	*people.World
 	home  string // a namespace in which all may edit
 	users map[string]*people.User
+	ready bool
 }
 
 var shared struct {
@@ -87,6 +88,9 @@ func world(t *testing.T) *team {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.team != nil {
+		if !shared.ready {
+			t.Fatal("the world of all tests did not come up: see the first of them")
+		}
 		return shared.team
 	}
 	ctx := t.Context()
@@ -117,6 +121,7 @@ func world(t *testing.T) *team {
 	for _, q := range queues {
 		must(t, w.Admin.Client.Create(ctx, &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Name: q}}))
 	}
+	s.ready = true
 	return s
 }
 
