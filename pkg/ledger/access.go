@@ -1,8 +1,6 @@
 package ledger
 
 import (
-	"slices"
-
 	"github.com/fairway-scheduler/fairway/pkg/core/access"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
@@ -109,8 +107,8 @@ func (l *Ledger) ForgetAccess(q access.Question) bool {
 	return true
 }
 
-// AccessQuestions returns the questions on which unbound pods depend, in order, with the version of that list. Pods that no queue takes depend on none
-// yet. Where the version is still the given one, it returns no list; no list has version 0.
+// AccessQuestions returns the questions on which unbound pods depend, in no order that means anything, with the version of that list. Pods that no
+// queue takes depend on none yet. Where the version is still the given one, it returns no list; no list has version 0.
 func (l *Ledger) AccessQuestions(since uint64) (open []access.Question, version uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -118,11 +116,10 @@ func (l *Ledger) AccessQuestions(since uint64) (open []access.Question, version 
 	if version = l.access.changes + l.queues.builds; version == since {
 		return nil, version
 	}
-	for _, e := range l.access.byQuestion { // sorted below
+	for _, e := range l.access.byQuestion { // a set: order does not matter
 		if len(e.pods) > 0 && l.requests.byQueue[e.Queue].leaf != nil {
 			open = append(open, e.Question)
 		}
 	}
-	slices.SortFunc(open, access.Question.Compare)
 	return open, version
 }

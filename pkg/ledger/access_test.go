@@ -24,6 +24,7 @@ func (f *fixture) answer(s access.Subject, q queue.Path, a access.Answer) {
 func (f *fixture) wantQuestions(want ...string) {
 	f.t.Helper()
 	open, _ := f.AccessQuestions(0)
+	slices.SortFunc(open, access.Question.Compare)
 	got := make([]string, len(open))
 	for i, q := range open {
 		got[i] = q.User + " " + string(q.Queue)

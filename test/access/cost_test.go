@@ -54,7 +54,7 @@ func TestTheCostOfASubmission(t *testing.T) {
 		none, identity, both := at(unguarded), at(stamped), at(s.home)
 		t.Logf("p%d of a pod create: %s without policies, %s with identity, %s with access too: %.2f and %.2f times", percent, none, identity, both,
 			float64(identity)/float64(none), float64(both)/float64(identity))
-		if percent == 50 && both > identity*13/10 { // about an eighth, measured
+		if percent == 50 && both > identity*13/10 { // about a seventh, measured
 			t.Errorf("access makes a pod create %.2f times as long", float64(both)/float64(identity))
 		}
 	}

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/access"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
@@ -69,6 +70,7 @@ func (w *World) answerAccess() {
 		return
 	}
 	open, _ := w.live.ledger.AccessQuestions(0)
+	slices.SortFunc(open, access.Question.Compare)
 	for _, q := range open {
 		answer, _ := access.Decide(access.Submit, q.Queue, func(g access.Grant) access.Answer {
 			switch {

@@ -82,8 +82,9 @@ type question struct {
 	retry    writing.Retry
 
 	// of the pass under way
-	got access.Answer
-	err error
+	asked bool
+	got   access.Answer
+	err   error
 }
 
 type grantOf struct {
@@ -132,24 +133,38 @@ func (c *Checker) untried() bool {
 func (c *Checker) pass(ctx context.Context) time.Duration {
 	c.follow(c.Clock.Now())
 	due := c.due(c.Clock.Now())
-	workqueue.ParallelizeUntil(ctx, writing.AtOnce, len(due), func(i int) { // one subject at a time, so that no grant is asked about twice
-		for _, q := range due[i] {
-			q.got, q.err = c.ask(ctx, q.Question)
-		}
-	})
+	c.askAll(ctx, due)
 	if ctx.Err() != nil {
 		return idle
 	}
 	now := c.Clock.Now()
 	for _, questions := range due {
 		for _, q := range questions {
-			c.note(ctx, q, now)
+			if q.asked {
+				c.note(ctx, q, now)
+			}
 		}
 	}
 	if len(due) > 0 && c.Answered != nil {
 		c.Answered()
 	}
 	return c.next(now)
+}
+
+// askAll asks the questions of each subject one after the other, so that no grant is asked about twice. It takes a bounded time, whatever does not
+// answer: then, and for a subject whose review has failed, the rest stays due.
+func (c *Checker) askAll(ctx context.Context, due [][]*question) {
+	ctx, cancel := context.WithTimeout(ctx, writing.Timeout)
+	defer cancel()
+	workqueue.ParallelizeUntil(context.WithoutCancel(ctx), writing.AtOnce, len(due), func(i int) {
+		failed := false
+		for _, q := range due[i] {
+			if q.asked = !failed && ctx.Err() == nil; q.asked {
+				q.got, q.err = c.ask(ctx, q.Question)
+				failed = q.err != nil
+			}
+		}
+	})
 }
 
 // follow learns on which questions pods depend now. A new one overtakes those that were answered before.
@@ -219,9 +234,7 @@ func (c *Checker) ask(ctx context.Context, q access.Question) (access.Answer, er
 		if answer != access.Unknown {
 			return answer, nil
 		}
-		ctx, cancel := context.WithTimeout(ctx, writing.Timeout)
 		allowed, err := c.review(ctx, q.Subject, next)
-		cancel()
 		if err != nil {
 			return access.Unknown, err
 		}

@@ -258,3 +258,27 @@ func TestPrime(t *testing.T) {
 	w.clock.Step(time.Hour)
 	w.Prime(ctx) // returns
 }
+
+// A user about whom nobody answers costs one review in a pass, and the others of the pass are answered.
+func TestAFailureEndsTheTurnOfItsSubject(t *testing.T) {
+	w := newWorld(t, Options{})
+	review := w.review
+	w.review = func(ctx context.Context, s access.Subject, g access.Grant) (bool, error) {
+		yes, err := review(ctx, s, g)
+		if s.User == "broken" {
+			err = errors.New("no answer")
+		}
+		return yes, err
+	}
+	w.yes["ada submit root"] = true
+	for i := range 5 {
+		w.declare(queue.Path(fmt.Sprintf("root.q%d", i)))
+		w.pod(fmt.Sprint("b", i), "broken", fmt.Sprintf("root.q%d", i))
+	}
+	w.pod("p", "ada", "root.q0")
+	w.pass(t.Context())
+	w.wantAsked(w.asked, "broken submit root", "ada submit root")
+	w.want("p", "")
+	w.want("b0", reason.SubmitUnchecked)
+	w.want("b4", reason.SubmitUnchecked)
+}
