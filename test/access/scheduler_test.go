@@ -27,13 +27,9 @@ func (s *team) schedule(t *testing.T) {
 	account := s.Account(t, "fairway-system", "fairway-scheduler")
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	must(t, os.WriteFile(kubeconfig, kubeconfigOf(account.Config), 0o600))
-	text, err := os.ReadFile(filepath.Join(manifests, "scheduler", "configuration.yaml"))
-	must(t, err)
-	var installed struct{ Data map[string]string }
-	must(t, yaml.Unmarshal(text, &installed))
-	config := installed.Data["config.yaml"]
+	config := s.configuration(t)
 	for from, to := range map[string]string{
-		"checkAccess: false": "checkAccess: true", "leaderElect: true": "leaderElect: false", "clientConnection:": "clientConnection:\n  kubeconfig: " + kubeconfig,
+		"leaderElect: true": "leaderElect: false", "clientConnection:": "clientConnection:\n  kubeconfig: " + kubeconfig,
 	} {
 		if !strings.Contains(config, from) {
 			t.Fatalf("the configuration does not say %q", from)
@@ -59,6 +55,31 @@ func (s *team) schedule(t *testing.T) {
 		run(ctx, scheduler)
 	}()
 	t.Cleanup(func() { cancel(); <-done })
+}
+
+// configuration is that of the scheduler in a kustomization that installs everything.
+func (s *team) configuration(t *testing.T) string {
+	t.Helper()
+	folder, err := os.MkdirTemp(".", "install-") // it may name others by relative paths only
+	must(t, err)
+	defer os.RemoveAll(folder)
+	up := filepath.Join("..", manifests)
+	must(t, os.WriteFile(filepath.Join(folder, "kustomization.yaml"),
+		fmt.Appendf(nil, "resources: [%[1]s, %[1]s/identity, %[1]s/access]\ncomponents: [%[1]s/access/check]\n", up), 0o600))
+	all, err := s.Kubectl(t.Context(), "kustomize", folder)
+	must(t, err)
+	for text := range strings.SplitSeq(all, "\n---\n") {
+		var object struct {
+			Kind string
+			Data map[string]string
+		}
+		must(t, yaml.Unmarshal([]byte(text), &object))
+		if config := object.Data["config.yaml"]; object.Kind == "ConfigMap" && strings.Contains(config, "checkAccess: true") {
+			return config
+		}
+	}
+	t.Fatal("no configuration says checkAccess: true")
+	return ""
 }
 
 // run is what the command does, without servers and leader election.
