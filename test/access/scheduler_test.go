@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -163,6 +164,22 @@ func TestTheSchedulerJudgesAsAdmissionDoes(t *testing.T) {
 		}
 	}
 	t.Logf("%d cases", len(pods))
+
+	p, text := pods["dan root.web"], refusal("dan", "root.web")
+	people.Until(t, "an event says so", func() error {
+		events := &eventsv1.EventList{}
+		err := s.Admin.Client.List(t.Context(), events, client.InNamespace(p.Namespace))
+		for i := range events.Items {
+			if e := &events.Items[i]; e.Regarding.UID == p.UID && e.Reason == "SubmitForbidden" && e.Note == text {
+				return nil
+			}
+		}
+		return fmt.Errorf("none of %d does (%w)", len(events.Items), err)
+	})
+	out, failed := command(t, s.Cluster.Kubeconfig(), "why", p.Name, "-n", p.Namespace)
+	if said := strings.Join(strings.Fields(out), " "); !strings.Contains(said, "is blocked (SubmitForbidden)") || !strings.Contains(said, text) || failed != "" {
+		t.Errorf("why says %q %s", out, failed)
+	}
 }
 
 // What changes while pods wait takes effect without a restart. What runs goes on.
