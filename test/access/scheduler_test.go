@@ -63,7 +63,7 @@ func (s *team) configuration(t *testing.T) string {
 	t.Helper()
 	folder, err := os.MkdirTemp(".", "install-") // it may name others by relative paths only
 	must(t, err)
-	defer os.RemoveAll(folder)
+	defer func() { must(t, os.RemoveAll(folder)) }()
 	up := filepath.Join("..", manifests)
 	must(t, os.WriteFile(filepath.Join(folder, "kustomization.yaml"),
 		fmt.Appendf(nil, "resources: [%[1]s, %[1]s/identity, %[1]s/access]\ncomponents: [%[1]s/access/check]\n", up), 0o600))
