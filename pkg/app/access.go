@@ -6,6 +6,7 @@ import (
 
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 
+	coreaccess "github.com/fairway-scheduler/fairway/pkg/core/access"
 	"github.com/fairway-scheduler/fairway/pkg/kube/access"
 )
 
@@ -26,7 +27,13 @@ func (s *Scheduler) buildAccess(recheck time.Duration) error {
 		return err
 	}
 	s.feed.Access = true
-	s.access = access.New(s.Ledger, access.Reviews(client), access.Options{Answered: s.Kick, Recheck: recheck})
+	review := access.Reviews(client)
+	counted := func(ctx context.Context, who coreaccess.Subject, what coreaccess.Grant) (bool, error) {
+		allowed, err := review(ctx, who, what)
+		s.metrics.Reviewed(allowed, err)
+		return allowed, err
+	}
+	s.access = access.New(s.Ledger, counted, access.Options{Answered: s.Kick, Recheck: recheck})
 	return nil
 }
 
