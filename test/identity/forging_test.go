@@ -100,7 +100,7 @@ func (s *stage) unchanged() {
 
 const (
 	stampStays  = "stay as they are"
-	placedStays = "fairway.dev/placed-queue of a pod is written by the scheduler only"
+	placedStays = "annotations fairway.dev/placed-... of a pod are written by the scheduler only"
 	fixedLabels = "stay as they are once the pod has a node"
 	nominated   = "status.nominatedNodeName of a pod is written by its scheduler only"
 	announced   = "a preemption is announced by the scheduler only"
@@ -128,6 +128,9 @@ func TestMarksOfPodsCannotBeChanged(t *testing.T) {
 		{"waiting", annotation("fairway.dev/placed-queue", `"root.ads"`), placedStays},
 		{"running", annotation("fairway.dev/placed-queue", `"root.evil"`), placedStays},
 		{"running", annotation("fairway.dev/placed-queue", "null"), placedStays},
+		{"running", annotation("fairway.dev/placed-application", `"app/other"`), placedStays},
+		{"running", annotation("fairway.dev/placed-role", `"executor"`), placedStays},
+		{"running", annotation("fairway.dev/placed-user", `"eve"`), placedStays},
 		{"waiting", annotation("fairway.dev/placed-later", `"x"`), placedStays},
 		{"running", label("fairway.dev/application", `"other"`), fixedLabels},
 		{"running", label("fairway.dev/role", `"executor"`), fixedLabels},

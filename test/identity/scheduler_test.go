@@ -126,6 +126,11 @@ func placed(t *testing.T, w *people.World, namespace, queue string, n int, want 
 		}
 		if pod.Spec.NodeName != "" && pod.Annotations[v1alpha1.KeyPlacedQueue] == queue {
 			n--
+			application := "deployment.apps/" + strings.ReplaceAll(queue, ".", "-")
+			a := pod.Annotations
+			if a[v1alpha1.KeyPlacedUser] != want.user || a[v1alpha1.KeyPlacedApplication] != application || a[v1alpha1.KeyPlacedRole] != v1alpha1.RoleNone {
+				t.Errorf("pod %s was bound as %v", pod.Name, a)
+			}
 		}
 	}
 	if n > 0 {

@@ -14,6 +14,13 @@ const (
 	// KeyPlacedQueue is the annotation with the queue a pod *is* in. The scheduler writes it once; from then on the request is ignored.
 	KeyPlacedQueue = "fairway.dev/placed-queue"
 
+	// KeyPlacedApplication, KeyPlacedRole and KeyPlacedUser are annotations with the application, role and user that a pod counts for.
+	// The scheduler writes them together with the queue; from then on the pod's labels and KeyUser are ignored. An application is named
+	// within its namespace, as "<kind>/<name>". A pod without a role has the role RoleNone.
+	KeyPlacedApplication = "fairway.dev/placed-application"
+	KeyPlacedRole        = "fairway.dev/placed-role"
+	KeyPlacedUser        = "fairway.dev/placed-user"
+
 	// KeyApplication is the label that gathers pods into one application, within their namespace. Without it Fairway recognises what
 	// Spark, Ray, Flink, Kubeflow, JobSet, batch jobs, pod groups and YuniKorn write, and falls back to the pod's controlling owner.
 	KeyApplication = "fairway.dev/application"
@@ -32,13 +39,16 @@ const (
 	KeyGroups = "fairway.dev/groups"
 )
 
-// Values of KeyRole.
+// Values of KeyRole and KeyPlacedRole.
 const (
 	// RoleDriver marks the pod that starts its application and asks for the others (YARN's application master).
 	RoleDriver = "driver"
 
 	// RoleExecutor marks a pod that does the application's work.
 	RoleExecutor = "executor"
+
+	// RoleNone is a value of KeyPlacedRole only.
+	RoleNone = "none"
 )
 
 // PodConditionQueued is True on a pod that one of Fairway's rules holds back; reason and message say which and what would lift it. It is a
