@@ -96,6 +96,26 @@ func TestWhatAdmissionLeavesToOthers(t *testing.T) {
 	}
 }
 
+// The policy passes over new pods of Deployments and Jobs by labels. Nobody else's pass by them, and no templates.
+func TestLabelsOfControllersLetNothingElsePass(t *testing.T) {
+	s := closed(t)
+	dan := s.users["dan"]
+	for _, key := range []string{"pod-template-hash", "batch.kubernetes.io/controller-uid"} {
+		p := s.pod("root.web")
+		p.Labels[key] = "x"
+		if err := dan.Client.Create(t.Context(), p); err == nil || !strings.Contains(err.Error(), "are for pods that Deployments and Jobs make") {
+			t.Errorf("a pod with %s: %v", key, err)
+		}
+		for _, kind := range []string{"ReplicaSet", "Job"} {
+			o := ways[kind](t, s, "root.web")
+			o.SetLabels(map[string]string{key: "x"})
+			if err := dan.Client.Create(t.Context(), o); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), refusal("dan", "root.web")) {
+				t.Errorf("a %s with %s: %v", kind, key, err)
+			}
+		}
+	}
+}
+
 // The most that one check can cost is a denial at twelve levels. It must be an answer, and not the end of a budget.
 func TestADenialAtFullDepthIsAnAnswer(t *testing.T) {
 	s := closed(t)

@@ -46,7 +46,7 @@ func policy(t *testing.T, file, name string) *admissionregistrationv1.Validating
 
 // expressions is a policy that is compiled as an API server does.
 type expressions struct {
-	validations, messages cel.ConditionEvaluator
+	conditions, validations, messages cel.ConditionEvaluator
 }
 
 func compile(t *testing.T, p *admissionregistrationv1.ValidatingAdmissionPolicy) expressions {
@@ -59,23 +59,33 @@ func compile(t *testing.T, p *admissionregistrationv1.ValidatingAdmissionPolicy)
 			t.Fatalf("%s: %v", v.Name, r.Error)
 		}
 	}
-	var validations, messages []cel.ExpressionAccessor
+	var conditions, validations, messages []cel.ExpressionAccessor
+	for _, c := range p.Spec.MatchConditions {
+		conditions = append(conditions, &validating.ValidationCondition{Expression: c.Expression})
+	}
 	for _, v := range p.Spec.Validations {
 		validations = append(validations, &validating.ValidationCondition{Expression: v.Expression})
 		messages = append(messages, &validating.MessageExpressionCondition{MessageExpression: v.MessageExpression})
 	}
 	return expressions{
+		cel.NewConditionCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())).
+			CompileCondition(conditions, options, environment.StoredExpressions), // which see no variables
 		compiler.CompileCondition(validations, options, environment.StoredExpressions),
 		compiler.CompileCondition(messages, cel.OptionalVariableDeclarations{}, environment.StoredExpressions),
 	}
 }
 
-// judge evaluates the policy for a pod that ada creates, who was granted nothing. asked are the grants that it asked about, message is what a refusal says.
-func (e expressions) judge(t require, pod *corev1.Pod) (allowed bool, asked []access.Grant, message string) {
+// judge evaluates the policy for a pod that ada creates, who was granted nothing, or changes if it was former before. asked are the grants that it
+// asked about, message is what a refusal says.
+func (e expressions) judge(t require, pod, former *corev1.Pod) (allowed bool, asked []access.Grant, message string) {
 	ada := &user.DefaultInfo{Name: "ada", Groups: []string{"system:authenticated"}}
 	kind, resource := schema.GroupVersionKind{Version: "v1", Kind: "Pod"}, schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 	attributes := admission.NewAttributesRecord(pod, nil, kind, "ns", pod.Name, resource, "", admission.Create, nil, false, ada)
 	versioned := &admission.VersionedAttributes{Attributes: attributes, VersionedObject: pod, VersionedKind: kind}
+	if former != nil {
+		attributes = admission.NewAttributesRecord(pod, former, kind, "ns", pod.Name, resource, "", admission.Update, nil, false, ada)
+		versioned = &admission.VersionedAttributes{Attributes: attributes, VersionedObject: pod, VersionedOldObject: former, VersionedKind: kind}
+	}
 	request := cel.CreateAdmissionRequest(attributes, metav1.GroupVersionResource(resource), metav1.GroupVersionKind(kind))
 	nobody := authorizer.AuthorizerFunc(func(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
 		if a.GetAPIGroup() != "scheduling.fairway.dev" || a.GetResource() != "queues" || a.GetUser().GetName() != "ada" {
@@ -90,6 +100,10 @@ func (e expressions) judge(t require, pod *corev1.Pod) (allowed bool, asked []ac
 			t.Fatalf("%v: %+v %v", pod, results, err)
 		}
 		return results[0].EvalResult.Value(), left
+	}
+	matches, _ := evaluate(e.conditions, cel.OptionalVariableBindings{Authorizer: nobody}, celconfig.RuntimeCELCostBudgetMatchConditions)
+	if matches == false {
+		return true, asked, ""
 	}
 	verdict, left := evaluate(e.validations, cel.OptionalVariableBindings{Authorizer: nobody}, celconfig.RuntimeCELCostBudget)
 	said, _ := evaluate(e.messages, cel.OptionalVariableBindings{}, left)
@@ -115,13 +129,13 @@ func TestThePolicyReadsPodsAsTheSchedulerDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{
 			Name: "p", Labels: named.Draw(t, "labels"), Annotations: named.Draw(t, "annotations"),
-		}}
+		}, Spec: corev1.PodSpec{SchedulerName: "fairway"}}
 		pod.Annotations["fairway.dev/user"] = "ada"
-		allowed, asked, message := e.judge(t, pod)
+		allowed, asked, message := e.judge(t, pod, nil)
 		wanted := convert.QueueRequest(pod)
 		path, err := queue.ParseRequest(wanted)
 		if wanted == "" || err != nil {
-			if !allowed || len(asked) > 0 {
+			if !allowed || len(asked) > 2 { // perhaps about root, which is asked about before the queue is read
 				t.Fatalf("%q is the scheduler's to judge, and the policy says %v after %v", wanted, allowed, asked)
 			}
 			return
@@ -143,14 +157,58 @@ func TestThePolicyReadsPodsAsTheSchedulerDoes(t *testing.T) {
 	}
 }
 
-// The policies go through the levels of a path in the same way.
+// Of what somebody writes, only what is new in their name or names another queue is judged. Everything else costs one look, without a question.
+func TestWhatAPolicyOfSubmissionsPassesOver(t *testing.T) {
+	e := compile(t, policy(t, "submissions.yaml", "fairway-submissions"))
+	pod := func(change ...func(*corev1.Pod)) *corev1.Pod {
+		p := &corev1.Pod{TypeMeta: metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{
+			Name: "p", Labels: map[string]string{"fairway.dev/queue": "root.a"}, Annotations: map[string]string{"fairway.dev/user": "ada"},
+		}, Spec: corev1.PodSpec{SchedulerName: "fairway"}}
+		for _, c := range change {
+			c(p)
+		}
+		return p
+	}
+	label := func(key, value string) func(*corev1.Pod) { return func(p *corev1.Pod) { p.Labels[key] = value } }
+	annotate := func(key, value string) func(*corev1.Pod) { return func(p *corev1.Pod) { p.Annotations[key] = value } }
+	of := func(user string) func(*corev1.Pod) { return annotate("fairway.dev/user", user) }
+	bare := func(p *corev1.Pod) { p.Labels, p.Annotations = nil, map[string]string{"fairway.dev/user": "ada"} }
+	for name, tc := range map[string]struct {
+		pod, former *corev1.Pod
+		judged      bool
+	}{
+		"a new pod":                              {pod(), nil, true},
+		"of another scheduler":                   {pod(func(p *corev1.Pod) { p.Spec.SchedulerName = "default-scheduler" }), nil, false},
+		"of a template of somebody else":         {pod(of("bob")), nil, false},
+		"of a template without a stamp":          {pod(of("")), nil, false},
+		"without a queue":                        {pod(bare), nil, false},
+		"its status changes":                     {pod(func(p *corev1.Pod) { p.Status.Phase = "Running" }), pod(), false},
+		"another label changes":                  {pod(label("other", "x")), pod(), false},
+		"its queue changes":                      {pod(label("fairway.dev/queue", "root.b")), pod(), true},
+		"the queue of somebody else's":           {pod(of("bob"), label("fairway.dev/queue", "root.b")), pod(of("bob")), true},
+		"its queue goes":                         {pod(bare), pod(), false},
+		"it gets a queue":                        {pod(), pod(bare), true},
+		"an annotation names another queue":      {pod(annotate("yunikorn.apache.org/queue", "root.b")), pod(), true},
+		"what makes a label the name of a queue": {pod(label("applicationId", "x")), pod(), true},
+		"it gets the name of who changes it":     {pod(), pod(of("")), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			allowed, asked, _ := e.judge(t, tc.pod, tc.former)
+			if allowed == tc.judged || (len(asked) > 0) != tc.judged {
+				t.Errorf("allowed %v, asks %v", allowed, asked)
+			}
+		})
+	}
+}
+
+// The policies go through the levels of a path in the same way. Submissions ask about root in a condition.
 func TestAllPoliciesHaveTheSameLevels(t *testing.T) {
 	levels := func(file, name string) (found []string) {
 		for _, v := range policy(t, file, name).Spec.Variables {
 			if v.Name == "queues" || v.Name == "names" || strings.HasPrefix(v.Name, "queue") && v.Name != "queue" {
 				found = append(found, v.Name+": "+v.Expression)
 			}
-			if strings.HasPrefix(v.Name, "at") {
+			if strings.HasPrefix(v.Name, "at") && v.Name != "at1" {
 				found = append(found, v.Name)
 			}
 		}
