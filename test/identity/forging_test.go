@@ -133,6 +133,8 @@ func TestMarksOfPodsCannotBeChanged(t *testing.T) {
 		{"running", annotation("fairway.dev/placed-user", `"eve"`), placedStays},
 		{"waiting", annotation("fairway.dev/placed-later", `"x"`), placedStays},
 		{"running", label("fairway.dev/application", `"other"`), fixedLabels},
+		{"running", label("fairway.dev/queue", `"root.evil"`), fixedLabels},
+		{"running", annotation("fairway.dev/queue", `"root.evil"`), fixedLabels},
 		{"running", label("fairway.dev/role", `"executor"`), fixedLabels},
 		{"running", label("fairway.dev/role", "null"), fixedLabels},
 		{"running", label("fairway.dev/application-size", `"1"`), fixedLabels},
