@@ -108,6 +108,7 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 	s.turnstile = turnstile.New(s.feed, s.holds)
 	s.feed.Classes.Relabel = func() { go s.turnstile.Reobserve(func(*v1.Pod) bool { return true }) }
 	s.feed.Resized = s.turnstile.ReobserveOwned
+	s.feed.Created = func(by types.UID) { go s.turnstile.ReobserveOwned(by) }
 	s.feed.WantOwners = func() {
 		if err := s.owners.start(ctx, s.Config.Client, s.Config.InformerFactory, s.feed.Owners()); err != nil {
 			klog.FromContext(ctx).Error(err, "Watching owners of pods")

@@ -1,9 +1,12 @@
 package convert
 
 import (
+	"cmp"
 	"unique"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"k8s.io/apiserver/pkg/authentication/user"
 
@@ -26,11 +29,34 @@ func User(pod *corev1.Pod) string {
 	if user := pod.Annotations[v1alpha1.KeyUser]; user != "" {
 		return user
 	}
-	account := pod.Spec.ServiceAccountName
-	if account == "" {
-		account = defaultServiceAccount
+	return runsAs(pod)
+}
+
+// runsAs returns the service account of a pod, under the name by which the API server knows it.
+func runsAs(pod *corev1.Pod) string {
+	return serviceaccount.MakeUsername(pod.Namespace, cmp.Or(pod.Spec.ServiceAccountName, defaultServiceAccount))
+}
+
+// Creator is what a pod says of those that it creates: they are sent by its account, and count for its user.
+type Creator struct{ Account, User string }
+
+// CreatorOf returns what a pod says of those that it creates.
+func CreatorOf(pod *corev1.Pod) Creator { return Creator{runsAs(pod), User(pod)} }
+
+// UserBehind returns the user a pod counts for, where known returns what is known of a pod that creates others; false for any other. Without
+// it that is User. The API server has seen that the creator sent the pod and controls it (annotation fairway.dev/creator-pod); the owner
+// reference and the account that it has written as the user must still agree with that.
+func UserBehind(pod *corev1.Pod, known func(types.UID) (Creator, bool)) string {
+	user := User(pod)
+	uid := types.UID(pod.Annotations[v1alpha1.KeyCreatorPod])
+	owner := metav1.GetControllerOfNoCopy(pod)
+	if uid == "" || placedFor(pod) != "" || owner == nil || owner.UID != uid || owner.Kind != "Pod" || owner.APIVersion != "v1" {
+		return user
 	}
-	return serviceaccount.MakeUsername(pod.Namespace, account)
+	if c, ok := known(uid); ok && c.Account == user {
+		return c.User
+	}
+	return user
 }
 
 // Submitter returns the user whose right to submit counts for a pod (see User), with the groups. A pod with a user and no list of groups was

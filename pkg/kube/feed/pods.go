@@ -33,12 +33,16 @@ type Feed struct {
 	WantOwners func()
 	// Resized, if set, is called when an owner says something new about its pods: they must be observed again.
 	Resized func(owner types.UID)
+	// Created, if set, is called when a pod says something new about those that it controls: they must be observed again, later, by another
+	// goroutine.
+	Created func(by types.UID)
 
 	picture     bool     // nobody is asked about access: what pods show counts
 	generations sync.Map // of Queues, by name
 	nodeFacts   sync.Map // by name of the node
 	elsewhere   elsewhere
 	owners      owners
+	creators    creators
 }
 
 // ObservePod implements turnstile.Observer.
@@ -56,12 +60,14 @@ func (f *Feed) ObservePod(pod *v1.Pod) (ours bool) {
 		Created: pod.CreationTimestamp.UnixNano(),
 		Node:    pod.Spec.NodeName,
 	}
+	changed := false
 	if ours {
-		f.describe(pod, &p)
+		changed = f.describe(pod, &p)
 	} else if p.Node == "" {
 		return false
 	}
 	f.Ledger.ObservePod(p, f.Now())
+	f.creates(changed, pod.UID)
 	return ours
 }
 
@@ -69,12 +75,14 @@ func ended(pod *v1.Pod) bool {
 	return pod.Status.Phase == v1.PodSucceeded || pod.Status.Phase == v1.PodFailed
 }
 
-func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) {
+// describe fills in what counts of a pod of ours. changed: those that it creates must be observed again.
+func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) (changed bool) {
 	p.Queue = convert.QueueRequest(pod)
 	p.Placed = pod.Annotations[v1alpha1.KeyPlacedQueue]
 	p.Application, p.Role = convert.ApplicationOf(pod)
+	changed = f.creators.see(pod, p.Role)
 	p.Single = convert.Single(pod, p.Application, p.Role, f.onePod)
-	p.User = convert.User(pod)
+	p.User = convert.UserBehind(pod, f.creators.get)
 	p.PodGroup = convert.GangOf(pod)
 	if pod.Spec.Priority != nil {
 		p.Priority = *pod.Spec.Priority
@@ -101,6 +109,7 @@ func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) {
 	} else {
 		p.Nominated = pod.Status.NominatedNodeName
 	}
+	return changed
 }
 
 // bound returns when the pod got its node. The API server writes the condition with the node. A pod that was created
@@ -140,7 +149,10 @@ func unschedulable(pod *v1.Pod) string {
 }
 
 // ForgetPod implements turnstile.Observer.
-func (f *Feed) ForgetPod(pod *v1.Pod) { f.Ledger.ForgetPod(ledger.UID(pod.UID), f.Now()) }
+func (f *Feed) ForgetPod(pod *v1.Pod) {
+	f.Ledger.ForgetPod(ledger.UID(pod.UID), f.Now())
+	f.creates(f.creators.forget(pod.UID), pod.UID)
+}
 
 // Changed implements turnstile.Observer.
 func (f *Feed) Changed() { f.Kick() }

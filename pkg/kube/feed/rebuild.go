@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/access"
+	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 	"github.com/fairway-scheduler/fairway/pkg/kube/objects"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
@@ -45,6 +46,10 @@ func Rebuild(s *objects.Set, schedulers []string, now time.Time, o ledger.Option
 	for _, p := range s.Pods {
 		if !ended(p) {
 			f.Classes.see(p)
+			if f.Ours(p.Spec.SchedulerName) {
+				_, role := convert.ApplicationOf(p)
+				f.creators.see(p, role)
+			}
 		}
 		if q, says := forbidden(p); says {
 			f.Ledger.ObserveAccess(q, access.No, now.UnixNano())

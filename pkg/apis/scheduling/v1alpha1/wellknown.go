@@ -37,6 +37,9 @@ const (
 
 	// KeyGroups is the annotation with the groups of that user, joined by commas. In each group, % is written %25 and a comma %2C.
 	KeyGroups = "fairway.dev/groups"
+
+	// KeyCreatorPod is the annotation with the UID of the pod that created this pod and controls it, as a driver of Spark does its executors.
+	KeyCreatorPod = "fairway.dev/creator-pod"
 )
 
 // Values of KeyRole and KeyPlacedRole.
