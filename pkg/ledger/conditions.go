@@ -171,7 +171,7 @@ func (l *Ledger) toShow(r *record) reason.Reason {
 // shownAtOnce: the user must act on it, or it is a limit on applications. A pod that waits for its turn or for a back-off needs no condition.
 func shownAtOnce(why reason.Reason) bool {
 	switch why.Code {
-	case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.QueueDeleted,
+	case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.PlacementRejected, reason.QueueDeleted,
 		reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.PodGroupNotFound:
 		return true
 	}

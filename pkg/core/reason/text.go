@@ -30,6 +30,8 @@ func (r Reason) podText() string {
 		return r.queueNotLeafText()
 	case QueueNotReady:
 		return r.queueNotReadyText()
+	case PlacementRejected:
+		return r.placementText()
 	case QueueDeleted:
 		return "queue " + r.Queue + " is deleted and takes no more pods; name another one in fairway.dev/queue"
 	case MaxResources:
@@ -66,6 +68,13 @@ func (r Reason) podText() string {
 		return "waits for its turn in queue " + r.Queue
 	}
 	return string(r.Code)
+}
+
+func (r Reason) placementText() string {
+	if above := As[Parent](r).Path; above != "" {
+		return "queue " + r.Queue + " cannot be created, because " + above + " above it is a leaf; create it, or name another one in fairway.dev/queue"
+	}
+	return "the placement policy rejects the pod" + after(": ", As[Invalid](r).Why)
 }
 
 func (r Reason) driverText() string {

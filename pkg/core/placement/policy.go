@@ -1,0 +1,132 @@
+// Package placement says in which queue a pod goes, by rules over its user, its groups and the queue it asks for.
+//
+// Input is a policy as it is written, a submission, and the declared queues. Output is a policy that may be put
+// in force or the problems of what was written; and for a submission a queue, which queues must be created for
+// it, or the reason why it is rejected, with what each rule answered.
+//
+// The package must not know pods, Kubernetes objects or the ledger. It keeps no state: the same input always
+// gives the same answer. It creates no queue and checks no access.
+package placement
+
+import "github.com/fairway-scheduler/fairway/pkg/core/queue"
+
+// Kind is the name of a rule.
+type Kind uint8
+
+// The rules, in the order in which documents list them.
+const (
+	// Specified gives the queue that the pod asks for.
+	Specified Kind = iota
+	// User gives the queue of the user.
+	User
+	// PrimaryGroup gives the queue of the user's first group.
+	PrimaryGroup
+	// SecondaryGroupExistingQueue gives the queue of the first other group that has one.
+	SecondaryGroupExistingQueue
+	// NestedUserQueue gives the queue of the user below the queue that another rule gives.
+	NestedUserQueue
+	// Mapping gives the queue of the first mapping that fits the user or a group.
+	Mapping
+	// Default gives one queue to all.
+	Default
+	// Reject gives none to anyone.
+	Reject
+)
+
+var kindNames = [...]string{
+	Specified:                   "Specified",
+	User:                        "User",
+	PrimaryGroup:                "PrimaryGroup",
+	SecondaryGroupExistingQueue: "SecondaryGroupExistingQueue",
+	NestedUserQueue:             "NestedUserQueue",
+	Mapping:                     "Mapping",
+	Default:                     "Default",
+	Reject:                      "Reject",
+}
+
+// String returns the name as a PlacementPolicy spells it.
+func (k Kind) String() string { return kindNames[k] }
+
+// Missing is what a rule does about a queue that nobody has declared.
+type Missing uint8
+
+const (
+	// TryNext leaves the pod to the next rule (`create: false`). A queue that placement created for an earlier
+	// pod counts as missing, too: it may be gone in a minute.
+	TryNext Missing = iota
+	// Create gives the queue all the same; it is created.
+	Create
+	// Refuse rejects the pod until somebody creates the queue. Only the rules without a policy do that, so that
+	// a mistake in the name of a queue sends no pod to another one.
+	Refuse
+)
+
+// Rule is one rule of a policy.
+type Rule struct {
+	Kind    Kind
+	Missing Missing
+	// Queue is what Default gives.
+	Queue queue.Path
+	// Parent is where User, PrimaryGroup and SecondaryGroupExistingQueue have their queues; root if none is stated.
+	Parent queue.Path
+	// Nested is the rule that gives the parent for NestedUserQueue.
+	Nested *Rule
+	// Mappings and Override are those of Mapping.
+	Mappings []QueueMapping
+	Override bool
+}
+
+// terminal reports whether no pod gets past the rule, apart from a parent that turns out to be a leaf. YARN
+// defines it in the same way.
+func (r Rule) terminal() bool {
+	switch r.Kind {
+	case Reject:
+		return true
+	case User, PrimaryGroup, Default:
+		return r.Missing == Create
+	case NestedUserQueue:
+		return r.Missing == Create && r.Nested.terminal()
+	}
+	return false
+}
+
+// Policy is a list of rules that may be in force: see Parse.
+type Policy struct {
+	Rules []Rule
+}
+
+// Submission is what the rules know of a pod.
+type Submission struct {
+	User string
+	// Groups are those of the user. The first that is not one of the system's own is the primary group.
+	Groups []string
+	// Queue is what the pod asks for, as written; "" and "default" ask for none.
+	Queue string
+}
+
+// asks reports whether the submission asks for a queue.
+func (s Submission) asks() bool { return s.Queue != "" && s.Queue != "default" }
+
+// Queue is what the rules need to know of a declared queue.
+type Queue struct {
+	// Child is one of its children; "" if it is a leaf.
+	Child queue.Path
+	// Created: placement created it, and will remove it. For is the user or group that it was created for; ""
+	// if it bears nobody's name.
+	Created bool
+	For     string
+}
+
+// Queues are the declared queues.
+type Queues interface {
+	Find(queue.Path) (Queue, bool)
+}
+
+// Declared are declared queues by path.
+type Declared map[queue.Path]Queue
+
+// Find returns a queue, and whether it is declared.
+func (d Declared) Find(p queue.Path) (Queue, bool) {
+	q, ok := d[p]
+	return q, ok
+}
