@@ -111,7 +111,7 @@ func newRoot(e Environment) *cobra.Command {
 	c.SetVersionTemplate(program + " {{.Version}}\n")
 	c.SetUsageTemplate(usageTemplate(c.UsageTemplate()))
 	o.cluster.AddFlags(c.PersistentFlags())
-	c.AddCommand(newTree(o), newWhy(o), newOrder(o), newApps(o), newUsers(o), newPreemption(o))
+	c.AddCommand(newTree(o), newWhy(o), newOrder(o), newApps(o), newUsers(o), newPreemption(o), newPlace(o))
 	return c
 }
 

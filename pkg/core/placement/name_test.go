@@ -129,7 +129,7 @@ func TestUsualNamesCanBeReadBack(t *testing.T) {
 // them, and each keeps its own.
 func TestNamesThatAreAlikeGetQueuesOfTheirOwn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		declared, has := Declared{}, map[string]queue.Path{}
+		declared, has := Tree{}, map[string]queue.Path{}
 		for i, name := range rapid.SliceOfN(names(), 1, 20).Draw(t, "names") {
 			own := view{declared}.below("root.users", name)
 			name = strings.TrimSpace(name)
@@ -141,7 +141,8 @@ func TestNamesThatAreAlikeGetQueuesOfTheirOwn(t *testing.T) {
 					t.Fatalf("arrival %d: %q and %q share %s", i, name, other, path)
 				}
 			}
-			has[name], declared[own.path] = own.path, Queue{Created: true, For: own.name}
+			has[name] = own.path
+			declared.Declare(own.path, Queue{Created: true, For: own.name})
 		}
 	})
 }
@@ -149,17 +150,17 @@ func TestNamesThatAreAlikeGetQueuesOfTheirOwn(t *testing.T) {
 func TestWhoSharesAQueue(t *testing.T) {
 	hashed := queue.Path("root.users." + HashedLabel("a-b"))
 	for about, tc := range map[string]struct {
-		declared Declared
-		want     queue.Path
+		queues string
+		want   queue.Path
 	}{
-		"no queue yet":                       {Declared{}, "root.users.a-b"},
-		"one that somebody declared":         {Declared{"root.users.a-b": {}}, "root.users.a-b"},
-		"its own":                            {Declared{"root.users.a-b": {Created: true, For: "a-b"}}, "root.users.a-b"},
-		"created because somebody asked":     {Declared{"root.users.a-b": {Created: true}}, "root.users.a-b"},
-		"another user's":                     {Declared{"root.users.a-b": {Created: true, For: "a_b"}}, hashed},
-		"its own, after the other's is gone": {Declared{hashed: {Created: true, For: "a-b"}}, hashed},
+		"no queue yet":                       {"", "root.users.a-b"},
+		"one that somebody declared":         {"root.users.a-b", "root.users.a-b"},
+		"its own":                            {"root.users.a-b*a-b", "root.users.a-b"},
+		"created because somebody asked":     {"root.users.a-b*", "root.users.a-b"},
+		"another user's":                     {"root.users.a-b*a_b", hashed},
+		"its own, after the other's is gone": {string(hashed) + "*a-b", hashed},
 	} {
-		if got := (view{tc.declared}).below("root.users", "a-b"); got != (named{tc.want, "a-b"}) {
+		if got := (view{tree(tc.queues)}).below("root.users", "a-b"); got != (named{tc.want, "a-b"}) {
 			t.Errorf("%s: %+v, want %s", about, got, tc.want)
 		}
 	}

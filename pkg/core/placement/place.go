@@ -115,10 +115,10 @@ func (d *Decision) settle(a *answer, v view) {
 		return
 	}
 	above := v.existing(a.queue)
-	q, _ := v.find(above)
 	switch {
-	case above == a.queue && v.isParent(above):
-		d.Rejected = reason.Reason{Code: reason.QueueNotLeaf, Queue: string(above), Details: reason.Child{Path: string(q.Child)}}
+	case v.isParent(a.queue):
+		child := v.queues.Find(a.queue).Child
+		d.Rejected = reason.Reason{Code: reason.QueueNotLeaf, Queue: string(a.queue), Details: reason.Child{Path: string(child)}}
 	case above != a.queue && !v.isParent(above):
 		d.Rejected = reason.Reason{Code: reason.PlacementRejected, Queue: string(a.queue), Details: reason.Parent{Path: string(above)}}
 	default:
@@ -143,17 +143,14 @@ func (a answer) nameOf(p queue.Path) string {
 // view is the declared queues as the rules see them.
 type view struct{ queues Queues }
 
-// find returns a queue. The root always exists.
+// find returns a queue, and whether it exists. The root always does.
 func (v view) find(p queue.Path) (Queue, bool) {
-	q, ok := v.queues.Find(p)
-	return q, ok || p == queue.Root
+	q := v.queues.Find(p)
+	return q, q.Declared || p == queue.Root
 }
 
-// isParent reports whether a queue that exists takes no pods because it is for child queues.
-func (v view) isParent(p queue.Path) bool {
-	q, _ := v.find(p)
-	return p == queue.Root || q.Child != ""
-}
+// isParent reports whether a queue takes no pods because there are queues below it.
+func (v view) isParent(p queue.Path) bool { return p == queue.Root || v.queues.Find(p).Child != "" }
 
 // isLeaf reports whether a queue exists and cannot be a parent.
 func (v view) isLeaf(p queue.Path) bool {

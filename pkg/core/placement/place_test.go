@@ -70,19 +70,14 @@ func writtenRule(text string) RuleStatement {
 }
 
 // tree declares queues, and those above them as parents; a "*" marks one that placement created for the name after it.
-func tree(text string) Declared {
-	d := Declared{}
+func tree(text string) Tree {
+	d := Tree{}
 	for _, word := range strings.Fields(text) {
 		name, owner, created := strings.Cut(word, "*")
-		p := queue.Path(name)
-		q := d[p]
-		q.Created, q.For = created, owner
-		d[p] = q
-		for ; p != queue.Root; p = p.Parent() {
-			above := d[p.Parent()]
-			above.Child = p
-			d[p.Parent()] = above
+		for _, above := range queue.Path(name).Ancestors() {
+			d.Declare(above, d[above])
 		}
+		d.Declare(queue.Path(name), Queue{Created: created, For: owner})
 	}
 	return d
 }
@@ -270,6 +265,16 @@ func TestRulesThatStandForBooleans(t *testing.T) {
 	placed{"", "", "u", nil, "a", "! queue root.a does not exist; create it, or name another one in fairway.dev/queue", "Specified"}.check(t)
 	placed{"", "root.a.b", "u", nil, "a", "! queue root.a has child queues and takes no pods itself; name a queue below it, for example root.a.b", "Specified"}.check(t)
 	placed{"", "", "u", nil, "root", "! queue root holds all queues and takes no pods itself; name a queue below it", "Specified"}.check(t)
+}
+
+// A queue whose parent is not declared is not in force, but pods cannot go in the parent either.
+func TestAQueueAboveADeclaredOneIsNoLeaf(t *testing.T) {
+	d := Tree{}
+	d.Declare("root.ann.x", Queue{})
+	got := parsed(t, "User").Place(Submission{User: "ann"}, d).Rejected
+	if want := (reason.Reason{Code: reason.QueueNotLeaf, Queue: "root.ann", Details: reason.Child{Path: "root.ann.x"}}); got != want {
+		t.Errorf("%+v", got)
+	}
 }
 
 // What must be created: parents first, each with the name it bears.

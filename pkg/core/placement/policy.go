@@ -107,9 +107,10 @@ type Submission struct {
 // asks reports whether the submission asks for a queue.
 func (s Submission) asks() bool { return s.Queue != "" && s.Queue != "default" }
 
-// Queue is what the rules need to know of a declared queue.
+// Queue is what the rules need to know of a queue.
 type Queue struct {
-	// Child is one of its children; "" if it is a leaf.
+	Declared bool
+	// Child is one of its declared children; "" if it is a leaf.
 	Child queue.Path
 	// Created: placement created it, and will remove it. For is the user or group that it was created for; ""
 	// if it bears nobody's name.
@@ -117,16 +118,25 @@ type Queue struct {
 	For     string
 }
 
-// Queues are the declared queues.
+// Queues are what is known of all queues.
 type Queues interface {
-	Find(queue.Path) (Queue, bool)
+	// Find returns the zero Queue for a path of which nothing is known.
+	Find(queue.Path) Queue
 }
 
-// Declared are declared queues by path.
-type Declared map[queue.Path]Queue
+// Tree is what is known of queues by path.
+type Tree map[queue.Path]Queue
 
-// Find returns a queue, and whether it is declared.
-func (d Declared) Find(p queue.Path) (Queue, bool) {
-	q, ok := d[p]
-	return q, ok
+// Find returns a queue.
+func (t Tree) Find(p queue.Path) Queue { return t[p] }
+
+// Declare adds a queue, and notes it as a child of the one above.
+func (t Tree) Declare(p queue.Path, q Queue) {
+	q.Declared, q.Child = true, t[p].Child
+	t[p] = q
+	parent := p.Parent()
+	if above := t[parent]; parent != "" && (above.Child == "" || p < above.Child) {
+		above.Child = p
+		t[parent] = above
+	}
 }

@@ -97,6 +97,30 @@ func Read(ctx context.Context, f *Flags, with ...*objects.Set) (*objects.Set, er
 	return s, nil
 }
 
+// ReadPlacement lists what decides in which queue a pod goes: Queues and the PlacementPolicy. A cluster without that kind has none.
+func ReadPlacement(ctx context.Context, f *Flags) (*objects.Set, error) {
+	config, err := f.ToRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	untyped, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	s := &objects.Set{}
+	if err := list(ctx, &s.Queues, untyped.Resource(v1alpha1.QueueResource).List, itemsOf); err != nil {
+		return nil, explained("queues", err)
+	}
+	s.PlacementPolicy, err = untyped.Resource(v1alpha1.PlacementPolicyResource).Get(ctx, v1alpha1.PlacementPolicyName, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		s.PlacementPolicy = nil
+	case err != nil:
+		return nil, fmt.Errorf("reading the PlacementPolicy: %w", err)
+	}
+	return s, nil
+}
+
 func itemsOf(l *unstructured.UnstructuredList) []unstructured.Unstructured { return l.Items }
 
 func owners(ctx context.Context, s *objects.Set, c kubernetes.Interface) error {

@@ -31,6 +31,9 @@ type Set struct {
 
 	PodDisruptionBudgets []*policyv1.PodDisruptionBudget
 
+	// PlacementPolicy is nil if there is none. It is not decoded, as Queues are not.
+	PlacementPolicy *unstructured.Unstructured
+
 	stream string   // what errors call the stream
 	others []string // what else the stream held, for errors: kinds without an effect
 }
@@ -45,6 +48,9 @@ func (s *Set) Newest() time.Time {
 	var n newest
 	for _, q := range s.Queues {
 		n.queue(q)
+	}
+	if s.PlacementPolicy != nil {
+		n.queue(s.PlacementPolicy)
 	}
 	for _, c := range s.DeviceClasses {
 		n.see(c.CreationTimestamp)

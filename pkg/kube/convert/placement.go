@@ -1,0 +1,115 @@
+package convert
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/core/placement"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+)
+
+// Placement is what a PlacementPolicy puts in force.
+type Placement struct {
+	Policy placement.Policy
+	// Spec is what Policy was made of: the spec, or the last one that could be used; nil if there is none, and Policy
+	// has the rules that hold without a policy.
+	Spec *v1alpha1.PlacementPolicySpec
+	// Problem is what is wrong with the spec; then Spec is another one, or nil.
+	Problem error
+}
+
+// PlacementPolicy returns what a PlacementPolicy puts in force; without one (nil) the rules that hold then. A spec that cannot be used leaves
+// the one in force that the status has.
+func PlacementPolicy(object *unstructured.Unstructured) Placement {
+	var none Placement
+	none.Policy, _ = placement.Parse(placement.Statement{})
+	if object == nil {
+		return none
+	}
+	p := &v1alpha1.PlacementPolicy{}
+	if none.Problem = decode(object, "spec", p); none.Problem == nil {
+		policy, problems := placement.Parse(statement(&p.Spec))
+		if problems == nil {
+			return Placement{Policy: policy, Spec: &p.Spec}
+		}
+		texts := make([]string, len(problems))
+		for i, problem := range problems {
+			texts[i] = problem.Error()
+		}
+		none.Problem = errors.New(strings.Join(texts, "; "))
+	}
+	before := &v1alpha1.PlacementPolicy{}
+	if err := decode(object, "status", before); err != nil || before.Status.InForce == nil {
+		return none
+	}
+	policy, problems := placement.Parse(statement(before.Status.InForce))
+	if problems != nil { // of an older version of the scheduler, or written by hand
+		return none
+	}
+	return Placement{Policy: policy, Spec: before.Status.InForce, Problem: none.Problem}
+}
+
+// decode reads one part of the object, so that what is wrong with the spec does not hide the status.
+func decode(object *unstructured.Unstructured, part string, into *v1alpha1.PlacementPolicy) error {
+	only := map[string]any{part: object.Object[part]}
+	if only[part] == nil {
+		return nil
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(only, into); err != nil {
+		return fmt.Errorf("%s cannot be read: %w", part, err)
+	}
+	return nil
+}
+
+func statement(spec *v1alpha1.PlacementPolicySpec) placement.Statement {
+	s := placement.Statement{
+		Mappings: spec.Mappings, Override: spec.Override,
+		UserAsDefaultQueue: spec.UserAsDefaultQueue, AllowUndeclaredQueues: spec.AllowUndeclaredQueues,
+	}
+	for _, r := range spec.Rules {
+		rule := ruleStatement(r.PlacementRuleFields)
+		if r.Nested != nil {
+			nested := ruleStatement(*r.Nested)
+			rule.Nested = &nested
+		}
+		s.Rules = append(s.Rules, rule)
+	}
+	return s
+}
+
+func ruleStatement(r v1alpha1.PlacementRuleFields) placement.RuleStatement {
+	return placement.RuleStatement{Kind: r.Type, Create: r.Create, Queue: r.Queue, Parent: r.Parent}
+}
+
+// QueuesForPlacement returns what placement needs to know of Queues. A Queue whose name is no path does not count.
+func QueuesForPlacement(queues []*unstructured.Unstructured) placement.Tree {
+	tree := placement.Tree{}
+	for _, q := range queues {
+		path, err := queue.ParsePath(q.GetName())
+		if err != nil {
+			continue
+		}
+		tree.Declare(path, placement.Queue{
+			Created: q.GetLabels()[v1alpha1.KeyCreatedBy] == v1alpha1.CreatedByPlacement,
+			For:     q.GetAnnotations()[v1alpha1.KeyCreatedFor],
+		})
+	}
+	return tree
+}
+
+// Groups reads a list of groups as the annotation fairway.dev/groups has it: joined by commas, and in each group "%25" stands for a percent
+// sign and "%2C" for a comma.
+func Groups(text string) []string {
+	var all []string
+	for group := range strings.SplitSeq(text, ",") {
+		if group = strings.TrimSpace(group); group != "" {
+			all = append(all, strings.NewReplacer("%2C", ",", "%25", "%").Replace(group))
+		}
+	}
+	return all
+}
