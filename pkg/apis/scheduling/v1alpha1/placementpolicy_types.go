@@ -90,12 +90,11 @@ type PlacementRule struct {
 
 // PlacementRuleFields are what all rules have, nested ones too.
 type PlacementRuleFields struct {
-	// Which rule: Specified (the queue that the pod asks for), User,
-	// PrimaryGroup, SecondaryGroupExistingQueue (the queue with the name of the
-	// user, of the first group, of the first other group that has one),
-	// NestedUserQueue (the user's queue in the queue that another rule gives),
-	// Mapping (the first of mappings that fits), Default (one queue for all),
-	// Reject (none).
+	// Which rule: Specified (the queue that the pod asks for), User, PrimaryGroup,
+	// SecondaryGroupExistingQueue (the queue with the name of the user, of the
+	// first group, of the first other group that has one), NestedUserQueue (the
+	// user's queue in the queue that another rule gives), Mapping (the first of
+	// mappings that fits), Default (one queue for all), Reject (none).
 	//
 	// +kubebuilder:validation:MaxLength=64
 	Type string `json:"type"`
