@@ -22,6 +22,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/placement"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -35,6 +36,9 @@ type World struct {
 	apps    []application
 	tree    queue.Tree // follows from the fields above after each statement
 	live    *live      // nil while no statement needed it
+
+	placement placement.Statement
+	created   []createdQueue
 }
 
 // place is what is known about a queue's own pods, declared or not.
@@ -109,6 +113,12 @@ var statements = map[string]func(*World, statement) (string, error){
 	"order":    (*World).showOrder,
 	"try":      (*World).showTry,
 	"request":  (*World).showRequest,
+
+	"placement": (*World).setPlacement,
+	"rule":      (*World).addRule,
+	"mapping":   (*World).addMapping,
+	"created":   (*World).setCreated,
+	"place":     (*World).place,
 }
 
 // Run runs statements, one on each line, and returns what they print. A statement

@@ -42,6 +42,8 @@ const pageSize = 500
 // needs ends the error about a missing permission.
 const needs = "it takes list on queues." + v1alpha1.GroupName + ", nodes and pods of all namespaces; see manifests/rbac/cluster-viewer.yaml"
 
+const needsForPlacement = "it takes list on queues and get on placementpolicies." + v1alpha1.GroupName + "; see manifests/rbac/queue-viewer.yaml"
+
 // Read lists the objects of a picture. The lists are of slightly different moments, as with any `kubectl get` of several
 // kinds.
 //
@@ -108,13 +110,19 @@ func ReadPlacement(ctx context.Context, f *Flags) (*objects.Set, error) {
 		return nil, err
 	}
 	s := &objects.Set{}
-	if err := list(ctx, &s.Queues, untyped.Resource(v1alpha1.QueueResource).List, itemsOf); err != nil {
+	err = list(ctx, &s.Queues, untyped.Resource(v1alpha1.QueueResource).List, itemsOf)
+	if apierrors.IsForbidden(err) {
+		return nil, fmt.Errorf("listing queues: %w; %s", err, needsForPlacement)
+	}
+	if err != nil {
 		return nil, explained("queues", err)
 	}
 	s.PlacementPolicy, err = untyped.Resource(v1alpha1.PlacementPolicyResource).Get(ctx, v1alpha1.PlacementPolicyName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		s.PlacementPolicy = nil
+	case apierrors.IsForbidden(err):
+		return nil, fmt.Errorf("reading the PlacementPolicy: %w; %s", err, needsForPlacement)
 	case err != nil:
 		return nil, fmt.Errorf("reading the PlacementPolicy: %w", err)
 	}

@@ -86,18 +86,23 @@ func ruleStatement(r v1alpha1.PlacementRuleFields) placement.RuleStatement {
 	return placement.RuleStatement{Kind: r.Type, Create: r.Create, Queue: r.Queue, Parent: r.Parent}
 }
 
-// QueuesForPlacement returns what placement needs to know of Queues. A Queue whose name is no path does not count.
+// QueuesForPlacement returns what placement needs to know of Queues. A Queue whose name is no path does not count. Where there is no Queue
+// root, as in a file with a policy alone, root.default counts as declared: the scheduler creates it together with root.
 func QueuesForPlacement(queues []*unstructured.Unstructured) placement.Tree {
-	tree := placement.Tree{}
+	tree, root := placement.Tree{}, false
 	for _, q := range queues {
 		path, err := queue.ParsePath(q.GetName())
 		if err != nil {
 			continue
 		}
+		root = root || path == queue.Root
 		tree.Declare(path, placement.Queue{
 			Created: q.GetLabels()[v1alpha1.KeyCreatedBy] == v1alpha1.CreatedByPlacement,
 			For:     q.GetAnnotations()[v1alpha1.KeyCreatedFor],
 		})
+	}
+	if !root && tree[queue.Default] == (placement.Queue{}) {
+		tree.Declare(queue.Default, placement.Queue{})
 	}
 	return tree
 }

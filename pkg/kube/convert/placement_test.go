@@ -101,14 +101,21 @@ func TestQueuesForPlacement(t *testing.T) {
 		object(t, "metadata: {name: root.d, labels: {fairway.dev/created-by: somebody}}"),
 	})
 	want := placement.Tree{
-		"root":     {Child: "root.b"},
-		"root.b":   {Declared: true, Child: "root.b.x"},
-		"root.b.x": {Declared: true, Created: true, For: "X"},
-		"root.b.y": {Declared: true},
-		"root.d":   {Declared: true},
+		"root":         {Child: "root.b"},
+		"root.b":       {Declared: true, Child: "root.b.x"},
+		"root.b.x":     {Declared: true, Created: true, For: "X"},
+		"root.b.y":     {Declared: true},
+		"root.d":       {Declared: true},
+		"root.default": {Declared: true},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+	// Where root is, the scheduler creates nothing: somebody has deleted root.default, or uses it for children.
+	for _, q := range []string{"root", "root.default.x"} {
+		if got := QueuesForPlacement([]*unstructured.Unstructured{object(t, "metadata: {name: "+q+"}")}); got["root.default"].Declared {
+			t.Errorf("with %s alone: %+v", q, got)
+		}
 	}
 }
 
