@@ -128,7 +128,7 @@ func (r Rule) mapped(m QueueMapping, s Submission, v view) answer {
 		return toDefault(m, createdOnly(p))
 	case r.Missing != Create:
 		return toDefault(m, missing(p))
-	case v.existing(p) != p.Parent() || !v.isParent(p.Parent()):
+	case !v.isParent(p.Parent()):
 		return toDefault(m, noParent(p))
 	}
 	return answer{queue: p, names: names, outcome: string(p)}

@@ -48,6 +48,7 @@ func TestLabelsWithAHash(t *testing.T) {
 		"...":                     "dot--dot--dot", // recognisable: no hash
 		"---":                     "",
 		"\u212a":                  "k-", // KELVIN SIGN, whose lower case is k
+		"a\x01b":                  "a-b-",
 		"a\xff":                   "a-",
 		strings.Repeat("a", 64):   strings.Repeat("a", 54) + "-",
 		strings.Repeat("x.", 150): strings.Repeat("x-dot-", 9)[:53] + "-",

@@ -161,6 +161,7 @@ func TestPlace(t *testing.T) {
 		"user below a parent":                   {"User parent=users", "root.users.bob", "ann", nil, "", "root.users.ann+", "User"},
 		"user below a parent that is missing":   {"User parent=root.users", "", "ann", nil, "", "root.users.ann+", "User"},
 		"user below a leaf":                     {"User parent=users create=false; Default", "root.users root.default", "ann", nil, "", "root.default", "Default"},
+		"user below a leaf, to create":          {"User parent=users", "root.users", "ann", nil, "", "! queue root.users.ann cannot be created, because root.users above it is a leaf; create it, or name another one in fairway.dev/queue", "User"},
 		"a user of 300 characters":              {"User", "", long, nil, "", "root." + HashedLabel(long) + "+", "User"},
 		"primary group":                         {"PrimaryGroup", "root.dev", "ann", []string{"dev", "ops"}, "", "root.dev", "PrimaryGroup"},
 		"primary group below a parent":          {"PrimaryGroup parent=groups", "", "ann", []string{"dev"}, "", "root.groups.dev+", "PrimaryGroup"},
@@ -331,7 +332,7 @@ func TestTrace(t *testing.T) {
 			[]Step{{"Mapping", "root.default, as mapping u:%user:y cannot be used: queue root.y does not exist, and create is false"}},
 		},
 		"a rejection": {
-			placed{rules: "SecondaryGroupExistingQueue; Reject", user: "ann", want: "! the placement policy rejects the pod: its rule Reject takes no pod"},
+			placed{rules: "SecondaryGroupExistingQueue; Reject", user: "ann", groups: []string{"dev"}, want: "! the placement policy rejects the pod: its rule Reject takes no pod"},
 			[]Step{
 				{"SecondaryGroupExistingQueue", "the user has no group besides the primary one"},
 				{"Reject", "the placement policy rejects the pod: its rule Reject takes no pod"},

@@ -19,9 +19,6 @@ func (r Rule) specified(s Submission, v view) answer {
 
 // user gives the queue that has the user's name.
 func (r Rule) user(s Submission, v view) answer {
-	if v.isLeaf(r.Parent) {
-		return pass(parentIsLeaf(r.Parent))
-	}
 	own := v.below(r.Parent, s.User)
 	return r.give(v, own.path, own)
 }
@@ -29,9 +26,6 @@ func (r Rule) user(s Submission, v view) answer {
 // primaryGroup gives the queue that has the name of the user's first group. A user without groups is an error,
 // as in YARN.
 func (r Rule) primaryGroup(s Submission, v view) answer {
-	if v.isLeaf(r.Parent) {
-		return pass(parentIsLeaf(r.Parent))
-	}
 	groups := s.groups()
 	if len(groups) == 0 {
 		return reject(withoutGroups(s.User))

@@ -62,21 +62,15 @@ func (w twin) gives(words []string) string {
 		}
 		return ""
 	}
-	switch leaf := w.has(flag["parent"]) && !w.parent(flag["parent"]); words[0] {
+	switch words[0] {
 	case "Specified":
 		if w.asks == "" || w.asks == "default" {
 			return ""
 		}
 		return may("root." + strings.TrimPrefix(w.asks, "root."))
 	case "User":
-		if leaf {
-			return ""
-		}
 		return may(flag["parent"] + "." + w.user)
 	case "PrimaryGroup":
-		if leaf {
-			return ""
-		}
 		if len(w.groups) == 0 {
 			return refused
 		}
