@@ -22,18 +22,8 @@ func (r Reason) Text() string {
 // podText returns the sentences about a waiting pod.
 func (r Reason) podText() string {
 	switch r.Code {
-	case QueueNameInvalid:
-		return `"` + r.Queue + `" is not the name of a queue` + after(": ", As[Invalid](r).Why)
-	case QueueNotFound:
-		return "queue " + r.Queue + " does not exist; create it, or name another one in fairway.dev/queue"
-	case QueueNotLeaf:
-		return r.queueNotLeafText()
-	case QueueNotReady:
-		return r.queueNotReadyText()
-	case PlacementRejected:
-		return r.placementText()
-	case QueueDeleted:
-		return "queue " + r.Queue + " is deleted and takes no more pods; name another one in fairway.dev/queue"
+	case QueueNameInvalid, QueueNotFound, QueueNotLeaf, QueueNotReady, PlacementRejected, QueueDeleted:
+		return r.noQueueText()
 	case MaxResources:
 		return r.maxResourcesText()
 	case MaxPodResources:
@@ -68,6 +58,23 @@ func (r Reason) podText() string {
 		return "waits for its turn in queue " + r.Queue
 	}
 	return string(r.Code)
+}
+
+// noQueueText returns the sentences about a pod that no queue takes.
+func (r Reason) noQueueText() string {
+	switch r.Code {
+	case QueueNameInvalid:
+		return `"` + r.Queue + `" is not the name of a queue` + after(": ", As[Invalid](r).Why)
+	case QueueNotFound:
+		return "queue " + r.Queue + " does not exist; create it, or name another one in fairway.dev/queue"
+	case QueueNotLeaf:
+		return r.queueNotLeafText()
+	case QueueNotReady:
+		return r.queueNotReadyText()
+	case PlacementRejected:
+		return r.placementText()
+	}
+	return "queue " + r.Queue + " is deleted and takes no more pods; name another one in fairway.dev/queue"
 }
 
 func (r Reason) placementText() string {
