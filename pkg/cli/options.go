@@ -75,30 +75,26 @@ func (m *moment) Set(value string) (err error) {
 	return nil
 }
 
-// addFlags adds the flags of the commands that look at the whole cluster.
+// addFlags adds the flags that all commands share.
 func (o *options) addFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.SortFlags = false
-	o.addSources(c, "read objects from this `FILE`, or - for standard input, instead of the cluster (may be repeated)",
-		"show what the Queues in this `FILE` would change (may be repeated)")
+	o.addFileFlag(c)
+	f.StringArrayVar(&o.with, "with", nil, "show what the Queues in this `FILE` would change (may be repeated)")
 	f.Var(&o.now, "now", "the time to look at, as in 2026-01-31T15:04:05Z (default: of a file its newest time, of a cluster the present)")
 	f.StringArrayVar(&o.schedulers, "scheduler-name", []string{"fairway"}, "the schedulerName (`NAME`) of the pods that take part (may be repeated)")
-	o.addOutput(c)
-}
-
-// addSources adds the flags that say where objects come from.
-func (o *options) addSources(c *cobra.Command, files, with string) {
-	f := c.Flags()
-	f.StringArrayVarP(&o.files, "filename", "f", nil, files)
-	f.StringArrayVar(&o.with, "with", nil, with)
-	must(c.MarkFlagFilename("filename", "yaml", "yml", "json"))
 	must(c.MarkFlagFilename("with", "yaml", "yml", "json"))
+	o.addOutputFlags(c)
 }
 
-func (o *options) addOutput(c *cobra.Command) {
-	f := c.Flags()
-	f.VarP(&o.output, "output", "o", "table fits the screen; wide has every column and exact amounts")
-	f.Var(&o.color, "color", "auto: on a terminal, unless NO_COLOR is set")
+func (o *options) addFileFlag(c *cobra.Command) {
+	c.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "read objects from this `FILE`, or - for standard input, instead of the cluster (may be repeated)")
+	must(c.MarkFlagFilename("filename", "yaml", "yml", "json"))
+}
+
+func (o *options) addOutputFlags(c *cobra.Command) {
+	c.Flags().VarP(&o.output, "output", "o", "table fits the screen; wide has every column and exact amounts")
+	c.Flags().Var(&o.color, "color", "auto: on a terminal, unless NO_COLOR is set")
 	must(c.RegisterFlagCompletionFunc("output", o.output.complete))
 	must(c.RegisterFlagCompletionFunc("color", o.color.complete))
 }

@@ -16,8 +16,8 @@ import (
 const placeLong = `Show in which queue a pod of a user would go by the rules of the PlacementPolicy, and what each rule answers. Nothing is
 created by asking.
 
-The first of GROUPS is the primary group; groups that begin with "system:" are the API server's own and have no queues. If
-a group has a comma in its name, write it as %2C, and a percent sign as %25.
+The first group is the primary one; groups that begin with "system:" are the API server's own and have no queues. Write a
+group with a comma in its name in double quotes.
 
 Without a PlacementPolicy a pod goes in the queue that it asks for, and in root.default if it asks for none. If the policy
 cannot be used, the last one that could be is in force, and a message says so.
@@ -38,7 +38,6 @@ const placeExample = `  # Where do the pods of alice go?
 
 func newPlace(o *options) *cobra.Command {
 	var s placement.Submission
-	var groups string
 	c := &cobra.Command{
 		Use: "place --user USER", Short: "Show in which queue a user's pods go, and by which rule", Long: placeLong, Example: placeExample,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -52,7 +51,6 @@ func newPlace(o *options) *cobra.Command {
 			return nil
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
-			s.Groups = convert.Groups(groups)
 			d, err := o.place(c.Context(), s)
 			if err != nil {
 				return err
@@ -63,11 +61,12 @@ func newPlace(o *options) *cobra.Command {
 	f := c.Flags()
 	f.SortFlags = false
 	f.StringVar(&s.User, "user", "", "the `USER`, as the API server knows it")
-	f.StringVar(&groups, "groups", "", "the user's groups (`GROUP,...`), the primary one first")
+	f.StringSliceVar(&s.Groups, "groups", nil, "the groups (`GROUP,...`) of the user, the primary one first")
 	f.StringVar(&s.Queue, "queue", "", "the `QUEUE` that the pod asks for")
-	o.addSources(c, "read Queues and the PlacementPolicy from this `FILE`, or - for standard input, instead of the cluster (may be repeated)",
-		"with the Queues and the PlacementPolicy in this `FILE` (may be repeated)")
-	o.addOutput(c)
+	o.addFileFlag(c)
+	f.StringArrayVar(&o.with, "with", nil, "answer with the Queues and the PlacementPolicy in this `FILE` (may be repeated)")
+	must(c.MarkFlagFilename("with", "yaml", "yml", "json"))
+	o.addOutputFlags(c)
 	return c
 }
 

@@ -106,15 +106,3 @@ func QueuesForPlacement(queues []*unstructured.Unstructured) placement.Tree {
 	}
 	return tree
 }
-
-// Groups reads a list of groups as the annotation fairway.dev/groups has it: joined by commas, and in each group "%25" stands for a percent
-// sign and "%2C" for a comma.
-func Groups(text string) []string {
-	var all []string
-	for group := range strings.SplitSeq(text, ",") {
-		if group = strings.TrimSpace(group); group != "" {
-			all = append(all, strings.NewReplacer("%2C", ",", "%25", "%").Replace(group))
-		}
-	}
-	return all
-}

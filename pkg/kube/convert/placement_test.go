@@ -118,17 +118,3 @@ func TestQueuesForPlacement(t *testing.T) {
 		}
 	}
 }
-
-func TestGroups(t *testing.T) {
-	for text, want := range map[string][]string{
-		"":                           nil,
-		"dev":                        {"dev"},
-		"dev, ops,,":                 {"dev", "ops"},
-		"cn=dev%2Cou=x,100%25,%252C": {"cn=dev,ou=x", "100%", "%2C"},
-		"system:authenticated,a%2Fb": {"system:authenticated", "a%2Fb"},
-	} {
-		if diff := cmp.Diff(want, Groups(text)); diff != "" {
-			t.Errorf("%q: %s", text, diff)
-		}
-	}
-}
