@@ -1,10 +1,13 @@
 package placement
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 )
 
 // twin evaluates policies from the text they are written in, with names of queues as plain strings. It follows the
@@ -222,4 +225,62 @@ func checkDecision(t *rapid.T, d Decision, p Policy) {
 			t.Fatalf("created: %v", d.Create)
 		}
 	}
+}
+
+// Many pods land at once. Each is placed by what is known at that moment, and asks for its queues; of two that ask for the same queue one
+// comes second, finds it, and is placed again if it was created for another name. In the end each name has one queue, and no other has it.
+func TestManyLandingAtOnceCreateEachQueueOnce(t *testing.T) {
+	policy := parsed(t, "Specified create=false; NestedUserQueue > PrimaryGroup")
+	rapid.Check(t, func(t *rapid.T) {
+		people := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Submission {
+			return Submission{User: rapid.SampledFrom([]string{"ann", "Ann", "a_b", "a-b", "a.b", "A_B", "jürgen"}).Draw(t, "user"),
+				Groups: []string{rapid.SampledFrom([]string{"dev", "DEV", "ops"}).Draw(t, "group")}}
+		}), 1, 60).Draw(t, "pods")
+		type pod struct {
+			Submission
+			asks []NewQueue // as of its last look
+		}
+		api, created, in := Tree{}, map[queue.Path]int{}, map[string]queue.Path{}
+		var waiting []pod
+		for _, s := range people { // all look at the empty tree first
+			waiting = append(waiting, pod{s, policy.Place(s, api).Create})
+		}
+		for len(waiting) > 0 {
+			i := rapid.IntRange(0, len(waiting)-1).Draw(t, "next")
+			p := &waiting[i]
+			for _, n := range p.asks {
+				switch q := api[n.Path]; {
+				case !q.Declared:
+					api.Declare(n.Path, Queue{Created: true, For: n.For})
+					created[n.Path]++
+					continue
+				case q.For == n.For:
+					continue
+				}
+				break // another name's
+			}
+			d := policy.Place(p.Submission, api)
+			if p.asks = d.Create; len(d.Create) > 0 {
+				continue
+			}
+			name := p.Groups[0] + "/" + p.User
+			if before, again := in[name]; again && before != d.Queue {
+				t.Fatalf("%s is in %s and in %s", name, before, d.Queue)
+			}
+			in[name] = d.Queue
+			waiting = slices.Delete(waiting, i, i+1)
+		}
+		owner := map[queue.Path]string{}
+		for name, path := range in {
+			if other, taken := owner[path]; taken {
+				t.Fatalf("%s and %s share %s", other, name, path)
+			}
+			owner[path] = name
+		}
+		for path, n := range created {
+			if n != 1 {
+				t.Fatalf("%s was created %d times", path, n)
+			}
+		}
+	})
 }
