@@ -56,9 +56,10 @@ func (s *Scheduler) watchOptional() error {
 	}
 	s.podGroups = all[0]
 	var err error
-	if s.placement, err = optional.New(s.dynamic, v1alpha1.PlacementPolicyResource, cache.ResourceEventHandlerFuncs{}, nil); err != nil {
+	if s.placement, err = optional.New(s.dynamic, v1alpha1.PlacementPolicyResource, s.feed.PlacementPolicies(), nil); err != nil {
 		return fmt.Errorf("watching %s: %w", v1alpha1.PlacementPolicyResource.GroupResource(), err)
 	}
+	s.synced = append(s.synced, s.placement.HasSynced)
 	all = append(all, s.placement)
 	s.Config.DynInformerFactory = &alsoStarts{DynamicSharedInformerFactory: s.Config.DynInformerFactory, start: func(stop <-chan struct{}) {
 		for _, kind := range all {

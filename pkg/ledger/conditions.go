@@ -150,9 +150,13 @@ func (l *Ledger) Survey(n int, now int64) {
 	}
 }
 
-// toldLater: what blocks the pod mostly ends soon: the others of its group, or its driver, are being created.
+// toldLater: what blocks the pod mostly ends soon: the others of its group, its driver or its queue are being created.
 func (r *record) toldLater() bool {
-	return r.blockedBy.Code == reason.GangIncomplete || r.blockedBy.Code == reason.WaitingForDriver
+	switch r.blockedBy.Code {
+	case reason.GangIncomplete, reason.WaitingForDriver, reason.CreatingQueue:
+		return true
+	}
+	return false
 }
 
 // toShow is what the pod's condition should say. A sentence that another process wrote may be about a limit that this one has not looked at.

@@ -17,7 +17,7 @@ var steps = []string{
 	"Admitted", "Adopt", "Announced", "Backlog", "Candidates", "Choose", "PendingActions", "Evicted", "EvictionFailed", "Fail", "ForgetPodGroup", "ForgetNode",
 	"ForgetPod", "ForgetQueue", "Lead", "LookAtStarvation", "MadeRoom", "Misfit", "Nominated", "ObserveBadQueue", "ObserveUnlisted", "ObservePodGroup",
 	"ObserveNode", "ObservePod", "ObserveQueue", "Permit", "Preemption", "Recheck", "Rehearse", "Repair", "Reserve", "RetireQueue", "Settle", "Survey",
-	"TakeConditionUpdates", "TakeWoken", "RetryConditionUpdate", "WhatPreemption", "Withdrawn",
+	"ObservePlacementPolicy", "PlacementActions", "TakeConditionUpdates", "TakeWoken", "RetryConditionUpdate", "WhatPreemption", "Withdrawn",
 }
 
 // read calls every method of the ledger that is no step, and returns their names.

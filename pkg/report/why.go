@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -31,15 +32,12 @@ func nameOf(p ledger.PodState) podName {
 	return podName{p.Name, p.Namespace, string(queueOfPod(p)), p.Application}
 }
 
-// queueOfPod is the pod's queue or, if it has none, the queue that it asks for.
+// queueOfPod is the pod's queue or, if it has none, the queue that it asks for, by the rules of placement or as it says.
 func queueOfPod(p ledger.PodState) queue.Path {
 	if p.Leaf != "" {
 		return p.Leaf
 	}
-	if asked, err := queue.ParseRequest(p.Queue); err == nil {
-		return asked
-	}
-	return queue.Path(p.Queue)
+	return cmp.Or(p.Asked, queue.Path(p.Queue), queue.Default)
 }
 
 type wireHolder struct {

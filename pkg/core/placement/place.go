@@ -25,6 +25,8 @@ type Decision struct {
 type NewQueue struct {
 	Path queue.Path
 	For  string // the user or group whose name it has; "" if it bears nobody's
+	// Parent: it is above another one of these, so it is to be a parent also when that one is gone.
+	Parent bool
 }
 
 // Step is what one rule answered. The rules after the one that decided do not appear.
@@ -125,7 +127,7 @@ func (d *Decision) settle(a *answer, v view) {
 		d.Queue = a.queue
 		for _, p := range append(a.queue.Ancestors(), a.queue) {
 			if len(p) > len(above) {
-				d.Create = append(d.Create, NewQueue{p, a.nameOf(p)})
+				d.Create = append(d.Create, NewQueue{Path: p, For: a.nameOf(p), Parent: p != a.queue})
 			}
 		}
 		return
@@ -149,8 +151,11 @@ func (v view) find(p queue.Path) (Queue, bool) {
 	return q, q.Declared || p == queue.Root
 }
 
-// isParent reports whether a queue takes no pods because there are queues below it.
-func (v view) isParent(p queue.Path) bool { return p == queue.Root || v.queues.Find(p).Child != "" }
+// isParent reports whether a queue takes no pods because it is for child queues, or there are queues below it.
+func (v view) isParent(p queue.Path) bool {
+	q := v.queues.Find(p)
+	return p == queue.Root || q.Parent || q.Child != ""
+}
 
 // isLeaf reports whether a queue exists and cannot be a parent.
 func (v view) isLeaf(p queue.Path) bool {

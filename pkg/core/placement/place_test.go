@@ -285,12 +285,12 @@ func TestQueuesToCreate(t *testing.T) {
 		want                []NewQueue
 	}{
 		"nothing":         {"User", "root.a-dot-b", "", nil},
-		"a user's":        {"User", "", "", []NewQueue{{"root.a-dot-b", "a.b"}}},
-		"below a parent":  {"User parent=x.y", "root.x.z", "", []NewQueue{{"root.x.y", ""}, {"root.x.y.a-dot-b", "a.b"}}},
-		"group and user":  {"NestedUserQueue > PrimaryGroup", "", "", []NewQueue{{"root.dev", "Dev"}, {"root.dev.a-dot-b", "a.b"}}},
-		"asked for":       {"Specified; Reject", "root.x.z", "x.y.w", []NewQueue{{"root.x.y", ""}, {"root.x.y.w", ""}}},
-		"mapped":          {"+map=u:%user:x.%primary_group; Mapping create=true; Reject", "root.x.z", "", []NewQueue{{"root.x.dev", "Dev"}}},
-		"another's label": {"User", "root.a-dot-b*A.B", "", []NewQueue{{queue.Path("root." + HashedLabel("a.b")), "a.b"}}},
+		"a user's":        {"User", "", "", []NewQueue{{"root.a-dot-b", "a.b", false}}},
+		"below a parent":  {"User parent=x.y", "root.x.z", "", []NewQueue{{"root.x.y", "", true}, {"root.x.y.a-dot-b", "a.b", false}}},
+		"group and user":  {"NestedUserQueue > PrimaryGroup", "", "", []NewQueue{{"root.dev", "Dev", true}, {"root.dev.a-dot-b", "a.b", false}}},
+		"asked for":       {"Specified; Reject", "root.x.z", "x.y.w", []NewQueue{{"root.x.y", "", true}, {"root.x.y.w", "", false}}},
+		"mapped":          {"+map=u:%user:x.%primary_group; Mapping create=true; Reject", "root.x.z", "", []NewQueue{{"root.x.dev", "Dev", false}}},
+		"another's label": {"User", "root.a-dot-b*A.B", "", []NewQueue{{queue.Path("root." + HashedLabel("a.b")), "a.b", false}}},
 	} {
 		d := parsed(t, tc.rules).Place(Submission{"a.b", []string{"Dev"}, tc.asks}, tree(tc.queues))
 		if diff := cmp.Diff(tc.want, d.Create); diff != "" || d.Rejected.Code != "" {

@@ -93,6 +93,26 @@ func (r Rule) terminal() bool {
 // Policy is a list of rules that may be in force: see Parse.
 type Policy struct {
 	Rules []Rule
+	// RemoveAfter is how long a queue that placement created is kept while it is empty, in nanoseconds; 0 is
+	// DefaultRemoveAfter.
+	RemoveAfter int64
+}
+
+// DefaultRemoveAfter is ten minutes.
+const DefaultRemoveAfter int64 = 600e9
+
+// Plain reports whether the rules are those without a policy: a pod is in the queue that it asks for.
+func (p Policy) Plain() bool {
+	return len(p.Rules) == 2 && p.Rules[0].Kind == Specified && p.Rules[0].Missing == Refuse
+}
+
+// Expired reports whether a queue that placement created and that has been empty since then is to be removed.
+func (p Policy) Expired(since, now int64) bool {
+	after := p.RemoveAfter
+	if after == 0 {
+		after = DefaultRemoveAfter
+	}
+	return now-since >= after
 }
 
 // Submission is what the rules know of a pod.
@@ -110,8 +130,10 @@ func (s Submission) asks() bool { return s.Queue != "" && s.Queue != "default" }
 // Queue is what the rules need to know of a queue.
 type Queue struct {
 	Declared bool
-	// Child is one of its declared children; "" if it is a leaf.
+	// Child is one of its declared children; "" if it has none.
 	Child queue.Path
+	// Parent: it is for child queues, and takes no pods also while it has none.
+	Parent bool
 	// Created: placement created it, and will remove it. For is the user or group that it was created for; ""
 	// if it bears nobody's name.
 	Created bool
@@ -129,6 +151,20 @@ type Tree map[queue.Path]Queue
 
 // Find returns a queue.
 func (t Tree) Find(p queue.Path) Queue { return t[p] }
+
+// TreeOf returns what the rules need to know of queues. As long as nobody declared the root, root.default counts
+// as declared: the scheduler creates the two together.
+func TreeOf(declared []queue.Declaration) Tree {
+	t := make(Tree, len(declared))
+	for i := range declared {
+		d := &declared[i]
+		t.Declare(d.Path, Queue{Parent: d.Parent, Created: d.Origin.Placement, For: d.Origin.For})
+	}
+	if !t[queue.Root].Declared && t[queue.Default] == (Queue{}) {
+		t.Declare(queue.Default, Queue{})
+	}
+	return t
+}
 
 // Declare adds a queue, and notes it as a child of the one above.
 func (t Tree) Declare(p queue.Path, q Queue) {

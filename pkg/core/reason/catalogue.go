@@ -26,6 +26,8 @@ const (
 	// PlacementRejected: no rule of the placement policy gives the pod a queue that can take it. Details are
 	// Invalid; or Parent, if Queue cannot be created because of a queue above it.
 	PlacementRejected Code = "PlacementRejected"
+	// CreatingQueue: the placement policy gives the pod a queue that does not exist yet and is being created.
+	CreatingQueue Code = "CreatingQueue"
 	// Terminating: the pod is being deleted before it got a node, so it will get none.
 	Terminating Code = "Terminating"
 	// QueueDeleted: the queue is being deleted, or it is gone while its pods still run.
@@ -112,7 +114,7 @@ const (
 // Codes returns every code, in the order of this file.
 func Codes() []Code {
 	return []Code{
-		QueueNameInvalid, QueueNotFound, QueueNotLeaf, QueueNotReady, PlacementRejected, Terminating, QueueDeleted, MaxResources,
+		QueueNameInvalid, QueueNotFound, QueueNotLeaf, QueueNotReady, PlacementRejected, CreatingQueue, Terminating, QueueDeleted, MaxResources,
 		MaxPodResources, MaxRunningApplications, UserMaxRunningApplications, MaxDriverShare,
 		WaitingForDriver, StateAware, PodGroupNotFound, GangIncomplete, GangTooLarge, GangWaitsForRoom, BehindGang, Parked, BackOff, SchedulingGate,
 		WaitingForRoom, WaitingTurn,

@@ -30,7 +30,11 @@ func TestSentences(t *testing.T) {
 		},
 		"a parent": {
 			reason.Reason{Code: reason.QueueNotLeaf, Queue: "root.a"},
-			"queue root.a has child queues and takes no pods itself; name a queue below it",
+			"queue root.a is for child queues and takes no pods itself; name a queue below it",
+		},
+		"a queue that is being created": {
+			reason.Reason{Code: reason.CreatingQueue, Queue: "root.ann"},
+			"queue root.ann is being created for this pod, as the placement policy says",
 		},
 		"the root": {
 			reason.Reason{Code: reason.QueueNotLeaf, Queue: "root"},

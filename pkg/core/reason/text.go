@@ -22,7 +22,7 @@ func (r Reason) Text() string {
 // podText returns the sentences about a waiting pod.
 func (r Reason) podText() string {
 	switch r.Code {
-	case QueueNameInvalid, QueueNotFound, QueueNotLeaf, QueueNotReady, PlacementRejected, QueueDeleted:
+	case QueueNameInvalid, QueueNotFound, QueueNotLeaf, QueueNotReady, PlacementRejected, CreatingQueue, QueueDeleted:
 		return r.noQueueText()
 	case MaxResources:
 		return r.maxResourcesText()
@@ -73,6 +73,8 @@ func (r Reason) noQueueText() string {
 		return r.queueNotReadyText()
 	case PlacementRejected:
 		return r.placementText()
+	case CreatingQueue:
+		return "queue " + r.Queue + " is being created for this pod, as the placement policy says"
 	}
 	return "queue " + r.Queue + " is deleted and takes no more pods; name another one in fairway.dev/queue"
 }
@@ -152,8 +154,11 @@ func (r Reason) overcommittedText() string {
 
 func (r Reason) queueNotLeafText() string {
 	why := "has child queues and"
-	if r.Queue == "root" { // the root takes no pods even if it has no children
+	switch {
+	case r.Queue == "root": // the root takes no pods even if it has no children
 		why = "holds all queues and"
+	case As[Child](r).Path == "":
+		why = "is for child queues and"
 	}
 	return "queue " + r.Queue + " " + why + " takes no pods itself; name a queue below it" + after(", for example ", As[Child](r).Path)
 }

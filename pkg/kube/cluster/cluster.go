@@ -93,6 +93,9 @@ func Read(ctx context.Context, f *Flags, with ...*objects.Set) (*objects.Set, er
 	if err := optional("poddisruptionbudgets", err); err != nil {
 		return nil, err
 	}
+	if err := placementPolicy(ctx, s, untyped); err != nil {
+		return nil, err
+	}
 	if s.Gated() || slices.ContainsFunc(with, (*objects.Set).Gated) {
 		return s, owners(ctx, s, typed)
 	}
@@ -117,16 +120,23 @@ func ReadPlacement(ctx context.Context, f *Flags) (*objects.Set, error) {
 	if err != nil {
 		return nil, explained("queues", err)
 	}
-	s.PlacementPolicy, err = untyped.Resource(v1alpha1.PlacementPolicyResource).Get(ctx, v1alpha1.PlacementPolicyName, metav1.GetOptions{})
+	return s, placementPolicy(ctx, s, untyped)
+}
+
+// placementPolicy reads the policy. A cluster without that kind has none.
+func placementPolicy(ctx context.Context, s *objects.Set, c dynamic.Interface) error {
+	p, err := c.Resource(v1alpha1.PlacementPolicyResource).Get(ctx, v1alpha1.PlacementPolicyName, metav1.GetOptions{})
 	switch {
+	case err == nil:
+		p.SetManagedFields(nil)
+		s.PlacementPolicy = p
+		return nil
 	case apierrors.IsNotFound(err):
-		s.PlacementPolicy = nil
+		return nil
 	case apierrors.IsForbidden(err):
-		return nil, fmt.Errorf("reading the PlacementPolicy: %w; %s", err, needsForPlacement)
-	case err != nil:
-		return nil, fmt.Errorf("reading the PlacementPolicy: %w", err)
+		return fmt.Errorf("reading the PlacementPolicy: %w; %s", err, needsForPlacement)
 	}
-	return s, nil
+	return fmt.Errorf("reading the PlacementPolicy: %w", err)
 }
 
 func itemsOf(l *unstructured.UnstructuredList) []unstructured.Unstructured { return l.Items }

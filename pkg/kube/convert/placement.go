@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -33,7 +34,7 @@ func PlacementPolicy(object *unstructured.Unstructured) Placement {
 	}
 	p := &v1alpha1.PlacementPolicy{}
 	if none.Problem = decode(object, "spec", p); none.Problem == nil {
-		policy, problems := placement.Parse(statement(&p.Spec))
+		policy, problems := policyOf(&p.Spec)
 		if problems == nil {
 			return Placement{Policy: policy, Spec: &p.Spec}
 		}
@@ -47,7 +48,7 @@ func PlacementPolicy(object *unstructured.Unstructured) Placement {
 	if err := decode(object, "status", before); err != nil || before.Status.InForce == nil {
 		return none
 	}
-	policy, problems := placement.Parse(statement(before.Status.InForce))
+	policy, problems := policyOf(before.Status.InForce)
 	if problems != nil { // of an older version of the scheduler, or written by hand
 		return none
 	}
@@ -64,6 +65,23 @@ func decode(object *unstructured.Unstructured, part string, into *v1alpha1.Place
 		return fmt.Errorf("%s cannot be read: %w", part, err)
 	}
 	return nil
+}
+
+// policyOf returns the policy that a spec makes, or what is wrong with it.
+func policyOf(spec *v1alpha1.PlacementPolicySpec) (placement.Policy, []error) {
+	policy, problems := placement.Parse(statement(spec))
+	if spec.RemoveEmptyAfter == "" {
+		return policy, problems
+	}
+	after, err := time.ParseDuration(spec.RemoveEmptyAfter)
+	if err == nil && after < time.Second {
+		err = errors.New("it is less than 1s")
+	}
+	if err != nil {
+		return policy, append(problems, fmt.Errorf("removeEmptyAfter: %q is no duration such as 90s, 10m or 24h: %w", spec.RemoveEmptyAfter, err))
+	}
+	policy.RemoveAfter = after.Nanoseconds()
+	return policy, problems
 }
 
 func statement(spec *v1alpha1.PlacementPolicySpec) placement.Statement {
@@ -86,23 +104,22 @@ func ruleStatement(r v1alpha1.PlacementRuleFields) placement.RuleStatement {
 	return placement.RuleStatement{Kind: r.Type, Create: r.Create, Queue: r.Queue, Parent: r.Parent}
 }
 
-// QueuesForPlacement returns what placement needs to know of Queues. A Queue whose name is no path does not count. Where there is no Queue
-// root, as in a file with a policy alone, root.default counts as declared: the scheduler creates it together with root.
+// QueuesForPlacement returns what placement needs to know of Queues, as the scheduler does. A Queue whose name is no path does not count; of one that cannot
+// be read, the name does.
 func QueuesForPlacement(queues []*unstructured.Unstructured) placement.Tree {
-	tree, root := placement.Tree{}, false
-	for _, q := range queues {
-		path, err := queue.ParsePath(q.GetName())
+	var all []queue.Declaration
+	for _, object := range queues {
+		path, err := queue.ParsePath(object.GetName())
 		if err != nil {
 			continue
 		}
-		root = root || path == queue.Root
-		tree.Declare(path, placement.Queue{
-			Created: q.GetLabels()[v1alpha1.KeyCreatedBy] == v1alpha1.CreatedByPlacement,
-			For:     q.GetAnnotations()[v1alpha1.KeyCreatedFor],
-		})
+		d := queue.Declaration{Path: path}
+		if q, err := DecodeQueue(object); err == nil {
+			if read, err := Declaration(q); err == nil {
+				d = read
+			}
+		}
+		all = append(all, d)
 	}
-	if !root && tree[queue.Default] == (placement.Queue{}) {
-		tree.Declare(queue.Default, placement.Queue{})
-	}
-	return tree
+	return placement.TreeOf(all)
 }

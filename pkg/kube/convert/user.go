@@ -1,8 +1,11 @@
 package convert
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
+	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 )
@@ -25,3 +28,20 @@ func User(pod *corev1.Pod) string {
 	}
 	return serviceaccount.MakeUsername(pod.Namespace, account)
 }
+
+// Groups returns the groups of the user of a pod (see User), in the order in which the annotation fairway.dev/groups has them. A pod whose user is its
+// service account has the groups of service accounts.
+func Groups(pod *corev1.Pod) []string {
+	if pod.Annotations[v1alpha1.KeyUser] == "" {
+		return append(serviceaccount.MakeGroupNames(pod.Namespace), user.AllAuthenticated)
+	}
+	var groups []string
+	for g := range strings.SplitSeq(pod.Annotations[v1alpha1.KeyGroups], ",") {
+		if g != "" {
+			groups = append(groups, unescapeGroup.Replace(g))
+		}
+	}
+	return groups
+}
+
+var unescapeGroup = strings.NewReplacer("%25", "%", "%2C", ",")

@@ -72,6 +72,9 @@ func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) {
 	p.Application, p.Role = convert.ApplicationOf(pod)
 	p.Single = convert.Single(pod, p.Application, p.Role, f.onePod)
 	p.User = convert.User(pod)
+	if p.Node == "" {
+		p.Groups = convert.Groups(pod)
+	}
 	p.PodGroup = convert.GangOf(pod)
 	if pod.Spec.Priority != nil {
 		p.Priority = *pod.Spec.Priority

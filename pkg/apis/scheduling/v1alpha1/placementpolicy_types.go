@@ -75,6 +75,15 @@ type PlacementPolicySpec struct {
 	//
 	// +optional
 	AllowUndeclaredQueues *bool `json:"allowUndeclaredQueues,omitempty"`
+
+	// How long a queue that placement created stays while it has neither pods nor
+	// children: from 1s to 8760h in hours, minutes and seconds, such as 90s, 10m or
+	// 24h; 10m if not stated. A queue whose spec somebody has changed stays.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self != '' && self.matches('^([0-9]{1,5}h)?([0-9]{1,5}m)?([0-9]{1,5}s)?$') && duration(self) >= duration('1s') && duration(self) <= duration('8760h')",message="must be a duration from 1s to 8760h in hours, minutes and seconds, such as 90s, 10m or 24h"
+	RemoveEmptyAfter string `json:"removeEmptyAfter,omitempty"`
 }
 
 // PlacementRule is a rule of the policy.

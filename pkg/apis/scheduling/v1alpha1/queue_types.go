@@ -158,6 +158,57 @@ type QueueSpec struct {
 	//
 	// +optional
 	Preemption *QueuePreemption `json:"preemption,omitempty"`
+
+	// What holds for the queues that placement creates directly below this one. A
+	// queue that states it, be it empty, is for child queues: it takes no pods,
+	// also while it has no children.
+	//
+	// +optional
+	Children *QueueChildren `json:"children,omitempty"`
+}
+
+// QueueChildren is what the queues that placement creates below a queue begin with. Queues that somebody declares are not touched by it, nor
+// are queues that exist already.
+type QueueChildren struct {
+	// The max of each of them (YARN's maxChildResources): amounts, or percentages
+	// of the cluster, as in max.
+	//
+	// +optional
+	Max Amounts `json:"max,omitempty"`
+
+	// Other fields that each of them begins with.
+	//
+	// +optional
+	Template *QueueTemplate `json:"template,omitempty"`
+}
+
+// QueueTemplate has those fields of a queue that make sense for many queues alike.
+type QueueTemplate struct {
+	// As in the queue itself.
+	//
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[0-9]+([.][0-9]{1,3})?$|^[0-9]+(m|k|M)?$')",message="must be a number from 0 to 1000000 with at most three decimals, such as 2, \"0.25\" or 250m"
+	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('1M')) <= 0",message="must be at most 1000000"
+	Weight *resource.Quantity `json:"weight,omitempty"`
+
+	// As in the queue itself.
+	//
+	// +optional
+	Policy QueuePolicy `json:"policy,omitempty"`
+
+	// As in the queue itself.
+	//
+	// +optional
+	// +kubebuilder:validation:Format=""
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
+	MaxRunningApplications *int32 `json:"maxRunningApplications,omitempty"`
+
+	// As in the queue itself.
+	//
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^(0([.][0-9]{1,3})?|1([.]0{1,3})?|[.][0-9]{1,3}|[0-9]{1,3}m|1000m)$')",message="must be a number from 0 to 1 with at most three decimals, such as \"0.3\" or 300m"
+	MaxDriverShare *resource.Quantity `json:"maxDriverShare,omitempty"`
 }
 
 // Amounts are amounts of resources: quantities, or percentages of the cluster such as "12.5%".

@@ -27,6 +27,9 @@ const (
 
 	// KeyUser is the annotation with the user that a pod counts for. Without it that is the pod's service account.
 	KeyUser = "fairway.dev/user"
+
+	// KeyGroups is the annotation with the groups of that user, joined by commas. In each group, % is written %25 and a comma %2C.
+	KeyGroups = "fairway.dev/groups"
 )
 
 // Keys on Queues that placement created.
