@@ -119,6 +119,10 @@ var statements = map[string]func(*World, statement) (string, error){
 	"mapping":   (*World).addMapping,
 	"created":   (*World).setCreated,
 	"place":     (*World).place,
+
+	"apply-placement": (*World).applyPlacement,
+	"create-queues":   (*World).createQueues,
+	"where":           (*World).showWhere,
 }
 
 // Run runs statements, one on each line, and returns what they print. A statement
