@@ -99,7 +99,7 @@ type Policy struct {
 }
 
 // DefaultRemoveAfter is ten minutes.
-const DefaultRemoveAfter int64 = 600e9
+const DefaultRemoveAfter int64 = 600_000_000_000
 
 // Plain reports whether the rules are those without a policy: a pod is in the queue that it asks for.
 func (p Policy) Plain() bool {
