@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/placement"
@@ -28,14 +29,15 @@ func (l *Ledger) PlacementActions(now int64) PlacementActions {
 }
 
 // toCreate is for each submission the first queue that is missing on the way to its own. If two names ask for the same queue, the first in the order of
-// names gets it; the other one gets another queue when this one exists.
+// names gets it; the other one gets another queue when this one exists. What is too much for a queue above is left out: its pods are rejected when the
+// others are there.
 func (l *Ledger) toCreate() []placement.NewQueue {
-	first := map[queue.Path]placement.NewQueue{}
+	first := map[queue.Path]missingQueue{}
 	for _, s := range l.placements.bySubmission { // the smallest for each path: order does not matter
 		if len(s.create) == 0 || !slices.ContainsFunc(s.pods, func(r *record) bool { return !r.state.charged() }) {
 			continue
 		}
-		q := s.create[0]
+		q := missingQueue{NewQueue: s.create[0], create: s.create}
 		if l.queues.declared[q.Path.Parent()].Deleting || l.queues.retired[q.Path.Parent()] {
 			continue // it would keep the parent from being deleted
 		}
@@ -43,15 +45,26 @@ func (l *Ledger) toCreate() []placement.NewQueue {
 		if ok {
 			q.Parent = q.Parent || known.Parent
 			q.For = min(q.For, known.For)
+			if len(known.create) > len(q.create) {
+				q.create = known.create
+			}
 		}
 		first[q.Path] = q
 	}
-	all := make([]placement.NewQueue, 0, len(first))
-	for _, q := range first { // sorted below
-		all = append(all, q)
+	var all []placement.NewQueue
+	planned := placement.Planned{}
+	for _, p := range slices.SortedFunc(maps.Keys(first), queue.ComparePaths) {
+		if planned.Add(first[p].create, l.placements.tree) {
+			all = append(all, first[p].NewQueue)
+		}
 	}
-	slices.SortFunc(all, func(a, b placement.NewQueue) int { return queue.ComparePaths(a.Path, b.Path) })
 	return all
+}
+
+// missingQueue is a queue to create, with the most queues that one submission needs from it on.
+type missingQueue struct {
+	placement.NewQueue
+	create []placement.NewQueue
 }
 
 // toRemove looks which of the queues that placement created are empty, and returns those that have been so for long enough. How long is not kept over a

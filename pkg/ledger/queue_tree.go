@@ -53,7 +53,7 @@ func newQueueTree() queueTree {
 func (t *queueTree) declare(d queue.Declaration, leading bool) bool {
 	old, known := t.declared[d.Path]
 	_, unreadable := t.unreadable[d.Path]
-	forPlacement := known && !unreadable && old.Parent == d.Parent && old.Origin == d.Origin
+	forPlacement := known && !unreadable && old.Parent == d.Parent && old.MaxCreated == d.MaxCreated && old.Origin == d.Origin
 	if forPlacement && old.Spec.Equal(d.Spec) && old.Percent.Equal(d.Percent) && old.PolicyInForce == d.PolicyInForce &&
 		old.Created == d.Created && old.Deleting == d.Deleting && (leading || old.Memory.Equal(d.Memory)) {
 		return false

@@ -130,7 +130,15 @@ func (d *Decision) settle(a *answer, v view) {
 				d.Create = append(d.Create, NewQueue{Path: p, For: a.nameOf(p), Parent: p != a.queue})
 			}
 		}
-		return
+		full, over := queue.Path(""), false
+		if len(d.Create) > 0 {
+			full, over = Planned(nil).over(d.Create, v.queues)
+		}
+		if !over {
+			return
+		}
+		why := tooMany(a.queue, full, v.queues.Find(full).most(full).Most)
+		d.Queue, d.Create, d.Rejected = "", nil, reason.Reason{Code: reason.PlacementRejected, Details: reason.Invalid{Why: why}}
 	}
 	a.outcome = d.Rejected.Text()
 }

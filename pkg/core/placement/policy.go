@@ -138,6 +138,9 @@ type Queue struct {
 	// if it bears nobody's name.
 	Created bool
 	For     string
+	// CreatedBelow is how many queues placement created below it, at all levels, and MaxCreated how many it may.
+	CreatedBelow int64
+	MaxCreated   queue.Limit
 }
 
 // Queues are what is known of all queues.
@@ -158,7 +161,7 @@ func TreeOf(declared []queue.Declaration) Tree {
 	t := make(Tree, len(declared))
 	for i := range declared {
 		d := &declared[i]
-		t.Declare(d.Path, Queue{Parent: d.Parent, Created: d.Origin.Placement, For: d.Origin.For})
+		t.Declare(d.Path, Queue{Parent: d.Parent, Created: d.Origin.Placement, For: d.Origin.For, MaxCreated: d.MaxCreated})
 	}
 	if !t[queue.Root].Declared && t[queue.Default] == (Queue{}) {
 		t.Declare(queue.Default, Queue{})
@@ -166,10 +169,17 @@ func TreeOf(declared []queue.Declaration) Tree {
 	return t
 }
 
-// Declare adds a queue, and notes it as a child of the one above.
+// Declare adds a queue, and notes it as a child of the one above and with all that are above.
 func (t Tree) Declare(p queue.Path, q Queue) {
-	q.Declared, q.Child = true, t[p].Child
+	q.Declared, q.Child, q.CreatedBelow = true, t[p].Child, t[p].CreatedBelow
 	t[p] = q
+	if q.Created {
+		for _, a := range p.Ancestors() {
+			above := t[a]
+			above.CreatedBelow++
+			t[a] = above
+		}
+	}
 	parent := p.Parent()
 	if above := t[parent]; parent != "" && (above.Child == "" || p < above.Child) {
 		above.Child = p

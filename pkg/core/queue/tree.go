@@ -22,7 +22,9 @@ type Declaration struct {
 	Deleting      bool
 	// Parent: the queue is for child queues. It takes no pods, also while it has no children.
 	Parent bool
-	Origin Origin
+	// MaxCreated is how many queues placement may create below the queue.
+	MaxCreated Limit
+	Origin     Origin
 	// Memory is what pods do not tell after a restart.
 	Memory Memory
 }

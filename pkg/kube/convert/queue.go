@@ -61,6 +61,12 @@ func Declaration(q *v1alpha1.Queue) (queue.Declaration, error) {
 		if _, _, err := stated(q.Spec.Children.Max); err != nil {
 			return queue.Declaration{}, refusal(q.Name, "spec.children.max", err)
 		}
+		if n := q.Spec.Children.MaxCreated; n != nil {
+			if *n < 0 {
+				return queue.Declaration{}, refusal(q.Name, "spec.children.maxCreated", fmt.Errorf("%d is negative", *n))
+			}
+			d.MaxCreated = queue.AtMost(int64(*n))
+		}
 	}
 	if err := limits(q, &d.Spec); err != nil {
 		return queue.Declaration{}, err

@@ -9,7 +9,7 @@ const PlacementPolicyName = "default"
 // "default". Without it a pod goes to the queue it asks for, and to root.default if it asks for none.
 //
 // +kubebuilder:object:root=true
-// +kubebuilder:resource:path=placementpolicies,singular=placementpolicy,scope=Cluster,shortName=fpp,categories=fairway
+// +kubebuilder:resource:path=placementpolicies,singular=placementpolicy,scope=Cluster,shortName=fpp
 // +kubebuilder:subresource:status
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether the policy is in force as it is written"
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,description="Why it is or is not"
@@ -77,8 +77,8 @@ type PlacementPolicySpec struct {
 	AllowUndeclaredQueues *bool `json:"allowUndeclaredQueues,omitempty"`
 
 	// How long a queue that placement created stays while it has neither pods nor
-	// children: from 1s to 8760h in hours, minutes and seconds, such as 90s, 10m or
-	// 24h; 10m if not stated. A queue whose spec somebody has changed stays.
+	// children: from 1s to 8760h in hours, minutes and seconds, such as 90s or 24h;
+	// 10m if not stated. A queue whose spec somebody has changed stays.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=32

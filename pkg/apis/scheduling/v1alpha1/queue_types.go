@@ -176,6 +176,16 @@ type QueueChildren struct {
 	// +optional
 	Max Amounts `json:"max,omitempty"`
 
+	// How many queues that placement created there may be below this one, at all
+	// levels. If the root does not state it, 10000; others are then bounded only
+	// by the queues above them.
+	//
+	// +optional
+	// +kubebuilder:validation:Format=""
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100000
+	MaxCreated *int32 `json:"maxCreated,omitempty"`
+
 	// Other fields that each of them begins with.
 	//
 	// +optional

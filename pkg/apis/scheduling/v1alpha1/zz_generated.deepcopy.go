@@ -279,6 +279,11 @@ func (in *QueueChildren) DeepCopyInto(out *QueueChildren) {
 			(*out)[key] = val
 		}
 	}
+	if in.MaxCreated != nil {
+		in, out := &in.MaxCreated, &out.MaxCreated
+		*out = new(int32)
+		**out = **in
+	}
 	if in.Template != nil {
 		in, out := &in.Template, &out.Template
 		*out = new(QueueTemplate)
