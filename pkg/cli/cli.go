@@ -78,7 +78,7 @@ const rootExample = `  # All queues, as they stand
   kubectl fairway tree --with root.etl.yaml
 
   # The same from files, without a cluster
-  kubectl get queues,nodes,pods -A -o yaml > dump.yaml
+  kubectl get queues,placementpolicies,nodes,pods -A -o yaml > dump.yaml
   kubectl fairway tree -f dump.yaml`
 
 func newRoot(e Environment) *cobra.Command {

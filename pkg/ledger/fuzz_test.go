@@ -63,6 +63,9 @@ func (p *player) play(op, a, b byte) {
 		if b&32 != 0 {
 			d.Spec.Guaranteed = fuzzSize(b)
 		}
+		if b&8 != 0 {
+			d.Parent, d.MaxCreated = b&4 != 0, queue.AtMost(int64(b%4))
+		}
 		p.queues[path] = d
 		p.ObserveQueue(d)
 	case 1:

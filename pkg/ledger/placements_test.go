@@ -183,6 +183,31 @@ func TestAQueueIsCreatedBeforeItsPodStarts(t *testing.T) {
 	f.wantState("s", "Waiting root.dev.bob")
 }
 
+// Those that come too late for the number of queues that may be created are rejected, until there is room.
+func TestNoMoreQueuesAreCreatedThanAllowed(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root")
+	f.declare("root.default")
+	f.declare("root.users", func(d *queue.Declaration) { d.Parent, d.MaxCreated = true, queue.AtMost(2) })
+	f.placeBy(rule("User", below("root.users")))
+	for _, name := range []string{"d", "c", "b", "a"} {
+		f.pod(UID(name), "", of(name))
+	}
+	f.wantActions("+root.users.a for a, +root.users.b for b")
+	f.wantState("a", "Waiting root.users.a")
+	f.wantState("c", "Waiting - PlacementRejected")
+	f.wantActions("")
+	f.declare("root.users", func(d *queue.Declaration) { d.Parent, d.MaxCreated = true, queue.AtMost(3) })
+	f.wantState("c", "Waiting - CreatingQueue")
+	f.wantActions("+root.users.c for c")
+	f.wantState("d", "Waiting - PlacementRejected")
+	f.forget("a")
+	f.wantActions("")
+	f.now += placement.DefaultRemoveAfter
+	f.wantActions("-root.users.a")
+	f.wantActions("+root.users.d for d")
+}
+
 func TestTwoNamesThatLookAlikeGetTwoQueues(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.declare("root")

@@ -118,7 +118,7 @@ func (w *World) place(s statement) (string, error) {
 	}
 	tree := placement.Tree{}
 	for _, q := range w.queues {
-		tree.Declare(q.Path, placement.Queue{})
+		tree.Declare(q.Path, placement.Queue{Parent: q.Parent, MaxCreated: q.MaxCreated})
 	}
 	for _, c := range w.created {
 		tree.Declare(c.path, placement.Queue{Created: true, For: c.name})

@@ -101,8 +101,8 @@ func TestQueuesForPlacement(t *testing.T) {
 		object(t, "metadata: {name: root.d, labels: {fairway.dev/created-by: somebody}}"),
 	})
 	want := placement.Tree{
-		"root":         {Child: "root.b"},
-		"root.b":       {Declared: true, Child: "root.b.x"},
+		"root":         {Child: "root.b", CreatedBelow: 1},
+		"root.b":       {Declared: true, Child: "root.b.x", CreatedBelow: 1},
 		"root.b.x":     {Declared: true, Created: true, For: "X"},
 		"root.b.y":     {Declared: true},
 		"root.d":       {Declared: true},
