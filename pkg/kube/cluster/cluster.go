@@ -72,6 +72,9 @@ func Read(ctx context.Context, f *Flags, with ...*objects.Set) (*objects.Set, er
 	if err := list(ctx, &s.Queues, untyped.Resource(v1alpha1.QueueResource).List, itemsOf); err != nil {
 		return nil, explained("queues", err)
 	}
+	if err := placementPolicy(ctx, s, untyped); err != nil {
+		return nil, err
+	}
 	if err := list(ctx, &s.Nodes, typed.CoreV1().Nodes().List, func(l *corev1.NodeList) []corev1.Node { return l.Items }); err != nil {
 		return nil, explained("nodes", err)
 	}
@@ -91,9 +94,6 @@ func Read(ctx context.Context, f *Flags, with ...*objects.Set) (*objects.Set, er
 	err = list(ctx, &s.PodDisruptionBudgets, typed.PolicyV1().PodDisruptionBudgets("").List,
 		func(l *policyv1.PodDisruptionBudgetList) []policyv1.PodDisruptionBudget { return l.Items })
 	if err := optional("poddisruptionbudgets", err); err != nil {
-		return nil, err
-	}
-	if err := placementPolicy(ctx, s, untyped); err != nil {
 		return nil, err
 	}
 	if s.Gated() || slices.ContainsFunc(with, (*objects.Set).Gated) {

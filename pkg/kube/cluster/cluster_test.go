@@ -132,7 +132,7 @@ func TestReadListsAllObjectsPageByPage(t *testing.T) {
 	}
 	want := []string{
 		queues + " limit=500 from=", queues + " limit=500 from=500", queues + " limit=500 from=1000",
-		nodes + " limit=500 from=", pods + " limit=500 from=", pods + " limit=500 from=500", classes + " limit=500 from=",
+		policy + " limit= from=", nodes + " limit=500 from=", pods + " limit=500 from=", pods + " limit=500 from=500", classes + " limit=500 from=",
 		groups + " limit=500 from=", inTree + " limit=500 from=", budgets + " limit=500 from=",
 	}
 	if diff := cmp.Diff(want, s.asked); diff != "" {

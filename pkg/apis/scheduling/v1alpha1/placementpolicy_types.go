@@ -77,8 +77,8 @@ type PlacementPolicySpec struct {
 	AllowUndeclaredQueues *bool `json:"allowUndeclaredQueues,omitempty"`
 
 	// How long a queue that placement created stays while it has neither pods nor
-	// children: from 1s to 8760h in hours, minutes and seconds, such as 90s or 24h;
-	// 10m if not stated. A queue whose spec somebody has changed stays.
+	// children: from 1s to 8760h in hours, minutes and seconds, such as 90s; if it
+	// is not stated, 10m. A queue whose spec somebody has changed stays.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
