@@ -125,6 +125,7 @@ func (l *Ledger) placeAgain() {
 	}
 	move := p.look(&l.queues, &l.requests)
 	slices.SortFunc(move, func(a, b *record) int { return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.UID, b.UID)) })
+	l.moving = true // no application gets a slot before all pods are where they belong: reexamine gives them, the oldest first
 	for _, r := range move {
 		if v := r.verdictFor(); v.asked != r.asked {
 			l.askAgain(r)
@@ -132,6 +133,9 @@ func (l *Ledger) placeAgain() {
 			l.effects.judgeLater(r) // only what keeps it waiting is something else
 		}
 	}
+	l.settleApplications()
+	l.moving = false
+	l.effects.admit = true
 	l.drain()
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/core/placement"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
 func rule(kind string, edits ...func(*placement.RuleStatement)) placement.RuleStatement {
@@ -181,6 +182,26 @@ func TestAQueueIsCreatedBeforeItsPodStarts(t *testing.T) {
 	f.wantState("q", "Bound root.dev.ann")
 	f.pod("s", "dev", of("bob", "dev"), func(p *Pod) { p.Groups = []string{"dev"} })
 	f.wantState("s", "Waiting root.dev.bob")
+}
+
+// When many pods move at once, no more applications start than may run, and the oldest do.
+func TestPodsThatMoveTogetherKeepToLimits(t *testing.T) {
+	f := newFixture(t, Options{Window: 4})
+	f.declare("root")
+	f.declare("root.default")
+	f.declare("root.a", func(d *queue.Declaration) { d.Spec.MaxRunningApplications = queue.AtMost(2) })
+	f.placeBy(rule("Reject"))
+	for i, uid := range []UID{"4", "3", "2", "1"} {
+		f.pod(uid, "a", at(int64(9-i)), func(p *Pod) { p.Application = "ns/job/" + string(uid) })
+	}
+	f.lead()
+	f.ObservePlacementPolicy(placement.Policy{})
+	f.Settle(f.now)
+	for uid, want := range map[UID]reason.Code{"1": "", "2": "", "3": reason.MaxRunningApplications, "4": reason.MaxRunningApplications} {
+		if s, _ := f.PodState(uid); s.BlockedBy.Code != want {
+			t.Errorf("%s: %+v", uid, s)
+		}
+	}
 }
 
 // Those that come too late for the number of queues that may be created are rejected, until there is room.

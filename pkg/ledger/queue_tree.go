@@ -261,7 +261,7 @@ func (t *queueTree) resolve(p queue.Path) (*account, reason.Reason) {
 	switch {
 	case declared && d.Deleting || t.retired[p]:
 		why.Code = reason.QueueDeleted
-	case p == queue.Root || a != nil && (len(a.kids) > 0 || d.Parent):
+	case p == queue.Root || d.Parent || a != nil && len(a.kids) > 0: // d.Parent counts also of a queue that is not in force
 		why.Code, why.Details = reason.QueueNotLeaf, reason.Child{Path: string(t.firstChild(p))}
 	case declared:
 		why.Code, why.Details = reason.QueueNotReady, reason.Cause{Problem: t.problemOf(p)}
@@ -274,8 +274,8 @@ func (t *queueTree) resolve(p queue.Path) (*account, reason.Reason) {
 }
 
 func (t *queueTree) firstChild(p queue.Path) queue.Path {
-	i, _ := t.Find(p)
-	if len(t.Nodes[i].Children) == 0 {
+	i, ok := t.Find(p)
+	if !ok || len(t.Nodes[i].Children) == 0 {
 		return ""
 	}
 	return t.Nodes[t.Nodes[i].Children[0]].Path
