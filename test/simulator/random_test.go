@@ -132,8 +132,7 @@ func TestPlacedPodsAreWhereTheyBelong(t *testing.T) {
 		w := New(seed, o)
 		err := w.Run(300)
 		if err == nil && seed%3 == 0 {
-			w.WriteStatus()
-			w.Restart()
+			w.restartAnyTime()
 			err = w.Run(300)
 		}
 		if err == nil {
