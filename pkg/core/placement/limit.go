@@ -41,6 +41,5 @@ func (q Queue) most(p queue.Path) queue.Limit {
 }
 
 func tooMany(wanted, above queue.Path, most int64) string {
-	return "queue " + string(wanted) + " cannot be created, as placement creates at most " + strconv.FormatInt(most, 10) + " queues below " + string(above) +
-		" (children.maxCreated)"
+	return "queue " + string(wanted) + " cannot be created, as children.maxCreated of queue " + string(above) + " is " + strconv.FormatInt(most, 10)
 }

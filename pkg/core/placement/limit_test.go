@@ -47,7 +47,7 @@ func TestNoMoreQueuesAreCreatedThanTheQueuesAboveAllow(t *testing.T) {
 				}
 			case strings.Contains(why, "children.maxCreated"):
 				refused++
-				full := strings.Fields(why[strings.Index(why, " below "):])[1]
+				full := strings.Fields(why[strings.Index(why, " of queue "):])[2]
 				missing := 0
 				for _, p := range append(queue.Path("root."+asks).Ancestors(), queue.Path("root."+asks)) {
 					if !all[p].Declared && p != queue.Root {
@@ -93,7 +93,7 @@ func TestPlannedQueuesCountTogether(t *testing.T) {
 func TestTheRootAllowsTenThousandCreatedQueues(t *testing.T) {
 	policy := parsed(t, "Specified; Reject")
 	for below, want := range map[int64]string{
-		9_999: "", 10_000: "the placement policy rejects the pod: queue root.a cannot be created, as placement creates at most 10000 queues below root (children.maxCreated)",
+		9_999: "", 10_000: "the placement policy rejects the pod: queue root.a cannot be created, as children.maxCreated of queue root is 10000",
 	} {
 		if d := policy.Place(Submission{Queue: "a"}, Tree{queue.Root: {CreatedBelow: below}}); d.Rejected.Code != "" != (want != "") || want != "" && d.Rejected.Text() != want {
 			t.Errorf("%d: %+v", below, d)
