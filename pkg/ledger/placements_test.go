@@ -22,9 +22,6 @@ func withoutCreate(r *placement.RuleStatement) { r.Create = new(bool) }
 func below(parent string) func(*placement.RuleStatement) {
 	return func(r *placement.RuleStatement) { r.Parent = parent }
 }
-func defaultTo(queue string) func(*placement.RuleStatement) {
-	return func(r *placement.RuleStatement) { r.Queue = queue }
-}
 
 func nestedIn(kind string) func(*placement.RuleStatement) {
 	return func(r *placement.RuleStatement) { r.Nested = &placement.RuleStatement{Kind: kind} }

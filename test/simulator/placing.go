@@ -154,10 +154,8 @@ func (p *placer) above(q queue.Path) bool {
 		return true
 	}
 	for o := range p.queues {
-		if o != q && q.Contains(o) {
-			if o.Parent() == q {
-				return true
-			}
+		if o.Parent() == q {
+			return true
 		}
 	}
 	return false
@@ -184,12 +182,7 @@ func (p *placer) ask(r *placeRule) queue.Path {
 		}
 		to = p.of(r.in, p.groups[0])
 	case "SecondaryGroupExistingQueue":
-		for i, g := range p.groups {
-			if to = p.of(r.in, g); i > 0 && p.declared(to) {
-				return to
-			}
-		}
-		return ""
+		return p.ofSecondaryGroup(r.in)
 	case "NestedUserQueue":
 		inner := p.ask(r.nested)
 		if inner == "" || inner == rejected {
@@ -207,6 +200,15 @@ func (p *placer) ask(r *placeRule) queue.Path {
 	}
 	if r.create || p.declared(to) {
 		return to
+	}
+	return ""
+}
+
+func (p *placer) ofSecondaryGroup(parent queue.Path) queue.Path {
+	for i, g := range p.groups {
+		if to := p.of(parent, g); i > 0 && p.declared(to) {
+			return to
+		}
 	}
 	return ""
 }
