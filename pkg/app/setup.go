@@ -56,6 +56,7 @@ type Scheduler struct {
 	synced     []cache.InformerSynced
 	dynamic    dynamic.Interface
 	podGroups  *optional.Informer // scheduler-plugins'
+	placement  *optional.Informer // the PlacementPolicy
 	leadership *leadership
 	owners     ownerWatch
 	planner    *planner
@@ -185,7 +186,7 @@ func (s *Scheduler) watch() error {
 	if s.dynamic, err = dynamic.NewForConfig(fenced(s.Config.KubeConfig, s.leadership)); err != nil {
 		return err
 	}
-	return s.watchPodGroups()
+	return s.watchOptional()
 }
 
 // watchDeviceClasses tells the ledger which devices pods may request although no node lists them.

@@ -143,8 +143,8 @@ func (o *options) layout(now time.Time) report.Layout {
 	return l
 }
 
-// place names the source of the objects, for messages.
-func (o *options) place() string {
+// source names where the objects come from, for messages.
+func (o *options) source() string {
 	if len(o.files) == 0 {
 		return "the cluster"
 	}

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"slices"
+
 	"github.com/fairway-scheduler/fairway/pkg/core/access"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
@@ -44,6 +46,9 @@ func (t *accessTable) join(r *record) {
 	r.access, r.inAccess = e, len(e.pods)
 	e.pods = append(e.pods, r)
 }
+
+// creates: the queue that the pod asks for would be created for it.
+func (r *record) creates() bool { return r.submission != nil && r.submission.creating }
 
 func (t *accessTable) quit(r *record) {
 	e := r.access
@@ -117,7 +122,7 @@ func (l *Ledger) AccessQuestions(since uint64) (open []access.Question, version 
 		return nil, version
 	}
 	for _, e := range l.access.byQuestion { // a set: order does not matter
-		if len(e.pods) > 0 && l.requests.byQueue[e.Queue].leaf != nil {
+		if len(e.pods) > 0 && (l.requests.byQueue[e.Queue].leaf != nil || slices.ContainsFunc(e.pods, (*record).creates)) {
 			open = append(open, e.Question)
 		}
 	}

@@ -150,10 +150,10 @@ func (l *Ledger) Survey(n int, now int64) {
 	}
 }
 
-// toldLater: what blocks the pod mostly ends soon: the others of its group, or its driver, are being created, or somebody is being asked.
+// toldLater: what blocks the pod mostly ends soon: the others of its group, its driver or its queue are being created, or somebody is being asked.
 func (r *record) toldLater() bool {
 	switch r.blockedBy.Code {
-	case reason.GangIncomplete, reason.WaitingForDriver, reason.SubmitUnchecked:
+	case reason.GangIncomplete, reason.WaitingForDriver, reason.SubmitUnchecked, reason.CreatingQueue:
 		return true
 	}
 	return false
@@ -181,7 +181,7 @@ func (l *Ledger) toShow(r *record) reason.Reason {
 // shownAtOnce: the user must act on it, or it is a limit on applications. A pod that waits for its turn or for a back-off needs no condition.
 func shownAtOnce(why reason.Reason) bool {
 	switch why.Code {
-	case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.QueueDeleted,
+	case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.PlacementRejected, reason.QueueDeleted,
 		reason.SubmitForbidden, reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.PodGroupNotFound:
 		return true
 	}

@@ -16,7 +16,7 @@ import (
 var steps = []string{
 	"AccessQuestions", "Admitted", "Adopt", "Announced", "Backlog", "Candidates", "Choose", "Evicted", "EvictionFailed", "Fail",
 	"ForgetAccess", "ForgetNode", "ForgetPod", "ForgetPodGroup", "ForgetQueue", "Lead", "LookAtStarvation", "MadeRoom", "Misfit", "Nominated",
-	"ObserveAccess", "ObserveBadQueue", "ObserveNode", "ObservePod", "ObservePodGroup", "ObserveQueue", "ObserveUnlisted", "PendingActions",
+	"ObserveAccess", "ObserveBadQueue", "ObserveNode", "ObservePlacementPolicy", "ObservePod", "ObservePodGroup", "ObserveQueue", "ObserveUnlisted", "PendingActions", "PlacementActions",
 	"Permit", "Preemption", "Recheck", "Rehearse", "Repair", "Reserve", "RetireQueue", "RetryConditionUpdate", "Settle", "Survey",
 	"TakeConditionUpdates", "TakeWoken", "WhatPreemption", "Withdrawn",
 }

@@ -237,9 +237,12 @@ func TestSchedulerPermissions(t *testing.T) {
 		verbs, group, resource, in, name string
 		want                             bool
 	}{
-		{"get list watch create patch", v1alpha1.GroupName, "queues", "", "", true},
-		{"update delete deletecollection", v1alpha1.GroupName, "queues", "", "", false},
+		{"get list watch create patch delete", v1alpha1.GroupName, "queues", "", "", true},
+		{"update deletecollection", v1alpha1.GroupName, "queues", "", "", false},
 		{"update patch", v1alpha1.GroupName, "queues/status", "", "", true},
+		{"list watch", v1alpha1.GroupName, "placementpolicies", "", "", true},
+		{"create update patch delete", v1alpha1.GroupName, "placementpolicies", "", "", false},
+		{"patch", v1alpha1.GroupName, "placementpolicies/status", "", "", true},
 		{"list watch", "scheduling.x-k8s.io", "podgroups", "", "", true},
 		{"create update patch delete", "scheduling.x-k8s.io", "podgroups", "user", "", false},
 		{"patch", "scheduling.x-k8s.io", "podgroups/status", "user", "", true},

@@ -22,6 +22,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/placement"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -36,6 +37,9 @@ type World struct {
 	tree    queue.Tree // follows from the fields above after each statement
 	live    *live      // nil while no statement needed it
 	roles   *roles     // nil: access is not checked
+
+	placement placement.Statement
+	created   []createdQueue
 }
 
 // place is what is known about a queue's own pods, declared or not.
@@ -114,6 +118,16 @@ var statements = map[string]func(*World, statement) (string, error){
 	"order":    (*World).showOrder,
 	"try":      (*World).showTry,
 	"request":  (*World).showRequest,
+
+	"placement": (*World).setPlacement,
+	"rule":      (*World).addRule,
+	"mapping":   (*World).addMapping,
+	"created":   (*World).setCreated,
+	"place":     (*World).place,
+
+	"apply-placement": (*World).applyPlacement,
+	"create-queues":   (*World).createQueues,
+	"where":           (*World).showWhere,
 }
 
 // Run runs statements, one on each line, and returns what they print. A statement

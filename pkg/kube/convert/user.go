@@ -37,26 +37,41 @@ func runsAs(pod *corev1.Pod) string {
 	return serviceaccount.MakeUsername(pod.Namespace, cmp.Or(pod.Spec.ServiceAccountName, defaultServiceAccount))
 }
 
-// Creator is what a pod says of those that it creates: they are sent by its account, and count for its user.
-type Creator struct{ Account, User string }
+// Creator is what a pod says of those that it creates: they are sent by its account, and count for its user, with the user's groups.
+type Creator struct{ Account, User, groups string }
 
 // CreatorOf returns what a pod says of those that it creates.
-func CreatorOf(pod *corev1.Pod) Creator { return Creator{runsAs(pod), User(pod)} }
+func CreatorOf(pod *corev1.Pod) Creator {
+	return Creator{runsAs(pod), User(pod), access.JoinGroups(Groups(pod))}
+}
 
 // UserBehind returns the user a pod counts for, where known returns what is known of a pod that creates others; false for any other. Without
 // it that is User. The API server has seen that the creator sent the pod and controls it (annotation fairway.dev/creator-pod); the owner
 // reference and the account that it has written as the user must still agree with that.
 func UserBehind(pod *corev1.Pod, known func(types.UID) (Creator, bool)) string {
-	user := User(pod)
+	if c, ok := creatorOf(pod, known); ok {
+		return c.User
+	}
+	return User(pod)
+}
+
+// GroupsBehind returns the groups of the user that UserBehind returns, as Groups does.
+func GroupsBehind(pod *corev1.Pod, known func(types.UID) (Creator, bool)) []string {
+	if c, ok := creatorOf(pod, known); ok {
+		return access.SplitGroups(c.groups)
+	}
+	return Groups(pod)
+}
+
+// creatorOf returns the creator for whose user a pod counts; false if it counts for its own.
+func creatorOf(pod *corev1.Pod, known func(types.UID) (Creator, bool)) (Creator, bool) {
 	uid := types.UID(pod.Annotations[v1alpha1.KeyCreatorPod])
 	owner := metav1.GetControllerOfNoCopy(pod)
 	if uid == "" || placedFor(pod) != "" || owner == nil || owner.UID != uid || owner.Kind != "Pod" || owner.APIVersion != "v1" {
-		return user
+		return Creator{}, false
 	}
-	if c, ok := known(uid); ok && c.Account == user {
-		return c.User
-	}
-	return user
+	c, ok := known(uid)
+	return c, ok && c.Account == User(pod)
 }
 
 // Submitter returns the user whose right to submit counts for a pod (see User), with the groups. A pod with a user and no list of groups was
@@ -74,4 +89,13 @@ func Submitter(pod *corev1.Pod) access.Subject {
 		groups = []string{user.AllAuthenticated}
 	}
 	return unique.Make(access.NewSubject(name, groups)).Value() // one copy for all pods of the user
+}
+
+// Groups returns the groups of the user of a pod (see User), in the order in which the annotation fairway.dev/groups has them. A pod whose user is its
+// service account has the groups of service accounts.
+func Groups(pod *corev1.Pod) []string {
+	if pod.Annotations[v1alpha1.KeyUser] == "" {
+		return append(serviceaccount.MakeGroupNames(pod.Namespace), user.AllAuthenticated)
+	}
+	return access.SplitGroups(pod.Annotations[v1alpha1.KeyGroups])
 }

@@ -83,6 +83,9 @@ func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) (changed bool) {
 	changed = f.creators.see(pod, p.Role)
 	p.Single = convert.Single(pod, p.Application, p.Role, f.onePod)
 	p.User = convert.UserBehind(pod, f.creators.get)
+	if p.Node == "" {
+		p.Groups = convert.GroupsBehind(pod, f.creators.get)
+	}
 	p.PodGroup = convert.GangOf(pod)
 	if pod.Spec.Priority != nil {
 		p.Priority = *pod.Spec.Priority

@@ -26,6 +26,9 @@ func Rebuild(s *objects.Set, schedulers []string, now time.Time, o ledger.Option
 	for _, q := range s.Queues {
 		f.observeQueue(queueAt(q, at))
 	}
+	if s.PlacementPolicy != nil {
+		f.observePlacementPolicy(s.PlacementPolicy)
+	}
 	for _, g := range s.PodGroups {
 		_ = observePodGroup(f.Ledger, g) // its pods say what that means for them
 	}

@@ -25,6 +25,7 @@ import (
 // kinds are those that a stream may hold. Some are not kept: they do not matter to a picture, but dumps contain them.
 var kinds = []struct{ kind, apiVersion string }{
 	{"Queue", v1alpha1.GroupVersion.String()},
+	{kindPolicy, v1alpha1.GroupVersion.String()},
 	{"Node", "v1"},
 	{"Pod", "v1"},
 	{"DeviceClass", resourcev1.SchemeGroupVersion.String()},
@@ -46,6 +47,7 @@ const (
 	kindBudget             = "PodDisruptionBudget"
 	kindClusterRole        = "ClusterRole"
 	kindClusterRoleBinding = "ClusterRoleBinding"
+	kindPolicy             = "PlacementPolicy"
 )
 
 // versionsOf returns the apiVersions of a kind, none for a kind that is unknown.
@@ -159,6 +161,8 @@ func (r *reader) decode(h header, raw []byte) error {
 			return err
 		}
 		return keep(r, &s.Queues, kind, u)
+	case kindPolicy:
+		return r.placementPolicy(h, raw)
 	case "Node":
 		n := &corev1.Node{}
 		if err := utiljson.Unmarshal(raw, n); err != nil {
@@ -216,6 +220,24 @@ func take[T metav1.Object](r *reader, list *[]T, kind string, o T, raw []byte) e
 		return err
 	}
 	return keep(r, list, kind, o)
+}
+
+// placementPolicy takes in the only PlacementPolicy that there may be.
+func (r *reader) placementPolicy(h header, raw []byte) error {
+	if h.Name != v1alpha1.PlacementPolicyName {
+		return fmt.Errorf("allowed as metadata.name is only %s: there is one PlacementPolicy for the cluster", v1alpha1.PlacementPolicyName)
+	}
+	u := &unstructured.Unstructured{}
+	if err := utiljson.Unmarshal(raw, &u.Object); err != nil {
+		return err
+	}
+	var list []*unstructured.Unstructured
+	if r.set.PlacementPolicy != nil {
+		list = append(list, r.set.PlacementPolicy)
+	}
+	err := keep(r, &list, h.Kind, u)
+	r.set.PlacementPolicy = list[0]
+	return err
 }
 
 // podGroup takes in a pod group of either kind. The apiVersion tells which; an item of a list may leave it out.

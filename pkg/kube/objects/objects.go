@@ -35,6 +35,8 @@ type Set struct {
 	// Only these roles and bindings count for Queues, which are in no namespace.
 	ClusterRoles        []*rbacv1.ClusterRole
 	ClusterRoleBindings []*rbacv1.ClusterRoleBinding
+	// PlacementPolicy is nil if there is none. It is not decoded, as Queues are not.
+	PlacementPolicy *unstructured.Unstructured
 
 	stream string   // what errors call the stream
 	others []string // what else the stream held, for errors: kinds without an effect
@@ -50,6 +52,9 @@ func (s *Set) Newest() time.Time {
 	var n newest
 	for _, q := range s.Queues {
 		n.queue(q)
+	}
+	if s.PlacementPolicy != nil {
+		n.queue(s.PlacementPolicy)
 	}
 	for _, c := range s.DeviceClasses {
 		n.see(c.CreationTimestamp)

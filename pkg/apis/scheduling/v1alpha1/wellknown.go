@@ -42,6 +42,20 @@ const (
 	KeyCreatorPod = "fairway.dev/creator-pod"
 )
 
+// Keys on Queues that placement created.
+const (
+	// KeyCreatedBy is the label of a Queue that a rule of the placement policy created for a pod; its value is CreatedByPlacement. Such a
+	// Queue is removed when it is empty. Without the label the Queue is like any other, and stays.
+	KeyCreatedBy = "fairway.dev/created-by"
+
+	// CreatedByPlacement is the value of KeyCreatedBy.
+	CreatedByPlacement = "placement"
+
+	// KeyCreatedFor is the annotation with the user or group whose name such a Queue bears, exactly as the API server knows it. Names that
+	// look alike as the name of a queue are told apart by it.
+	KeyCreatedFor = "fairway.dev/created-for"
+)
+
 // Values of KeyRole and KeyPlacedRole.
 const (
 	// RoleDriver marks the pod that starts its application and asks for the others (YARN's application master).
