@@ -88,7 +88,7 @@ func New(o Options) *Ledger {
 	}
 	l := &Ledger{
 		queues:     newQueueTree(),
-		placements: placements{bySubmission: map[string]*submission{}},
+		placements: placements{bySubmission: map[submissionKey]*submission{}},
 		requests:   requests{byQueue: map[queue.Path]*queueRequest{}, orphans: map[UID]*record{}},
 		access:     accessTable{byQuestion: map[access.Question]*accessEntry{}},
 		mu:         lock{clock: o.Clock},

@@ -21,7 +21,7 @@ type placements struct {
 	changed      bool // the policy has changed since the last look
 	asOf         uint64
 	tree         placement.Tree // the declared queues, as of the last look
-	bySubmission map[string]*submission
+	bySubmission map[submissionKey]*submission
 	// emptySince is when queues that placement created were first seen empty: see placement_actions.go.
 	emptySince map[queue.Path]int64
 }
@@ -31,9 +31,12 @@ type submission struct {
 	placement.Submission
 	verdict
 	create []placement.NewQueue // those that are to be created for it
-	key    string
+	key    submissionKey
 	pods   []*record // unbound pods, in no order that means anything
 }
+
+// submissionKey is equal for pods of the same user, groups and request, and for no others: names of users and groups are the API server's, and have no NUL.
+type submissionKey struct{ user, queue, groups string }
 
 // verdict is what the rules say to the pods.
 type verdict struct {
@@ -55,7 +58,7 @@ func (p *placements) join(r *record) {
 	if !p.inForce {
 		return
 	}
-	key := strings.Join([]string{r.User, r.Pod.Queue, strings.Join(r.Groups, "\x00")}, "\x00\x00")
+	key := submissionKey{r.User, r.Pod.Queue, strings.Join(r.Groups, "\x00")}
 	s := p.bySubmission[key]
 	if s == nil {
 		s = &submission{key: key, Submission: placement.Submission{User: r.User, Groups: r.Groups, Queue: r.Pod.Queue}}

@@ -18,7 +18,8 @@ import (
 const defaultServiceAccount = "default"
 
 // User returns the user a pod counts for: the one for whom it was bound (see SetPlaced), else the one that the annotation fairway.dev/user
-// names, else the pod's service account under the name that the API server knows it by ("system:serviceaccount:<namespace>:<name>"), which is also what RBAC and audit logs say.
+// names, else the pod's service account under the name that the API server knows it by ("system:serviceaccount:<namespace>:<name>"), which
+// is also what RBAC and audit logs say.
 //
 // It is never empty. A pod that names no service account runs as "default" of its namespace, so all such pods of a
 // namespace count for one user.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/access"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
@@ -61,6 +62,38 @@ func TestAPictureShowsWhatTheSchedulerFoundOutAboutAccess(t *testing.T) {
 		}
 		if got, _ := l.PodState("p"); got.BlockedBy.Code != c.want {
 			t.Errorf("%s: blocked by %q, want %q", name, got.BlockedBy.Code, c.want)
+		}
+	}
+}
+
+// The same holds for a queue in which only the placement policy puts the pod, also if it does not exist yet. Another policy makes the answer one about another
+// queue.
+func TestAPictureShowsWhatTheSchedulerFoundOutAboutPlacedPods(t *testing.T) {
+	policy := func(rule string) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "scheduling.fairway.dev/v1alpha1", "kind": "PlacementPolicy", "metadata": map[string]any{"name": "default"},
+			"spec": map[string]any{"rules": []any{map[string]any{"type": rule}}},
+		}}
+	}
+	p := pod("p", func(p *v1.Pod) {
+		p.Spec.SchedulerName = "fairway"
+		p.Annotations = map[string]string{"fairway.dev/user": "ada", "fairway.dev/groups": "ads"}
+		text := reason.Reason{Code: reason.SubmitForbidden, Queue: "root.ada", Details: reason.Submitter{User: "ada"}}.Text()
+		p.Status.Conditions = []v1.PodCondition{{Type: "fairway.dev/Queued", Status: v1.ConditionTrue, Reason: "SubmitForbidden", Message: text}}
+	})
+	for _, c := range []struct {
+		rule, queue string
+		want        reason.Code
+	}{
+		{"User", "root.ada", reason.SubmitForbidden},
+		{"User", "root.ads", reason.SubmitForbidden}, // root.ada is to be created
+		{"PrimaryGroup", "root.ads", ""},
+		{"PrimaryGroup", "root.ada", reason.CreatingQueue},
+	} {
+		s := &objects.Set{Pods: []*v1.Pod{p}, PlacementPolicy: policy(c.rule), Queues: []*unstructured.Unstructured{queueOf(c.queue, "uid", "1")}}
+		l := Rebuild(s, []string{"fairway"}, time.Unix(1000, 0), ledger.Options{})
+		if got, _ := l.PodState("p"); got.BlockedBy.Code != c.want {
+			t.Errorf("%s, with %s: blocked by %q, want %q", c.rule, c.queue, got.BlockedBy.Code, c.want)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
@@ -37,7 +38,8 @@ type Feed struct {
 	// goroutine.
 	Created func(by types.UID)
 
-	picture     bool     // nobody is asked about access: what pods show counts
+	// asked is set in a picture, where nobody is asked about access and what pods show counts: which queue a pod asks for.
+	asked       func(*v1.Pod) queue.Path
 	generations sync.Map // of Queues, by name
 	nodeFacts   sync.Map // by name of the node
 	elsewhere   elsewhere

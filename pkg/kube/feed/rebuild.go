@@ -20,7 +20,7 @@ import (
 func Rebuild(s *objects.Set, schedulers []string, now time.Time, o ledger.Options) *ledger.Ledger {
 	f := &Feed{
 		Ledger: ledger.New(o), Ours: func(name string) bool { return slices.Contains(schedulers, name) },
-		Gate: gateOf, Now: now.UnixNano, Kick: func() {}, Classes: &Classes{Single: o.Extenders}, picture: true,
+		Gate: gateOf, Now: now.UnixNano, Kick: func() {}, Classes: &Classes{Single: o.Extenders}, asked: askedIn(s),
 	}
 	at := metav1.NewTime(now)
 	for _, q := range s.Queues {
@@ -54,7 +54,7 @@ func Rebuild(s *objects.Set, schedulers []string, now time.Time, o ledger.Option
 				f.creators.see(p, role)
 			}
 		}
-		if q, says := forbidden(p); says {
+		if q, says := f.forbidden(p); says {
 			f.Ledger.ObserveAccess(q, access.No, now.UnixNano())
 		}
 	}
