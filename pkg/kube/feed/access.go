@@ -13,10 +13,11 @@ import (
 )
 
 // askedIn returns a function that says which queue a pod asks for, by what it says or by the rules of placement; "" if none takes it.
-func askedIn(s *objects.Set) func(*v1.Pod) queue.Path {
+func (f *Feed) askedIn(s *objects.Set) func(*v1.Pod) queue.Path {
 	rules, queues := convert.PlacementPolicy(s.PlacementPolicy).Policy, convert.QueuesForPlacement(s.Queues)
 	return func(pod *v1.Pod) queue.Path {
-		return rules.Place(placement.Submission{User: convert.User(pod), Groups: convert.Groups(pod), Queue: convert.QueueRequest(pod)}, queues).Queue
+		user, groups := convert.UserBehind(pod, f.creators.get), convert.GroupsBehind(pod, f.creators.get)
+		return rules.Place(placement.Submission{User: user, Groups: groups, Queue: convert.QueueRequest(pod)}, queues).Queue
 	}
 }
 

@@ -86,3 +86,24 @@ func TestExecutorsCountForTheUserOfTheirDriver(t *testing.T) {
 		t.Errorf("without its driver it counts for %s", s.User)
 	}
 }
+
+// The placement policy puts executors by the user and the groups of their driver, and so in the queue of the driver, bound or not.
+func TestExecutorsArePlacedAsTheirDriver(t *testing.T) {
+	driver := pod("driver", annotated("user", "ada"), annotated("groups", "dev,ops%2C1"), func(p *v1.Pod) {
+		p.Labels["fairway.dev/role"], p.Spec.ServiceAccountName, p.Spec.NodeName = "driver", "spark", "n"
+	})
+	executor := pod("executor", annotated("user", "system:serviceaccount:ns:spark"), annotated("groups", "system:serviceaccounts,system:authenticated"),
+		annotated("creator-pod", "driver"), controlledBy("v1", "Pod", "driver", "driver"))
+	for name, c := range map[string]struct {
+		executor *v1.Pod
+		want     []string
+	}{
+		"by its driver": {executor, []string{"dev", "ops,1"}},
+		"by another":    {pod("executor", annotated("user", "eve"), annotated("groups", "web")), []string{"web"}},
+	} {
+		l := Rebuild(&objects.Set{Pods: []*v1.Pod{c.executor, driver}}, ours, now, ledger.Options{})
+		if s, _ := l.PodState("executor"); !slices.Equal(s.Groups, c.want) {
+			t.Errorf("%s: groups %q, want %q", name, s.Groups, c.want)
+		}
+	}
+}

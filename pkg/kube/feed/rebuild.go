@@ -20,7 +20,7 @@ import (
 func Rebuild(s *objects.Set, schedulers []string, now time.Time, o ledger.Options) *ledger.Ledger {
 	f := &Feed{
 		Ledger: ledger.New(o), Ours: func(name string) bool { return slices.Contains(schedulers, name) },
-		Gate: gateOf, Now: now.UnixNano, Kick: func() {}, Classes: &Classes{Single: o.Extenders}, asked: askedIn(s),
+		Gate: gateOf, Now: now.UnixNano, Kick: func() {}, Classes: &Classes{Single: o.Extenders},
 	}
 	at := metav1.NewTime(now)
 	for _, q := range s.Queues {
@@ -54,6 +54,9 @@ func Rebuild(s *objects.Set, schedulers []string, now time.Time, o ledger.Option
 				f.creators.see(p, role)
 			}
 		}
+	}
+	f.asked = f.askedIn(s)
+	for _, p := range s.Pods {
 		if q, says := f.forbidden(p); says {
 			f.Ledger.ObserveAccess(q, access.No, now.UnixNano())
 		}
