@@ -127,7 +127,7 @@ func world(t *testing.T) *team {
 
 func (s *team) install(t *testing.T, folder string) {
 	t.Helper()
-	_, err := s.Kubectl(t.Context(), "apply", "--server-side", "--force-conflicts", "--validate=strict", "-k", filepath.Join(manifests, folder)) // a test may have changed what was installed
+	_, err := s.Kubectl(t.Context(), "apply", "--server-side", "--validate=strict", "-k", filepath.Join(manifests, folder))
 	must(t, err)
 }
 
