@@ -23,12 +23,12 @@ func profileWith(name, args string) string {
 
 func TestArgsAreThoseOfAnyProfile(t *testing.T) {
 	for _, c := range []struct{ first, second, want string }{
-		{"", "", "20 true 5 1000 5"},
-		{"{}", "", "20 true 5 1000 5"},
-		{"{podConditionWritesPerSecond: 7, showUnschedulable: false, unschedulableAfterSeconds: 0, metricsMaxQueues: 3, ledgerChecksPerSecond: 0}", "", "7 false 0 3 0"},
-		{"", "{metricsMaxQueues: 3}", "20 true 5 3 5"},
-		{"{metricsMaxQueues: 3}", "{metricsMaxQueues: 3, unschedulableAfterSeconds: 5}", "20 true 5 3 5"}, // the same, once defaults are filled in
-		{"{apiVersion: config.fairway.dev/v1alpha1, kind: FairwayArgs}", "{}", "20 true 5 1000 5"},
+		{"", "", "20 true 5 1000 5 false"},
+		{"{}", "", "20 true 5 1000 5 false"},
+		{"{podConditionWritesPerSecond: 7, showUnschedulable: false, unschedulableAfterSeconds: 0, metricsMaxQueues: 3, ledgerChecksPerSecond: 0, checkAccess: true}", "", "7 false 0 3 0 true"},
+		{"", "{metricsMaxQueues: 3}", "20 true 5 3 5 false"},
+		{"{metricsMaxQueues: 3}", "{metricsMaxQueues: 3, unschedulableAfterSeconds: 5}", "20 true 5 3 5 false"}, // the same, once defaults are filled in
+		{"{apiVersion: config.fairway.dev/v1alpha1, kind: FairwayArgs}", "{}", "20 true 5 1000 5 false"},
 	} {
 		s, err := setup(t, "profiles: ["+profileWith("fairway", c.first)+", "+profileWith("fairway-packed", c.second)+"]")
 		if err != nil {
@@ -36,7 +36,7 @@ func TestArgsAreThoseOfAnyProfile(t *testing.T) {
 			continue
 		}
 		a := s.args
-		got := fmt.Sprint(*a.PodConditionWritesPerSecond, *a.ShowUnschedulable, *a.UnschedulableAfterSeconds, *a.MetricsMaxQueues, *a.LedgerChecksPerSecond)
+		got := fmt.Sprint(*a.PodConditionWritesPerSecond, *a.ShowUnschedulable, *a.UnschedulableAfterSeconds, *a.MetricsMaxQueues, *a.LedgerChecksPerSecond, *a.CheckAccess)
 		if got != c.want {
 			t.Errorf("%q, %q: %s, want %s", c.first, c.second, got, c.want)
 		}
@@ -92,7 +92,7 @@ func TestWrongArgsAreRefused(t *testing.T) {
 		first, second string
 		want          []string
 	}{
-		{"{metricsMaxQueue: 3}", "", []string{`profile "fairway": profiles[0].pluginConfig[0].args`, `unknown field "metricsMaxQueue"`, "allowed are podConditionWritesPerSecond, showUnschedulable, unschedulableAfterSeconds, metricsMaxQueues, ledgerChecksPerSecond"}},
+		{"{metricsMaxQueue: 3}", "", []string{`profile "fairway": profiles[0].pluginConfig[0].args`, `unknown field "metricsMaxQueue"`, "allowed are podConditionWritesPerSecond, showUnschedulable, unschedulableAfterSeconds, metricsMaxQueues, ledgerChecksPerSecond, checkAccess"}},
 		{"{podConditionWritesPerSecond: many}", "", []string{`profile "fairway": profiles[0].pluginConfig[0].args`, "podConditionWritesPerSecond"}},
 		{"", "{podConditionWritesPerSecond: 0}", []string{`profile "fairway-packed": profiles[1].pluginConfig[0].args.podConditionWritesPerSecond`, "must be from 1 to 1000"}},
 		{"{kind: Args}", "", []string{"args.kind", "FairwayArgs"}},

@@ -12,13 +12,13 @@ import (
 	"k8s.io/client-go/kubernetes"
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
-	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// placingClient is the client of kube-scheduler, with one change: a bind carries the queue that the pod is
-// charged to, as the annotation fairway.dev/placed-queue, which the API server copies from the Binding to the
-// pod. So a restart charges the pod to the same queue, whatever its labels say by then, without a second
+// placingClient is the client of kube-scheduler, with one change: a bind carries what the pod is charged as, its
+// queue, application, role and user, in annotations fairway.dev/placed-..., which the API server copies from the
+// Binding to the pod. So a restart charges the pod as before, whatever its labels say by then, without a second
 // write. (A PreBind plugin that patches the pod would halve the throughput.)
 type placingClient struct {
 	kubernetes.Interface
@@ -48,7 +48,7 @@ func (p placingPods) Bind(ctx context.Context, b *v1.Binding, o metav1.CreateOpt
 	pod, _ := p.s.Ledger.PodState(ledger.UID(b.UID))
 	if pod.Leaf != "" {
 		b = b.DeepCopy()
-		metav1.SetMetaDataAnnotation(&b.ObjectMeta, v1alpha1.KeyPlacedQueue, string(pod.Leaf))
+		convert.SetPlaced(b, &pod)
 	}
 	err := p.PodInterface.Bind(ctx, b, o)
 	if err != nil && !refused(err) {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/features"
 
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 	"github.com/fairway-scheduler/fairway/pkg/kube/optional"
 )
@@ -39,9 +40,9 @@ func checkGates(gates featuregate.FeatureGate) error {
 		strings.Join(on, ", "), strings.Join(off, ","))
 }
 
-// watchPodGroups feeds pod groups of both kinds to the ledger, as soon as the cluster serves them. Neither
-// kind must exist.
-func (s *Scheduler) watchPodGroups() error {
+// watchOptional feeds pod groups of both kinds to the ledger, and watches the PlacementPolicy, as soon as the
+// cluster serves them. None of the kinds must exist.
+func (s *Scheduler) watchOptional() error {
 	s.feed.Unreadable = func(err error) { klog.Background().Error(err, "A pod group is not taken in") }
 	var all []*optional.Informer
 	for _, kind := range []schema.GroupVersionResource{convert.PodGroups, convert.InTreePodGroups} {
@@ -53,9 +54,15 @@ func (s *Scheduler) watchPodGroups() error {
 		all = append(all, groups)
 	}
 	s.podGroups = all[0]
+	var err error
+	if s.placement, err = optional.New(s.dynamic, v1alpha1.PlacementPolicyResource, s.feed.PlacementPolicies(), nil); err != nil {
+		return fmt.Errorf("watching %s: %w", v1alpha1.PlacementPolicyResource.GroupResource(), err)
+	}
+	s.synced = append(s.synced, s.placement.HasSynced)
+	all = append(all, s.placement)
 	s.Config.DynInformerFactory = &alsoStarts{DynamicSharedInformerFactory: s.Config.DynInformerFactory, start: func(stop <-chan struct{}) {
-		for _, groups := range all {
-			go groups.Run(wait.ContextForChannel(stop))
+		for _, kind := range all {
+			go kind.Run(wait.ContextForChannel(stop))
 		}
 	}}
 	return nil

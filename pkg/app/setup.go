@@ -23,6 +23,7 @@ import (
 	configv1alpha1 "github.com/fairway-scheduler/fairway/pkg/apis/config/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/dispatch"
+	"github.com/fairway-scheduler/fairway/pkg/kube/access"
 	"github.com/fairway-scheduler/fairway/pkg/kube/feed"
 	"github.com/fairway-scheduler/fairway/pkg/kube/optional"
 	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
@@ -35,6 +36,8 @@ import (
 // Options are for programs that embed the scheduler: tests and benchmarks.
 type Options struct {
 	Ledger ledger.Options
+	// Recheck is after how long access is checked again; 0 is the default.
+	Recheck time.Duration
 }
 
 // Scheduler is kube-scheduler with Fairway in it, ready to run.
@@ -53,9 +56,11 @@ type Scheduler struct {
 	synced     []cache.InformerSynced
 	dynamic    dynamic.Interface
 	podGroups  *optional.Informer // scheduler-plugins'
+	placement  *optional.Informer // the PlacementPolicy
 	leadership *leadership
 	owners     ownerWatch
 	planner    *planner
+	access     *access.Checker // nil: access is not checked
 }
 
 // Setup does what upstream's app.Setup does, with Fairway in it. It starts nothing; app.Run starts the
@@ -104,6 +109,7 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 	s.turnstile = turnstile.New(s.feed, s.holds)
 	s.feed.Classes.Relabel = func() { go s.turnstile.Reobserve(func(*v1.Pod) bool { return true }) }
 	s.feed.Resized = s.turnstile.ReobserveOwned
+	s.feed.Created = func(by types.UID) { go s.turnstile.ReobserveOwned(by) }
 	s.feed.WantOwners = func() {
 		if err := s.owners.start(ctx, s.Config.Client, s.Config.InformerFactory, s.feed.Owners()); err != nil {
 			klog.FromContext(ctx).Error(err, "Watching owners of pods")
@@ -127,6 +133,9 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 		return nil, err
 	}
 	if err := s.buildPlanner(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.buildAccess(o.Recheck); err != nil {
 		return nil, err
 	}
 	s.wrap()
@@ -177,7 +186,7 @@ func (s *Scheduler) watch() error {
 	if s.dynamic, err = dynamic.NewForConfig(fenced(s.Config.KubeConfig, s.leadership)); err != nil {
 		return err
 	}
-	return s.watchPodGroups()
+	return s.watchOptional()
 }
 
 // watchDeviceClasses tells the ledger which devices pods may request although no node lists them.
@@ -199,11 +208,14 @@ var started = time.Now()
 // monotonic is a clock that cannot be set.
 func monotonic() int64 { return int64(time.Since(started)) }
 
-// Kick requests a round of the dispatcher and a look at what queues are owed. It never blocks.
+// Kick requests a round of the dispatcher, a look at what queues are owed, and one at whose access is to be known. It never blocks.
 func (s *Scheduler) Kick() {
 	s.kick.Kick()
 	if s.planner != nil {
 		s.planner.Kick()
+	}
+	if s.access != nil {
+		s.access.Kick()
 	}
 }
 

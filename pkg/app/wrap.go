@@ -87,14 +87,16 @@ func (s *Scheduler) lead(logger klog.Logger) {
 	if !cache.WaitForCacheSync(stop, s.synced...) {
 		return
 	}
-	s.Ledger.Lead(now())
-	s.metrics.Lead()
-	logger.Info("Fairway leads: releasing pods", "profiles", len(s.Scheduler.Profiles))
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
 	go func() {
 		<-stop
 		cancel()
 	}()
+	s.primeAccess(ctx)
+	s.Ledger.Lead(now())
+	s.metrics.Lead()
+	logger.Info("Fairway leads: releasing pods", "profiles", len(s.Scheduler.Profiles))
+	s.checkAccess(ctx)
 	s.Ledger.LookAtStarvation(now()) // before any release and any status write: it takes over the clocks that statuses kept
 	go s.dispatch(ctx)
 	s.write(ctx)

@@ -7,6 +7,8 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/controllers/placementqueues"
+	"github.com/fairway-scheduler/fairway/pkg/controllers/placementstatus"
 	"github.com/fairway-scheduler/fairway/pkg/controllers/podcondition"
 	"github.com/fairway-scheduler/fairway/pkg/controllers/podgroupstatus"
 	"github.com/fairway-scheduler/fairway/pkg/controllers/queuedeletion"
@@ -24,7 +26,8 @@ func (s *Scheduler) write(ctx context.Context) {
 	} else {
 		go groups.Run(ctx)
 	}
-
+	go placementqueues.New(s.Ledger, queues.GetStore(), s.dynamic, placementqueues.Options{}).Run(ctx)
+	go placementstatus.New(s.dynamic, placementstatus.Options{Policies: s.placement.GetStore()}).Run(ctx)
 	s.preempt(ctx, recorder)
 	s.inspectLedger(ctx, int(*s.args.LedgerChecksPerSecond))
 	pods := s.Config.InformerFactory.Core().V1().Pods().Lister()

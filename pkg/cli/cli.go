@@ -78,7 +78,7 @@ const rootExample = `  # All queues, as they stand
   kubectl fairway tree --with root.etl.yaml
 
   # The same from files, without a cluster
-  kubectl get queues,nodes,pods -A -o yaml > dump.yaml
+  kubectl get queues,placementpolicies,nodes,pods -A -o yaml > dump.yaml
   kubectl fairway tree -f dump.yaml`
 
 func newRoot(e Environment) *cobra.Command {
@@ -111,7 +111,7 @@ func newRoot(e Environment) *cobra.Command {
 	c.SetVersionTemplate(program + " {{.Version}}\n")
 	c.SetUsageTemplate(usageTemplate(c.UsageTemplate()))
 	o.cluster.AddFlags(c.PersistentFlags())
-	c.AddCommand(newTree(o), newWhy(o), newOrder(o), newApps(o), newUsers(o), newPreemption(o))
+	c.AddCommand(newTree(o), newWhy(o), newOrder(o), newApps(o), newUsers(o), newAccess(o), newPreemption(o), newPlace(o))
 	return c
 }
 

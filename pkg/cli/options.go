@@ -79,14 +79,22 @@ func (m *moment) Set(value string) (err error) {
 func (o *options) addFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringArrayVarP(&o.files, "filename", "f", nil, "read objects from this `FILE`, or - for standard input, instead of the cluster (may be repeated)")
+	o.addFileFlag(c)
 	f.StringArrayVar(&o.with, "with", nil, "show what the Queues in this `FILE` would change (may be repeated)")
 	f.Var(&o.now, "now", "the time to look at, as in 2026-01-31T15:04:05Z (default: of a file its newest time, of a cluster the present)")
 	f.StringArrayVar(&o.schedulers, "scheduler-name", []string{"fairway"}, "the schedulerName (`NAME`) of the pods that take part (may be repeated)")
-	f.VarP(&o.output, "output", "o", "table fits the screen; wide has every column and exact amounts")
-	f.Var(&o.color, "color", "auto: on a terminal, unless NO_COLOR is set")
-	must(c.MarkFlagFilename("filename", "yaml", "yml", "json"))
 	must(c.MarkFlagFilename("with", "yaml", "yml", "json"))
+	o.addOutputFlags(c)
+}
+
+func (o *options) addFileFlag(c *cobra.Command) {
+	c.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "read objects from this `FILE`, or - for standard input, instead of the cluster (may be repeated)")
+	must(c.MarkFlagFilename("filename", "yaml", "yml", "json"))
+}
+
+func (o *options) addOutputFlags(c *cobra.Command) {
+	c.Flags().VarP(&o.output, "output", "o", "table fits the screen; wide has every column and exact amounts")
+	c.Flags().Var(&o.color, "color", "auto: on a terminal, unless NO_COLOR is set")
 	must(c.RegisterFlagCompletionFunc("output", o.output.complete))
 	must(c.RegisterFlagCompletionFunc("color", o.color.complete))
 }
@@ -135,8 +143,8 @@ func (o *options) layout(now time.Time) report.Layout {
 	return l
 }
 
-// place names the source of the objects, for messages.
-func (o *options) place() string {
+// source names where the objects come from, for messages.
+func (o *options) source() string {
 	if len(o.files) == 0 {
 		return "the cluster"
 	}

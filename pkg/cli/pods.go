@@ -143,7 +143,7 @@ func (o *options) podNamed(w *world, namespace, name string) (ledger.UID, error)
 	if len(namespaces) > 0 {
 		hint = "; there is one in namespace " + strings.Join(namespaces, " and ")
 	}
-	return "", fmt.Errorf("pod %s does not exist in %s of %s%s", name, inNamespace(namespace), o.place(), hint)
+	return "", fmt.Errorf("pod %s does not exist in %s of %s%s", name, inNamespace(namespace), o.source(), hint)
 }
 
 const orderLong = `Show which pods are released next, in exact order, and the comparisons that decided each step: from root down, which queue

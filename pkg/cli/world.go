@@ -151,5 +151,5 @@ func (o *options) top(args []string, worlds ...*world) (queue.Path, error) {
 		}
 		names = append(names, w.queueNames()...)
 	}
-	return "", fmt.Errorf("queue %s does not exist in %s%s", p, o.place(), suggestion(string(p), names))
+	return "", fmt.Errorf("queue %s does not exist in %s%s", p, o.source(), suggestion(string(p), names))
 }

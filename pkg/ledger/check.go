@@ -75,6 +75,8 @@ func (l *Ledger) Check() (wrong []string) {
 	wrong = append(wrong, l.checkApplications()...)
 	wrong = append(wrong, l.checkGates()...)
 	wrong = append(wrong, l.checkGroups(pods)...)
+	wrong = append(wrong, l.checkAccess(pods)...)
+	wrong = append(wrong, l.checkPlacements(pods)...)
 	wrong = append(wrong, l.checkLanes()...)
 	wrong = append(wrong, l.checkRosters(pods)...)
 	wrong = append(wrong, l.checkPreemption(pods)...)

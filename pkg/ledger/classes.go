@@ -52,7 +52,7 @@ func (t *classTable) of(r *record) *class {
 		key += "\x00" + r.group.Key
 	}
 	if r.Priority > 0 { // it may take the room of pods of its own leaf, so an attempt for another leaf does not speak for it
-		key += "\x00" + r.Queue
+		key += "\x00" + string(r.asked)
 	}
 	c := t.byKey[key]
 	if c != nil && (c.driver != driver || !c.request.Equal(r.Request)) {

@@ -102,7 +102,7 @@ func (l *Ledger) TakeConditionUpdates(n int) []ConditionUpdate {
 	for ; looked < len(c.pending) && len(updates) < n; looked++ {
 		r := c.pending[looked]
 		r.conditionDue = false
-		if l.pods[r.UID] != r || r.state == Gone {
+		if l.pods[r.UID] != r || r.state == Gone || r.answerIsDue() {
 			continue
 		}
 		if u, due := c.update(r, l.toShow(r)); due {
@@ -150,9 +150,19 @@ func (l *Ledger) Survey(n int, now int64) {
 	}
 }
 
-// toldLater: what blocks the pod mostly ends soon: the others of its group, or its driver, are being created.
+// toldLater: what blocks the pod mostly ends soon: the others of its group, its driver or its queue are being created, or somebody is being asked.
 func (r *record) toldLater() bool {
-	return r.blockedBy.Code == reason.GangIncomplete || r.blockedBy.Code == reason.WaitingForDriver
+	switch r.blockedBy.Code {
+	case reason.GangIncomplete, reason.WaitingForDriver, reason.SubmitUnchecked, reason.CreatingQueue:
+		return true
+	}
+	return false
+}
+
+// answerIsDue: whether the pod's user may submit is being asked. Until that is known, or has taken long, the pod shows what it shows: another process
+// may have asked before.
+func (r *record) answerIsDue() bool {
+	return r.blockedBy.Code == reason.SubmitUnchecked && r.limitShown == nil
 }
 
 // toShow is what the pod's condition should say. A sentence that another process wrote may be about a limit that this one has not looked at.
@@ -171,8 +181,8 @@ func (l *Ledger) toShow(r *record) reason.Reason {
 // shownAtOnce: the user must act on it, or it is a limit on applications. A pod that waits for its turn or for a back-off needs no condition.
 func shownAtOnce(why reason.Reason) bool {
 	switch why.Code {
-	case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.QueueDeleted,
-		reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.PodGroupNotFound:
+	case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.PlacementRejected, reason.QueueDeleted,
+		reason.SubmitForbidden, reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.PodGroupNotFound:
 		return true
 	}
 	return false

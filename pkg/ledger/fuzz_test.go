@@ -9,7 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/access"
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/placement"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -23,7 +25,7 @@ func FuzzEvents(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p := newPlayer(t, true)
 		for ; len(data) >= 3; data = data[3:] {
-			p.play(data[0]%21, data[1], data[2])
+			p.play(data[0]%24, data[1], data[2])
 			p.check()
 		}
 		p.compare()
@@ -39,7 +41,10 @@ type player struct {
 	gangs  map[string]PodGroup
 	queues map[queue.Path]queue.Declaration
 	pods   map[UID]Pod
-	said   []string // what the ledger decided and told
+	policy placement.Policy
+	// answers are the last ones about fuzzSubject.
+	answers map[access.Question]access.Answer
+	said    []string // what the ledger decided and told
 	// looks: Backlog is asked. Else a look that is known to change nothing is taken in its place.
 	looks bool
 	shown int
@@ -60,6 +65,9 @@ func (p *player) play(op, a, b byte) {
 		}
 		if b&32 != 0 {
 			d.Spec.Guaranteed = fuzzSize(b)
+		}
+		if b&8 != 0 {
+			d.Parent, d.MaxCreated = b&4 != 0, queue.AtMost(int64(b%4))
 		}
 		p.queues[path] = d
 		p.ObserveQueue(d)
@@ -138,9 +146,50 @@ func (p *player) play(op, a, b byte) {
 	case 20:
 		p.say(p.ToReject())
 		p.say(p.ToAllow())
+	case 21: // half of the answers let the pods in that have a submitter
+		q := access.Question{Subject: fuzzSubject, Queue: path}
+		p.answers[q] = access.Answer(b % 3)
+		if b&4 != 0 {
+			p.answers[q] = access.Yes
+		}
+		p.ObserveAccess(q, p.answers[q], p.now)
+	case 22:
+		p.policy = fuzzPolicies[a%4]
+		p.ObservePlacementPolicy(p.policy)
+	case 23:
+		p.now += int64(b) * sec
+		do := p.PlacementActions(p.now)
+		p.say(do)
+		for _, q := range do.Create[:min(len(do.Create), 1+int(a%2))] {
+			p.queues[q.Path] = queue.Declaration{
+				Path: q.Path, Spec: queue.DefaultSpec(), Created: p.now, Parent: q.Parent, Origin: queue.Origin{Placement: true, For: q.For},
+			}
+			p.ObserveQueue(p.queues[q.Path])
+		}
+		for _, path := range do.Remove {
+			delete(p.queues, path)
+			p.ForgetQueue(path)
+		}
 	case 17:
 		p.look(int(a), int64(b%4)*sec)
 	}
+}
+
+// fuzzPolicies have all rules but Mapping.
+var fuzzPolicies = []placement.Policy{
+	{},
+	fuzzPolicy(placement.RuleStatement{Kind: "Specified"}, placement.RuleStatement{Kind: "User"}),
+	fuzzPolicy(placement.RuleStatement{Kind: "SecondaryGroupExistingQueue"},
+		placement.RuleStatement{Kind: "NestedUserQueue", Nested: &placement.RuleStatement{Kind: "PrimaryGroup"}}),
+	fuzzPolicy(placement.RuleStatement{Kind: "Specified", Create: new(bool)}, placement.RuleStatement{Kind: "Reject"}),
+}
+
+func fuzzPolicy(rules ...placement.RuleStatement) placement.Policy {
+	p, problems := placement.Parse(placement.Statement{Rules: rules})
+	if problems != nil {
+		panic(problems)
+	}
+	return p
 }
 
 func (p *player) say(what any) { p.said = append(p.said, fmt.Sprint(what)) }
@@ -173,7 +222,7 @@ func TestALookAtTheBacklogLeavesNoTrace(t *testing.T) {
 	for range 400 {
 		data := []byte("\x00\x06\x00\x00\x02\x00") // two queues
 		for range 20 + r.IntN(120) {
-			op := byte(r.IntN(21))
+			op := byte(r.IntN(24))
 			if r.IntN(2) == 0 { // a pod comes, is released, fits nowhere, shows that, or somebody looks
 				op = []byte{3, 5, 9, 16, 17}[r.IntN(5)]
 			}
@@ -183,7 +232,7 @@ func TestALookAtTheBacklogLeavesNoTrace(t *testing.T) {
 		for i := range said {
 			p := newPlayer(t, i == 0)
 			for d := data; len(d) >= 3; d = d[3:] {
-				p.play(d[0]%21, d[1], d[2])
+				p.play(d[0]%24, d[1], d[2])
 				p.check()
 			}
 			p.say(p.Fingerprint())
@@ -203,8 +252,12 @@ func TestALookAtTheBacklogLeavesNoTrace(t *testing.T) {
 
 func newPlayer(t *testing.T, looks bool) *player {
 	return &player{leader: newLeader(Options{Window: 3, Journal: 2}), t: t, now: 1e6 * sec, nodes: map[string]Node{}, gangs: map[string]PodGroup{},
-		queues: map[queue.Path]queue.Declaration{}, pods: map[UID]Pod{}, looks: looks}
+		queues: map[queue.Path]queue.Declaration{}, pods: map[UID]Pod{}, looks: looks,
+		answers: map[access.Question]access.Answer{}}
 }
+
+// fuzzSubject submits some of the pods; who submits the others is not checked.
+var fuzzSubject = access.Subject{User: "ada"}
 
 func fuzzSize(b byte) resource.List {
 	huge := int64(b&8) << 59 // 2^62 with bit 3
@@ -229,9 +282,13 @@ func (p *player) decode(uid UID, b byte) Pod {
 			o.Queue = string(fuzzPaths[b>>4%8])
 		}
 	}
+	if b%5 == 4 && !o.Foreign {
+		o.Submitter = fuzzSubject
+	}
 	if b%11 < 3 {
 		o.PodGroup = []string{"", "gang-0", "gang-1"}[b%11]
 	}
+	o.User, o.Groups = []string{"a.b", "a", "A.B"}[b%3], [][]string{nil, {"a", "b"}, {"d"}, {"c_d", "a"}}[b%4]
 	o.Class, o.Request, o.Priority = fmt.Sprint("class-", b%2), fuzzSize(b), int32(b%2)
 	return o
 }
@@ -293,11 +350,15 @@ func (p *player) compare() {
 	}
 	p.check()
 	twin := newLeader(Options{Window: 3})
+	twin.ObservePlacementPolicy(p.policy)
 	for uid, o := range p.pods {
 		if s, ok := p.PodState(uid); ok && s.State == Bound {
 			o.Placed = string(s.Leaf)
 		}
 		twin.ObservePod(o, p.now)
+	}
+	for q, a := range p.answers {
+		twin.ObserveAccess(q, a, p.now)
 	}
 	for _, n := range p.nodes {
 		twin.ObserveNode(n)

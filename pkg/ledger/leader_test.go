@@ -23,6 +23,9 @@ func (d leader) LookAtStarvation(now int64) (bool, int64) { return d.lead().Look
 func (d leader) TakeConditionUpdates(n int) []ConditionUpdate {
 	return d.lead().TakeConditionUpdates(n)
 }
+func (d leader) PlacementActions(now int64) PlacementActions {
+	return d.lead().PlacementActions(now)
+}
 func (d leader) Survey(n int, now int64)           { d.lead().Survey(n, now) }
 func (d leader) Rehearse() *Rehearsal              { return d.lead().Rehearse() }
 func (d leader) Snapshot() Snapshot                { return d.lead().Snapshot() }

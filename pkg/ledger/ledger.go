@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"github.com/fairway-scheduler/fairway/pkg/core/access"
 	"github.com/fairway-scheduler/fairway/pkg/core/admission"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -30,8 +31,10 @@ type Ledger struct {
 	mu   lock
 	opts Options
 
-	queues   queueTree
-	requests requests
+	queues     queueTree
+	requests   requests
+	placements placements
+	access     accessTable
 
 	// Pods.
 	pods    map[UID]*record
@@ -84,16 +87,18 @@ func New(o Options) *Ledger {
 		o.Window = DefaultWindow
 	}
 	l := &Ledger{
-		queues:   newQueueTree(),
-		requests: requests{byQueue: map[queue.Path]*queueRequest{}, orphans: map[UID]*record{}},
-		mu:       lock{clock: o.Clock},
-		window:   window{size: o.Window},
-		opts:     o,
-		pods:     map[UID]*record{},
-		classes:  classTable{byKey: map[string]*class{}},
-		nodes:    newNodeTable(),
-		groups:   groupTable{byKey: map[string]*group{}},
-		journal:  journal{size: o.Journal},
+		queues:     newQueueTree(),
+		placements: placements{bySubmission: map[submissionKey]*submission{}},
+		requests:   requests{byQueue: map[queue.Path]*queueRequest{}, orphans: map[UID]*record{}},
+		access:     accessTable{byQuestion: map[access.Question]*accessEntry{}},
+		mu:         lock{clock: o.Clock},
+		window:     window{size: o.Window},
+		opts:       o,
+		pods:       map[UID]*record{},
+		classes:    classTable{byKey: map[string]*class{}},
+		nodes:      newNodeTable(),
+		groups:     groupTable{byKey: map[string]*group{}},
+		journal:    journal{size: o.Journal},
 	}
 	l.books = orderBooks{classes: &l.classes, shares: &l.shares, behind: &l.nodeHolds.behind}
 	l.walk = treeWalk{books: &l.books}
@@ -111,6 +116,7 @@ func (l *Ledger) Version() uint64 {
 // settle brings tree, shares' total and order books up to date. Every step that decides by them calls it first, so that a burst of
 // ten thousand Queues or nodes costs one pass, not one each. Reads do not call it: they show the state as of the last step (see Settle).
 func (l *Ledger) settle() {
+	l.placeAgain()
 	rekey := l.queues.stale
 	if l.nodes.totalMoved {
 		l.nodes.totalMoved = false

@@ -465,7 +465,9 @@ func TestAVictimGoesForAnotherClaimantOfTheSameClaimOnly(t *testing.T) {
 func TestAVictimStaysWhereItsQueueWouldLackItsOwnGuarantee(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.ObserveNode(Node{Name: "other", Allocatable: amounts(100, 400), Usable: true})
-	guarantees := func(d *queue.Declaration) { d.Spec.Guaranteed = resource.Of(resource.Entry{Name: resource.Memory, Value: 100 << 30}) }
+	guarantees := func(d *queue.Declaration) {
+		d.Spec.Guaranteed = resource.Of(resource.Entry{Name: resource.Memory, Value: 100 << 30})
+	}
 	f.declare("root.batch", guarantees)
 	f.declare("root.research", guarantees, guaranteedTimeout(0))
 	f.pod("victim", "batch", boundTo("node"), asks(10, 400))

@@ -1,6 +1,9 @@
 package ledger
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
@@ -167,7 +170,7 @@ func (l *Ledger) revise(r *record, p Pod) bool {
 }
 
 func (p Pod) equal(o Pod) bool {
-	return p.Request.Equal(o.Request) && p.Queue == o.Queue && p.Placed == o.Placed && p.Application == o.Application && p.Role == o.Role && p.User == o.User &&
+	return p.Request.Equal(o.Request) && p.Queue == o.Queue && p.Placed == o.Placed && p.Application == o.Application && p.Role == o.Role && p.User == o.User && p.Submitter == o.Submitter && slices.Equal(p.Groups, o.Groups) &&
 		p.Class == o.Class && p.Priority == o.Priority && p.Node == o.Node && p.Terminating == o.Terminating && p.Gate == o.Gate &&
 		p.Created == o.Created && p.Foreign == o.Foreign && p.Single == o.Single && p.PodGroup == o.PodGroup && p.Bound == o.Bound && p.Deadline == o.Deadline
 }
@@ -177,16 +180,15 @@ func (l *Ledger) ask(r *record) {
 	if r.state == Bound {
 		return // what it asks for now does not move its charge, also while the tree still makes place for it
 	}
-	request := r.Queue
-	if r.Placed != "" && r.Node != "" {
-		request = r.Placed
-	}
-	r.asked, _ = queue.ParseRequest(request)
 	if r.Node != "" {
+		r.asked, _ = queue.ParseRequest(cmp.Or(r.Placed, r.Queue))
 		return // noteBound takes it out of its class, once it has left the order book
 	}
+	l.placements.join(r)
+	r.asked = r.verdictFor().asked
 	l.classes.move(r, l.classes.of(r), &l.nodes)
 	r.Request = r.class.request // equal, and one copy for all of the class
+	l.access.join(r)
 	q, first := l.requests.add(r)
 	if first {
 		q.answer(l.queues.resolve(r.asked))
@@ -197,6 +199,8 @@ func (l *Ledger) ask(r *record) {
 
 func (l *Ledger) unask(r *record) {
 	if l.requests.remove(r) {
+		l.access.quit(r)
+		l.placements.quit(r)
 		l.backlog.forget(r)
 		l.queues.guard(r.asked, &l.requests)
 	}
@@ -206,8 +210,12 @@ func (l *Ledger) unask(r *record) {
 func (l *Ledger) wait(r *record, now int64) {
 	a := l.requests.byQueue[r.asked]
 	blockedBy := a.blockedBy
-	if r.asked == "" {
-		blockedBy = l.invalidName(r)
+	if blockedBy.Code != "" || r.asked == "" {
+		v := r.verdictFor()
+		blockedBy = v.blocks(blockedBy)
+		if why, blocked := r.mayNotSubmit(); blocked && blockedBy.Code == reason.CreatingQueue {
+			blockedBy = why // nothing is created for it
+		}
 	}
 	if blockedBy.Code != "" {
 		l.step(r, now, nil, Waiting, blockedBy)
@@ -218,6 +226,9 @@ func (l *Ledger) wait(r *record, now int64) {
 
 // blockIn returns what blocks a pod in its leaf, nothing if it may be released.
 func (l *Ledger) blockIn(r *record, leaf *account, now int64) reason.Reason {
+	if why, blocked := r.mayNotSubmit(); blocked {
+		return why
+	}
 	if why, large := r.tooLarge(leaf); large {
 		return why
 	}
@@ -241,11 +252,6 @@ func (l *Ledger) blockIn(r *record, leaf *account, now int64) reason.Reason {
 		return why
 	}
 	return reason.Reason{}
-}
-
-func (l *Ledger) invalidName(r *record) reason.Reason {
-	_, err := queue.ParseRequest(r.Queue)
-	return reason.Reason{Code: reason.QueueNameInvalid, Queue: r.Queue, Details: reason.Invalid{Why: err.Error()}}
 }
 
 // step is set with the time and the journal.

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"github.com/fairway-scheduler/fairway/pkg/core/access"
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/heap"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
@@ -34,7 +35,8 @@ type Pod struct {
 
 	Namespace string
 	Name      string
-	// Queue is the queue asked for, as written (see queue.ParseRequest). Ignored once the pod is charged.
+	// Queue is the queue asked for, as written (see queue.ParseRequest): what the rules of placement begin with, see placements.go. Ignored once
+	// the pod is charged.
 	Queue string
 	// Placed is the queue a bound pod was charged to when it was bound ("" if unknown): it beats Queue.
 	Placed string
@@ -42,6 +44,10 @@ type Pod struct {
 	Application string
 	// User is whose application the pod belongs to; an application has the user of its oldest pod.
 	User string
+	// Submitter is whose right to submit to the queue is checked; nobody's if it is zero.
+	Submitter access.Subject
+	// Groups are those of the user, for the rules of placement: the primary one first. Ignored once the pod has a node.
+	Groups []string
 	// PodGroup is the Key of the pod group without which the pod does not start, "" for none.
 	PodGroup string
 	// Class is equal for pods that every filter would judge alike.
@@ -127,19 +133,24 @@ type record struct {
 	// why a Waiting pod takes no part; zero: it is in its pod queue. Of a Parked pod: the same, as soon as it has left kube-scheduler's queue
 	blockedBy reason.Reason
 
-	formerApp *account   // while it is revised: the application that it has belonged to until now
-	inGroup   int        // place among the pods of its group
-	asked     queue.Path // the parsed request, "" if it cannot be parsed
-	inApp     int        // place among the pods of its application
-	inRequest int        // place among the pods that ask for the same queue
-	inUnbound int        // place among all pods that ask for a queue
-	attempts  int32      // failed with an error in a row
-	addedIn   uint32     // the last addition of inspect.go that counts it
-	retryAt   int64      // end of its back-off
+	formerApp *account     // while it is revised: the application that it has belonged to until now
+	inGroup   int          // place among the pods of its group
+	asked     queue.Path   // the queue that it asks for, by what it says or by the rules of placement; "" if that is none
+	access    *accessEntry // on which answer it depends, nil: on none
+	inAccess  int          // place among the pods that depend on it
+	inApp     int          // place among the pods of its application
+	inRequest int          // place among the pods that ask for the same queue
+	inUnbound int          // place among all pods that ask for a queue
+	attempts  int32        // failed with an error in a row
+	addedIn   uint32       // the last addition of inspect.go that counts it
+	retryAt   int64        // end of its back-off
 
 	madeRoom    string                 // the node of its last MadeRoom, while its status does not name it yet
 	replacement preemption.Replacement // the eviction that it makes up for, if any: see eviction_memory.go
 	exemptUntil int64                  // no victim until then: its disruption budget did not allow it
+
+	submission   *submission // see placements.go; nil without a policy
+	inSubmission int         // place among the pods of it
 
 	backlog inBacklog
 }

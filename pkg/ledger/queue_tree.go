@@ -20,7 +20,9 @@ type queueTree struct {
 	unreadable map[queue.Path]string
 	// retired are those of the unreadable Queues that are being deleted.
 	retired map[queue.Path]bool
-	percent int // declarations that state something in percent of the cluster
+	// declarationsSeen grows when what placement sees of the declared queues changes.
+	declarationsSeen uint64
+	percent          int // declarations that state something in percent of the cluster
 
 	queue.Tree
 	stale    bool   // a Queue, or what sits in the queues, changed in a way that may change the tree
@@ -50,9 +52,14 @@ func newQueueTree() queueTree {
 // it repeats what the ledger knows.
 func (t *queueTree) declare(d queue.Declaration, leading bool) bool {
 	old, known := t.declared[d.Path]
-	if known && t.unreadable[d.Path] == "" && old.Spec.Equal(d.Spec) && old.Percent.Equal(d.Percent) && old.PolicyInForce == d.PolicyInForce &&
+	_, unreadable := t.unreadable[d.Path]
+	forPlacement := known && !unreadable && old.Parent == d.Parent && old.MaxCreated == d.MaxCreated && old.Origin == d.Origin
+	if forPlacement && old.Spec.Equal(d.Spec) && old.Percent.Equal(d.Percent) && old.PolicyInForce == d.PolicyInForce &&
 		old.Created == d.Created && old.Deleting == d.Deleting && (leading || old.Memory.Equal(d.Memory)) {
 		return false
+	}
+	if !forPlacement {
+		t.declarationsSeen++
 	}
 	t.percent += btoi(!d.Percent.IsZero()) - btoi(!old.Percent.IsZero())
 	t.declared[d.Path] = d
@@ -67,6 +74,7 @@ func (t *queueTree) markUnreadable(p queue.Path, why string) bool {
 		return false
 	}
 	t.unreadable[p] = why
+	t.declarationsSeen++
 	t.stale = true
 	return true
 }
@@ -80,6 +88,7 @@ func (t *queueTree) forget(p queue.Path) bool {
 	delete(t.declared, p)
 	delete(t.unreadable, p)
 	delete(t.retired, p)
+	t.declarationsSeen++
 	t.stale = true
 	return true
 }
@@ -119,7 +128,7 @@ func (t *queueTree) rebuild(pods *requests, total resource.List) (gone []queue.P
 	t.root = t.accounts[queue.Root]
 	for i := range t.Nodes { // all have their children by now
 		a := t.accounts[t.Nodes[i].Path]
-		a.gated = a.spec.Policy == queue.StateAware && len(a.kids) == 0
+		a.gated = a.spec.Policy == queue.StateAware && len(a.kids) == 0 && !t.Nodes[i].ForChildren
 	}
 	for p, a := range t.accounts { // each for itself: order does not matter
 		if !inTree[p] {
@@ -176,6 +185,12 @@ func (t *queueTree) noteParents(pods *requests) {
 		}
 		q.occupied = pods.askedBefore(p.Parent(), q.since)
 		t.parents[p.Parent()] = q
+	}
+	for p, d := range t.declared {
+		if q, ok := t.parents[p]; ok && d.Parent {
+			q.since, q.occupied = math.MinInt64, false // only a charge keeps its children out
+			t.parents[p] = q
+		}
 	}
 	for _, n := range t.Nodes[1:] { // parents before children
 		a := t.accounts[n.Path]
@@ -246,7 +261,7 @@ func (t *queueTree) resolve(p queue.Path) (*account, reason.Reason) {
 	switch {
 	case declared && d.Deleting || t.retired[p]:
 		why.Code = reason.QueueDeleted
-	case p == queue.Root || a != nil && len(a.kids) > 0:
+	case p == queue.Root || d.Parent || a != nil && len(a.kids) > 0: // d.Parent counts also of a queue that is not in force
 		why.Code, why.Details = reason.QueueNotLeaf, reason.Child{Path: string(t.firstChild(p))}
 	case declared:
 		why.Code, why.Details = reason.QueueNotReady, reason.Cause{Problem: t.problemOf(p)}
@@ -259,8 +274,8 @@ func (t *queueTree) resolve(p queue.Path) (*account, reason.Reason) {
 }
 
 func (t *queueTree) firstChild(p queue.Path) queue.Path {
-	i, _ := t.Find(p)
-	if len(t.Nodes[i].Children) == 0 {
+	i, ok := t.Find(p)
+	if !ok || len(t.Nodes[i].Children) == 0 {
 		return ""
 	}
 	return t.Nodes[t.Nodes[i].Children[0]].Path

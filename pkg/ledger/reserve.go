@@ -22,6 +22,9 @@ func (l *Ledger) recheck(r *record) (reason.Reason, bool) {
 		_, why := l.queues.resolve(r.leaf.path)
 		return why, false
 	}
+	if why, blocked := r.mayNotSubmit(); blocked {
+		return why, false
+	}
 	for a := r.leaf; a != nil; a = a.parent {
 		if a.exceedsMax(none) {
 			var others resource.Sum

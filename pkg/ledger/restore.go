@@ -10,6 +10,7 @@ import (
 
 // What survives a restart is in API objects, and nowhere else. This is what a new process restores from them, and where:
 //
+//	PlacementPolicy: spec, inForce which queue a waiting pod asks for             Ledger.placeAgain; a created Queue is an object before a pod is in it
 //	Pod: node                      the charge of a running pod                    Ledger.noteBound
 //	Pod: annotation of its binding the queue to which it is charged               Ledger.ask (Pod.Placed)
 //	Pod: nominatedNodeName         the nomination of a waiting pod                Ledger.restoreNominations, Ledger.readNomination

@@ -95,7 +95,7 @@ func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]strin
 		a := l.queues.accounts[n.Path]
 		active[i] = a.active()
 		q := QueueState{
-			Path: n.Path, Declared: n.Declared, InTree: true, Leaf: len(n.Children) == 0, Spec: n.Spec, Active: active[i],
+			Path: n.Path, Declared: n.Declared, InTree: true, Leaf: n.Leaf(), Spec: n.Spec, Active: active[i],
 			Allocated: a.usage.List(), Demand: a.cappedDemand(),
 			ApplicationsPending: int(a.states[application.Accepted]), ApplicationsStarting: int(a.states[application.Starting]),
 			ApplicationsRunning:    int(a.states[application.Running] + a.states[application.Completing]),
@@ -130,6 +130,7 @@ type PodState struct {
 	Pod
 	State     State
 	Leaf      queue.Path // "" while no queue takes it
+	Asked     queue.Path // what it asks for, by what it says or by the rules of placement; "" if that is none
 	BlockedBy reason.Reason
 	Since     int64
 }
@@ -146,7 +147,7 @@ func (l *Ledger) PodState(uid UID) (PodState, bool) {
 }
 
 func (l *Ledger) podState(r *record) PodState {
-	s := PodState{Pod: r.Pod, State: r.state, BlockedBy: l.blockNow(r), Since: r.since}
+	s := PodState{Pod: r.Pod, State: r.state, BlockedBy: l.blockNow(r), Since: r.since, Asked: r.asked}
 	if r.leaf != nil {
 		s.Leaf = r.leaf.path
 	}

@@ -30,7 +30,7 @@ func (l *Ledger) Unplaced() []Unplaced {
 		}
 		asked := r.asked
 		if asked == "" {
-			asked = queue.Path(r.Queue)
+			asked = cmp.Or(queue.Path(r.Queue), queue.Default)
 		}
 		counts[key{asked, r.blockedBy}]++
 	}

@@ -37,6 +37,9 @@ func (r *Recorder) collect(out sink) {
 	out.counter(sweeperRepairs, float64(r.ledger.Repairs()))
 	out.counter(inspections, float64(r.inspections.Load()))
 	out.counter(wrong, float64(r.violations.Load()))
+	out.counter(reviews, float64(r.allowed.Load()), "allowed")
+	out.counter(reviews, float64(r.denied.Load()), "denied")
+	out.counter(reviews, float64(r.failed.Load()), "failed")
 	out.waiting(r.ledger.WaitingPods())
 
 	counts, snapshot, now := r.ledger.PreemptionCounts(), r.ledger.Snapshot(), r.now().UnixNano()

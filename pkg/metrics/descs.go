@@ -43,6 +43,7 @@ var (
 	sweeperRepairs = desc("sweeper_repairs_total", "Released pods that kube-scheduler lost and that were put right. It should stay at 0.")
 	inspections    = desc("ledger_check_rounds_total", "Times that all accounts of the ledger have been compared with the pods they are of.")
 	wrong          = desc("ledger_violations_total", "Violations found in the ledger, one that is found in every round counted in every round. It should stay at 0.")
+	reviews        = desc("access_reviews_total", "Questions to the API server whether a user may submit to a queue, by what it answered.", "result")
 	lockWaits      = desc("ledger_lock_waits_total", "Times that somebody had to wait for the lock of the ledger.")
 	lockSeconds    = desc("ledger_lock_wait_seconds_total", "Seconds that all who had to wait for the lock of the ledger have waited.")
 )
@@ -50,6 +51,6 @@ var (
 func descs() []*metrics.Desc {
 	return append(preemptionDescs(), []*metrics.Desc{
 		leading, steadyFairShare, fairShare, allocated, demand, guaranteed, maximum, applications, startingTimeout, pods, problems, queues, queuesShown,
-		waitingPods, windowPods, releases, dispatchRounds, attempts, binds, sweeperRepairs, inspections, wrong, lockWaits, lockSeconds,
+		waitingPods, windowPods, releases, dispatchRounds, attempts, binds, sweeperRepairs, inspections, wrong, reviews, lockWaits, lockSeconds,
 	}...)
 }

@@ -38,6 +38,8 @@ type Recorder struct {
 	binds    atomic.Uint64
 	// Checks of the ledger: rounds that are complete, and what they found.
 	inspections, violations atomic.Uint64
+	// Reviews of access, by their results.
+	allowed, denied, failed atomic.Uint64
 
 	durations durations
 	plans     plans
@@ -70,6 +72,18 @@ func (r *Recorder) Inspected(violations int, complete bool) {
 	r.violations.Add(uint64(violations))
 	if complete {
 		r.inspections.Add(1)
+	}
+}
+
+// Reviewed counts a question about access.
+func (r *Recorder) Reviewed(allowed bool, err error) {
+	switch {
+	case err != nil:
+		r.failed.Add(1)
+	case allowed:
+		r.allowed.Add(1)
+	default:
+		r.denied.Add(1)
 	}
 }
 

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -95,10 +96,15 @@ func TestPlansAreShown(t *testing.T) {
 	r.Violated()
 	r.Inspected(2, false)
 	r.Inspected(1, true)
+	r.Reviewed(true, nil)
+	r.Reviewed(false, nil)
+	r.Reviewed(false, errors.New("no answer"))
+	r.Reviewed(false, nil)
 	_, got = scrape(t, r)
 	wantSeries(t, got, map[string]float64{
 		pods: 0, seconds: 0, observedPods: 2, observedSeconds: 60.25, `fairway_preemption_plan_violations_total`: 1,
 		`fairway_ledger_violations_total`: 3, `fairway_ledger_check_rounds_total`: 1, `fairway_preemption_stopped`: 0,
+		`fairway_access_reviews_total{result="allowed"}`: 1, `fairway_access_reviews_total{result="denied"}`: 2, `fairway_access_reviews_total{result="failed"}`: 1,
 		`fairway_preemption_plan_duration_seconds_count`: 2, `fairway_preemption_plan_duration_seconds_sum`: 0.28,
 		`fairway_preemption_plan_duration_seconds_bucket{le="0.1"}`: 1, `fairway_preemption_plan_duration_seconds_bucket{le="0.5"}`: 2,
 	})

@@ -105,6 +105,8 @@ func manual(why reason.Reason) (text string) {
 	switch why.Code {
 	case reason.QueueNameInvalid, reason.QueueNotLeaf, reason.QueueDeleted:
 		text = "name another queue in " + queueKey
+	case reason.SubmitForbidden:
+		text = "a role that grants user " + reason.As[reason.Submitter](why).User + " the verb submit or administer for queue " + why.Queue + " or one above it"
 	case reason.PodGroupNotFound:
 		text = "a PodGroup " + why.PodGroup
 	case reason.GangIncomplete:

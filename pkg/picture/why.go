@@ -98,7 +98,7 @@ func verdictOf(code reason.Code) Verdict {
 		return Room
 	case reason.Parked:
 		return Parked
-	case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.QueueDeleted:
+	case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.PlacementRejected, reason.QueueDeleted:
 		return Refused
 	}
 	return Held

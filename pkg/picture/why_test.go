@@ -10,7 +10,7 @@ import (
 func TestVerdictOfEveryReason(t *testing.T) {
 	want := map[reason.Code]Verdict{
 		reason.QueueNameInvalid: Refused, reason.QueueNotFound: Refused, reason.QueueNotLeaf: Refused, reason.QueueNotReady: Refused,
-		reason.QueueDeleted: Refused, reason.Terminating: Held,
+		reason.QueueDeleted: Refused, reason.SubmitForbidden: Held, reason.SubmitUnchecked: Held, reason.PlacementRejected: Refused, reason.CreatingQueue: Held, reason.Terminating: Held,
 		reason.MaxResources: Held, reason.MaxPodResources: Held, reason.MaxRunningApplications: Held, reason.UserMaxRunningApplications: Held,
 		reason.MaxDriverShare: Held, reason.WaitingForDriver: Held, reason.StateAware: Held,
 		reason.PodGroupNotFound: Held, reason.GangIncomplete: Held, reason.GangTooLarge: Held, reason.GangWaitsForRoom: Room, reason.BehindGang: Held,

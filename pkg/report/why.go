@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -31,15 +32,13 @@ func nameOf(p ledger.PodState) podName {
 	return podName{p.Name, p.Namespace, string(queueOfPod(p)), p.Application}
 }
 
-// queueOfPod is the pod's queue or, if it has none, the queue that it asks for.
+// queueOfPod is the pod's queue or, if it has none, the queue that it asks for, by the rules of placement or as it says; "" if the rules
+// give none to a pod that names none.
 func queueOfPod(p ledger.PodState) queue.Path {
 	if p.Leaf != "" {
 		return p.Leaf
 	}
-	if asked, err := queue.ParseRequest(p.Queue); err == nil {
-		return asked
-	}
-	return queue.Path(p.Queue)
+	return cmp.Or(p.Asked, queue.Path(p.Queue))
 }
 
 type wireHolder struct {
@@ -186,7 +185,11 @@ func block(a picture.Answer, l Layout, heading string) []string {
 	for _, line := range Wrap(text, l.Width, "") {
 		lines = append(lines, l.Style.paint(color, line))
 	}
-	about := "in queue " + string(queueOfPod(a.Pod)) + ", application " + a.Pod.Application + ", user " + a.Pod.User
+	about := "in no queue, application "
+	if q := queueOfPod(a.Pod); q != "" {
+		about = "in queue " + string(q) + ", application "
+	}
+	about += a.Pod.Application + ", user " + a.Pod.User
 	if a.Verdict == picture.Running {
 		about += ", on node " + a.Pod.Node
 	} else {

@@ -237,9 +237,12 @@ func TestSchedulerPermissions(t *testing.T) {
 		verbs, group, resource, in, name string
 		want                             bool
 	}{
-		{"get list watch create patch", v1alpha1.GroupName, "queues", "", "", true},
-		{"update delete deletecollection", v1alpha1.GroupName, "queues", "", "", false},
-		{"update patch", v1alpha1.GroupName, "queues/status", "", "", true},
+		{"list watch create patch delete", v1alpha1.GroupName, "queues", "", "", true},
+		{"get update deletecollection", v1alpha1.GroupName, "queues", "", "", false},
+		{"patch", v1alpha1.GroupName, "queues/status", "", "", true},
+		{"list watch", v1alpha1.GroupName, "placementpolicies", "", "", true},
+		{"create update patch delete", v1alpha1.GroupName, "placementpolicies", "", "", false},
+		{"patch", v1alpha1.GroupName, "placementpolicies/status", "", "", true},
 		{"list watch", "scheduling.x-k8s.io", "podgroups", "", "", true},
 		{"create update patch delete", "scheduling.x-k8s.io", "podgroups", "user", "", false},
 		{"patch", "scheduling.x-k8s.io", "podgroups/status", "user", "", true},
@@ -250,7 +253,7 @@ func TestSchedulerPermissions(t *testing.T) {
 		{"patch", "", "pods/status", "user", "", true},
 		{"create", "", "pods/binding", "user", "", true},
 		{"create patch", "events.k8s.io", "events", "user", "", true},
-		{"get list watch", "", "nodes", "", "", true},
+		{"list watch", "", "nodes", "", "", true},
 		{"update", "", "persistentvolumeclaims", "user", "", true},
 		{"create", "authorization.k8s.io", "subjectaccessreviews", "", "", true},
 		{"create", "coordination.k8s.io", "leases", namespace, "", true},

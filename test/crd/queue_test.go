@@ -264,10 +264,15 @@ func TestExplain(t *testing.T) {
 		"queue.spec.users": {"maxRunningApplications"},
 		"queue.spec.preemption": {"fairShareThreshold", "fairShareTimeout", "guaranteedTimeout", "preemptible", "observeOnly", "utilizationThreshold", "interval", "maxWaitBeforeKill",
 			"totalPerRound", "maxIgnoredOverCapacity", "naturalTerminationFactor"},
-		"queue.status.preemption":   {"fairShareDue", "guaranteedDue", "claimOpen", "owed"},
-		"queue.status.applications": {"pending", "starting", "running"},
-		"queue.status.starts":       {"timeout", "percentile95", "applications", "started", "lastStarts"},
-		"queue.status":              {"fairShare", "steadyFairShare", "policy", "starts", "belowFairShareSince", "belowGuaranteedSince", "preemption"},
+		"queue.status.preemption":           {"fairShareDue", "guaranteedDue", "claimOpen", "owed"},
+		"queue.status.applications":         {"pending", "starting", "running"},
+		"queue.status.starts":               {"timeout", "percentile95", "applications", "started", "lastStarts"},
+		"placementpolicy.spec":              {"rules", "mappings", "override", "userAsDefaultQueue", "allowUndeclaredQueues"},
+		"placementpolicy.spec.rules":        {"type", "create", "queue", "parent", "nested"},
+		"placementpolicy.spec.rules.nested": {"type", "create", "queue", "parent"},
+		"placementpolicy.status":            {"inForce", "observedGeneration"},
+
+		"queue.status": {"fairShare", "steadyFairShare", "policy", "starts", "belowFairShareSince", "belowGuaranteedSince", "preemption"},
 	} {
 		out, err := kubectl(ctx, "explain", field)
 		if err != nil {

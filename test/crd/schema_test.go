@@ -18,11 +18,21 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 )
 
-const queueCRD = "manifests/crds/scheduling.fairway.dev_queues.yaml"
+const (
+	queueCRD  = "manifests/crds/scheduling.fairway.dev_queues.yaml"
+	policyCRD = "manifests/crds/scheduling.fairway.dev_placementpolicies.yaml"
+)
 
-// The API server's own validation of the committed definition, the cost of its rules included; without a control plane.
+// The API server's own validation of the committed definitions, the cost of their rules included; without a control plane.
 func TestCommittedDefinitionIsValid(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, queueCRD))
+	for _, file := range []string{queueCRD, policyCRD} {
+		checkDefinition(t, file)
+	}
+}
+
+func checkDefinition(t *testing.T, file string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, file))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -123,7 +123,7 @@ func atOnce(ctx context.Context, t *testing.T, format string) (live *objects.Set
 		if err != nil {
 			return false, err
 		}
-		if text, err = kubectl(ctx, "get", "queues,nodes,pods,deviceclasses,podgroups.scheduling.x-k8s.io", "--all-namespaces", "-o", format); err != nil {
+		if text, err = kubectl(ctx, "get", "queues,placementpolicies,nodes,pods,deviceclasses,podgroups.scheduling.x-k8s.io", "--all-namespaces", "-o", format); err != nil {
 			return false, fmt.Errorf("%w\n%s", err, text)
 		}
 		live, err = readAs(ctx, "")

@@ -10,16 +10,18 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/localcluster"
 	"github.com/fairway-scheduler/fairway/test/people"
 )
 
 var durable = flag.Bool("durable", false, "measure with an etcd that waits for the disk, as that of a real cluster does")
 
-// What identity costs: pods for Fairway are created on a control plane with the policies (or with a webhook that does the same) and on one without,
+// What identity costs, and access: pods for Fairway are created on a control plane with the policies (or with a webhook that does the same) and on one without,
 // in turns, so that whatever else the machine does falls on both. Latencies are the client's. What the API server needs for a request is steadier
 // than they are: its CPU (whatever else it does meanwhile is the same on both), the memory that it allocates, and how long its admission takes.
 //
@@ -30,15 +32,20 @@ func BenchmarkPodCreate(b *testing.B) {
 		workers int
 		as      func(testing.TB, *people.World, string) *creator
 		stamps  func(testing.TB, *people.World)
+		beside  func(testing.TB, *people.World) // on the other one
 	}{
-		{"by people", 1, byPeople, withPolicies},
-		{"by people, eight at a time", 8, byPeople, withPolicies},
-		{"by Deployments", 1, byController("replicaset-controller", "ReplicaSet", "pod-template-hash"), withPolicies},
-		{"by StatefulSets", 1, byController("statefulset-controller", "StatefulSet", "controller-revision-hash"), withPolicies},
-		{"by people, with a webhook instead", 1, byPeople, withWebhook},
+		{"by people", 1, byPeople, withPolicies, nil},
+		{"by people, eight at a time", 8, byPeople, withPolicies, nil},
+		{"by Deployments", 1, byController("replicaset-controller", "ReplicaSet", "pod-template-hash"), withPolicies, nil},
+		{"by StatefulSets", 1, byController("statefulset-controller", "StatefulSet", "controller-revision-hash"), withPolicies, nil},
+		{"by people, with a webhook instead", 1, byPeople, withWebhook, nil},
+		{"access beside identity, by people", 1, byPeople, withAccess, withPolicies},
+		{"access beside identity, by people in a closed tree", 1, byPeople, withClosedAccess, withPolicies},
+		{"access beside identity, by Deployments", 1, byController("replicaset-controller", "ReplicaSet", "pod-template-hash"), withAccess, withPolicies},
+		{"access beside identity, by StatefulSets", 1, byController("statefulset-controller", "StatefulSet", "controller-revision-hash"), withAccess, withPolicies},
 	} {
 		b.Run(tc.name, func(b *testing.B) {
-			with, without := planeOf(b, tc.as, tc.stamps), planeOf(b, tc.as, nil)
+			with, without := planeOf(b, tc.as, tc.stamps), planeOf(b, tc.as, tc.beside)
 			const block = 40                              // long enough that the two do not share a moment, short enough that both see the same machine
 			for _, c := range []*creator{with, without} { // connections, caches, compiled expressions
 				c.run(b, tc.workers, 200)
@@ -144,12 +151,29 @@ func planeOf(b *testing.B, as func(testing.TB, *people.World, string) *creator, 
 	home := w.Namespace(b, "cost")
 	c := as(b, w, home)
 	c.world = w
+	if c.pod.Labels == nil {
+		c.pod.Labels = map[string]string{}
+	}
+	c.pod.Labels[v1alpha1.KeyQueue] = "root.ads.etl"
 	w.Edit(b, home, c.User)
 	must(b, w.Cluster.Kill(localcluster.ControllerManager)) // which has work with the pods
 	return c
 }
 
 func withPolicies(t testing.TB, w *people.World) { install(t, w, "identity") }
+
+func withAccess(t testing.TB, w *people.World) {
+	install(t, w, "identity")
+	install(t, w, "access")
+}
+
+// withClosedAccess grants everybody a queue three levels down, and nothing above.
+func withClosedAccess(t testing.TB, w *people.World) {
+	withAccess(t, w)
+	must(t, w.Admin.Kube.RbacV1().ClusterRoleBindings().Delete(t.Context(), "fairway-everyone-submits", metav1.DeleteOptions{}))
+	w.Allow(t, w.Person(t, "ann", "analysts", "builders"), "", rbacv1.PolicyRule{
+		Verbs: []string{"submit"}, APIGroups: []string{v1alpha1.GroupName}, Resources: []string{"queues"}, ResourceNames: []string{"root.ads.etl"}})
+}
 
 func byPeople(t testing.TB, w *people.World, home string) *creator {
 	return &creator{User: w.Person(t, "ann", "analysts", "builders"), pod: podFor(home, "")}

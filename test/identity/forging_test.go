@@ -102,7 +102,7 @@ func (s *stage) unchanged() {
 
 const (
 	stampStays  = "stay as they are"
-	placedStays = "fairway.dev/placed-queue of a pod is written by the scheduler only"
+	placedStays = "annotations fairway.dev/placed-... of a pod are written by the scheduler only"
 	fixedLabels = "stay as they are once the pod has a node"
 	nominated   = "status.nominatedNodeName of a pod is written by its scheduler only"
 	announced   = "a preemption is announced by the scheduler only"
@@ -129,8 +129,13 @@ func TestMarksOfPodsCannotBeChanged(t *testing.T) {
 		{"waiting", annotation("fairway.dev/placed-queue", `"root.ads"`), placedStays},
 		{"running", annotation("fairway.dev/placed-queue", `"root.evil"`), placedStays},
 		{"running", annotation("fairway.dev/placed-queue", "null"), placedStays},
+		{"running", annotation("fairway.dev/placed-application", `"app/other"`), placedStays},
+		{"running", annotation("fairway.dev/placed-role", `"executor"`), placedStays},
+		{"running", annotation("fairway.dev/placed-user", `"eve"`), placedStays},
 		{"waiting", annotation("fairway.dev/placed-later", `"x"`), placedStays},
 		{"running", label("fairway.dev/application", `"other"`), fixedLabels},
+		{"running", label("fairway.dev/queue", `"root.evil"`), fixedLabels},
+		{"running", annotation("fairway.dev/queue", `"root.evil"`), fixedLabels},
 		{"running", label("fairway.dev/role", `"executor"`), fixedLabels},
 		{"running", label("fairway.dev/role", "null"), fixedLabels},
 		{"running", label("fairway.dev/application-size", `"1"`), fixedLabels},
@@ -312,6 +317,48 @@ func TestPodsCreatedWithANode(t *testing.T) {
 	// A scheduler that starts charges it where its label says, so that stays.
 	s.refused(s.patch(s.eve, "bound", `{"metadata":{"labels":{"fairway.dev/queue":"root.ads"}}}`), fixedLabels)
 	s.refused(s.patch(s.eve, "bound", `{"metadata":{"labels":{"queue":"root.ads"}}}`), fixedLabels)
+}
+
+// What a pod creates with its own token and controls says which pod that was, and nothing else does.
+func TestPodsSayWhichPodCreatedThem(t *testing.T) {
+	s := newStage(t)
+	const key = "fairway.dev/creator-pod"
+	creator := s.read("waiting")
+	inside := s.w.Inside(t, creator)
+	s.w.Edit(t, s.home, inside)
+	made := func(owner *corev1.Pod, controls bool) *corev1.Pod {
+		pod := podFor(s.home, "")
+		pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: owner.Name, UID: owner.UID, Controller: ptr.To(controls)}}
+		return pod
+	}
+	for name, tc := range map[string]struct {
+		as   *people.User
+		pod  *corev1.Pod
+		want string
+	}{
+		"its own":            {inside, made(creator, true), string(creator.UID)},
+		"not controlled":     {inside, made(creator, false), ""},
+		"another pod's":      {inside, made(s.running, true), ""},
+		"nobody's":           {inside, podFor(s.home, ""), ""},
+		"a person's":         {s.ann, made(creator, true), ""},
+		"the same account's": {s.w.Account(t, s.home, "default"), made(creator, true), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			must(t, tc.as.Client.Create(t.Context(), tc.pod))
+			if got := tc.pod.Annotations[key]; got != tc.want || stampOf(tc.pod.Annotations) != of(tc.as) {
+				t.Errorf("annotations: %v", tc.pod.Annotations)
+			}
+			forged := made(creator, true)
+			forged.Annotations = map[string]string{key: string(creator.UID)}
+			if err := tc.as.Client.Create(t.Context(), forged); tc.as == inside {
+				must(t, err)
+			} else {
+				s.refused(err, "fairway.dev/creator-pod of a pod is written by the API server only")
+			}
+		})
+	}
+	s.refused(s.patch(s.eve, "waiting", fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, key, creator.UID)), stampStays)
+	s.unchanged()
 }
 
 // Only the pair of a trusted account and a kind whose templates are guarded carries the stamp of a template.

@@ -53,6 +53,7 @@ func TestTheSchedulerPassesThePolicies(t *testing.T) {
 	w.Edit(t, home, ann, bob)
 	schedule(t, w)
 
+	executorsCountForTheirDriver(t, w, home, ann)
 	seen := watchPods(t, w, home)
 	must(t, ann.Client.Create(ctx, deployment(home, "root.a", 8)))
 	people.Until(t, "ann's pods run", func() error { return placed(t, w, home, "root.a", 8, of(ann)) })
@@ -61,6 +62,37 @@ func TestTheSchedulerPassesThePolicies(t *testing.T) {
 	if now := seen(); !now.announced || !now.nominated {
 		t.Errorf("pods showed %+v", now)
 	}
+}
+
+// executorsCountForTheirDriver: what a driver creates with its token is bound for who created the driver.
+func executorsCountForTheirDriver(t *testing.T, w *people.World, home string, ann *people.User) {
+	t.Helper()
+	pod := func(role string) *corev1.Pod {
+		p := podFor(home, role)
+		p.Labels = map[string]string{v1alpha1.KeyQueue: "root.a", v1alpha1.KeyApplication: "etl", v1alpha1.KeyRole: role}
+		return p
+	}
+	bound := func(p *corev1.Pod, carries, boundFor string) {
+		people.Until(t, p.Name+" runs", func() error {
+			must(t, w.Admin.Client.Get(t.Context(), client.ObjectKeyFromObject(p), p))
+			if p.Spec.NodeName == "" {
+				return errors.New("it waits")
+			}
+			return nil
+		})
+		if a := p.Annotations; a[v1alpha1.KeyUser] != carries || a[v1alpha1.KeyPlacedUser] != boundFor || a[v1alpha1.KeyPlacedRole] != p.Name {
+			t.Errorf("%s was bound with %v", p.Name, a)
+		}
+	}
+	driver := pod(v1alpha1.RoleDriver)
+	must(t, ann.Client.Create(t.Context(), driver))
+	bound(driver, ann.Name, ann.Name)
+	inside := w.Inside(t, driver)
+	w.Edit(t, home, inside)
+	executor := pod(v1alpha1.RoleExecutor)
+	executor.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: driver.Name, UID: driver.UID, Controller: ptr.To(true)}}
+	must(t, inside.Client.Create(t.Context(), executor))
+	bound(executor, inside.Name, ann.Name)
 }
 
 // schedule runs the scheduler in this process, with the installed configuration, until the test ends.
@@ -126,6 +158,11 @@ func placed(t *testing.T, w *people.World, namespace, queue string, n int, want 
 		}
 		if pod.Spec.NodeName != "" && pod.Annotations[v1alpha1.KeyPlacedQueue] == queue {
 			n--
+			application := "deployment.apps/" + strings.ReplaceAll(queue, ".", "-")
+			a := pod.Annotations
+			if a[v1alpha1.KeyPlacedUser] != want.user || a[v1alpha1.KeyPlacedApplication] != application || a[v1alpha1.KeyPlacedRole] != v1alpha1.RoleNone {
+				t.Errorf("pod %s was bound as %v", pod.Name, a)
+			}
 		}
 	}
 	if n > 0 {

@@ -48,7 +48,7 @@ func (w *world) dump(format string) string {
 	w.t.Helper()
 	var out, failed bytes.Buffer
 	kubectl := exec.CommandContext(w.ctx, filepath.Join("..", "..", "bin", "tools", "kubectl"),
-		"--kubeconfig", w.cluster.Kubeconfig(), "get", "queues,nodes,pods,deviceclasses,podgroups.scheduling.x-k8s.io", "-A", "-o", format)
+		"--kubeconfig", w.cluster.Kubeconfig(), "get", "queues,placementpolicies,nodes,pods,deviceclasses,podgroups.scheduling.x-k8s.io", "-A", "-o", format)
 	kubectl.Stdout, kubectl.Stderr = &out, &failed
 	if err := kubectl.Run(); err != nil {
 		w.t.Fatalf("kubectl get: %v: %s", err, failed.String())

@@ -78,6 +78,7 @@ func newWorldAlone(t *testing.T, nodes int, cpu, memory string, flags ...string)
 	if p.before == nil {
 		w.installCRD(queueCRD)
 		w.installCRD(podGroupCRD)
+		w.installCRD(policyCRD)
 		p.before, err = p.list(ctx)
 		w.must(err)
 	}
@@ -114,6 +115,7 @@ func (w *world) until(what string, done func() (bool, string)) {
 const (
 	queueCRD    = "scheduling.fairway.dev_queues.yaml"
 	podGroupCRD = "scheduling.x-k8s.io_podgroups.yaml"
+	policyCRD   = "scheduling.fairway.dev_placementpolicies.yaml"
 )
 
 // installCRD installs a definition and waits until its kind is served.

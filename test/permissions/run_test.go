@@ -61,6 +61,7 @@ func TestTheSchedulerMayDoWhatItDoes(t *testing.T) {
 	r.devices()
 	r.gangs()
 	r.deletion()
+	r.placement()
 	r.events()
 	r.failingBindings()
 	r.preemption()
@@ -279,6 +280,32 @@ func (r *run) deletion() {
 		}
 		return client.IgnoreNotFound(err)
 	})
+}
+
+// placement: a queue is created for a pod, and removed when it is empty.
+func (r *run) placement() {
+	r.apply(`
+{apiVersion: scheduling.fairway.dev/v1alpha1, kind: Queue, metadata: {name: root.users}, spec: {children: {}}}
+---
+apiVersion: scheduling.fairway.dev/v1alpha1
+kind: PlacementPolicy
+metadata: {name: default}
+spec: {rules: [{type: Specified, create: false}, {type: User, parent: root.users}], removeEmptyAfter: 1s}
+---
+{apiVersion: v1, kind: Pod, metadata: {namespace: NS, name: placed, annotations: {fairway.dev/user: ada}}, spec: SPEC}
+`)
+	r.untilBound("placed")
+	r.until("the status of the policy", func() error { return r.used(right{"patch", v1alpha1.GroupName, "placementpolicies/status", "", ""}) })
+	must(r.T, r.w.Admin.Kube.CoreV1().Pods(r.home).Delete(r.Context(), "placed", metav1.DeleteOptions{}))
+	r.until("the queue is gone", func() error {
+		err := r.w.Admin.Client.Get(r.Context(), types.NamespacedName{Name: "root.users.ada"}, &v1alpha1.Queue{})
+		if err == nil {
+			return errors.New("it is there")
+		}
+		return client.IgnoreNotFound(err)
+	})
+	_, err := r.w.Kubectl(r.Context(), "delete", "placementpolicy", v1alpha1.PlacementPolicyName)
+	must(r.T, err)
 }
 
 // events: the queue of a pod comes and goes, and what happens to the pod again is counted in the same event.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	role "github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/placement"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
@@ -21,6 +22,7 @@ type live struct {
 	groups  map[string]ledger.PodGroup
 	ports   map[string]string // those that pods take on their nodes
 	budgets []budget
+	policy  placement.Policy
 }
 
 const second int64 = 1e9
@@ -31,7 +33,7 @@ func newLive() *live {
 
 // with has the objects of another world.
 func (l *live) with(o *live) *live {
-	l.nodes, l.pods, l.groups, l.ports, l.budgets = o.nodes, o.pods, o.groups, o.ports, o.budgets
+	l.nodes, l.pods, l.groups, l.ports, l.budgets, l.policy = o.nodes, o.pods, o.groups, o.ports, o.budgets, o.policy
 	return l
 }
 
@@ -83,7 +85,7 @@ func (w *World) setNode(s statement) (string, error) {
 	return "", nil
 }
 
-// pod NAME queue=PATH [application=NAME] [size=N] [role=driver|executor] [user=NAME]
+// pod NAME queue=PATH [application=NAME] [size=N] [role=driver|executor] [user=NAME] [groups=(A, B)]
 // [priority=N] [group=NAME] [gate=NAME] [shows=TEXT] [port=N] cpu=4 memory=8Gi submits a
 // pod, or changes those properties of one. A pod that names no application is one of its
 // own, or of its group's, and size=1 says that its application is that one pod; gate=none
@@ -120,6 +122,7 @@ func (w *World) setPod(s statement) (string, error) {
 		}
 	}
 	p.Class = p.Role.String() + " " + p.Request.String() + " " + l.ports[name]
+	p = w.submitted(p)
 	if i < 0 {
 		l.pods = append(l.pods, p)
 	} else {
@@ -172,6 +175,8 @@ func setPodOption(p *ledger.Pod, o option) (known bool, err error) {
 		}
 	case "user":
 		p.User = o.value()
+	case "groups":
+		p.Groups = o.Vals
 	case "size":
 		var n int64
 		n, err = strconv.ParseInt(o.value(), 10, 32)

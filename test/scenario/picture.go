@@ -92,6 +92,7 @@ func (w *World) showNext(s statement) (string, error) {
 
 // fill tells a new ledger of all objects, the last pod first.
 func (w *World) fill(l *live) {
+	l.ledger.ObservePlacementPolicy(l.policy)
 	for _, p := range slices.Backward(l.pods) {
 		l.ledger.ObservePod(p, w.now*second)
 	}

@@ -22,6 +22,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/placement"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -35,6 +36,10 @@ type World struct {
 	apps    []application
 	tree    queue.Tree // follows from the fields above after each statement
 	live    *live      // nil while no statement needed it
+	roles   *roles     // nil: access is not checked
+
+	placement placement.Statement
+	created   []createdQueue
 }
 
 // place is what is known about a queue's own pods, declared or not.
@@ -95,6 +100,10 @@ var statements = map[string]func(*World, statement) (string, error){
 	"actions":         (*World).actions,
 	"budget":          (*World).setBudget,
 
+	"check-access": (*World).checkAccess,
+	"grant":        (*World).grant,
+	"revoke":       (*World).revoke,
+
 	"release":      (*World).release,
 	"why":          (*World).showWhy,
 	"answer":       (*World).showAnswer,
@@ -109,6 +118,16 @@ var statements = map[string]func(*World, statement) (string, error){
 	"order":    (*World).showOrder,
 	"try":      (*World).showTry,
 	"request":  (*World).showRequest,
+
+	"placement": (*World).setPlacement,
+	"rule":      (*World).addRule,
+	"mapping":   (*World).addMapping,
+	"created":   (*World).setCreated,
+	"place":     (*World).place,
+
+	"apply-placement": (*World).applyPlacement,
+	"create-queues":   (*World).createQueues,
+	"where":           (*World).showWhere,
 }
 
 // Run runs statements, one on each line, and returns what they print. A statement
@@ -143,6 +162,7 @@ func (w *World) run(line string) (string, error) {
 	w.tellTime()
 	text, err := do(w, s)
 	w.syncLive()
+	w.answerAccess()
 	if w.live != nil { // as the leader does every second
 		w.live.ledger.LookAtStarvation(w.now * second)
 	}

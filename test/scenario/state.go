@@ -72,6 +72,9 @@ func setSpec(d *queue.Declaration, o option) (err error) {
 		spec.FairResource = resource.Name(o.value())
 	case "policy":
 		spec.Policy, err = queue.ParsePolicy(o.value())
+	case "children.maxCreated":
+		d.Parent = true
+		d.MaxCreated, err = parseCount(o)
 	default:
 		key, ok := strings.CutPrefix(o.Key, "preemption.")
 		if !ok {

@@ -117,6 +117,13 @@ func TestWhatCannotBeRunSaysWhy(t *testing.T) {
 		"shares now":                                   "shares takes nothing but steady",
 		"try":                                          "try takes one path",
 		"try root.a cpu=x":                             "is not a quantity",
+		"placement override=maybe":                     `override: "maybe" is neither true nor false`,
+		"placement create=true":                        "a placement policy has no create",
+		"rule":                                         "rule takes one type, not 0",
+		"rule User create=maybe":                       `create: "maybe" is neither true nor false`,
+		"rule User nested.create=true":                 "a rule has no nested.create",
+		"created":                                      "created takes one path, not 0",
+		"place user=a role=b":                          "place takes no role",
 	} {
 		t.Run(line, func(t *testing.T) {
 			got := run(line)

@@ -42,6 +42,7 @@ func (w *World) look(quiet bool) {
 	w.auditApplications()
 	w.auditGates()
 	w.auditGroups()
+	w.auditPlaced()
 	if !w.opts.Blind {
 		w.lookAtBacklog(everyPod)
 	}
@@ -193,6 +194,10 @@ func (w *World) rebuild(shuffle *rand.Rand) *ledger.Ledger {
 		}
 		observe = append(observe, func() { twin.ObservePod(now, w.now) })
 	}
+	if w.opts.Placement {
+		policy, _ := w.known.policy.policy()
+		observe = append(observe, func() { twin.ObservePlacementPolicy(policy) })
+	}
 	whole := w.whole()
 	for _, key := range sorted(w.known.groups) {
 		g := w.known.groups[key]
@@ -288,7 +293,7 @@ func (w *World) auditConditions() {
 		}
 		want := ""
 		switch state.BlockedBy.Code {
-		case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.QueueDeleted,
+		case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.PlacementRejected, reason.QueueDeleted,
 			reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.PodGroupNotFound:
 			want = state.BlockedBy.Text()
 		}

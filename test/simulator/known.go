@@ -14,6 +14,7 @@ type known struct {
 	pods   []*pod // by UID
 	nodes  map[string]ledger.Node
 	groups map[string]ledger.PodGroup
+	policy placePolicy
 }
 
 func newKnown() known {
@@ -22,7 +23,8 @@ func newKnown() known {
 
 // learn notes what a watch shows of a pod.
 func (w *World) learn(p *pod, now ledger.Pod) {
-	p.seen, p.asks, p.home = now, sizeOf(now.Request), home(&now)
+	p.seen, p.asks = now, sizeOf(now.Request)
+	p.home = w.homeOf(p)
 	if !p.known {
 		i, _ := slices.BinarySearchFunc(w.known.pods, p.UID, compareUID)
 		w.known.pods = slices.Insert(w.known.pods, i, p)

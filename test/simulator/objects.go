@@ -291,6 +291,9 @@ func (g *generator) pod(st leafStyle, now int64) ledger.Pod {
 	if g.opts.Gates {
 		g.play(&p)
 	}
+	if g.opts.Placement {
+		p.User, p.Groups = g.drawUser(p.Application)
+	}
 	if g.IntN(4) == 0 {
 		p.Queue = strings.TrimPrefix(p.Queue, "root.") // as in YARN, "root." may be left out
 	}

@@ -124,9 +124,37 @@ func TestTheBooksStayRightWhateverHappens(t *testing.T) {
 	})
 }
 
+// With a placement policy that changes, and queues that are created and removed.
+func TestPlacedPodsAreWhereTheyBelong(t *testing.T) {
+	var moved, created, removed, reserved atomic.Int64
+	seeds(t, 150, func(seed uint64, o Options) error {
+		o.Placement, o.Groups = true, seed/16%4 == 0
+		w := New(seed, o)
+		err := w.Run(300)
+		if err == nil && seed%3 == 0 {
+			w.restartAnyTime()
+			err = w.Run(300)
+		}
+		if err == nil {
+			err = w.Close(20000)
+		}
+		moved.Add(int64(w.Moved))
+		created.Add(int64(w.CreatedQueues))
+		removed.Add(int64(w.RemovedQueues))
+		reserved.Add(int64(len(w.Reserved)))
+		return err
+	})
+	t.Cleanup(func() {
+		t.Logf("%d pods moved, %d queues created and %d removed, %d reservations", moved.Load(), created.Load(), removed.Load(), reserved.Load())
+		if *seedFlag == 0 && (moved.Load() == 0 || created.Load() == 0 || removed.Load() == 0) {
+			t.Error("no pod moved, or no queue was created or removed: the test lost its subject")
+		}
+	})
+}
+
 func TestSameSeedGivesTheSameRun(t *testing.T) {
 	everything := Options{Every: 20, Limits: true, Gates: true, Groups: true, Preemption: true, Adversary: true}
-	for seed, o := range map[uint64]Options{7: {}, 8: {Every: 20, Preemption: true}, 9: everything, 10: everything} {
+	for seed, o := range map[uint64]Options{7: {}, 6: {Every: 20, Placement: true, Limits: true}, 8: {Every: 20, Preemption: true}, 9: everything, 10: everything} {
 		run := func() string {
 			w := New(seed, o)
 			err := w.Run(300)

@@ -13,7 +13,7 @@ import (
 // with what their status remembers (see WriteStatus). Bindings that were on their way to the API server arrive there all the same.
 func (w *World) Restart() {
 	w.life++
-	w.underWay, w.roundDue, w.retry, w.watches = 0, false, 0, [4]int64{}
+	w.underWay, w.roundDue, w.retry, w.watches = 0, false, 0, [5]int64{}
 	w.Ledger = ledger.New(ledger.Options{Window: w.Window})
 	w.dispatcher = dispatch.Dispatcher{Ledger: w.Ledger, Port: port{w}, Reject: w.reject, Allow: w.allowAfterAll}
 	w.kube = kube{rooms: map[string]*room{}}
@@ -45,6 +45,9 @@ func (w *World) Restart() {
 	w.observe(obs, w.rng.Uint64())
 	w.begins = false
 	w.Ledger.Lead(w.now)
+	if w.opts.Placement {
+		w.within(w.rng.Int64N(second), w.keepQueues)
+	}
 	w.lookAtStarts()
 	for k, p := range w.pasts { // each for itself: order does not matter
 		q := w.queues[k.queue]

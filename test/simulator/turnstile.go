@@ -13,6 +13,7 @@ const (
 	nodeKind
 	podKind
 	groupKind
+	policyKind
 )
 
 // deliver plans the delivery of a watch event, after those of its kind that are under way.
@@ -52,11 +53,13 @@ func (w *World) queueSeen(path queue.Path, q *queue.Declaration) {
 	if q == nil {
 		delete(w.known.queues, path)
 		w.Ledger.ForgetQueue(path)
+		w.placeAgain()
 		return
 	}
 	w.known.queues[path] = *q
 	w.timeouts[path] = w.timeouts[path].with(*q)
 	w.Ledger.ObserveQueue(*q)
+	w.placeAgain()
 }
 
 func (w *World) nodeChanged(name string) {
@@ -99,7 +102,7 @@ func (w *World) podChanged(p *pod) {
 // podSeen is the turnstile: the ledger hears of a pod first, kube-scheduler only of those that are inside or assigned.
 func (w *World) podSeen(uid ledger.UID, now *ledger.Pod) {
 	p := w.pods[uid]
-	before := p.seen
+	before, was := p.seen, p.home
 	w.learn(p, *now)
 	w.Ledger.ObservePod(*now, w.now)
 	switch {
@@ -114,7 +117,7 @@ func (w *World) podSeen(uid ledger.UID, now *ledger.Pod) {
 		w.excess.grow(p.charged, 1)
 		w.crowd[p.charged]++
 	}
-	if p.doubtful && home(&before) != p.home {
+	if p.doubtful && was != p.home {
 		w.crowd[p.home]++ // what is in doubt counts where it asks to be by now
 	}
 	if now.Node != "" && p.since == 0 {

@@ -38,7 +38,9 @@ func (w *World) user() {
 		p.exists = false // force-deleted
 		w.podChanged(p)
 	case 3:
-		p.Queue = w.anyQueue()
+		if p.Queue = w.anyQueue(); w.opts.Placement {
+			p.User, p.Groups = w.generator.drawUser(p.Application)
+		}
 		w.podChanged(p)
 	case 4:
 		if p.Gate != "" {
@@ -140,6 +142,10 @@ func (w *World) household() {
 	}
 	w.at(w.rng.Int64N(second), w.household)
 	w.showBacklog()
+	if w.opts.Placement && w.rng.IntN(4) == 0 {
+		w.editPolicy()
+		return
+	}
 	switch w.rng.IntN(3) {
 	case 0:
 		w.editNode()
@@ -165,6 +171,14 @@ func (w *World) editQueue() {
 	}
 	if w.opts.Gates && w.rng.IntN(2) == 0 {
 		w.generator.gateQueue(&q)
+		w.queues[path] = q
+		w.queueChanged(path)
+		return
+	}
+	if w.opts.Placement && w.rng.IntN(4) == 0 {
+		q.Parent = w.rng.IntN(3) > 0
+		q.MaxCreated = queue.Limit{Stated: q.Parent && w.rng.IntN(2) == 0, Most: int64(w.rng.IntN(5))}
+		q.Origin.Edited = true
 		w.queues[path] = q
 		w.queueChanged(path)
 		return

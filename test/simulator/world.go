@@ -37,6 +37,8 @@ type Options struct {
 	Adversary bool
 	// Preemption: queues claim what they are owed, and pods are evicted for that. The scheduler restarts now and then.
 	Preemption bool
+	// Placement: an administrator edits a placement policy, pods have users and groups, and the leader creates queues for them and removes empty ones.
+	Placement bool
 }
 
 // Reservation is one step of the order that a run is about.
@@ -71,6 +73,8 @@ type World struct {
 	// went back, Late those that were allowed when they had just been. Holds is how often nodes were held for a group, and LongestHold the longest time.
 	Whole, Waited, Rejections, Late, Holds int
 	LongestHold                            int64
+	// Moved counts the pods that another policy or another queue moved, CreatedQueues and RemovedQueues what the leader did for placement.
+	Moved, CreatedQueues, RemovedQueues int
 
 	opts       Options
 	bindTakes  int64 // at most
@@ -92,8 +96,9 @@ type World struct {
 	nodes  map[string]ledger.Node
 	pods   map[ledger.UID]*pod
 	groups map[string]ledger.PodGroup
+	policy placePolicy
 	// Watches deliver each kind in order, the kinds independently of each other.
-	watches  [4]int64 // until when deliveries are under way
+	watches  [5]int64 // until when deliveries are under way
 	underWay int      // deliveries, attempts and binds
 
 	known known
@@ -192,6 +197,9 @@ func Start(seed uint64, obs Objects, o Options) *World {
 	if o.Preemption {
 		w.at(w.rng.Int64N(second), w.preempter)
 	}
+	if o.Placement {
+		w.within(w.rng.Int64N(second), w.keepQueues)
+	}
 	return w
 }
 
@@ -226,6 +234,9 @@ func (w *World) observe(obs Objects, shuffle uint64) {
 	}
 	for _, p := range obs.Pods {
 		observe = append(observe, func() { w.podSeen(p.UID, &p) })
+	}
+	if len(w.policy) > 0 {
+		observe = append(observe, func() { w.policySeen(w.policy) })
 	}
 	if shuffle != 0 {
 		rand.New(rand.NewPCG(shuffle, 3)).Shuffle(len(observe), func(i, j int) { observe[i], observe[j] = observe[j], observe[i] })

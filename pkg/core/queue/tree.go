@@ -20,8 +20,23 @@ type Declaration struct {
 	PolicyInForce Policy
 	Created       int64 // unix nanoseconds
 	Deleting      bool
+	// Parent: the queue is for child queues. It takes no pods, also while it has no children.
+	Parent bool
+	// MaxCreated is how many queues placement may create below the queue.
+	MaxCreated Limit
+	Origin     Origin
 	// Memory is what pods do not tell after a restart.
 	Memory Memory
+}
+
+// Origin is who created a queue. The zero value is a person.
+type Origin struct {
+	// Placement created it for a pod.
+	Placement bool
+	// For is the user or group whose name it has; "" if it bears nobody's.
+	For string
+	// Edited: a person has changed its spec since, so that it is not placement's to remove.
+	Edited bool
 }
 
 // Memory is what the status of a queue keeps across restarts of the scheduler.
@@ -67,10 +82,15 @@ type Node struct {
 	// Declared is false for a queue that is in the tree only because pods run in it or below it, and for a
 	// root that was not declared.
 	Declared bool
-	// Accepting is true if pods may enter: a declared queue without children that is not being deleted and is
-	// not the root.
+	// ForChildren: it was declared as a parent, whether it has children or not.
+	ForChildren bool
+	// Accepting is true if pods may enter: a declared queue without children that is not for children, is not
+	// being deleted and is not the root.
 	Accepting bool
 }
+
+// Leaf reports whether a queue has no children and is not for children.
+func (n *Node) Leaf() bool { return len(n.Children) == 0 && !n.ForChildren }
 
 // Problem is something about a declared queue that its owner should know.
 type Problem struct {
@@ -114,7 +134,7 @@ func Build(declared []Declaration, occupied []Occupancy, total resource.List) Tr
 	}
 	for i := range b.tree.Nodes {
 		n := &b.tree.Nodes[i]
-		n.Accepting = n.Declared && len(n.Children) == 0 && n.Parent >= 0 && !b.declared[n.Path].Deleting
+		n.Accepting = n.Declared && n.Leaf() && n.Parent >= 0 && !b.declared[n.Path].Deleting
 	}
 	b.rulePolicies()
 	b.ruleMaxBelowGuaranteed()
@@ -150,6 +170,9 @@ func newBuilder(declared []Declaration, occupied []Occupancy) *builder {
 		b.order = append(b.order, d.Path)
 		b.declared[d.Path] = d
 		b.noteChild(d.Path.Parent(), d.Created)
+		if d.Parent {
+			b.noteChild(d.Path, math.MinInt64) // it never was a queue for pods
+		}
 	}
 	for _, o := range occupied {
 		if seen, ok := b.occupied[o.Path]; ok {
@@ -226,7 +249,7 @@ func (b *builder) addNode(p Path) {
 	n := Node{Path: p, Parent: -1, Declared: declared}
 	switch {
 	case declared:
-		n.Spec = d.Spec.Amounts(d.Percent, b.total)
+		n.Spec, n.ForChildren = d.Spec.Amounts(d.Percent, b.total), d.Parent
 	case p == Root:
 		n.Spec = DefaultSpec()
 	default:

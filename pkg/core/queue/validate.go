@@ -43,7 +43,7 @@ func (b *builder) above(n *Node) Rule {
 // notAllowed says why a node may not use a policy; "" if it may.
 func notAllowed(p Policy, n *Node, above Rule) reason.Code {
 	switch {
-	case p.ByAge() && len(n.Children) > 0:
+	case p.ByAge() && !n.Leaf():
 		return reason.PolicyNotAllowed
 	case p == DominantResourceFairness && above.Policy == Fair:
 		return reason.PolicyBelowFair

@@ -23,6 +23,15 @@ const (
 	// QueueNotReady: the queue is declared but not in force, Details are Cause. Also a
 	// problem of a declared queue.
 	QueueNotReady Code = "QueueNotReady"
+	// SubmitForbidden: the user of the pod may not submit to Queue, nor to a queue above it. Details are Submitter.
+	SubmitForbidden Code = "SubmitForbidden"
+	// SubmitUnchecked: the API server has not answered yet whether the user may. Details are Submitter.
+	SubmitUnchecked Code = "SubmitUnchecked"
+	// PlacementRejected: no rule of the placement policy gives the pod a queue that can take it. Details are
+	// Invalid; or Parent, if Queue cannot be created because of a queue above it.
+	PlacementRejected Code = "PlacementRejected"
+	// CreatingQueue: the placement policy gives the pod a queue that does not exist yet and is being created.
+	CreatingQueue Code = "CreatingQueue"
 	// Terminating: the pod is being deleted before it got a node, so it will get none.
 	Terminating Code = "Terminating"
 	// QueueDeleted: the queue is being deleted, or it is gone while its pods still run.
@@ -109,7 +118,7 @@ const (
 // Codes returns every code, in the order of this file.
 func Codes() []Code {
 	return []Code{
-		QueueNameInvalid, QueueNotFound, QueueNotLeaf, QueueNotReady, Terminating, QueueDeleted, MaxResources,
+		QueueNameInvalid, QueueNotFound, QueueNotLeaf, QueueNotReady, SubmitForbidden, SubmitUnchecked, PlacementRejected, CreatingQueue, Terminating, QueueDeleted, MaxResources,
 		MaxPodResources, MaxRunningApplications, UserMaxRunningApplications, MaxDriverShare,
 		WaitingForDriver, StateAware, PodGroupNotFound, GangIncomplete, GangTooLarge, GangWaitsForRoom, BehindGang, Parked, BackOff, SchedulingGate,
 		WaitingForRoom, WaitingTurn,

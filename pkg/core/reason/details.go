@@ -12,7 +12,7 @@ func As[D Details](r Reason) D {
 	return d
 }
 
-// Invalid are the details of QueueNameInvalid, and of SpecInvalid without a resource.
+// Invalid are the details of QueueNameInvalid, of SpecInvalid without a resource, and of PlacementRejected.
 type Invalid struct {
 	Why string // the error
 }
@@ -28,7 +28,7 @@ type Cause struct {
 	Problem string // a sentence; one about the queue itself is used unchanged
 }
 
-// Parent are the details of ParentMissing and ParentHasPods.
+// Parent are the details of ParentMissing and ParentHasPods, and of PlacementRejected for a queue below a leaf.
 type Parent struct {
 	Path string
 }
@@ -42,6 +42,11 @@ type Policies struct {
 // FairResource are the details of FairResourceNotAllowed.
 type FairResource struct {
 	Stated resource.Name // in the spec; the resource of the reason is in force
+}
+
+// Submitter are the details of SubmitForbidden and SubmitUnchecked.
+type Submitter struct {
+	User string // whose pod it is
 }
 
 // Gate are the details of SchedulingGate.
@@ -145,6 +150,7 @@ func (Cause) details()        {}
 func (Parent) details()       {}
 func (Policies) details()     {}
 func (FairResource) details() {}
+func (Submitter) details()    {}
 func (Gate) details()         {}
 func (Answer) details()       {}
 func (Applications) details() {}

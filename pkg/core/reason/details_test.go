@@ -21,6 +21,7 @@ var readsOf = map[reason.Code]reads{
 	reason.QueueNameInvalid:           {kinds: details(reason.Invalid{})},
 	reason.QueueNotLeaf:               {kinds: details(reason.Child{})},
 	reason.QueueNotReady:              {kinds: details(reason.Cause{})},
+	reason.PlacementRejected:          {kinds: details(reason.Invalid{}, reason.Parent{})},
 	reason.ParentMissing:              {kinds: details(reason.Parent{})},
 	reason.ParentHasPods:              {kinds: details(reason.Parent{})},
 	reason.PolicyNotAllowed:           {kinds: details(reason.Policies{})},

@@ -30,7 +30,11 @@ func TestSentences(t *testing.T) {
 		},
 		"a parent": {
 			reason.Reason{Code: reason.QueueNotLeaf, Queue: "root.a"},
-			"queue root.a has child queues and takes no pods itself; name a queue below it",
+			"queue root.a is for child queues and takes no pods itself; name a queue below it",
+		},
+		"a queue that is being created": {
+			reason.Reason{Code: reason.CreatingQueue, Queue: "root.ann"},
+			"queue root.ann is being created for this pod, as the placement policy says",
 		},
 		"the root": {
 			reason.Reason{Code: reason.QueueNotLeaf, Queue: "root"},
@@ -51,6 +55,15 @@ func TestSentences(t *testing.T) {
 		"a queue on its way out": {
 			reason.Reason{Code: reason.QueueDeleted, Queue: "root.a"},
 			"queue root.a is deleted and takes no more pods; name another one in fairway.dev/queue",
+		},
+		"a user without access": {
+			reason.Reason{Code: reason.SubmitForbidden, Queue: "root.ads.etl", Details: reason.Submitter{User: "ada"}},
+			"user ada may not submit to queue root.ads.etl: " +
+				"this takes the verb submit or administer on queues.scheduling.fairway.dev, for root.ads.etl or a queue above it",
+		},
+		"a user of whom nothing is known yet": {
+			reason.Reason{Code: reason.SubmitUnchecked, Queue: "root.a", Details: reason.Submitter{User: "ada"}},
+			"it is not known yet whether user ada may submit to queue root.a; the API server is asked again until it answers",
 		},
 		"a queue that drains": {
 			reason.Reason{Code: reason.Deleting, Queue: "root.a", Details: reason.Leftovers{Pods: 3, Children: 2}},
@@ -122,6 +135,14 @@ func TestSentences(t *testing.T) {
 		"FIFO on a parent": {
 			reason.Reason{Code: reason.PolicyNotAllowed, Queue: "root.a", Details: reason.Policies{Stated: "FIFO", InForce: "Fair"}},
 			"queue root.a has child queues, and policy FIFO is only for queues without; Fair is in force until policy is changed",
+		},
+		"no rule gives a queue": {
+			reason.Reason{Code: reason.PlacementRejected, Details: reason.Invalid{Why: "none of its rules gives a queue"}},
+			"the placement policy rejects the pod: none of its rules gives a queue",
+		},
+		"a queue below a leaf": {
+			reason.Reason{Code: reason.PlacementRejected, Queue: "root.a.b", Details: reason.Parent{Path: "root.a"}},
+			"queue root.a.b cannot be created, because root.a above it is a leaf; create it, or name another one in fairway.dev/queue",
 		},
 		"too much guaranteed": {
 			reason.Reason{Code: reason.Overcommitted, Queue: "root.a", Resource: resource.Memory, Details: reason.Guarantees{Guaranteed: 100 * gi, Children: 120 * gi}},

@@ -22,16 +22,10 @@ func (r Reason) Text() string {
 // podText returns the sentences about a waiting pod.
 func (r Reason) podText() string {
 	switch r.Code {
-	case QueueNameInvalid:
-		return `"` + r.Queue + `" is not the name of a queue` + after(": ", As[Invalid](r).Why)
-	case QueueNotFound:
-		return "queue " + r.Queue + " does not exist; create it, or name another one in fairway.dev/queue"
-	case QueueNotLeaf:
-		return r.queueNotLeafText()
-	case QueueNotReady:
-		return r.queueNotReadyText()
-	case QueueDeleted:
-		return "queue " + r.Queue + " is deleted and takes no more pods; name another one in fairway.dev/queue"
+	case QueueNameInvalid, QueueNotFound, QueueNotLeaf, QueueNotReady, PlacementRejected, CreatingQueue, QueueDeleted:
+		return r.noQueueText()
+	case SubmitForbidden, SubmitUnchecked:
+		return r.submitText()
 	case MaxResources:
 		return r.maxResourcesText()
 	case MaxPodResources:
@@ -66,6 +60,32 @@ func (r Reason) podText() string {
 		return "waits for its turn in queue " + r.Queue
 	}
 	return string(r.Code)
+}
+
+// noQueueText returns the sentences about a pod that no queue takes.
+func (r Reason) noQueueText() string {
+	switch r.Code {
+	case QueueNameInvalid:
+		return `"` + r.Queue + `" is not the name of a queue` + after(": ", As[Invalid](r).Why)
+	case QueueNotFound:
+		return "queue " + r.Queue + " does not exist; create it, or name another one in fairway.dev/queue"
+	case QueueNotLeaf:
+		return r.queueNotLeafText()
+	case QueueNotReady:
+		return r.queueNotReadyText()
+	case PlacementRejected:
+		return r.placementText()
+	case CreatingQueue:
+		return "queue " + r.Queue + " is being created for this pod, as the placement policy says"
+	}
+	return "queue " + r.Queue + " is deleted and takes no more pods; name another one in fairway.dev/queue"
+}
+
+func (r Reason) placementText() string {
+	if above := As[Parent](r).Path; above != "" {
+		return "queue " + r.Queue + " cannot be created, because " + above + " above it is a leaf; create it, or name another one in fairway.dev/queue"
+	}
+	return "the placement policy rejects the pod" + after(": ", As[Invalid](r).Why)
 }
 
 func (r Reason) driverText() string {
@@ -136,8 +156,11 @@ func (r Reason) overcommittedText() string {
 
 func (r Reason) queueNotLeafText() string {
 	why := "has child queues and"
-	if r.Queue == "root" { // the root takes no pods even if it has no children
+	switch {
+	case r.Queue == "root": // the root takes no pods even if it has no children
 		why = "holds all queues and"
+	case As[Child](r).Path == "":
+		why = "is for child queues and"
 	}
 	return "queue " + r.Queue + " " + why + " takes no pods itself; name a queue below it" + after(", for example ", As[Child](r).Path)
 }

@@ -42,6 +42,8 @@ const pageSize = 500
 // needs ends the error about a missing permission.
 const needs = "it takes list on queues." + v1alpha1.GroupName + ", nodes and pods of all namespaces; see manifests/rbac/cluster-viewer.yaml"
 
+const needsForPlacement = "it takes list on queues and get on placementpolicies." + v1alpha1.GroupName + "; see manifests/rbac/queue-viewer.yaml"
+
 // Read lists the objects of a picture. The lists are of slightly different moments, as with any `kubectl get` of several
 // kinds.
 //
@@ -70,6 +72,9 @@ func Read(ctx context.Context, f *Flags, with ...*objects.Set) (*objects.Set, er
 	if err := list(ctx, &s.Queues, untyped.Resource(v1alpha1.QueueResource).List, itemsOf); err != nil {
 		return nil, explained("queues", err)
 	}
+	if err := placementPolicy(ctx, s, untyped); err != nil {
+		return nil, err
+	}
 	if err := list(ctx, &s.Nodes, typed.CoreV1().Nodes().List, func(l *corev1.NodeList) []corev1.Node { return l.Items }); err != nil {
 		return nil, explained("nodes", err)
 	}
@@ -95,6 +100,43 @@ func Read(ctx context.Context, f *Flags, with ...*objects.Set) (*objects.Set, er
 		return s, owners(ctx, s, typed)
 	}
 	return s, nil
+}
+
+// ReadPlacement lists what decides in which queue a pod goes: Queues and the PlacementPolicy. A cluster without that kind has none.
+func ReadPlacement(ctx context.Context, f *Flags) (*objects.Set, error) {
+	config, err := f.ToRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	untyped, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	s := &objects.Set{}
+	err = list(ctx, &s.Queues, untyped.Resource(v1alpha1.QueueResource).List, itemsOf)
+	if apierrors.IsForbidden(err) {
+		return nil, fmt.Errorf("listing queues: %w; %s", err, needsForPlacement)
+	}
+	if err != nil {
+		return nil, explained("queues", err)
+	}
+	return s, placementPolicy(ctx, s, untyped)
+}
+
+// placementPolicy reads the policy. A cluster without that kind has none.
+func placementPolicy(ctx context.Context, s *objects.Set, c dynamic.Interface) error {
+	p, err := c.Resource(v1alpha1.PlacementPolicyResource).Get(ctx, v1alpha1.PlacementPolicyName, metav1.GetOptions{})
+	switch {
+	case err == nil:
+		p.SetManagedFields(nil)
+		s.PlacementPolicy = p
+		return nil
+	case apierrors.IsNotFound(err):
+		return nil
+	case apierrors.IsForbidden(err):
+		return fmt.Errorf("reading the PlacementPolicy: %w; %s", err, needsForPlacement)
+	}
+	return fmt.Errorf("reading the PlacementPolicy: %w", err)
 }
 
 func itemsOf(l *unstructured.UnstructuredList) []unstructured.Unstructured { return l.Items }

@@ -28,6 +28,7 @@ const (
 	sets    = "/apis/apps/v1/replicasets"
 	states  = "/apis/apps/v1/statefulsets"
 	rcs     = "/api/v1/replicationcontrollers"
+	policy  = "/apis/scheduling.fairway.dev/v1alpha1/placementpolicies/default"
 	budgets = "/apis/policy/v1/poddisruptionbudgets"
 )
 
@@ -45,6 +46,10 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.asked = append(s.asked, fmt.Sprintf("%s limit=%s from=%s", path, q.Get("limit"), q.Get("continue")))
 	if code := s.refusal[path]; code != 0 {
 		refuse(w, code)
+		return
+	}
+	if path == policy {
+		answer(w, http.StatusOK, map[string]any{"apiVersion": "scheduling.fairway.dev/v1alpha1", "kind": "PlacementPolicy", "metadata": map[string]any{"name": "default"}})
 		return
 	}
 	from, _ := strconv.Atoi(q.Get("continue"))
@@ -127,7 +132,7 @@ func TestReadListsAllObjectsPageByPage(t *testing.T) {
 	}
 	want := []string{
 		queues + " limit=500 from=", queues + " limit=500 from=500", queues + " limit=500 from=1000",
-		nodes + " limit=500 from=", pods + " limit=500 from=", pods + " limit=500 from=500", classes + " limit=500 from=",
+		policy + " limit= from=", nodes + " limit=500 from=", pods + " limit=500 from=", pods + " limit=500 from=500", classes + " limit=500 from=",
 		groups + " limit=500 from=", inTree + " limit=500 from=", budgets + " limit=500 from=",
 	}
 	if diff := cmp.Diff(want, s.asked); diff != "" {
@@ -231,5 +236,33 @@ func TestAClusterThatDoesNotAnswerIsSaidToBeSo(t *testing.T) {
 	front.Close()
 	if _, err := Read(t.Context(), flagsFor(t, front.URL)); err == nil || !strings.HasPrefix(err.Error(), "listing queues: no answer from the cluster: ") {
 		t.Error(err)
+	}
+}
+
+func TestPlacementTakesQueuesAndThePolicy(t *testing.T) {
+	const permission = "; it takes list on queues and get on placementpolicies.scheduling.fairway.dev; see manifests/rbac/queue-viewer.yaml"
+	for _, tc := range []struct {
+		refusal map[string]int
+		policy  bool
+		err     string // prefix and suffix, around a "|"
+	}{
+		{nil, true, ""},
+		{map[string]int{policy: http.StatusNotFound}, false, ""},
+		{map[string]int{policy: http.StatusForbidden}, false, "reading the PlacementPolicy: |" + permission},
+		{map[string]int{policy: http.StatusUnauthorized}, false, "reading the PlacementPolicy: |"},
+		{map[string]int{queues: http.StatusForbidden}, false, "listing queues: |" + permission},
+		{map[string]int{queues: http.StatusNotFound}, false, "listing queues: this cluster has no queues.|"},
+	} {
+		s := &server{count: map[string]int{queues: 3}, refusal: tc.refusal}
+		front := httptest.NewServer(s)
+		set, err := ReadPlacement(t.Context(), flagsFor(t, front.URL))
+		front.Close()
+		begins, ends, _ := strings.Cut(tc.err, "|")
+		switch {
+		case tc.err == "" && (err != nil || len(set.Queues) != 3 || (set.PlacementPolicy != nil) != tc.policy):
+			t.Errorf("%v: %+v, %v", tc.refusal, set, err)
+		case tc.err != "" && (err == nil || !strings.HasPrefix(err.Error(), begins) || !strings.HasSuffix(err.Error(), ends)):
+			t.Errorf("%v: %v", tc.refusal, err)
+		}
 	}
 }

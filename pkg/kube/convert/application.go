@@ -18,7 +18,12 @@ import (
 //
 // Only the pod is read, never its owners: they would have to be watched, of every kind there is, and an application must not change while
 // its owners come and go.
+//
+// Before all that comes what the scheduler wrote with the binding (see SetPlaced): labels of a running pod move no charge.
 func ApplicationOf(pod *corev1.Pod) (name string, role application.Role) {
+	if name, role, ok := placedIn(pod); ok {
+		return name, role
+	}
 	kind, id, role := recognise(pod)
 	if stated, ok := application.ParseRole(pod.Labels[v1alpha1.KeyRole]); ok {
 		role = stated

@@ -41,6 +41,8 @@ func Declaration(q *v1alpha1.Queue) (queue.Declaration, error) {
 		PolicyInForce: policyInForce(q, policy),
 		Deleting:      q.DeletionTimestamp != nil,
 		Memory:        memory(q.Status.Starts),
+		Parent:        q.Spec.Children != nil,
+		Origin:        originOf(q),
 	}
 	for _, field := range []struct {
 		name              string
@@ -53,6 +55,17 @@ func Declaration(q *v1alpha1.Queue) (queue.Declaration, error) {
 	} {
 		if *field.absolute, *field.percent, err = stated(field.stated); err != nil {
 			return queue.Declaration{}, refusal(q.Name, "spec."+field.name, err)
+		}
+	}
+	if q.Spec.Children != nil {
+		if _, _, err := stated(q.Spec.Children.Max); err != nil {
+			return queue.Declaration{}, refusal(q.Name, "spec.children.max", err)
+		}
+		if n := q.Spec.Children.MaxCreated; n != nil {
+			if *n < 0 {
+				return queue.Declaration{}, refusal(q.Name, "spec.children.maxCreated", fmt.Errorf("%d is negative", *n))
+			}
+			d.MaxCreated = queue.AtMost(int64(*n))
 		}
 	}
 	if err := limits(q, &d.Spec); err != nil {
@@ -81,7 +94,7 @@ func DecodeQueue(object *unstructured.Unstructured) (*v1alpha1.Queue, error) {
 	}
 	// The converter does not say where it failed: ask again with one field at a time.
 	spec, _, _ := unstructured.NestedMap(object.Object, "spec")
-	for _, field := range []string{"weight", "guaranteed", "max", "maxPodResources", "maxRunningApplications", "maxDriverShare", "users", "policy", "fairResource", "maxStarting", "startingTimeout", "preemption"} {
+	for _, field := range []string{"weight", "guaranteed", "max", "maxPodResources", "maxRunningApplications", "maxDriverShare", "users", "policy", "fairResource", "maxStarting", "startingTimeout", "preemption", "children"} {
 		alone := map[string]any{"spec": map[string]any{field: spec[field]}}
 		if e := runtime.DefaultUnstructuredConverter.FromUnstructured(alone, &v1alpha1.Queue{}); e != nil {
 			return nil, refusal(object.GetName(), "spec."+field, fmt.Errorf("cannot be read: %w", e))
@@ -92,6 +105,14 @@ func DecodeQueue(object *unstructured.Unstructured) (*v1alpha1.Queue, error) {
 
 func refusal(name, field string, err error) error {
 	return fmt.Errorf("queue %s: %s: %w", name, field, err)
+}
+
+// originOf says who created a Queue. Its generation counts the changes of its spec, and placement makes none after the first.
+func originOf(q *v1alpha1.Queue) queue.Origin {
+	if q.Labels[v1alpha1.KeyCreatedBy] != v1alpha1.CreatedByPlacement {
+		return queue.Origin{}
+	}
+	return queue.Origin{Placement: true, For: q.Annotations[v1alpha1.KeyCreatedFor], Edited: q.Generation > 1}
 }
 
 // policyInForce is the last good policy, which the status keeps over a restart; a queue that never had one starts with what its spec says.

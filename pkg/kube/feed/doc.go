@@ -1,4 +1,5 @@
-// Package feed carries watches into the ledger: pods (through the turnstile), nodes, Queues, pod groups and owners of pods. In: API objects.
+// Package feed carries watches into the ledger: pods (through the turnstile), nodes, Queues, the
+// PlacementPolicy, pod groups and owners of pods. In: API objects.
 // Out: observations.
 //
 // Objects are converted one by one, so one that cannot be decoded is reported and blocks no other. The package keeps no scheduling

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
@@ -25,17 +26,25 @@ type Feed struct {
 	// Kick is called after each event: a round of the dispatcher may be due. It must not block.
 	Kick    func()
 	Classes *Classes
+	// Access: what pods may start depends on whether their users may submit to their queues. Somebody has to answer what the ledger asks.
+	Access bool
 	// Unreadable, if set, is called with the error if a pod group cannot be read. (A Queue has a status for that.)
 	Unreadable func(error)
 	// WantOwners, if set, is called once, when owners begin to matter (see Owners): with the first StateAware queue.
 	WantOwners func()
 	// Resized, if set, is called when an owner says something new about its pods: they must be observed again.
 	Resized func(owner types.UID)
+	// Created, if set, is called when a pod says something new about those that it controls: they must be observed again, later, by another
+	// goroutine.
+	Created func(by types.UID)
 
+	// asked is set in a picture, where nobody is asked about access and what pods show counts: which queue a pod asks for.
+	asked       func(*v1.Pod) queue.Path
 	generations sync.Map // of Queues, by name
 	nodeFacts   sync.Map // by name of the node
 	elsewhere   elsewhere
 	owners      owners
+	creators    creators
 }
 
 // ObservePod implements turnstile.Observer.
@@ -53,12 +62,14 @@ func (f *Feed) ObservePod(pod *v1.Pod) (ours bool) {
 		Created: pod.CreationTimestamp.UnixNano(),
 		Node:    pod.Spec.NodeName,
 	}
+	changed := false
 	if ours {
-		f.describe(pod, &p)
+		changed = f.describe(pod, &p)
 	} else if p.Node == "" {
 		return false
 	}
 	f.Ledger.ObservePod(p, f.Now())
+	f.creates(changed, pod.UID)
 	return ours
 }
 
@@ -66,12 +77,17 @@ func ended(pod *v1.Pod) bool {
 	return pod.Status.Phase == v1.PodSucceeded || pod.Status.Phase == v1.PodFailed
 }
 
-func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) {
+// describe fills in what counts of a pod of ours. changed: those that it creates must be observed again.
+func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) (changed bool) {
 	p.Queue = convert.QueueRequest(pod)
 	p.Placed = pod.Annotations[v1alpha1.KeyPlacedQueue]
 	p.Application, p.Role = convert.ApplicationOf(pod)
+	changed = f.creators.see(pod, p.Role)
 	p.Single = convert.Single(pod, p.Application, p.Role, f.onePod)
-	p.User = convert.User(pod)
+	p.User = convert.UserBehind(pod, f.creators.get)
+	if p.Node == "" {
+		p.Groups = convert.GroupsBehind(pod, f.creators.get)
+	}
 	p.PodGroup = convert.GangOf(pod)
 	if pod.Spec.Priority != nil {
 		p.Priority = *pod.Spec.Priority
@@ -85,6 +101,9 @@ func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) {
 		p.Class = f.Classes.of(pod, p.Request, p.Role == application.Driver)
 		p.Eligible = eligible(pod)
 		p.Gate = f.Gate(pod)
+		if f.Access || f.foundForbidden(pod) {
+			p.Submitter = convert.Submitter(pod)
+		}
 		p.Unschedulable = unschedulable(pod)
 	}
 	if p.Node != "" {
@@ -95,6 +114,7 @@ func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) {
 	} else {
 		p.Nominated = pod.Status.NominatedNodeName
 	}
+	return changed
 }
 
 // bound returns when the pod got its node. The API server writes the condition with the node. A pod that was created
@@ -134,7 +154,10 @@ func unschedulable(pod *v1.Pod) string {
 }
 
 // ForgetPod implements turnstile.Observer.
-func (f *Feed) ForgetPod(pod *v1.Pod) { f.Ledger.ForgetPod(ledger.UID(pod.UID), f.Now()) }
+func (f *Feed) ForgetPod(pod *v1.Pod) {
+	f.Ledger.ForgetPod(ledger.UID(pod.UID), f.Now())
+	f.creates(f.creators.forget(pod.UID), pod.UID)
+}
 
 // Changed implements turnstile.Observer.
 func (f *Feed) Changed() { f.Kick() }

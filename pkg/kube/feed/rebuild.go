@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/access"
+	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 	"github.com/fairway-scheduler/fairway/pkg/kube/objects"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
@@ -23,6 +25,9 @@ func Rebuild(s *objects.Set, schedulers []string, now time.Time, o ledger.Option
 	at := metav1.NewTime(now)
 	for _, q := range s.Queues {
 		f.observeQueue(queueAt(q, at))
+	}
+	if s.PlacementPolicy != nil {
+		f.observePlacementPolicy(s.PlacementPolicy)
 	}
 	for _, g := range s.PodGroups {
 		_ = observePodGroup(f.Ledger, g) // its pods say what that means for them
@@ -44,6 +49,16 @@ func Rebuild(s *objects.Set, schedulers []string, now time.Time, o ledger.Option
 	for _, p := range s.Pods {
 		if !ended(p) {
 			f.Classes.see(p)
+			if f.Ours(p.Spec.SchedulerName) {
+				_, role := convert.ApplicationOf(p)
+				f.creators.see(p, role)
+			}
+		}
+	}
+	f.asked = f.askedIn(s)
+	for _, p := range s.Pods {
+		if q, says := f.forbidden(p); says {
+			f.Ledger.ObserveAccess(q, access.No, now.UnixNano())
 		}
 	}
 	for _, p := range s.Pods {

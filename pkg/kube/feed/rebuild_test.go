@@ -106,6 +106,14 @@ func randomPod(t *rapid.T, i int, queues []string, at func(string) metav1.Time) 
 			controlledBy(owner.apiVersion, owner.kind, "o", owner.kind)(p)
 			delete(p.Labels, "fairway.dev/application")
 		}
+		if chance("created") { // by what may be a driver
+			p.Annotations = map[string]string{"fairway.dev/creator-pod": "p0"}
+			controlledBy("v1", "Pod", "p0", "p0")(p)
+		}
+		if i == 0 {
+			p.Spec.ServiceAccountName = rapid.SampledFrom([]string{"", "spark"}).Draw(t, "account")
+			p.Annotations = map[string]string{"fairway.dev/user": "ada"}
+		}
 		if rapid.Bool().Draw(t, "bound") {
 			p.Spec.NodeName = rapid.SampledFrom([]string{"n0", "n1", "gone"}).Draw(t, "node")
 		}
@@ -189,6 +197,7 @@ func TestRebuildIsWhatTheSchedulerWouldHaveBeenFed(t *testing.T) {
 		var heard []*v1.Pod
 		again := false
 		f.Classes.Relabel = func() { again = true }
+		f.Created = func(types.UID) { again = true }
 		f.Resized = func(owner types.UID) {
 			for _, p := range heard {
 				if c := metav1.GetControllerOf(p); c != nil && c.UID == owner {

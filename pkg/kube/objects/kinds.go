@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,6 +25,7 @@ import (
 // kinds are those that a stream may hold. Some are not kept: they do not matter to a picture, but dumps contain them.
 var kinds = []struct{ kind, apiVersion string }{
 	{"Queue", v1alpha1.GroupVersion.String()},
+	{kindPolicy, v1alpha1.GroupVersion.String()},
 	{"Node", "v1"},
 	{"Pod", "v1"},
 	{"DeviceClass", resourcev1.SchemeGroupVersion.String()},
@@ -35,9 +37,18 @@ var kinds = []struct{ kind, apiVersion string }{
 	{convert.PodGroupKind, convert.InTreePodGroups.GroupVersion().String()},
 	{"PriorityClass", "scheduling.k8s.io/v1"},
 	{kindBudget, policyv1.SchemeGroupVersion.String()},
+	{kindClusterRole, rbacv1.SchemeGroupVersion.String()},
+	{kindClusterRoleBinding, rbacv1.SchemeGroupVersion.String()},
+	{"Role", rbacv1.SchemeGroupVersion.String()},
+	{"RoleBinding", rbacv1.SchemeGroupVersion.String()},
 }
 
-const kindBudget = "PodDisruptionBudget"
+const (
+	kindBudget             = "PodDisruptionBudget"
+	kindClusterRole        = "ClusterRole"
+	kindClusterRoleBinding = "ClusterRoleBinding"
+	kindPolicy             = "PlacementPolicy"
+)
 
 // versionsOf returns the apiVersions of a kind, none for a kind that is unknown.
 func versionsOf(kind string) (versions []string) {
@@ -150,6 +161,8 @@ func (r *reader) decode(h header, raw []byte) error {
 			return err
 		}
 		return keep(r, &s.Queues, kind, u)
+	case kindPolicy:
+		return r.placementPolicy(h, raw)
 	case "Node":
 		n := &corev1.Node{}
 		if err := utiljson.Unmarshal(raw, n); err != nil {
@@ -181,6 +194,10 @@ func (r *reader) decode(h header, raw []byte) error {
 			return err
 		}
 		return r.budget(b)
+	case kindClusterRole:
+		return take(r, &s.ClusterRoles, kind, &rbacv1.ClusterRole{}, raw)
+	case kindClusterRoleBinding:
+		return take(r, &s.ClusterRoleBindings, kind, &rbacv1.ClusterRoleBinding{}, raw)
 	case convert.KindJob, convert.KindReplicaSet, convert.KindStatefulSet, convert.KindReplicationController:
 		o := &convert.Owner{}
 		if err := utiljson.Unmarshal(raw, o); err != nil {
@@ -195,6 +212,32 @@ func (r *reader) decode(h header, raw []byte) error {
 		r.set.others = append(r.set.others, h.Kind)
 	}
 	return nil
+}
+
+// take decodes an object that needs no further look.
+func take[T metav1.Object](r *reader, list *[]T, kind string, o T, raw []byte) error {
+	if err := utiljson.Unmarshal(raw, o); err != nil {
+		return err
+	}
+	return keep(r, list, kind, o)
+}
+
+// placementPolicy takes in the only PlacementPolicy that there may be.
+func (r *reader) placementPolicy(h header, raw []byte) error {
+	if h.Name != v1alpha1.PlacementPolicyName {
+		return fmt.Errorf("allowed as metadata.name is only %s: there is one PlacementPolicy for the cluster", v1alpha1.PlacementPolicyName)
+	}
+	u := &unstructured.Unstructured{}
+	if err := utiljson.Unmarshal(raw, &u.Object); err != nil {
+		return err
+	}
+	var list []*unstructured.Unstructured
+	if r.set.PlacementPolicy != nil {
+		list = append(list, r.set.PlacementPolicy)
+	}
+	err := keep(r, &list, h.Kind, u)
+	r.set.PlacementPolicy = list[0]
+	return err
 }
 
 // podGroup takes in a pod group of either kind. The apiVersion tells which; an item of a list may leave it out.

@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -31,6 +32,12 @@ type Set struct {
 
 	PodDisruptionBudgets []*policyv1.PodDisruptionBudget
 
+	// Only these roles and bindings count for Queues, which are in no namespace.
+	ClusterRoles        []*rbacv1.ClusterRole
+	ClusterRoleBindings []*rbacv1.ClusterRoleBinding
+	// PlacementPolicy is nil if there is none. It is not decoded, as Queues are not.
+	PlacementPolicy *unstructured.Unstructured
+
 	stream string   // what errors call the stream
 	others []string // what else the stream held, for errors: kinds without an effect
 }
@@ -45,6 +52,9 @@ func (s *Set) Newest() time.Time {
 	var n newest
 	for _, q := range s.Queues {
 		n.queue(q)
+	}
+	if s.PlacementPolicy != nil {
+		n.queue(s.PlacementPolicy)
 	}
 	for _, c := range s.DeviceClasses {
 		n.see(c.CreationTimestamp)

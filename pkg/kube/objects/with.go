@@ -11,11 +11,11 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 )
 
-// With returns the set as it would be after applying the Queues of overlay. An existing Queue gets the overlay's spec
-// and keeps everything else. A new Queue counts as created now (see feed.Rebuild on objects without a time). Overlays
-// hold Queues only, all of them readable: a Queue that would never be in force would show nothing.
+// With returns the set as it would be after applying the Queues and the PlacementPolicy of overlay. An existing object
+// gets the overlay's spec and keeps everything else. A new Queue counts as created now (see feed.Rebuild on objects
+// without a time). Overlays hold nothing else, and all of it can be in force: what never would be would show nothing.
 func (s *Set) With(overlay *Set) (*Set, error) {
-	if err := overlay.onlyQueues(); err != nil {
+	if err := overlay.allowedInOverlay(); err != nil {
 		return nil, overlay.says(err)
 	}
 	after := *s
@@ -38,11 +38,21 @@ func (s *Set) With(overlay *Set) (*Set, error) {
 			after.Queues = append(after.Queues, created(q))
 		}
 	}
+	if p := overlay.PlacementPolicy; p != nil {
+		if problem := convert.PlacementPolicy(p).Problem; problem != nil {
+			return nil, overlay.says(fmt.Errorf("%s %s: %w", kindPolicy, p.GetName(), problem))
+		}
+		if after.PlacementPolicy = created(p); s.PlacementPolicy != nil {
+			after.PlacementPolicy = respecified(s.PlacementPolicy, p)
+		}
+	}
 	return &after, nil
 }
 
-// onlyQueues names the first of the kinds that have no place in an overlay.
-func (s *Set) onlyQueues() error {
+const onlyAllowed = "only Queues and a PlacementPolicy are allowed here"
+
+// allowedInOverlay names the first of the kinds that have no place in an overlay.
+func (s *Set) allowedInOverlay() error {
 	var other metav1.Object
 	kind := ""
 	switch {
@@ -58,12 +68,16 @@ func (s *Set) onlyQueues() error {
 		kind, other = s.Owners[0].Kind, s.Owners[0]
 	case len(s.PodDisruptionBudgets) > 0:
 		kind, other = kindBudget, s.PodDisruptionBudgets[0]
+	case len(s.ClusterRoles) > 0:
+		kind, other = kindClusterRole, s.ClusterRoles[0]
+	case len(s.ClusterRoleBindings) > 0:
+		kind, other = kindClusterRoleBinding, s.ClusterRoleBindings[0]
 	case len(s.others) > 0:
-		return fmt.Errorf("%s: only Queues are allowed here", s.others[0])
+		return fmt.Errorf("%s: "+onlyAllowed, s.others[0])
 	default:
 		return nil
 	}
-	return fmt.Errorf("%v: only Queues are allowed here", header{Kind: kind, Namespace: other.GetNamespace(), Name: other.GetName()})
+	return fmt.Errorf("%v: "+onlyAllowed, header{Kind: kind, Namespace: other.GetNamespace(), Name: other.GetName()})
 }
 
 func (s *Set) says(err error) error {
@@ -73,7 +87,7 @@ func (s *Set) says(err error) error {
 	return fmt.Errorf("%s: %w", s.stream, err)
 }
 
-// respecified is the Queue with the spec of another.
+// respecified is the object with the spec of another.
 func respecified(q, by *unstructured.Unstructured) *unstructured.Unstructured {
 	object := maps.Clone(q.Object)
 	delete(object, "spec")
@@ -83,7 +97,7 @@ func respecified(q, by *unstructured.Unstructured) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: object}
 }
 
-// created returns the Queue as if it were made now, without the status of an older Queue of its name.
+// created returns the object as if it were made now, without the status of an older one of its name.
 func created(q *unstructured.Unstructured) *unstructured.Unstructured {
 	fresh := &unstructured.Unstructured{Object: map[string]any{"apiVersion": q.GetAPIVersion(), "kind": q.GetKind()}}
 	fresh.SetName(q.GetName())

@@ -21,12 +21,12 @@ func decoded(t *testing.T, text string) *FairwayArgs {
 
 func TestDefaultsFillWhatIsNotStated(t *testing.T) {
 	show := func(a *FairwayArgs) string {
-		return fmt.Sprint(*a.PodConditionWritesPerSecond, *a.ShowUnschedulable, *a.UnschedulableAfterSeconds, *a.MetricsMaxQueues, *a.LedgerChecksPerSecond)
+		return fmt.Sprint(*a.PodConditionWritesPerSecond, *a.ShowUnschedulable, *a.UnschedulableAfterSeconds, *a.MetricsMaxQueues, *a.LedgerChecksPerSecond, *a.CheckAccess)
 	}
 	for text, want := range map[string]string{
-		`{}`: "20 true 5 1000 5",
-		`{"podConditionWritesPerSecond":1,"showUnschedulable":false,"unschedulableAfterSeconds":0,"metricsMaxQueues":0,"ledgerChecksPerSecond":0}`: "1 false 0 0 0",
-		`{"metricsMaxQueues":7}`: "20 true 5 7 5",
+		`{}`: "20 true 5 1000 5 false",
+		`{"podConditionWritesPerSecond":1,"showUnschedulable":false,"unschedulableAfterSeconds":0,"metricsMaxQueues":0,"ledgerChecksPerSecond":0,"checkAccess":true}`: "1 false 0 0 0 true",
+		`{"metricsMaxQueues":7}`: "20 true 5 7 5 false",
 	} {
 		if got := show(decoded(t, text)); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)

@@ -7,6 +7,7 @@ const (
 	DefaultUnschedulableAfterSeconds   int32 = 5
 	DefaultMetricsMaxQueues            int32 = 1000
 	DefaultLedgerChecksPerSecond       int32 = 5
+	DefaultCheckAccess                       = false
 )
 
 // SetDefaults states what is not stated: afterwards no field is nil.
@@ -16,6 +17,7 @@ func SetDefaults(a *FairwayArgs) {
 	setDefault(&a.UnschedulableAfterSeconds, DefaultUnschedulableAfterSeconds)
 	setDefault(&a.MetricsMaxQueues, DefaultMetricsMaxQueues)
 	setDefault(&a.LedgerChecksPerSecond, DefaultLedgerChecksPerSecond)
+	setDefault(&a.CheckAccess, DefaultCheckAccess)
 }
 
 func setDefault[T any](field **T, value T) {

@@ -29,4 +29,8 @@ type FairwayArgs struct {
 	// LedgerChecksPerSecond is how often a part of the scheduler's accounts is compared with the pods they are of. Each check takes about a
 	// millisecond. A violation is logged, counted and shown as an event, and stops preemption. 0: there are no checks. From 0 to 100; default 5.
 	LedgerChecksPerSecond *int32 `json:"ledgerChecksPerSecond,omitempty"`
+
+	// CheckAccess: a pod starts only if its user was granted the verb submit or administer on its queue or a queue above it. Without any
+	// such grant in the cluster, no pod starts. Default false.
+	CheckAccess *bool `json:"checkAccess,omitempty"`
 }

@@ -24,6 +24,9 @@ const (
 	ConditionStarved = "Starved"
 )
 
+// ReasonRulesInvalid is the reason of Ready=False of a PlacementPolicy that contradicts itself or that cannot be read.
+const ReasonRulesInvalid = "RulesInvalid"
+
 // Reasons of conditions for the case that nothing is wrong; everything else comes from pkg/core/reason.
 const (
 	// ReasonInForce is the reason of Ready=True: the spec as written is in force.

@@ -158,6 +158,13 @@ type QueueSpec struct {
 	//
 	// +optional
 	Preemption *QueuePreemption `json:"preemption,omitempty"`
+
+	// What holds for the queues that placement creates directly below this one. A
+	// queue that states it, be it empty, is for child queues: it takes no pods,
+	// also while it has no children.
+	//
+	// +optional
+	Children *QueueChildren `json:"children,omitempty"`
 }
 
 // Amounts are amounts of resources: quantities, or percentages of the cluster such as "12.5%".

@@ -16,6 +16,9 @@ var (
 	// QueueResource is the resource of Queues.
 	QueueResource = GroupVersion.WithResource("queues")
 
+	// PlacementPolicyResource is the resource of PlacementPolicies.
+	PlacementPolicyResource = GroupVersion.WithResource("placementpolicies")
+
 	// SchemeBuilder collects the functions that make a scheme know these types.
 	SchemeBuilder = runtime.NewSchemeBuilder(addKnownTypes)
 
@@ -29,7 +32,7 @@ func Resource(plural string) schema.GroupResource {
 }
 
 func addKnownTypes(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion, &Queue{}, &QueueList{})
+	scheme.AddKnownTypes(GroupVersion, &Queue{}, &QueueList{}, &PlacementPolicy{}, &PlacementPolicyList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

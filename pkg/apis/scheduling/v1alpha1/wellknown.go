@@ -14,6 +14,13 @@ const (
 	// KeyPlacedQueue is the annotation with the queue a pod *is* in. The scheduler writes it once; from then on the request is ignored.
 	KeyPlacedQueue = "fairway.dev/placed-queue"
 
+	// KeyPlacedApplication, KeyPlacedRole and KeyPlacedUser are annotations with the application, role and user that a pod counts for.
+	// The scheduler writes them together with the queue; from then on the pod's labels and KeyUser are ignored. An application is named
+	// within its namespace, as "<kind>/<name>". A pod without a role has the role RoleNone.
+	KeyPlacedApplication = "fairway.dev/placed-application"
+	KeyPlacedRole        = "fairway.dev/placed-role"
+	KeyPlacedUser        = "fairway.dev/placed-user"
+
 	// KeyApplication is the label that gathers pods into one application, within their namespace. Without it Fairway recognises what
 	// Spark, Ray, Flink, Kubeflow, JobSet, batch jobs, pod groups and YuniKorn write, and falls back to the pod's controlling owner.
 	KeyApplication = "fairway.dev/application"
@@ -27,15 +34,38 @@ const (
 
 	// KeyUser is the annotation with the user that a pod counts for. Without it that is the pod's service account.
 	KeyUser = "fairway.dev/user"
+
+	// KeyGroups is the annotation with the groups of that user, joined by commas. In each group, % is written %25 and a comma %2C.
+	KeyGroups = "fairway.dev/groups"
+
+	// KeyCreatorPod is the annotation with the UID of the pod that created this pod and controls it, as a driver of Spark does its executors.
+	KeyCreatorPod = "fairway.dev/creator-pod"
 )
 
-// Values of KeyRole.
+// Keys on Queues that placement created.
+const (
+	// KeyCreatedBy is the label of a Queue that a rule of the placement policy created for a pod; its value is CreatedByPlacement. Such a
+	// Queue is removed when it is empty. Without the label the Queue is like any other, and stays.
+	KeyCreatedBy = "fairway.dev/created-by"
+
+	// CreatedByPlacement is the value of KeyCreatedBy.
+	CreatedByPlacement = "placement"
+
+	// KeyCreatedFor is the annotation with the user or group whose name such a Queue bears, exactly as the API server knows it. Names that
+	// look alike as the name of a queue are told apart by it.
+	KeyCreatedFor = "fairway.dev/created-for"
+)
+
+// Values of KeyRole and KeyPlacedRole.
 const (
 	// RoleDriver marks the pod that starts its application and asks for the others (YARN's application master).
 	RoleDriver = "driver"
 
 	// RoleExecutor marks a pod that does the application's work.
 	RoleExecutor = "executor"
+
+	// RoleNone is a value of KeyPlacedRole only.
+	RoleNone = "none"
 )
 
 // PodConditionQueued is True on a pod that one of Fairway's rules holds back; reason and message say which and what would lift it. It is a

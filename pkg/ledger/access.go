@@ -1,0 +1,130 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/access"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+)
+
+// accessTable owns what is known of who may submit to which queue. It hears of the unbound pods that depend on it (join, quit), and of answers
+// (ObserveAccess, ForgetAccess). It says what blocks a pod (mayNotSubmit), and what is to be asked (AccessQuestions).
+//
+// It asks nobody and knows no time. An answer is an input like any other, and holds until there is another one. Until the first, it is Unknown, and
+// blocks the pod as No does: nothing starts because somebody did not answer.
+type accessTable struct {
+	byQuestion map[access.Question]*accessEntry
+	changes    uint64 // grows when the questions on which pods depend change
+}
+
+// accessEntry is what is known of one question.
+type accessEntry struct {
+	access.Question
+	answer access.Answer
+	pods   []*record // that depend on it, in no order that means anything
+}
+
+// get finds the entry of a question, or makes one.
+func (t *accessTable) get(q access.Question) *accessEntry {
+	e := t.byQuestion[q]
+	if e == nil {
+		e = &accessEntry{Question: q}
+		t.byQuestion[q] = e
+	}
+	return e
+}
+
+// join enters a pod under its question. A pod without a submitter depends on none.
+func (t *accessTable) join(r *record) {
+	if r.Submitter == (access.Subject{}) || r.asked == "" {
+		return
+	}
+	e := t.get(access.Question{Subject: r.Submitter, Queue: r.asked})
+	if len(e.pods) == 0 {
+		t.changes++
+	}
+	r.access, r.inAccess = e, len(e.pods)
+	e.pods = append(e.pods, r)
+}
+
+// creates: the queue that the pod asks for would be created for it.
+func (r *record) creates() bool { return r.submission != nil && r.submission.creating }
+
+func (t *accessTable) quit(r *record) {
+	e := r.access
+	if e == nil {
+		return
+	}
+	last := e.pods[len(e.pods)-1]
+	e.pods[r.inAccess], last.inAccess = last, r.inAccess
+	e.pods[len(e.pods)-1] = nil
+	e.pods = e.pods[:len(e.pods)-1]
+	r.access = nil
+	if len(e.pods) == 0 {
+		t.changes++
+		if e.answer == access.Unknown {
+			delete(t.byQuestion, e.Question)
+		}
+	}
+}
+
+// mayNotSubmit says what blocks a pod whose submitter may not use the queue that it asks for, or of whom that is not known.
+func (r *record) mayNotSubmit() (reason.Reason, bool) {
+	e := r.access
+	if e == nil || e.answer == access.Yes {
+		return reason.Reason{}, false
+	}
+	why := reason.Reason{Code: reason.SubmitForbidden, Queue: string(e.Queue), Details: reason.Submitter{User: e.User}}
+	if e.answer == access.Unknown {
+		why.Code = reason.SubmitUnchecked
+	}
+	return why, true
+}
+
+// ObserveAccess takes in whether a subject may submit to a queue. Pods that wait are judged again. One that was released is at the latest in Reserve;
+// one that is bound stays.
+func (l *Ledger) ObserveAccess(q access.Question, a access.Answer, now int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = max(l.now, now)
+	e := l.access.get(q)
+	if e.answer != a {
+		e.answer = a
+		for _, r := range e.pods { // each for itself: order does not matter
+			l.effects.judgeLater(r)
+		}
+	}
+	if len(e.pods) == 0 && a == access.Unknown {
+		delete(l.access.byQuestion, q)
+	}
+	l.drain()
+}
+
+// ForgetAccess drops an answer on which no pod depends; false: one does.
+func (l *Ledger) ForgetAccess(q access.Question) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.access.byQuestion[q]
+	if e != nil && len(e.pods) > 0 {
+		return false
+	}
+	delete(l.access.byQuestion, q)
+	return true
+}
+
+// AccessQuestions returns the questions on which unbound pods depend, in no order that means anything, with the version of that list. Pods that no
+// queue takes depend on none yet. Where the version is still the given one, it returns no list; no list has version 0.
+func (l *Ledger) AccessQuestions(since uint64) (open []access.Question, version uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settle()
+	if version = l.access.changes + l.queues.builds; version == since {
+		return nil, version
+	}
+	for _, e := range l.access.byQuestion { // a set: order does not matter
+		if len(e.pods) > 0 && (l.requests.byQueue[e.Queue].leaf != nil || slices.ContainsFunc(e.pods, (*record).creates)) {
+			open = append(open, e.Question)
+		}
+	}
+	return open, version
+}

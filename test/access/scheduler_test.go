@@ -1,0 +1,240 @@
+package access
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/app"
+	"github.com/fairway-scheduler/fairway/test/people"
+)
+
+// schedule runs the scheduler in this process as its service account, with the installed configuration and checkAccess, until the test ends.
+func (s *team) schedule(t *testing.T) {
+	t.Helper()
+	account := s.Account(t, "fairway-system", "fairway-scheduler")
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	must(t, os.WriteFile(kubeconfig, kubeconfigOf(account.Config), 0o600))
+	config := s.configuration(t)
+	for from, to := range map[string]string{
+		"leaderElect: true": "leaderElect: false", "clientConnection:": "clientConnection:\n  kubeconfig: " + kubeconfig,
+	} {
+		if !strings.Contains(config, from) {
+			t.Fatalf("the configuration does not say %q", from)
+		}
+		config = strings.Replace(config, from, to, 1)
+	}
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	must(t, os.WriteFile(path, []byte(config), 0o600))
+	opts := options.NewOptions()
+	for _, fs := range opts.Flags.FlagSets {
+		for name, value := range map[string]string{"config": path, "secure-port": "0"} {
+			if fs.Lookup(name) != nil {
+				must(t, fs.Set(name, value))
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	scheduler, err := app.Setup(ctx, opts, app.Options{Recheck: time.Second})
+	must(t, err)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		run(ctx, scheduler)
+	}()
+	t.Cleanup(func() { cancel(); <-done })
+}
+
+// configuration is that of the scheduler in a kustomization that installs everything.
+func (s *team) configuration(t *testing.T) string {
+	t.Helper()
+	folder, err := os.MkdirTemp(".", "install-") // it may name others by relative paths only
+	must(t, err)
+	defer func() { must(t, os.RemoveAll(folder)) }()
+	up := filepath.Join("..", manifests)
+	must(t, os.WriteFile(filepath.Join(folder, "kustomization.yaml"),
+		fmt.Appendf(nil, "resources: [%[1]s, %[1]s/identity, %[1]s/access]\ncomponents: [%[1]s/access/check]\n", up), 0o600))
+	all, err := s.Kubectl(t.Context(), "kustomize", folder)
+	must(t, err)
+	for text := range strings.SplitSeq(all, "\n---\n") {
+		var object struct {
+			Kind string
+			Data map[string]string
+		}
+		must(t, yaml.Unmarshal([]byte(text), &object))
+		if config := object.Data["config.yaml"]; object.Kind == "ConfigMap" && strings.Contains(config, "checkAccess: true") {
+			return config
+		}
+	}
+	t.Fatal("no configuration says checkAccess: true")
+	return ""
+}
+
+// run is what the command does, without servers and leader election.
+func run(ctx context.Context, s *app.Scheduler) {
+	s.Config.EventBroadcaster.StartRecordingToSink(ctx.Done())
+	defer s.Config.EventBroadcaster.Shutdown()
+	s.Config.InformerFactory.Start(ctx.Done())
+	s.Config.DynInformerFactory.Start(ctx.Done())
+	s.Config.InformerFactory.WaitForCacheSync(ctx.Done())
+	s.Config.DynInformerFactory.WaitForCacheSync(ctx.Done())
+	if s.Scheduler.WaitForHandlersSync(ctx) == nil {
+		s.Scheduler.Run(ctx)
+	}
+}
+
+func kubeconfigOf(c *rest.Config) []byte {
+	return fmt.Appendf(nil, `{apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: c, user: u}}],
+clusters: [{name: c, cluster: {server: %q, certificate-authority-data: %s}}], users: [{name: u, user: {token: %s}}]}`,
+		c.Host, base64.StdEncoding.EncodeToString(c.CAData), c.BearerToken)
+}
+
+// unguarded is a namespace without admission policies, where anybody may write any stamp. The scheduler is the only lock there.
+const unguarded = "kube-system"
+
+// stamped is a pod that says to be of a user.
+func (s *team) stamped(u *people.User, queue string) *corev1.Pod {
+	p := s.pod(queue)
+	p.Namespace = unguarded
+	p.Annotations = map[string]string{v1alpha1.KeyUser: u.Name, v1alpha1.KeyGroups: strings.Join(u.Groups, ",")}
+	return p
+}
+
+// fate is where a pod runs, or what blocks it: the reason and message of its condition and "".
+func (s *team) fate(t *testing.T, p *corev1.Pod) (reason, message string, err error) {
+	t.Helper()
+	if err := s.Admin.Client.Get(t.Context(), client.ObjectKeyFromObject(p), p); err != nil {
+		return "", "", err
+	}
+	if p.Spec.NodeName != "" {
+		return "", "runs", nil
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Type == v1alpha1.PodConditionQueued && c.Status == corev1.ConditionTrue {
+			return c.Reason, c.Message, nil
+		}
+	}
+	return "", "", fmt.Errorf("it waits and says nothing")
+}
+
+func (s *team) await(t *testing.T, p *corev1.Pod, reason, message string) {
+	t.Helper()
+	people.Until(t, p.Name+" "+reason+message, func() error {
+		is, says, err := s.fate(t, p)
+		if err == nil && (is != reason || message != "" && says != message) {
+			err = fmt.Errorf("%s %s", is, says)
+		}
+		return err
+	})
+}
+
+// The scheduler comes to the same answers as admission, in the same words, about each user and queue.
+func TestTheSchedulerJudgesAsAdmissionDoes(t *testing.T) {
+	s := closed(t)
+	s.schedule(t)
+	pods := map[string]*corev1.Pod{}
+	for _, name := range s.names() {
+		for _, queue := range leaves {
+			p := s.stamped(s.users[name], queue)
+			must(t, s.Admin.Client.Create(t.Context(), p))
+			pods[name+" "+queue] = p
+		}
+	}
+	for _, name := range s.names() {
+		for i, queue := range leaves {
+			p := pods[name+" "+queue]
+			if maySubmit[name][i] == 'y' {
+				s.await(t, p, "", "runs")
+			} else {
+				s.await(t, p, "SubmitForbidden", refusal(s.users[name].Name, queue))
+			}
+		}
+	}
+	t.Logf("%d cases", len(pods))
+
+	p, text := pods["dan root.web"], refusal("dan", "root.web")
+	people.Until(t, "an event says so", func() error {
+		events := &eventsv1.EventList{}
+		err := s.Admin.Client.List(t.Context(), events, client.InNamespace(p.Namespace))
+		for i := range events.Items {
+			if e := &events.Items[i]; e.Regarding.UID == p.UID && e.Reason == "SubmitForbidden" && e.Note == text {
+				return nil
+			}
+		}
+		return fmt.Errorf("none of %d does (%w)", len(events.Items), err)
+	})
+	out, failed := command(t, s.Cluster.Kubeconfig(), "why", p.Name, "-n", p.Namespace)
+	if said := strings.Join(strings.Fields(out), " "); !strings.Contains(said, "is blocked (SubmitForbidden)") || !strings.Contains(said, text) || failed != "" {
+		t.Errorf("why says %q %s", out, failed)
+	}
+}
+
+// What changes while pods wait takes effect without a restart. What runs goes on.
+func TestAGrantAndItsEndTakeEffectOnPodsThatWait(t *testing.T) {
+	s := closed(t)
+	s.schedule(t)
+	dan := s.users["dan"]
+	p := s.stamped(dan, "root.web")
+	must(t, s.Admin.Client.Create(t.Context(), p))
+	s.await(t, p, "SubmitForbidden", refusal("dan", "root.web"))
+	revoke := s.Allow(t, dan, "", right("submit", "root.web"))
+	s.await(t, p, "", "runs")
+	revoke()
+	gated := s.stamped(dan, "root.web")
+	gated.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "later"}}
+	must(t, s.Admin.Client.Create(t.Context(), gated))
+	s.await(t, gated, "SubmitForbidden", "")
+	if _, says, err := s.fate(t, p); says != "runs" {
+		t.Errorf("the pod that ran: %s %v", says, err)
+	}
+}
+
+// A pod that names no queue goes to root.default, and the scheduler judges that. A pod without a stamp counts for its service account.
+func TestPodsWithoutQueueOrStamp(t *testing.T) {
+	s := closed(t)
+	s.schedule(t)
+	unnamed := s.pod("")
+	must(t, s.users["ada"].Client.Create(t.Context(), unnamed))
+	s.await(t, unnamed, "SubmitForbidden", refusal("ada", "root.default"))
+	erins := s.pod("")
+	must(t, s.users["erin"].Client.Create(t.Context(), erins))
+	s.await(t, erins, "", "runs")
+
+	bare := s.stamped(s.users["dan"], "root.web")
+	bare.Annotations = nil
+	must(t, s.Admin.Client.Create(t.Context(), bare))
+	account := "system:serviceaccount:" + unguarded + ":default"
+	s.await(t, bare, "SubmitForbidden", refusal(account, "root.web"))
+	revoke := s.Allow(t, &people.User{Name: account, Groups: []string{"system:serviceaccounts", "system:authenticated"}}, "", right("submit", "root.web"))
+	s.await(t, bare, "", "runs")
+	revoke()
+}
+
+// With everybody let in, the scheduler starts everything that names a queue that exists, whether the policies stamp it or not.
+func TestAnOpenTreeStartsEverything(t *testing.T) {
+	s := world(t)
+	s.install(t, "access")
+	s.schedule(t)
+	for _, name := range s.names() {
+		p := s.stamped(s.users[name], "root.web")
+		must(t, s.Admin.Client.Create(t.Context(), p))
+		s.await(t, p, "", "runs")
+	}
+	bare := s.stamped(s.users["dan"], "root.web")
+	bare.Annotations = nil
+	must(t, s.Admin.Client.Create(t.Context(), bare))
+	s.await(t, bare, "", "runs")
+}
