@@ -120,7 +120,7 @@ func TestOtherQueuesThatBecomeActiveLowerTheLimitAndRaiseItWhenTheyEnd(t *testin
 }
 
 // Held by maxRunningApplications a queue is not active, held by its drivers' share it is; a gate does not make it active either.
-func TestWhoCountsAsActive(t *testing.T) {
+func TestWhichQueuesAreActive(t *testing.T) {
 	f := newFixture(t, Options{})
 	for _, q := range []queue.Path{"root.a", "root.b", "root.c", "root.d"} {
 		f.declare(q)

@@ -7,8 +7,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 )
 
-// spared reports whether a plan for those who wait may not take the pod.
-func (f *fixture) spared(uid UID) bool {
+// exempt reports whether a plan for those who wait may not take the pod.
+func (f *fixture) exempt(uid UID) bool {
 	f.t.Helper()
 	f.now += 60 * sec
 	f.clocks()
@@ -25,14 +25,14 @@ func (f *fixture) spared(uid UID) bool {
 	return w.Claims[0].Exempts(c)
 }
 
-// A pod in the place of a victim is spared until a share has changed, and one change between two looks may have come before the eviction.
-func TestWhoReplacesAVictimIsSparedWhileNoShareChanges(t *testing.T) {
+// A pod in the place of a victim is exempt until a share has changed, and one change between two looks may have come before the eviction.
+func TestAReplacementIsExemptWhileNoShareChanges(t *testing.T) {
 	const again = UID("again")
 	like := func(p *Pod) { p.Application = "busy-089" }
 	for name, c := range map[string]struct {
 		evict  func(*fixture)
 		again  func(*Pod)
-		spared bool
+		exempt bool
 	}{
 		"made when the victim terminates": {func(f *fixture) { f.edit("busy-089", func(p *Pod) { p.Terminating, p.Deadline = true, f.now }) }, like, true},
 		"made when the victim is gone":    {func(f *fixture) { f.forget("busy-089") }, like, true},
@@ -56,23 +56,23 @@ func TestWhoReplacesAVictimIsSparedWhileNoShareChanges(t *testing.T) {
 			}
 			f := begin()
 			for range 3 {
-				if f.spared(again) != c.spared {
-					t.Fatalf("it is spared: %v, and no share has changed", !c.spared)
+				if f.exempt(again) != c.exempt {
+					t.Fatalf("it is exempt: %v, and no share has changed", !c.exempt)
 				}
 			}
 			changed(f)
-			if f.spared(again) {
-				t.Error("it is spared after a share has changed")
+			if f.exempt(again) {
+				t.Error("it is exempt after a share has changed")
 			}
 
 			f = begin()
 			changed(f)
-			if f.spared(again) != c.spared {
-				t.Errorf("it is spared: %v, and the share may have changed before the eviction", !c.spared)
+			if f.exempt(again) != c.exempt {
+				t.Errorf("it is exempt: %v, and the share may have changed before the eviction", !c.exempt)
 			}
 			changed(f)
-			if f.spared(again) {
-				t.Error("it is spared after a share has changed again")
+			if f.exempt(again) {
+				t.Error("it is exempt after a share has changed again")
 			}
 		})
 	}
@@ -85,13 +85,13 @@ func TestAVictimIsReplacedOnce(t *testing.T) {
 	f.forget("busy-089", "busy-088")
 	f.pod("one", "busy", func(p *Pod) { p.Application = "busy-089" }, boundTo("node"))
 	f.pod("two", "busy", func(p *Pod) { p.Application = "busy-089" }, boundTo("node"))
-	if !f.spared("one") || f.spared("two") {
+	if !f.exempt("one") || f.exempt("two") {
 		t.Error("the first replaces the victim, and the second does not")
 	}
 	f.declare("root.busy", weight(2))
-	f.spared("one")
+	f.exempt("one")
 	f.pod("three", "busy", func(p *Pod) { p.Application = "busy-088" }, boundTo("node"))
-	if f.spared("three") {
+	if f.exempt("three") {
 		t.Error("a share has changed since the victim left")
 	}
 	if left := f.evictions.memory.Unreplaced() + len(f.evictions.memory.replacements); left != 0 {

@@ -130,7 +130,7 @@ func TestTheGateDoesNotWaitForWhoCannotStart(t *testing.T) {
 	}
 }
 
-func TestWhoWaitsAtTheGateIsToldBehindWhom(t *testing.T) {
+func TestAPodAtTheGateIsToldWhatItWaitsFor(t *testing.T) {
 	f := spark(t)
 	f.pod("D3", "s", in("app3"), driver, at(3))
 	f.choose()

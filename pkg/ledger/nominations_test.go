@@ -18,7 +18,7 @@ import (
 func nominated(p *Pod) { p.Nominated = "node" }
 
 // A pod that is leaving is gone for its queue wherever it runs: else its queue would seem to have more than it will, and be taken from.
-func TestWhoLeavesANodeThatIsClosedIsGone(t *testing.T) {
+func TestAPodThatLeavesAClosedNodeIsGone(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.ObserveNode(Node{Name: "other", Allocatable: amounts(10, 40), Usable: true})
 	f.declare("root.busy")
@@ -176,7 +176,7 @@ func TestTheNominationOfALostPlaceIsTakenBack(t *testing.T) {
 }
 
 // Room that is not kept any more is for any pod that fits, also for a pod whose attempt failed for want of it.
-func TestWhoWasKeptOffIsTriedWhenThePlaceIsGivenBack(t *testing.T) {
+func TestAPodWithoutRoomIsTriedWhenANominationEnds(t *testing.T) {
 	f := gangs(t)
 	f.pod("runs", "b", boundTo("node"), asks(95, 4))
 	f.pod("placed", "b", asks(10, 4), nominated)
@@ -256,7 +256,7 @@ func TestWhatVictimsFreeUnderAMaxIsForTheClaimant(t *testing.T) {
 }
 
 // Who may not take what is kept under a max holds up nobody that is like it and is not under that max.
-func TestWhoIsKeptOffUnderAMaxHoldsUpNobodyElsewhere(t *testing.T) {
+func TestAPodThatAMaxStopsForANominationHoldsUpNobodyElsewhere(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.declare("root.other", weight(1))
 	f.declare("root.p", maximum(amounts(20, 80)), weight(9)) // so that its pods come first

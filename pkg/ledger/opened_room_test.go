@@ -50,7 +50,7 @@ func TestAPodThatFoundRoomTakenIsTriedAgainWhenTheNominationEndsMeanwhile(t *tes
 }
 
 // A pod that gets another node than the one to which it was nominated leaves its room there to others. A parked pod may have found it taken.
-func TestWhoGetsAnotherNodeThanItsNominationGivesRoomBack(t *testing.T) {
+func TestAPodThatGetsAnotherNodeThanItsNominationGivesRoomBack(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.declare("root.a")
 	f.declare("root.b")

@@ -8,7 +8,7 @@ import (
 
 func priority(p int32) func(*Pod) { return func(pod *Pod) { pod.Priority = p } }
 
-func TestWhomAPriorityOutranks(t *testing.T) {
+func TestAPriorityOutranks(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.declare("root.a")
 	f.declare("root.b")
@@ -60,7 +60,7 @@ func TestAnAttemptByPriorityDoesNotSpeakForOtherQueues(t *testing.T) {
 
 // The pods of a class make room one after the other, each with an attempt of its own. Where one finds nobody to outrank, its class waits for room again.
 // Watches may show the nomination before the victim has gone, after that, or not before the pod has its node. Until then the room is kept all the same.
-func TestWhoMadeRoomByPriorityIsFollowedByItsClass(t *testing.T) {
+func TestAPodThatMadeRoomByPriorityIsFollowedByItsClass(t *testing.T) {
 	for name, watch := range map[string]struct{ before, after bool }{
 		"at once": {before: true}, "after the victim has gone": {after: true}, "too late": {},
 	} {

@@ -10,7 +10,7 @@ import (
 )
 
 // A guarantee helps the pods that ask for what is lacking of it, and the answer names that. Others may be helped for the fair share.
-func TestWhomPreemptionHelps(t *testing.T) {
+func TestWhichPodsPreemptionHelps(t *testing.T) {
 	list := func(cpu, gpus int64) resource.List {
 		return resource.Of(resource.Entry{Name: resource.CPU, Value: cpu}, resource.Entry{Name: "nvidia.com/gpu", Value: gpus})
 	}

@@ -61,7 +61,7 @@ func (y *yard) walk(now int64, useless ...string) string {
 }
 
 // Times are seconds from the first walk on: a group waits 15 of them, nodes are held for 300, and then nobody has any for 15.
-func TestWhoHasNodesHeld(t *testing.T) {
+func TestForWhichGroupNodesAreHeld(t *testing.T) {
 	type step struct {
 		at   int64
 		want string

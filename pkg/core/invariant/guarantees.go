@@ -57,7 +57,7 @@ func (r *replay) guaranteed(q int) resource.List {
 
 // guarantees checks, when the victims of a unit are gone, that their queues have what they are guaranteed of what
 // the victims hold: of the resource that the unit pays, and of all that come before it.
-func (r *replay) guarantees(c *preemption.Payment, u *preemption.Unit, spared string) []string {
+func (r *replay) guarantees(c *preemption.Payment, u *preemption.Unit, staying string) []string {
 	pays := r.owed(c.Queue, c, u, c.Target)
 	if len(pays) == 0 {
 		return nil // said already
@@ -66,7 +66,7 @@ func (r *replay) guarantees(c *preemption.Payment, u *preemption.Unit, spared st
 	var out []string
 	for _, a := range u.Pods {
 		for _, v := range r.victims[a.UID] {
-			if r.stays(v.UID, spared) {
+			if r.stays(v.UID, staying) {
 				continue
 			}
 			held := r.runs[v.UID].Request

@@ -8,10 +8,10 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// walk carries the plan out unit by unit and leaves the final usages. If spared is set, that victim and its
+// walk carries the plan out unit by unit and leaves the final usages. If staying is set, that victim and its
 // group stay. It checks at every step the target, that units are whole, and which pod may be evicted for
 // which; and at the end every max, because all victims go at once.
-func (r *replay) walk(spared string) []string {
+func (r *replay) walk(staying string) []string {
 	var out []string
 	r.usage = make([]resource.List, len(r.w.Queues))
 	for i := range r.w.Queues {
@@ -19,7 +19,7 @@ func (r *replay) walk(spared string) []string {
 	}
 	for i := range r.p.Claims {
 		for j := range r.p.Claims[i].Units {
-			out = append(out, r.step(i, &r.p.Claims[i].Units[j], spared)...)
+			out = append(out, r.step(i, &r.p.Claims[i].Units[j], staying)...)
 		}
 	}
 	for i := range r.p.Claims {
@@ -34,7 +34,7 @@ func (r *replay) walk(spared string) []string {
 	return out
 }
 
-func (r *replay) step(claim int, u *preemption.Unit, spared string) []string {
+func (r *replay) step(claim int, u *preemption.Unit, staying string) []string {
 	var out []string
 	c := &r.p.Claims[claim]
 	placed, missing := 0, 0
@@ -62,7 +62,7 @@ func (r *replay) step(claim int, u *preemption.Unit, spared string) []string {
 	var outside []preemption.Victim
 	for _, a := range u.Pods {
 		for _, v := range r.victims[a.UID] {
-			if r.payments[a.UID] == claim && !r.stays(v.UID, spared) {
+			if r.payments[a.UID] == claim && !r.stays(v.UID, staying) {
 				out = append(out, r.allowed(v, idealTop)...)
 				r.add(v.Queue, r.runs[v.UID].Request, false)
 				if !r.name(top).Contains(r.name(v.Queue)) {
@@ -75,7 +75,7 @@ func (r *replay) step(claim int, u *preemption.Unit, spared string) []string {
 		out = append(out, r.aboveIdeal(v, top)...)
 	}
 	if c.Kind == preemption.BelowGuaranteed {
-		out = append(out, r.guarantees(c, u, spared)...)
+		out = append(out, r.guarantees(c, u, staying)...)
 	}
 	return out
 }
@@ -101,9 +101,9 @@ func (r *replay) add(q int, amounts resource.List, more bool) {
 	}
 }
 
-// stays reports whether a victim would stay if spared did: it is spared itself, or of the same group.
-func (r *replay) stays(uid, spared string) bool {
-	return spared != "" && (uid == spared || r.runs[uid].Gang != "" && r.runs[uid].Gang == r.runs[spared].Gang)
+// stays reports whether a victim would stay if staying did: it does itself, or another of its group does.
+func (r *replay) stays(uid, staying string) bool {
+	return staying != "" && (uid == staying || r.runs[uid].Gang != "" && r.runs[uid].Gang == r.runs[staying].Gang)
 }
 
 // top returns the highest queue from which pods may be taken: all queues below it, down to the claim's, stay
@@ -166,23 +166,23 @@ func (r *replay) maxima(a preemption.Claimant) []string {
 	return out
 }
 
-// rooms checks that every node has room for its claimants once the victims are gone; with spared, only nodes
+// rooms checks that every node has room for its claimants once the victims are gone; with staying, only nodes
 // on which a pod then stays.
-func (r *replay) rooms(spared string) []string {
+func (r *replay) rooms(staying string) []string {
 	var out []string
 	for i := range r.w.Nodes {
-		if len(r.onNode[i]) > 0 && (spared == "" || slices.ContainsFunc(r.leaving[i], func(uid string) bool { return r.stays(uid, spared) })) {
-			out = append(out, r.roomOn(i, spared)...)
+		if len(r.onNode[i]) > 0 && (staying == "" || slices.ContainsFunc(r.leaving[i], func(uid string) bool { return r.stays(uid, staying) })) {
+			out = append(out, r.roomOn(i, staying)...)
 		}
 	}
 	return out
 }
 
-func (r *replay) roomOn(node int, spared string) []string {
+func (r *replay) roomOn(node int, staying string) []string {
 	n := &r.w.Nodes[node]
 	free, slots := n.Free, n.Slots
 	for _, uid := range r.leaving[node] {
-		if !r.stays(uid, spared) {
+		if !r.stays(uid, staying) {
 			free = free.Add(r.runs[uid].Request)
 			slots++
 		}
@@ -223,7 +223,7 @@ func (r *replay) disruption(f preemption.Feasibility) []string {
 // are gone. If the node is refused, its room may come from a victim for a later claimant: the filters must agree
 // once all victims on the node are gone. The planner asked in the same order, so what a Feasibility caches of a
 // picture serves both.
-func (r *replay) filters(f preemption.Feasibility, spared string) []string {
+func (r *replay) filters(f preemption.Feasibility, staying string) []string {
 	var out []string
 	f.Rollback(0)
 	defer f.Rollback(0)
@@ -231,7 +231,7 @@ func (r *replay) filters(f preemption.Feasibility, spared string) []string {
 		for _, place := range r.p.Claims[i].Nominations {
 			var gone, here, all []string
 			for _, v := range r.victims[place.UID] {
-				if !r.stays(v.UID, spared) {
+				if !r.stays(v.UID, staying) {
 					gone = append(gone, v.UID)
 					if v.Node == place.Node {
 						here = append(here, v.UID)
@@ -239,7 +239,7 @@ func (r *replay) filters(f preemption.Feasibility, spared string) []string {
 				}
 			}
 			for _, uid := range r.leaving[place.Node] {
-				if !r.stays(uid, spared) {
+				if !r.stays(uid, staying) {
 					all = append(all, uid)
 				}
 			}

@@ -74,7 +74,7 @@ func key(p queue.Policy, s standing) *ordering.Key {
 }
 
 // In every case a comes first.
-func TestWhoComesFirst(t *testing.T) {
+func TestWhichQueueComesFirst(t *testing.T) {
 	for name, c := range map[string]struct {
 		policy queue.Policy
 		a, b   standing

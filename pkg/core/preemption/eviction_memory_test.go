@@ -19,7 +19,7 @@ func shares(cores int64) []preemption.Queue {
 	return []preemption.Queue{{Path: "root.a", Entitlement: amounts(cores, 0)}, {Path: "root.b", Entitlement: amounts(10, 0)}}
 }
 
-func TestWhomANewPodReplaces(t *testing.T) {
+func TestWhichVictimANewPodReplaces(t *testing.T) {
 	like := preemption.Likeness{Namespace: "team", Queue: "a", Application: "job", Role: application.Executor, Priority: 3}
 	for name, c := range map[string]struct {
 		change  func(*preemption.Likeness)

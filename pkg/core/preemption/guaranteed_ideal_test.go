@@ -45,7 +45,7 @@ func guaranteedHouse(cpus, cpuOfA, moreOfA int64, guarantees map[string]int64) *
 }
 
 // In all of these f is above its fair share, for its cpu, and below its guarantee.
-func TestWhoPaysForAGuarantee(t *testing.T) {
+func TestWhichQueuesPayForAGuarantee(t *testing.T) {
 	for name, c := range map[string]struct {
 		w    *preemption.World
 		want string

@@ -46,7 +46,7 @@ func house(a, e, moreOfE, f int) *preemption.World {
 	return w
 }
 
-func TestWhoIsAboveItsIdealPaysFirst(t *testing.T) {
+func TestAQueueAboveItsIdealPaysFirst(t *testing.T) {
 	for name, c := range map[string]struct {
 		w    *preemption.World
 		want string

@@ -46,9 +46,9 @@ func (s *Set) Budgets() []Budget {
 
 // desired returns how many of so many pods must stay. Percentages round up, as in the disruption controller.
 func desired(b *policyv1.PodDisruptionBudget, pods int) int {
-	of, spared := b.Spec.MinAvailable, false
+	of, maxUnavailable := b.Spec.MinAvailable, false
 	if b.Spec.MaxUnavailable != nil {
-		of, spared = b.Spec.MaxUnavailable, true
+		of, maxUnavailable = b.Spec.MaxUnavailable, true
 	}
 	if of == nil {
 		return 0
@@ -57,7 +57,7 @@ func desired(b *policyv1.PodDisruptionBudget, pods int) int {
 	switch {
 	case err != nil: // no API server lets it in
 		return pods
-	case spared:
+	case maxUnavailable:
 		return pods - n
 	}
 	return n
