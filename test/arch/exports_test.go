@@ -17,7 +17,6 @@ var forTests = map[string]string{
 	"pkg/core/preemption.EvictionMemory.Unreplaced": "tests of this package and of the ledger see to it that the memory does not grow",
 	"pkg/demo/spark.Operator.Busy":                  "tests wait for a played operator that has nothing to do; demos only watch it",
 	"pkg/localcluster.Child.Ended":                  "tests compare when a process ended with what its successor did",
-	"pkg/localcluster.Cluster.KubeconfigFor":        "tests act as other users; demos are the administrator",
 	"pkg/localcluster.Cluster.Restart":              "tests kill parts of the control plane; demos do not",
 	"pkg/core/reason.UnpaidCauses":                  "the closed list of causes: a test sees to it that each has a sentence",
 	"pkg/core/reason.WithdrawnCauses":               "the closed list of causes: a test sees to it that each has a sentence",
