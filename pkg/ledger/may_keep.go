@@ -88,18 +88,25 @@ func (a *account) withStarted(pods []*record) resource.List {
 	if a.kept != nil {
 		usage.AddSum(&a.kept.nominated)
 	}
-	for _, r := range pods {
-		if r.nomination == nil && r.leaf.isUnder(a) {
-			usage.Add(r.Request)
-		}
-	}
-	return usage.List()
+	return usage.List().Add(requestsUnder(a, pods))
 }
 
-// siblings passes on the siblings of a queue that have waiting pods, without those for which room is kept.
+// requestsUnder is what those of the pods ask for that are in the queue and not nominated: what is nominated is kept already.
+func requestsUnder(a *account, pods []*record) resource.List {
+	var asked resource.Sum
+	for _, r := range pods {
+		if r.nomination == nil && r.leaf.isUnder(a) {
+			asked.Add(r.Request)
+		}
+	}
+	return asked.List()
+}
+
+// siblings passes on the siblings of a queue that have waiting pods. Those for which room is kept, too, are among them: else a group with one small pod in
+// another queue could take what that queue's other pods are owed.
 func (j *judgement) siblings(of *account, yield func(keep.Sibling) bool) {
 	for _, a := range of.parent.kids {
-		if a.pending == 0 || slices.Contains(j.queues, a) {
+		if a.pending == 0 || a == of {
 			continue
 		}
 		s := keep.Sibling{Rule: a.parent.spec.Rule(), Share: j.ledger.shares.of(a), Queues: func(yield func(keep.Queue) bool) { j.below(a, yield) }}
@@ -112,12 +119,15 @@ func (j *judgement) siblings(of *account, yield func(keep.Sibling) bool) {
 	}
 }
 
-// below passes on a queue with waiting pods and those below it, without those for which room is kept.
+// below passes on a queue with waiting pods and those below it. The pods for which room is kept count as started.
 func (j *judgement) below(a *account, yield func(keep.Queue) bool) bool {
-	if a.pending == 0 || slices.Contains(j.queues, a) {
+	if a.pending == 0 {
 		return true
 	}
 	q := j.stands(a)
+	if slices.Contains(j.queues, a) {
+		q.Usage = q.Usage.Add(requestsUnder(a, j.pods))
+	}
 	q.Demand = func() (resource.List, bool) { return j.demand(a) }
 	if !yield(q) {
 		return false
@@ -175,13 +185,13 @@ func (a *account) withSmallest(groups []*group, total resource.List) (least reso
 	return least
 }
 
-// demand is what a queue could use if there were room, and whether it waits for some of that.
+// demand is what a queue could use if there were room, and whether it waits for some of that beside the pods for which the room is kept.
 func (j *judgement) demand(a *account) (demand resource.List, waits bool) {
 	if j.held == nil {
 		j.held = j.ledger.heldBack()
 	}
 	demand = a.claimable(j.held)
-	return demand, !demand.Fits(a.withStarted(nil))
+	return demand, !demand.Fits(a.withStarted(j.pods))
 }
 
 // usedOn is what our pods use on nodes, or are nominated to use, by queue.

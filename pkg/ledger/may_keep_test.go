@@ -46,6 +46,36 @@ func TestTwoGroupsAboveTheSharesOfTheirQueuesHaveTheirTurns(t *testing.T) {
 	}
 }
 
+// A group with most of its pods in a queue of a tiny share is not owed more since one small pod of it is in another queue, whose other pods wait.
+func TestAGroupInTwoQueuesTakesNothingOfEither(t *testing.T) {
+	for name, c := range map[string]struct {
+		waits bool
+		want  string
+	}{
+		"another pod waits below the share of its queue": {true, ""},
+		"nobody else waits": {false, "ns/g"},
+	} {
+		f := newFixture(t, Options{})
+		f.declare("root.tiny", weight(1))
+		f.declare("root.team", weight(99))
+		f.pod("runs", "team", boundTo("node"), asks(40, 4))
+		f.gang("g", "tiny", 8)
+		f.pod("g8", "team", asks(1, 4), ofGang("g"), ofClass("small"))
+		f.ObservePodGroup(PodGroup{Key: "ns/g", MinMember: 9})
+		if c.waits {
+			f.pod("waits", "team", asks(50, 4), ofClass("waits"))
+			f.pod("fills", "team", boundTo("node"), asks(15, 4))
+			f.wantPods(f.choose(), "waits")
+			f.fail("waits", NoFit)
+		} else {
+			f.wantPods(f.choose())
+		}
+		if got := f.afterPatience(); got != c.want {
+			t.Errorf("%s: nodes are held for %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 // A queue that is at its share, but has fewer GPUs than it is guaranteed and asks for, loses no more of them to a group.
 func TestNoNodesAreHeldAboveAShareWhileAnotherQueueIsBelowItsGuarantee(t *testing.T) {
 	for name, c := range map[string]struct {
