@@ -34,11 +34,15 @@ func (l *Ledger) ToAllow() (uids []UID) {
 	defer l.mu.Unlock()
 	s := &l.groupRelease
 	waiting := s.stillWaiting(l.pods)
-	for g, n := range unboundOf(waiting) { // each for itself: order does not matter
-		if g.startsTogether() && g.complete && n+g.Bound >= g.Minimum {
+	unbound := unboundOf(waiting)
+	for _, r := range waiting { // its groups, in the order in which their pods came to Permit
+		g := r.group
+		n := unbound[g]
+		if n > 0 && g.startsTogether() && g.complete && n+g.Bound >= g.Minimum {
 			l.makeWhole(g)
 			l.effects.reviewLater(g)
 		}
+		delete(unbound, g)
 	}
 	l.drain()
 	for _, r := range waiting {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/dynamic"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/client-go/rest"
 
@@ -17,11 +16,7 @@ import (
 
 // Queues reads the Queues only.
 func Queues(ctx context.Context, f *Flags) (*objects.Set, error) {
-	config, err := f.ToRESTConfig()
-	if err != nil {
-		return nil, err
-	}
-	untyped, err := dynamic.NewForConfig(config)
+	untyped, err := untypedClient(f)
 	if err != nil {
 		return nil, err
 	}

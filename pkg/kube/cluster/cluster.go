@@ -104,11 +104,7 @@ func Read(ctx context.Context, f *Flags, with ...*objects.Set) (*objects.Set, er
 
 // ReadPlacement lists what decides in which queue a pod goes: Queues and the PlacementPolicy. A cluster without that kind has none.
 func ReadPlacement(ctx context.Context, f *Flags) (*objects.Set, error) {
-	config, err := f.ToRESTConfig()
-	if err != nil {
-		return nil, err
-	}
-	untyped, err := dynamic.NewForConfig(config)
+	untyped, err := untypedClient(f)
 	if err != nil {
 		return nil, err
 	}
@@ -213,4 +209,13 @@ func explained(resource string, err error) error {
 		return fmt.Errorf("listing %s: %w", resource, err)
 	}
 	return fmt.Errorf("listing %s: no answer from the cluster: %w", resource, err)
+}
+
+// untypedClient is the client for our own kinds.
+func untypedClient(f *Flags) (dynamic.Interface, error) {
+	config, err := f.ToRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	return dynamic.NewForConfig(config)
 }
