@@ -2,7 +2,6 @@ package access
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,22 +11,20 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
-	"k8s.io/client-go/rest"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/app"
+	"github.com/fairway-scheduler/fairway/test/inprocess"
 	"github.com/fairway-scheduler/fairway/test/people"
 )
 
 // schedule runs the scheduler in this process as its service account, with the installed configuration and checkAccess, until the test ends.
 func (s *team) schedule(t *testing.T) {
 	t.Helper()
-	account := s.Account(t, "fairway-system", "fairway-scheduler")
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	must(t, os.WriteFile(kubeconfig, kubeconfigOf(account.Config), 0o600))
+	kubeconfig := s.Account(t, "fairway-system", "fairway-scheduler").Kubeconfig(t)
 	config := s.configuration(t)
 	for from, to := range map[string]string{
 		"leaderElect: true": "leaderElect: false", "clientConnection:": "clientConnection:\n  kubeconfig: " + kubeconfig,
@@ -53,7 +50,7 @@ func (s *team) schedule(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		run(ctx, scheduler)
+		inprocess.Run(ctx, scheduler)
 	}()
 	t.Cleanup(func() { cancel(); <-done })
 }
@@ -81,25 +78,6 @@ func (s *team) configuration(t *testing.T) string {
 	}
 	t.Fatal("no configuration says checkAccess: true")
 	return ""
-}
-
-// run is what the command does, without servers and leader election.
-func run(ctx context.Context, s *app.Scheduler) {
-	s.Config.EventBroadcaster.StartRecordingToSink(ctx.Done())
-	defer s.Config.EventBroadcaster.Shutdown()
-	s.Config.InformerFactory.Start(ctx.Done())
-	s.Config.DynInformerFactory.Start(ctx.Done())
-	s.Config.InformerFactory.WaitForCacheSync(ctx.Done())
-	s.Config.DynInformerFactory.WaitForCacheSync(ctx.Done())
-	if s.Scheduler.WaitForHandlersSync(ctx) == nil {
-		s.Scheduler.Run(ctx)
-	}
-}
-
-func kubeconfigOf(c *rest.Config) []byte {
-	return fmt.Appendf(nil, `{apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: c, user: u}}],
-clusters: [{name: c, cluster: {server: %q, certificate-authority-data: %s}}], users: [{name: u, user: {token: %s}}]}`,
-		c.Host, base64.StdEncoding.EncodeToString(c.CAData), c.BearerToken)
 }
 
 // unguarded is a namespace without admission policies, where anybody may write any stamp. The scheduler is the only lock there.

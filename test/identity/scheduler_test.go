@@ -21,6 +21,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/app"
 	"github.com/fairway-scheduler/fairway/pkg/localcluster"
+	"github.com/fairway-scheduler/fairway/test/inprocess"
 	"github.com/fairway-scheduler/fairway/test/people"
 )
 
@@ -118,17 +119,9 @@ func schedule(t *testing.T, w *people.World) {
 	s, err := app.Setup(ctx, opts, app.Options{})
 	must(t, err)
 	done := make(chan struct{})
-	go func() { // what the command does, without servers and leader election
+	go func() {
 		defer close(done)
-		s.Config.EventBroadcaster.StartRecordingToSink(ctx.Done())
-		defer s.Config.EventBroadcaster.Shutdown()
-		s.Config.InformerFactory.Start(ctx.Done())
-		s.Config.DynInformerFactory.Start(ctx.Done())
-		s.Config.InformerFactory.WaitForCacheSync(ctx.Done())
-		s.Config.DynInformerFactory.WaitForCacheSync(ctx.Done())
-		if s.Scheduler.WaitForHandlersSync(ctx) == nil {
-			s.Scheduler.Run(ctx)
-		}
+		inprocess.Run(ctx, s)
 	}()
 	t.Cleanup(func() { cancel(); <-done })
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/app"
 	coreresource "github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
+	"github.com/fairway-scheduler/fairway/test/inprocess"
 )
 
 // failing is a world with a scheduler whose attempts can be stopped, as one scene sees it.
@@ -54,7 +55,7 @@ func (f *failing) start(config string) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runScheduler(ctx, s)
+		inprocess.Run(ctx, s)
 	}()
 	f.t.Cleanup(func() { cancel(); <-done })
 }

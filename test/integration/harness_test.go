@@ -32,6 +32,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/app"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 	"github.com/fairway-scheduler/fairway/pkg/localcluster"
+	"github.com/fairway-scheduler/fairway/test/inprocess"
 )
 
 var (
@@ -182,24 +183,11 @@ func (w *world) run(opts *options.Options, o ledger.Options, edits ...func(*app.
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runScheduler(ctx, s)
+		inprocess.Run(ctx, s)
 	}()
 	stop = func() { cancel(); <-done }
 	w.t.Cleanup(stop)
 	return s, stop
-}
-
-// runScheduler starts the informers and the scheduler and blocks until ctx ends: what the command does, without servers and leader election.
-func runScheduler(ctx context.Context, s *app.Scheduler) {
-	s.Config.EventBroadcaster.StartRecordingToSink(ctx.Done())
-	defer s.Config.EventBroadcaster.Shutdown()
-	s.Config.InformerFactory.Start(ctx.Done())
-	s.Config.DynInformerFactory.Start(ctx.Done())
-	s.Config.InformerFactory.WaitForCacheSync(ctx.Done())
-	s.Config.DynInformerFactory.WaitForCacheSync(ctx.Done())
-	if s.Scheduler.WaitForHandlersSync(ctx) == nil {
-		s.Scheduler.Run(ctx)
-	}
 }
 
 // queue declares a queue, written as name and fields: "root.a weight=3 max.cpu=4 guaranteed.memory=1Gi policy=FIFO".
