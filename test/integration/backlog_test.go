@@ -109,12 +109,7 @@ func (b *backlogged) untilShown(names ...string) {
 
 func (b *backlogged) most(cpu string) {
 	b.t.Helper()
-	b.until("root.m has another max", func() (bool, string) {
-		q := b.getQueue("root.m")
-		q.Spec.Max = set(nil, "cpu", cpu)
-		err := b.client.Update(b.ctx, q)
-		return err == nil, fmt.Sprint(err)
-	})
+	b.patch("root.m", `{"max":{"cpu":"`+cpu+`"}}`)
 }
 
 // submitted returns the pods with this prefix in the order of their submission; their applications are named after them.

@@ -62,9 +62,7 @@ func TestAPodWaitsForItsQueueAndSaysSo(t *testing.T) {
 
 	// A queue deleted under its pod keeps the pod's account; a label changed afterwards moves nothing; a restart sees the same.
 	w.must(w.client.Delete(w.ctx, w.getQueue("root.default")))
-	p := w.pods()["no-queue"]
-	p.Labels = map[string]string{v1alpha1.KeyQueue: "root.x.y"}
-	w.must(w.client.Update(w.ctx, p))
+	w.kubectl("label", "pod", "no-queue", v1alpha1.KeyQueue+"=root.x.y")
 	quiet(t, w, s)
 	before := fingerprint.Of(s.Ledger)
 	if !strings.Contains(before, "queue root.default accepting false usage cpu=1") {

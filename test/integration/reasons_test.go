@@ -59,9 +59,7 @@ func TestPodsSayWhichLimitStopsThem(t *testing.T) {
 		t.Errorf("m3 has %d events about its limit, want 1", n)
 	}
 
-	q := w.getQueue("root.m")
-	q.Spec.Max = set(nil, "cpu", "5")
-	w.must(w.client.Update(w.ctx, q))
+	w.patch("root.m", `{"max":{"cpu":"5"}}`)
 	w.untilBound(5)
 	w.untilAccepted("m3")
 	w.untilAccepted("m4")

@@ -130,17 +130,13 @@ func TestMaxHoldsAtEveryLevelOfThePath(t *testing.T) {
 		t.Errorf("limits broken: %v", b)
 	}
 	// Raising the limit takes effect at once.
-	q := w.getQueue("root.a")
-	q.Spec.Max = set(nil, "cpu", "12")
-	w.must(w.client.Update(w.ctx, q))
+	w.patch("root.a", `{"max":{"cpu":"12"}}`)
 	w.until("the raised limit is used", func() (bool, string) {
 		b := w.bound()
 		return 2*b["root.a.x"]+b["root.a.y"] == 12, fmt.Sprint(b)
 	})
 	// Lowering it kills nothing and is said.
-	q = w.getQueue("root.a")
-	q.Spec.Max = set(nil, "cpu", "5")
-	w.must(w.client.Update(w.ctx, q))
+	w.patch("root.a", `{"max":{"cpu":"5"}}`)
 	w.until("OverLimit is said", func() (bool, string) {
 		for _, c := range w.getQueue("root.a").Status.Conditions {
 			if c.Type == v1alpha1.ConditionOverLimit {
