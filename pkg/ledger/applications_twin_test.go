@@ -21,6 +21,8 @@ type appTwin struct {
 	limits  map[queue.Path]queue.Limit
 	perUser queue.Limit
 	running []twinApp
+	// released holds each pod as it was at its last release: until it is bound or goes back, it counts as that.
+	released map[UID]Pod
 }
 
 type twinApp struct {
@@ -40,6 +42,9 @@ func (w *appTwin) gather() (apps []twinFacts) {
 		s, _ := w.PodState(p.UID)
 		if p.Terminating && !s.State.charged() {
 			continue
+		}
+		if s.State.inWindow() {
+			p.Application, p.User = w.released[p.UID].Application, w.released[p.UID].User
 		}
 		k := twinApp{queue.Path("root." + p.Queue), p.Application}
 		if s.State.charged() {
@@ -206,7 +211,10 @@ func (w *appTwin) play(t *rapid.T) {
 		w.declare(q)
 	case 11:
 		w.now += 20 * sec
-		w.Choose(w.now)
+		if r, ok := w.Choose(w.now); ok {
+			i := slices.IndexFunc(w.pods, func(p Pod) bool { return p.UID == r.UID })
+			w.released[r.UID] = w.pods[i]
+		}
 	case 12:
 		switch {
 		case !s.State.inWindow():
@@ -220,7 +228,7 @@ func (w *appTwin) play(t *rapid.T) {
 
 func TestRunningApplicationsEqualTheirTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := &appTwin{leader: newLeader(Options{}), t: t, limits: map[queue.Path]queue.Limit{}}
+		w := &appTwin{leader: newLeader(Options{}), t: t, limits: map[queue.Path]queue.Limit{}, released: map[UID]Pod{}}
 		w.ObserveNode(Node{Name: "node", Allocatable: amounts(1000, 1000), Usable: true})
 		w.perUser = twinLimits.Draw(t, "limit of a user")
 		for _, q := range twinQueues {

@@ -126,9 +126,9 @@ func (l *Ledger) checkRosters(pods []*record) (wrong []string) {
 // checkUndrawn says what should have ended before the lock was given up.
 func (l *Ledger) checkUndrawn() string {
 	switch e := &l.effects; {
-	case e.apps.some() || e.pods.some() || e.groups.some() || e.admit:
-		return fmt.Sprintf("consequences were not drawn: %d applications, %d pods, %d groups, waiting applications: %v",
-			len(e.apps.items)-e.apps.first, len(e.pods.items)-e.pods.first, len(e.groups.items)-e.groups.first, e.admit)
+	case e.apps.some() || e.pods.some() || e.groups.some() || e.labels.some() || e.admit:
+		return fmt.Sprintf("consequences were not drawn: %d applications, %d pods, %d groups, %d relabelled pods, waiting applications: %v",
+			len(e.apps.items)-e.apps.first, len(e.pods.items)-e.pods.first, len(e.groups.items)-e.groups.first, len(e.labels.items)-e.labels.first, e.admit)
 	case l.trials.underWay:
 		return "a trial was not ended"
 	case l.moving || l.walk.ceiling != nil:

@@ -8,6 +8,7 @@ type effects struct {
 	apps   fifo[*account] // to be settled: see settleApplication
 	pods   fifo[*record]  // to be judged again: see judge
 	groups fifo[*group]   // to be reviewed: see reviewGroup
+	labels fifo[*record]  // pods that wait again, and say something else of themselves by now: see relabel
 	// admit: waiting applications are to be looked at, since a slot may be free for one of them: see reexamine.
 	admit bool
 }
@@ -56,6 +57,7 @@ func (e *effects) reviewLater(g *group) {
 //  2. Pods that are to be judged again, one at a time: each may give or take a slot.
 //  3. Applications that wait for a slot.
 //  4. Groups, once all of their pods have moved.
+//  5. Pods that were relabelled while they were charged, as if their labels changed now: what they gave back is handed on before.
 //
 // It ends: a pod that is judged again without a change causes nothing, each application starts at most once for each slot that was freed, and a
 // group is reviewed only when one of its pods has moved.
@@ -77,6 +79,8 @@ func (l *Ledger) drain() {
 			g := e.groups.pop()
 			g.unreviewed = false
 			l.reviewGroup(g)
+		case e.labels.some():
+			l.relabel(e.labels.pop())
 		default:
 			return
 		}

@@ -34,7 +34,7 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 		}
 		before := r.group
 		l.readStatus(r, p)
-		if !l.revise(r, p) && r.state != Gone {
+		if !l.revise(r, r.asCharged(p)) && r.state != Gone {
 			return
 		}
 		if before != r.group {
@@ -57,14 +57,19 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 	case r.state == Gone || r.state == Waiting:
 		l.wait(r, now)
 	}
-	l.effects.settleLater(r.formerApp)
-	r.formerApp = nil
-	l.effects.reviewLater(r.group)
+	l.revised(r)
 	l.drain()
 	if replaces {
 		r.leaf.noteEviction(now)
 	}
 	l.readNomination(r)
+}
+
+// revised ends a revision: what the pod has left is brought up to date.
+func (l *Ledger) revised(r *record) {
+	l.effects.settleLater(r.formerApp)
+	r.formerApp = nil
+	l.effects.reviewLater(r.group)
 }
 
 // readStatus takes in what the status of a pod says beside its binding, which revise does not look at.
@@ -137,7 +142,7 @@ func (l *Ledger) forget(uid UID) {
 }
 
 // revise replaces what is known of the pod; false: nothing that counts changed. Charges follow the request; the queue a charge
-// lies on does not follow the label. The caller, ObservePod, then enters a pod again that is not charged, and clears formerApp.
+// lies on does not follow the label. The caller then enters a pod again that is not charged, and calls revised.
 func (l *Ledger) revise(r *record, p Pod) bool {
 	if r.Pod.equal(p) {
 		return false

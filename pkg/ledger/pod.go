@@ -40,7 +40,8 @@ type Pod struct {
 	Queue string
 	// Placed is the queue a bound pod was charged to when it was bound ("" if unknown): it beats Queue.
 	Placed string
-	// Application names the application, unique over the cluster.
+	// Application names the application, unique over the cluster. It, Role and User do not change from the release of a pod until it is bound or goes
+	// back: see relabelled.go.
 	Application string
 	// User is whose application the pod belongs to; an application has the user of its oldest pod.
 	User string
@@ -132,6 +133,8 @@ type record struct {
 
 	// why a Waiting pod takes no part; zero: it is in its pod queue. Of a Parked pod: the same, as soon as it has left kube-scheduler's queue
 	blockedBy reason.Reason
+
+	relabelled *identity // what it says of itself, while it is charged as something else: see relabelled.go
 
 	formerApp *account     // while it is revised: the application that it has belonged to until now
 	inGroup   int          // place among the pods of its group

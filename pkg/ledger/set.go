@@ -58,6 +58,9 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will foo
 	if was.charged && !l.trials.underWay && (r.state == Waiting || r.state == Parked) {
 		l.queues.guard(r.asked, &l.requests) // it waits for that queue, perhaps another one than before
 	}
+	if r.relabelled != nil && (r.state == Waiting || r.state == Parked) && !l.trials.underWay {
+		l.effects.labels.push(r)
+	}
 	l.version++
 }
 

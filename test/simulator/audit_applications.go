@@ -53,7 +53,7 @@ func (w *World) auditStart(p *pod) {
 				c.users[a.oldest.User]--
 			}
 		}
-		if k == (appKey{p.charged, p.Application}) && w.chargedBeside(p) {
+		if k == (appKey{p.charged, p.seen.Application}) && w.chargedBeside(p) {
 			return // it ran before
 		}
 	}

@@ -64,8 +64,8 @@ func (w *World) permit(p *pod, node string) {
 }
 
 func (w *World) bindSoon(p *pod, node string) {
-	placed, life := string(p.charged), w.life
-	w.at(w.rng.Int64N(w.bindTakes), func() { w.bind(p, node, placed, life) })
+	placed, as, life := string(p.charged), identityOf(&p.seen), w.life
+	w.at(w.rng.Int64N(w.bindTakes), func() { w.bind(p, node, placed, as, life) })
 }
 
 // giveUp ends an attempt that had a place.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
@@ -23,7 +24,11 @@ func newKnown() known {
 
 // learn notes what a watch shows of a pod.
 func (w *World) learn(p *pod, now ledger.Pod) {
-	p.seen, p.asks = now, sizeOf(now.Request)
+	p.says, p.asks = identityOf(&now), sizeOf(now.Request)
+	if p.charged != "" && now.Node == "" {
+		identityOf(&p.seen).on(&now)
+	}
+	p.seen = now
 	p.home = w.homeOf(p)
 	if !p.known {
 		i, _ := slices.BinarySearchFunc(w.known.pods, p.UID, compareUID)
@@ -32,6 +37,16 @@ func (w *World) learn(p *pod, now ledger.Pod) {
 	}
 	w.outdate()
 }
+
+// identity is what a pod counts as. It does not change while the pod is charged and has no node.
+type identity struct {
+	application, user string
+	role              application.Role
+}
+
+func identityOf(p *ledger.Pod) identity { return identity{p.Application, p.User, p.Role} }
+
+func (i identity) on(p *ledger.Pod) { p.Application, p.User, p.Role = i.application, i.user, i.role }
 
 // unlearn: the watch shows that the pod is gone, or nobody knows any more what it has shown.
 func (w *World) unlearn(p *pod) {

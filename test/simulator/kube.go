@@ -170,7 +170,7 @@ func (w *World) permitRefuses(p *pod) {
 }
 
 // bind is the API call. It may fail, and it may succeed although kube-scheduler is told that it failed, or lives no more.
-func (w *World) bind(p *pod, node, placed string, life int) {
+func (w *World) bind(p *pod, node, placed string, as identity, life int) {
 	if w.life == life {
 		w.underWay--
 	}
@@ -181,6 +181,7 @@ func (w *World) bind(p *pod, node, placed string, life int) {
 	}
 	if possible && trouble != 0 {
 		p.Node, p.Placed, p.Bound, p.Unschedulable = node, placed, w.generator.boundAt(w.now), ""
+		as.on(&p.Pod)
 		w.podChanged(p)
 		w.adversary.onBound(p)
 		if w.bound != nil {

@@ -178,6 +178,10 @@ func (p *pod) at(accepting map[queue.Path]bool) queue.Path {
 // charge notes to which queue a pod must be charged from now on.
 func (w *World) charge(p *pod, q queue.Path) {
 	p.charged = q
+	if q == "" && p.known && p.seen.Node == "" && p.says != identityOf(&p.seen) {
+		p.says.on(&p.seen)
+		p.home = w.homeOf(p)
+	}
 	w.outdate()
 }
 

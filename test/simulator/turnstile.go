@@ -113,7 +113,7 @@ func (w *World) podSeen(uid ledger.UID, now *ledger.Pod) {
 		w.charge(p, p.home)
 		w.excess.grow(p.charged, 1)
 		w.crowd[p.charged]++
-	case p.charged != "" && before.Application != now.Application:
+	case p.charged != "" && before.Application != p.seen.Application:
 		w.excess.grow(p.charged, 1)
 		w.crowd[p.charged]++
 	}

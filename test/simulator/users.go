@@ -38,7 +38,7 @@ func (w *World) user() {
 		p.exists = false // force-deleted
 		w.podChanged(p)
 	case 3:
-		if p.Queue = w.anyQueue(); w.opts.Placement {
+		if p.Queue = w.anyQueue(); w.opts.Placement && p.Placed == "" {
 			p.User, p.Groups = w.generator.drawUser(p.Application)
 		}
 		w.podChanged(p)
@@ -50,7 +50,7 @@ func (w *World) user() {
 	case 5:
 		w.resize(p)
 	case 6:
-		if w.opts.Limits && w.rng.IntN(2) == 0 { // another application of the same user
+		if w.opts.Limits && w.rng.IntN(2) == 0 && p.Placed == "" { // another application of the same user
 			p.Application = fmt.Sprintf("default/job/moved-%d-%s", w.rng.IntN(3), p.Application[len(p.Application)-1:])
 		}
 		p.Class += "'" // a label that spread constraints can see

@@ -138,8 +138,10 @@ type pod struct {
 	ledger.Pod
 	exists bool
 
-	// seen is the pod as the watches show it, and asks and home are what follows from that: see known.go.
+	// seen is the pod as the watches show it, and as what it counts; says is as what it would count if it waited; asks and home are what follows from
+	// seen: see known.go.
 	seen  ledger.Pod
+	says  identity
 	asks  size
 	home  queue.Path
 	known bool
