@@ -355,7 +355,7 @@ func TestBlockedPodsTakeNoSlot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := family(t)
 			f.declare("root.a", runs(1), func(d *queue.Declaration) { d.Spec.MaxPod = amounts(10, 400) })
-			f.pod("held", "a.x", edit, at(1))
+			f.pod("blocked", "a.x", edit, at(1))
 			f.pod("next", "a.x", at(2))
 			f.run("next")
 			f.pod("last", "a.x", at(3))
@@ -366,7 +366,7 @@ func TestBlockedPodsTakeNoSlot(t *testing.T) {
 			f.wantRunning()
 			f.pod("late", "a.x", at(4))
 			f.wantRunning("late")
-			f.edit("held", func(p *Pod) { p.Gate, p.Request = "", amounts(1, 4) })
+			f.edit("blocked", func(p *Pod) { p.Gate, p.Request = "", amounts(1, 4) })
 			f.wantRunning("late")
 		})
 	}
