@@ -231,7 +231,7 @@ func TestLoweredLimitOnApplicationsStopsNothing(t *testing.T) {
 	f.wantRunning("p3", "p4")
 }
 
-func TestRaisedLimitLetsThoseInWhoCameFirst(t *testing.T) {
+func TestARaisedLimitLetsTheFirstIn(t *testing.T) {
 	f := family(t)
 	f.declare("root", runs(0))
 	for i, q := range []string{"b.z", "a.x", "a.y", "b.z", "a.x"} {
@@ -300,12 +300,12 @@ func TestAnApplicationKeepsItsSlotWhileItsOnlyPodChanges(t *testing.T) {
 	}
 }
 
-func TestAPodThatMovesLeavesItsSlotToWhoComesFirst(t *testing.T) {
+func TestAPodThatMovesLeavesItsSlotToTheFirstInOrder(t *testing.T) {
 	for name, c := range map[string]struct {
 		edit func(*Pod)
 		want string
 	}{
-		"to a sibling, younger than who waits":  {relabelled("a.y"), "older"},
+		"to a sibling, younger than all there":  {relabelled("a.y"), "older"},
 		"to another application, younger":       {in("other"), "older"},
 		"to another application, and it is old": {func(p *Pod) { p.Application, p.Created = "other", 1 }, "other"},
 	} {
@@ -350,12 +350,12 @@ func TestAPodThatMovesLeavesItsSlotToWhoComesFirst(t *testing.T) {
 	})
 }
 
-func TestHeldPodsTakeNoSlot(t *testing.T) {
+func TestBlockedPodsTakeNoSlot(t *testing.T) {
 	for name, edit := range map[string]func(*Pod){"gated": gatedBy("SchedulingGates"), "too large": asks(50, 4), "terminating": terminating} {
 		t.Run(name, func(t *testing.T) {
 			f := family(t)
 			f.declare("root.a", runs(1), func(d *queue.Declaration) { d.Spec.MaxPod = amounts(10, 400) })
-			f.pod("held", "a.x", edit, at(1))
+			f.pod("blocked", "a.x", edit, at(1))
 			f.pod("next", "a.x", at(2))
 			f.run("next")
 			f.pod("last", "a.x", at(3))
@@ -366,7 +366,7 @@ func TestHeldPodsTakeNoSlot(t *testing.T) {
 			f.wantRunning()
 			f.pod("late", "a.x", at(4))
 			f.wantRunning("late")
-			f.edit("held", func(p *Pod) { p.Gate, p.Request = "", amounts(1, 4) })
+			f.edit("blocked", func(p *Pod) { p.Gate, p.Request = "", amounts(1, 4) })
 			f.wantRunning("late")
 		})
 	}
@@ -453,7 +453,7 @@ func TestConditionsFollowTheLimitThatKeepsOut(t *testing.T) {
 	f.wantPods(told(), "z5 root")
 }
 
-// A ledger that is built again sees the same objects in any order: first those run that have pods that run, then who came first.
+// A ledger that is built again sees the same objects in any order: first those that have running pods, then in order of submission.
 func TestRestartLetsTheSameApplicationsRun(t *testing.T) {
 	type step func(*fixture)
 	steps := []step{
