@@ -10,17 +10,19 @@ import (
 
 // applications owns which applications run and which wait for a slot.
 //
-// Applications that run are counted in their queue, in every queue above, and for their user. An application that comes when one of these numbers is
-// at its limit waits for a slot, and so do all its pods. An application runs from the moment one of its pods is blocked by nothing (or only by its
-// back-off) until no pod of it wants to run any more (wants).
+// Applications that run are counted in their queue, in every queue above, and for their user. An application that comes
+// when one of these numbers is at its limit waits for a slot, and so do all its pods. An application runs from the moment
+// one of its pods is blocked by nothing (or only by its back-off) until no pod of it wants to run any more (wants).
 //
-// Who gets the slot of an application that ends: the application that was submitted first below the highest queue that was exactly at its limit; and,
-// if the user was at the limit of users, the application of that user that was submitted first. Each must fit. See core/admission/freed_slot.go.
+// Who gets the slot of an application that ends: the application that was submitted first below the highest queue that was
+// exactly at its limit; and, if the user was at the limit of users, the application of that user that was submitted first.
+// Each must fit. See core/admission/freed_slot.go.
 //
-// It hears of every application of which a pod has changed (settle), of its oldest pod (seniority), of the limit of users (limitUsers), of pods that are
-// being moved (moveBegins, moveEnds), and of Lead (lead, takeBack). It says whether the application of a pod may run (slot), which limit keeps it out by
-// now (limitNow, blockNow), and which mode it is in. What follows for other pods goes to effects: those that waited for a slot, or are kept out by
-// another limit, are judged again. drain makes the rounds that are due (round).
+// It hears of every application of which a pod has changed (settle), of its oldest pod (seniority), of the limit of users
+// (limitUsers), of pods that are being moved (moveBegins, moveEnds), and of Lead (lead, takeBack). It says whether the
+// application of a pod may run (slot), which limit keeps it out by now (limitNow, blockNow), and which mode it is in. What
+// follows for other pods goes to effects: those that waited for a slot, or are kept out by another limit, are judged again.
+// drain makes the rounds that are due (round).
 type applications struct {
 	slots        admission.Slots
 	due          bool   // a slot may be free for an application that waits: a round is to be made
@@ -33,7 +35,8 @@ type applications struct {
 	effects *effects
 }
 
-// wants reports whether the pod makes its application want to run: it runs, or only a limit, its back-off, room or its turn keeps it from running.
+// wants reports whether the pod makes its application want to run: it runs, or only a limit, its back-off, room or its turn
+// keeps it from running.
 func (r *record) wants() bool {
 	if r.state == Gone {
 		return false
@@ -71,7 +74,8 @@ func (r *record) previousApplication() *account {
 	return r.formerApp
 }
 
-// userWith is the user of the application once the pod is in it: that of its oldest pod. nil is an application without pods.
+// userWith is the user of the application once the pod is in it: that of its oldest pod. nil is an application without
+// pods.
 func (a *account) userWith(r *record) string {
 	if a != nil && len(a.members) > 0 && a.members[0].older(r) {
 		return a.slot.User
@@ -84,8 +88,9 @@ func (a *applications) fits(leaf *account, user string) (reason.Reason, bool) {
 	return a.slots.Fits(&leaf.admission, user, a.mode())
 }
 
-// mode says which new applications may run. No application may start before an older one. So all new applications wait while the tree is out of date
-// or pods are being moved. Before the ledger leads, a new application waits if any limit covers it. admitWaiting runs afterwards.
+// mode says which new applications may run. No application may start before an older one. So all new applications wait
+// while the tree is out of date or pods are being moved. Before the ledger leads, a new application waits if any limit
+// covers it. admitWaiting runs afterwards.
 func (a *applications) mode() admission.Mode {
 	switch {
 	case a.tree.stale || a.podsAreMoved:
@@ -96,8 +101,8 @@ func (a *applications) mode() admission.Mode {
 	return admission.Open
 }
 
-// moveBegins notes that pods are being moved: no application gets a slot before all are where they belong. admitWaiting runs afterwards and gives the
-// slots, the oldest first.
+// moveBegins notes that pods are being moved: no application gets a slot before all are where they belong. admitWaiting
+// runs afterwards and gives the slots, the oldest first.
 func (a *applications) moveBegins() { a.podsAreMoved = true }
 
 // moveEnds notes that all pods are where they belong.
@@ -173,8 +178,8 @@ func (a *applications) round() {
 	}
 }
 
-// admitWaiting lets every application in that now fits, in order of submission, and has the pods of the others judged again if another limit keeps
-// them out now.
+// admitWaiting lets every application in that now fits, in order of submission, and has the pods of the others judged again
+// if another limit keeps them out now.
 func (a *applications) admitWaiting() {
 	mode := a.mode()
 	for _, of := range a.slots.Admit(mode) {
@@ -191,9 +196,9 @@ func (a *applications) admitWaiting() {
 	a.due, a.reasonsAsOf = false, a.slots.Revision()
 }
 
-// updateReasons brings up to date what is said of applications that are kept out, and reports whether that may have changed: another limit may keep them
-// out than at first. It is left to those who write it to pods, since a slot that moves may change it for all of them. What is read is worked out then:
-// see blockNow.
+// updateReasons brings up to date what is said of applications that are kept out, and reports whether that may have
+// changed: another limit may keep them out than at first. It is left to those who write it to pods, since a slot that moves
+// may change it for all of them. What is read is worked out then: see blockNow.
 func (a *applications) updateReasons() bool {
 	if !a.allSeen || a.reasonsAsOf == a.slots.Revision() {
 		return false
@@ -209,7 +214,8 @@ func (l *Ledger) updateSlotReasons() {
 	}
 }
 
-// limitNow is the limit on applications that keeps the pod out, in the numbers of now; false: none does, or it is not known before the next step.
+// limitNow is the limit on applications that keeps the pod out, in the numbers of now; false: none does, or it is not known
+// before the next step.
 func (a *applications) limitNow(r *record) (reason.Reason, bool) {
 	if !r.blockedByAppLimit() || a.tree.stale {
 		return reason.Reason{}, false
@@ -218,8 +224,8 @@ func (a *applications) limitNow(r *record) (reason.Reason, bool) {
 	return why, !fits
 }
 
-// blockNow is what blocks a pod: the reason that its condition shows, unless another limit on applications applies by now. If only its numbers moved,
-// the reason stays. What blocks a driver blocks those that wait with it.
+// blockNow is what blocks a pod: the reason that its condition shows, unless another limit on applications applies by now.
+// If only its numbers moved, the reason stays. What blocks a driver blocks those that wait with it.
 func (a *applications) blockNow(r *record) reason.Reason {
 	if r.blockedBy.Code == reason.WaitingForDriver {
 		if driver := r.app.firstWaiting(); driver != nil {
@@ -235,7 +241,8 @@ func (a *applications) blockNow(r *record) reason.Reason {
 // lead notes that all applications have been seen.
 func (a *applications) lead() { a.allSeen = true }
 
-// takeBack ends an application that was let in before all was seen, and returns its pods that are to wait for a slot from now on.
+// takeBack ends an application that was let in before all was seen, and returns its pods that are to wait for a slot from
+// now on.
 func (a *applications) takeBack(app *account) (kept []*record) {
 	charged := func(e appEntry) bool { return e.state.charged() }
 	if !app.slot.Runs || slices.ContainsFunc(app.members, charged) {
