@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/admission"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 )
 
@@ -501,4 +502,57 @@ func TestNobodyIsLetInBeforeAllIsSeen(t *testing.T) {
 	f.forget("bound")
 	f.pod("old", "a.x", at(2))
 	f.wantRunning("old")
+}
+
+// The type is asked alone, without a ledger: a slot that is freed goes on at once where the numbers are right, and else in the next round. Only the pods
+// of the application that gets it are to be judged again.
+func TestAFreedSlotGoesOnAtOnceOrInTheNextRound(t *testing.T) {
+	for name, c := range map[string]struct {
+		before func(*applications)
+		after  func(*applications)
+		atOnce bool
+	}{
+		"as usual":                   {func(*applications) {}, func(*applications) {}, true},
+		"while a round is due":       {(*applications).roundLater, func(*applications) {}, false},
+		"while pods are moved":       {(*applications).moveBegins, (*applications).moveEnds, false},
+		"while the tree is outdated": {func(a *applications) { a.tree.stale = true }, func(a *applications) { a.tree.stale = false }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			leaf := newQueueAccount("root", nil)
+			leaf.admission.Most = queue.AtMost(1)
+			a := applications{allSeen: true, shares: &shares{}, effects: &effects{}, tree: &queueTree{accounts: map[queue.Path]*account{"root": leaf}}}
+			apps := map[string]*account{}
+			for i, app := range []string{"runs", "older", "younger"} {
+				r := &record{Pod: Pod{UID: UID(app), Application: app, Created: int64(i)}, leaf: leaf}
+				why, fits := a.slot(r, leaf)
+				if fits != (i == 0) {
+					t.Fatalf("%s may run: %v", app, fits)
+				}
+				r.blockedBy = why
+				r.app = &account{parent: leaf, members: []appEntry{{r}}, slot: admission.Application{Leaf: &leaf.admission, Name: app},
+					wanting: 1, limited: btoi(r.blockedByAppLimit())}
+				leaf.apps[app], apps[app] = r.app, r.app
+				a.seniority(r.app)
+				a.settle(r.app)
+			}
+			runs := func(app string, want bool) {
+				t.Helper()
+				if apps[app].slot.Runs != want {
+					t.Errorf("%s runs: %v", app, !want)
+				}
+			}
+			c.before(&a)
+			apps["runs"].wanting = 0
+			a.settle(apps["runs"])
+			c.after(&a)
+			runs("runs", false)
+			runs("older", c.atOnce)
+			a.round()
+			runs("older", true)
+			runs("younger", false)
+			if judged := a.effects.pods.items; len(judged) != 1 || judged[0].UID != "older" || a.effects.apps.some() || a.effects.groups.some() || a.due {
+				t.Errorf("%d pods are to be judged again, a round is due: %v", len(judged), a.due)
+			}
+		})
+	}
 }

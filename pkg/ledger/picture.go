@@ -61,7 +61,7 @@ func (l *Ledger) applicationState(a *account) ApplicationState {
 			s.WaitingSince = e.Created
 		}
 		if !a.slot.Runs && e.blocked() {
-			s.BlockedBy = l.blockNow(e.record)
+			s.BlockedBy = l.applications.blockNow(e.record)
 		}
 	}
 	return s
