@@ -28,7 +28,7 @@ func TestViolationsAreCountedAndShownWhereTheyAre(t *testing.T) {
 		steps: func(uint64) []ledger.Entry {
 			return []ledger.Entry{{Name: "before", Queue: "root.a"}, {Name: "elsewhere", Queue: "root.b"}, {Name: "last", Queue: "root.a.x", State: ledger.Bound}}
 		},
-		victims: func() []ledger.Victim { return []ledger.Victim{{Namespace: "team", Name: "spared"}} },
+		victims: func() []ledger.Victim { return []ledger.Victim{{Namespace: "team", Name: "kept"}} },
 	}
 	look := func(is ledger.Inspection, want ...string) {
 		t.Helper()
@@ -44,7 +44,7 @@ func TestViolationsAreCountedAndShownWhereTheyAre(t *testing.T) {
 		"root.a "+says+"usage", "root "+says+"node n")
 	look(ledger.Inspection{Stopped: true, Violations: make([]ledger.Violation, 9)}, "root "+says, "root "+says, "root "+says, "root "+says, "root "+says)
 	if said := logger.GetSink().(ktesting.Underlier).GetBuffer().String(); strings.Count(said, "Preemption is stopped") != 1 ||
-		!strings.Contains(said, `lastSteps=["last Bound root.a.x","elsewhere Waiting root.b","before Waiting root.a"] victimsThatStay=["team/spared"]`) {
+		!strings.Contains(said, `lastSteps=["last Bound root.a.x","elsewhere Waiting root.b","before Waiting root.a"] victimsThatStay=["team/kept"]`) {
 		t.Errorf("logged:\n%s", said)
 	}
 	look(ledger.Inspection{Complete: true})

@@ -166,7 +166,7 @@ func TestEvictionsAreCountedByWhatPodsShow(t *testing.T) {
 	}{
 		{[]*corev1.Pod{pod("a", "", running), pod("b", "", running)}, evictions{}},
 		{[]*corev1.Pod{pod("a", ours, running), pod("b", "by somebody else", running), pod("c", ours, running), pod("d", ours, running), pod("e", ours, running)}, evictions{announced: 4}},
-		// a is evicted, c is spared, d ends by itself, and the API server evicts e.
+		// a is evicted, c stays, d ends by itself, and the API server evicts e.
 		{[]*corev1.Pod{pod("c", "", running), pod("d", ours, corev1.PodSucceeded), pod("e", "Eviction API: evicting", running)}, evictions{announced: 1, gone: 1}},
 		{nil, evictions{gone: 2}},
 	} {

@@ -27,7 +27,7 @@ type account struct {
 	states [application.Completing + 1]int32 // applications of the subtree
 	stage                                    // of an application: see gate.go
 
-	// What a release reads besides: lanes and gate belong to orderBooks, usage to set, spec to queueTree, slot to admission.Slots.
+	// What a release reads besides: lanes and gate belong to orderBooks, usage to set, spec to queueTree, slot to applications.
 	lanes    book.Lanes          // of an application: those of its pod queues
 	apps     map[string]*account // of a queue: its applications; nil for an application
 	usage    resource.Sum        // charges: released, reserved and bound pods, of the whole subtree
@@ -48,7 +48,7 @@ type account struct {
 	demand  resource.Sum
 	members []appEntry // of an application: all its pods, as a heap
 
-	// Slots of applications: see applications.go.
+	// set: what applications are told of the pods. The numbers of slots belong to applications.
 	wanting, limited int             // of an application: pods that want it to run; those of them that a limit on applications blocks
 	admission        admission.Queue // of a queue
 	wasActive        bool            // of a queue: active when shares last noted that
@@ -87,6 +87,16 @@ type account struct {
 }
 
 func (a *account) isApplication() bool { return a.apps == nil }
+
+// isUnder reports whether the account is q or below it.
+func (a *account) isUnder(q *account) bool {
+	for ; a != nil; a = a.parent {
+		if a == q {
+			return true
+		}
+	}
+	return false
+}
 
 // active: at least one application that may run.
 func (a *account) active() bool { return a.admission.Running > 0 }

@@ -4,17 +4,39 @@ import (
 	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/admission"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
-// Applications that run are counted in their queue, in every queue above, and for their user. An application that comes when one of these numbers is
-// at its limit waits for a slot, and so do all its pods. An application runs from the moment one of its pods is blocked by nothing (or only by its
-// back-off) until no pod of it wants to run any more (wants).
+// applications owns which applications run and which wait for a slot.
 //
-// Who gets the slot of an application that ends: the application that was submitted first below the highest queue that was exactly at its limit; and,
-// if the user was at the limit of users, the application of that user that was submitted first. Each must fit. See core/admission/freed_slot.go.
+// Applications that run are counted in their queue, in every queue above, and for their user. An application that comes
+// when one of these numbers is at its limit waits for a slot, and so do all its pods. An application runs from the moment
+// one of its pods is blocked by nothing (or only by its back-off) until no pod of it wants to run any more (wants).
+//
+// Who gets the slot of an application that ends: the application that was submitted first below the highest queue that was
+// exactly at its limit; and, if the user was at the limit of users, the application of that user that was submitted first.
+// Each must fit. See core/admission/freed_slot.go.
+//
+// It hears of every application of which a pod has changed (settle), of its oldest pod (seniority), of the limit of users
+// (limitUsers), of pods that are being moved (moveBegins, moveEnds), and of Lead (lead, takeBack). It says whether the
+// application of a pod may run (slot), which limit keeps it out by now (limitNow, blockNow), and which mode it is in. What
+// follows for other pods goes to effects: those that waited for a slot, or are kept out by another limit, are judged again.
+// drain makes the rounds that are due (round).
+type applications struct {
+	slots        admission.Slots
+	due          bool   // a slot may be free for an application that waits: a round is to be made
+	reasonsAsOf  uint64 // the revision of slots when the applications without a slot were last told why
+	allSeen      bool   // Lead was called: until then, an older application may still come
+	podsAreMoved bool   // to where a new tree, a new policy or Lead puts them
 
-// wants reports whether the pod makes its application want to run: it runs, or only a limit, its back-off, room or its turn keeps it from running.
+	tree    *queueTree
+	shares  *shares
+	effects *effects
+}
+
+// wants reports whether the pod makes its application want to run: it runs, or only a limit, its back-off, room or its turn
+// keeps it from running.
 func (r *record) wants() bool {
 	if r.state == Gone {
 		return false
@@ -32,165 +54,211 @@ func (r *record) blockedByAppLimit() bool {
 }
 
 // slot says whether the pod's application may run in the leaf, or which limit keeps it out.
-func (l *Ledger) slot(r *record, leaf *account) (reason.Reason, bool) {
+func (a *applications) slot(r *record, leaf *account) (reason.Reason, bool) {
 	app := leaf.apps[r.Application]
 	if app != nil && app.slot.Runs {
 		return reason.Reason{}, true
 	}
-	if from := l.previousApplication(r); from != nil && from != app && from.slot.Runs {
-		l.effects.admit = true // its former application may end and free a slot, for which an older one may wait
+	if from := r.previousApplication(); from != nil && from != app && from.slot.Runs {
+		a.roundLater() // its former application may end and free a slot, for which an older one may wait
 		return reason.Reason{Code: reason.MaxRunningApplications, Queue: string(leaf.path)}, false
 	}
-	return l.slotFor(leaf, l.userOf(r, leaf))
+	return a.fits(leaf, app.userWith(r))
 }
 
 // previousApplication is the application that the pod has belonged to until now.
-func (l *Ledger) previousApplication(r *record) *account {
+func (r *record) previousApplication() *account {
 	if r.app != nil {
 		return r.app
 	}
 	return r.formerApp
 }
 
-// userOf is the user of the application once the pod is in it: that of its oldest pod.
-func (l *Ledger) userOf(r *record, leaf *account) string {
-	if app := leaf.apps[r.Application]; app != nil && len(app.members) > 0 && app.members[0].older(r) {
-		return app.slot.User
+// userWith is the user of the application once the pod is in it: that of its oldest pod. nil is an application without
+// pods.
+func (a *account) userWith(r *record) string {
+	if a != nil && len(a.members) > 0 && a.members[0].older(r) {
+		return a.slot.User
 	}
 	return r.User
 }
 
-// slotFor says whether one more application of the user may run in the leaf, or which limit stops it.
-func (l *Ledger) slotFor(leaf *account, user string) (reason.Reason, bool) {
-	return l.slots.Fits(&leaf.admission, user, l.mode())
+// fits says whether one more application of the user may run in the leaf, or which limit stops it.
+func (a *applications) fits(leaf *account, user string) (reason.Reason, bool) {
+	return a.slots.Fits(&leaf.admission, user, a.mode())
 }
 
-// mode says which new applications may run. No application may start before an older one. So all new applications wait while the tree is out of date
-// or pods are being moved. Before the ledger leads, a new application waits if any limit covers it. reexamine runs afterwards.
-func (l *Ledger) mode() admission.Mode {
+// mode says which new applications may run. No application may start before an older one. So all new applications wait
+// while the tree is out of date or pods are being moved. Before the ledger leads, a new application waits if any limit
+// covers it. admitWaiting runs afterwards.
+func (a *applications) mode() admission.Mode {
 	switch {
-	case l.queues.stale || l.moving:
+	case a.tree.stale || a.podsAreMoved:
 		return admission.Closed
-	case !l.leading:
+	case !a.allSeen:
 		return admission.Bootstrapping
 	}
 	return admission.Open
 }
 
-// accountOf is the account of an application.
-func (l *Ledger) accountOf(a *admission.Application) *account {
-	return l.queues.accounts[a.Leaf.Path].apps[a.Name]
+// moveBegins notes that pods are being moved: no application gets a slot before all are where they belong. admitWaiting
+// runs afterwards and gives the slots, the oldest first.
+func (a *applications) moveBegins() { a.podsAreMoved = true }
+
+// moveEnds notes that all pods are where they belong.
+func (a *applications) moveEnds() { a.podsAreMoved = false }
+
+// roundLater asks for a round.
+func (a *applications) roundLater() { a.due = true }
+
+// limitUsers takes in how many applications of each user may run.
+func (a *applications) limitUsers(most queue.Limit) { a.slots.PerUser = most }
+
+// seniority notes what an application has from its oldest pod.
+func (a *applications) seniority(app *account) {
+	first := app.members[0]
+	if app.priority != first.Priority || app.slot.Submitted != first.Created {
+		app.leaveLine() // until it is settled
+	}
+	app.priority = first.Priority
+	if a.slots.Change(&app.slot, first.User, first.Created) {
+		a.roundLater()
+	}
 }
 
-// startRunning notes that an application has a slot from now on: its pods that waited for the slot are judged again.
-func (l *Ledger) startRunning(app *account) {
-	l.shares.noteActive(app.parent)
+// settle keeps the application where its pods put it, after a change of one of them: running, kept out, or neither.
+func (a *applications) settle(app *account) {
+	switch {
+	case app.wanting == 0:
+		a.slots.Leave(&app.slot)
+		if app.slot.Runs {
+			a.end(app)
+		}
+	case app.slot.Runs:
+	case app.limited < app.wanting: // some pod runs, or was found to fit
+		a.slots.Start(&app.slot)
+		a.started(app)
+	default:
+		a.slots.Wait(&app.slot)
+	}
+}
+
+// started notes that an application has a slot from now on: its pods that waited for the slot are judged again.
+func (a *applications) started(app *account) {
+	a.shares.noteActive(app.parent)
 	for _, r := range app.members { // each for itself: order does not matter
 		if r.blockedByAppLimit() {
-			l.effects.judgeLater(r.record)
+			a.effects.judgeLater(r.record)
 		}
 	}
 }
 
-// end takes an application off the numbers, and hands its slot on unless reexamine follows.
-func (l *Ledger) end(app *account) {
-	freed := l.slots.End(&app.slot)
-	l.shares.noteActive(app.parent)
-	if l.mode() != admission.Open || l.effects.admit {
+// end takes an application off the numbers, and hands its slot on unless admitWaiting follows.
+func (a *applications) end(app *account) {
+	freed := a.slots.End(&app.slot)
+	a.shares.noteActive(app.parent)
+	if a.mode() != admission.Open || a.due {
 		return
 	}
-	for _, next := range l.slots.HandOn(freed) {
-		l.startRunning(l.accountOf(next))
+	for _, next := range a.slots.HandOn(freed) {
+		a.started(a.accountOf(next))
 	}
 }
 
-func (a *account) isUnder(q *account) bool {
-	for ; a != nil; a = a.parent {
-		if a == q {
-			return true
-		}
-	}
-	return false
+// accountOf is the account of an application.
+func (a *applications) accountOf(of *admission.Application) *account {
+	return a.tree.accounts[of.Leaf.Path].apps[of.Name]
 }
 
-// reexamine lets every application in that now fits, in order of submission, and tells the others what keeps them out now. It is due
-// after a change of limits.
-func (l *Ledger) reexamine() {
-	mode := l.mode()
-	started := l.slots.Admit(mode)
-	for _, a := range started {
-		l.startRunning(l.accountOf(a))
+// round makes a round that is due, unless the tree is out of date: then settle makes it, with a new tree.
+func (a *applications) round() {
+	a.due = false
+	if !a.tree.stale {
+		a.admitWaiting()
 	}
-	for _, a := range l.slots.Waiting() {
-		why, _ := l.slots.Fits(a.Leaf, a.User, mode)
-		for _, e := range l.accountOf(a).members {
+}
+
+// admitWaiting lets every application in that now fits, in order of submission, and has the pods of the others judged again
+// if another limit keeps them out now.
+func (a *applications) admitWaiting() {
+	mode := a.mode()
+	for _, of := range a.slots.Admit(mode) {
+		a.started(a.accountOf(of))
+	}
+	for _, of := range a.slots.Waiting() {
+		why, _ := a.slots.Fits(of.Leaf, of.User, mode)
+		for _, e := range a.accountOf(of).members {
 			if e.blockedByAppLimit() && !sameLimit(e.blockedBy, why) {
-				l.effects.judgeLater(e.record)
+				a.effects.judgeLater(e.record)
 			}
 		}
 	}
-	l.effects.admit, l.slotReasonsAsOf = false, l.slots.Revision()
+	a.due, a.reasonsAsOf = false, a.slots.Revision()
 }
 
-// updateSlotReasons brings up to date what is said of applications that are kept out: another limit may keep them out than at first. It is left to
-// those who write it to pods, since a slot that moves may change it for all of them. What is read is worked out then: see blockNow.
+// updateReasons brings up to date what is said of applications that are kept out, and reports whether that may have
+// changed: another limit may keep them out than at first. It is left to those who write it to pods, since a slot that moves
+// may change it for all of them. What is read is worked out then: see blockNow.
+func (a *applications) updateReasons() bool {
+	if !a.allSeen || a.reasonsAsOf == a.slots.Revision() {
+		return false
+	}
+	a.admitWaiting()
+	return true
+}
+
+// updateSlotReasons is updateReasons with what follows from it.
 func (l *Ledger) updateSlotReasons() {
-	if l.leading && l.slotReasonsAsOf != l.slots.Revision() {
-		l.reexamine()
+	if l.applications.updateReasons() {
 		l.drain()
 	}
 }
 
-// blockNow is what blocks a pod: the reason that its condition shows, unless another limit on applications applies by now. If only its numbers moved,
-// the reason stays. What blocks a driver blocks those that wait with it.
-func (l *Ledger) blockNow(r *record) reason.Reason {
+// limitNow is the limit on applications that keeps the pod out, in the numbers of now; false: none does, or it is not known
+// before the next step.
+func (a *applications) limitNow(r *record) (reason.Reason, bool) {
+	if !r.blockedByAppLimit() || a.tree.stale {
+		return reason.Reason{}, false
+	}
+	why, fits := a.fits(r.leaf, r.app.slot.User)
+	return why, !fits
+}
+
+// blockNow is what blocks a pod: the reason that its condition shows, unless another limit on applications applies by now.
+// If only its numbers moved, the reason stays. What blocks a driver blocks those that wait with it.
+func (a *applications) blockNow(r *record) reason.Reason {
 	if r.blockedBy.Code == reason.WaitingForDriver {
 		if driver := r.app.firstWaiting(); driver != nil {
-			return withDriver(driver, l.blockNow(driver))
+			return withDriver(driver, a.blockNow(driver))
 		}
 	}
-	if r.blockedByAppLimit() && !l.queues.stale {
-		if why, fits := l.slotFor(r.leaf, r.app.slot.User); !fits && !sameLimit(why, r.blockedBy) {
-			return why
-		}
+	if why, out := a.limitNow(r); out && !sameLimit(why, r.blockedBy) {
+		return why
 	}
 	return r.blockedBy
 }
 
-// takeBackSlot keeps out an application that was let in before all was seen.
-func (l *Ledger) takeBackSlot(app *account) {
+// lead notes that all applications have been seen.
+func (a *applications) lead() { a.allSeen = true }
+
+// takeBack ends an application that was let in before all was seen, and returns its pods that are to wait for a slot from
+// now on.
+func (a *applications) takeBack(app *account) (kept []*record) {
 	charged := func(e appEntry) bool { return e.state.charged() }
 	if !app.slot.Runs || slices.ContainsFunc(app.members, charged) {
-		return
+		return nil
 	}
-	if _, fits := l.slots.Fits(&app.parent.admission, app.slot.User, admission.Bootstrapping); fits {
-		return // no limit concerns it
+	if _, fits := a.slots.Fits(&app.parent.admission, app.slot.User, admission.Bootstrapping); fits {
+		return nil // no limit concerns it
 	}
-	l.end(app)
-	for _, r := range slices.Clone(app.members) { // each for itself: order does not matter
+	a.end(app)
+	for _, r := range app.members { // each for itself: order does not matter
 		if r.wants() {
-			l.wait(r.record, l.now)
+			kept = append(kept, r.record)
 		}
 	}
-	l.settleApplications() // once all of its pods are kept out
+	return kept
 }
 
 // bySubmission is the order in which applications are shown.
 func bySubmission(a, b *account) int { return admission.Compare(&a.slot, &b.slot) }
-
-// follow keeps the application where its pods put it, after a change of one of them: running, kept out, or neither.
-func (l *Ledger) follow(app *account) {
-	switch {
-	case app.wanting == 0:
-		l.slots.Leave(&app.slot)
-		if app.slot.Runs {
-			l.end(app)
-		}
-	case app.slot.Runs:
-	case app.limited < app.wanting: // some pod runs, or was found to fit
-		l.slots.Start(&app.slot)
-		l.startRunning(app)
-	default:
-		l.slots.Wait(&app.slot)
-	}
-}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/admission"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 )
 
@@ -231,7 +232,7 @@ func TestLoweredLimitOnApplicationsStopsNothing(t *testing.T) {
 	f.wantRunning("p3", "p4")
 }
 
-func TestRaisedLimitLetsThoseInWhoCameFirst(t *testing.T) {
+func TestARaisedLimitLetsTheFirstIn(t *testing.T) {
 	f := family(t)
 	f.declare("root", runs(0))
 	for i, q := range []string{"b.z", "a.x", "a.y", "b.z", "a.x"} {
@@ -300,12 +301,12 @@ func TestAnApplicationKeepsItsSlotWhileItsOnlyPodChanges(t *testing.T) {
 	}
 }
 
-func TestAPodThatMovesLeavesItsSlotToWhoComesFirst(t *testing.T) {
+func TestAPodThatMovesLeavesItsSlotToTheFirstInOrder(t *testing.T) {
 	for name, c := range map[string]struct {
 		edit func(*Pod)
 		want string
 	}{
-		"to a sibling, younger than who waits":  {relabelled("a.y"), "older"},
+		"to a sibling, younger than all there":  {relabelled("a.y"), "older"},
 		"to another application, younger":       {in("other"), "older"},
 		"to another application, and it is old": {func(p *Pod) { p.Application, p.Created = "other", 1 }, "other"},
 	} {
@@ -350,12 +351,12 @@ func TestAPodThatMovesLeavesItsSlotToWhoComesFirst(t *testing.T) {
 	})
 }
 
-func TestHeldPodsTakeNoSlot(t *testing.T) {
+func TestBlockedPodsTakeNoSlot(t *testing.T) {
 	for name, edit := range map[string]func(*Pod){"gated": gatedBy("SchedulingGates"), "too large": asks(50, 4), "terminating": terminating} {
 		t.Run(name, func(t *testing.T) {
 			f := family(t)
 			f.declare("root.a", runs(1), func(d *queue.Declaration) { d.Spec.MaxPod = amounts(10, 400) })
-			f.pod("held", "a.x", edit, at(1))
+			f.pod("blocked", "a.x", edit, at(1))
 			f.pod("next", "a.x", at(2))
 			f.run("next")
 			f.pod("last", "a.x", at(3))
@@ -366,7 +367,7 @@ func TestHeldPodsTakeNoSlot(t *testing.T) {
 			f.wantRunning()
 			f.pod("late", "a.x", at(4))
 			f.wantRunning("late")
-			f.edit("held", func(p *Pod) { p.Gate, p.Request = "", amounts(1, 4) })
+			f.edit("blocked", func(p *Pod) { p.Gate, p.Request = "", amounts(1, 4) })
 			f.wantRunning("late")
 		})
 	}
@@ -453,7 +454,7 @@ func TestConditionsFollowTheLimitThatKeepsOut(t *testing.T) {
 	f.wantPods(told(), "z5 root")
 }
 
-// A ledger that is built again sees the same objects in any order: first those run that have pods that run, then who came first.
+// A ledger that is built again sees the same objects in any order: first those that have running pods, then in order of submission.
 func TestRestartLetsTheSameApplicationsRun(t *testing.T) {
 	type step func(*fixture)
 	steps := []step{
@@ -501,4 +502,57 @@ func TestNobodyIsLetInBeforeAllIsSeen(t *testing.T) {
 	f.forget("bound")
 	f.pod("old", "a.x", at(2))
 	f.wantRunning("old")
+}
+
+// The type is asked alone, without a ledger: a slot that is freed goes on at once where the numbers are right, and else in the next round. Only the pods
+// of the application that gets it are to be judged again.
+func TestAFreedSlotGoesOnAtOnceOrInTheNextRound(t *testing.T) {
+	for name, c := range map[string]struct {
+		before func(*applications)
+		after  func(*applications)
+		atOnce bool
+	}{
+		"as usual":                   {func(*applications) {}, func(*applications) {}, true},
+		"while a round is due":       {(*applications).roundLater, func(*applications) {}, false},
+		"while pods are moved":       {(*applications).moveBegins, (*applications).moveEnds, false},
+		"while the tree is outdated": {func(a *applications) { a.tree.stale = true }, func(a *applications) { a.tree.stale = false }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			leaf := newQueueAccount("root", nil)
+			leaf.admission.Most = queue.AtMost(1)
+			a := applications{allSeen: true, shares: &shares{}, effects: &effects{}, tree: &queueTree{accounts: map[queue.Path]*account{"root": leaf}}}
+			apps := map[string]*account{}
+			for i, app := range []string{"runs", "older", "younger"} {
+				r := &record{Pod: Pod{UID: UID(app), Application: app, Created: int64(i)}, leaf: leaf}
+				why, fits := a.slot(r, leaf)
+				if fits != (i == 0) {
+					t.Fatalf("%s may run: %v", app, fits)
+				}
+				r.blockedBy = why
+				r.app = &account{parent: leaf, members: []appEntry{{r}}, slot: admission.Application{Leaf: &leaf.admission, Name: app},
+					wanting: 1, limited: btoi(r.blockedByAppLimit())}
+				leaf.apps[app], apps[app] = r.app, r.app
+				a.seniority(r.app)
+				a.settle(r.app)
+			}
+			runs := func(app string, want bool) {
+				t.Helper()
+				if apps[app].slot.Runs != want {
+					t.Errorf("%s runs: %v", app, !want)
+				}
+			}
+			c.before(&a)
+			apps["runs"].wanting = 0
+			a.settle(apps["runs"])
+			c.after(&a)
+			runs("runs", false)
+			runs("older", c.atOnce)
+			a.round()
+			runs("older", true)
+			runs("younger", false)
+			if judged := a.effects.pods.items; len(judged) != 1 || judged[0].UID != "older" || a.effects.apps.some() || a.effects.groups.some() || a.due {
+				t.Errorf("%d pods are to be judged again, a round is due: %v", len(judged), a.due)
+			}
+		})
+	}
 }

@@ -115,7 +115,7 @@ func TestALookIsBoundedWhereManyClassesAreParked(t *testing.T) {
 }
 
 // The parked pod itself keeps what upstream wrote only while limits would let it run.
-func TestTheProbeIsHeldToTheSameLimits(t *testing.T) {
+func TestTheProbeKeepsTheSameLimits(t *testing.T) {
 	f := fullCluster(t, amounts(3, 100))
 	f.waiting("p", "m", 2)
 	f.probe("p0")
@@ -159,7 +159,7 @@ func TestPodsBeyondALookKeepWhatTheyShowUnlessSomethingHoldsThem(t *testing.T) {
 	f.wantLook(2, "-other")
 }
 
-func TestPodsThatARuleHoldsAreNoBacklog(t *testing.T) {
+func TestPodsThatARuleBlocksAreNoBacklog(t *testing.T) {
 	f := fullCluster(t, amounts(50, 400))
 	f.declare("root.one", func(d *queue.Declaration) { d.Spec.MaxRunningApplications = queue.AtMost(1) })
 	f.pod("p0", "one", at(1))
@@ -239,7 +239,7 @@ func TestPodsInFlightAndInBackOffTakeTheirPlace(t *testing.T) {
 }
 
 // A pod that was told of a limit says so until it is let go. Waiting for room is being let go as far as limits are concerned.
-func TestAPodOfTheBacklogIsNotHeldByALimitAnyMore(t *testing.T) {
+func TestAPodOfTheBacklogIsNotBlockedByALimitAnyMore(t *testing.T) {
 	f := fullCluster(t, amounts(1, 100))
 	f.waiting("p", "m", 2)
 	f.probe("p0")

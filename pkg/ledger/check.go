@@ -126,12 +126,13 @@ func (l *Ledger) checkRosters(pods []*record) (wrong []string) {
 // checkUndrawn says what should have ended before the lock was given up.
 func (l *Ledger) checkUndrawn() string {
 	switch e := &l.effects; {
-	case e.apps.some() || e.pods.some() || e.groups.some() || e.labels.some() || e.admit:
-		return fmt.Sprintf("consequences were not drawn: %d applications, %d pods, %d groups, %d relabelled pods, waiting applications: %v",
-			len(e.apps.items)-e.apps.first, len(e.pods.items)-e.pods.first, len(e.groups.items)-e.groups.first, len(e.labels.items)-e.labels.first, e.admit)
+	case e.apps.some() || e.pods.some() || e.groups.some() || e.labels.some() || l.applications.due:
+		return fmt.Sprintf("consequences were not drawn: %d applications, %d pods, %d groups, %d relabelled pods, a round of applications is due: %v",
+			len(e.apps.items)-e.apps.first, len(e.pods.items)-e.pods.first, len(e.groups.items)-e.groups.first,
+			len(e.labels.items)-e.labels.first, l.applications.due)
 	case l.trials.underWay:
 		return "a trial was not ended"
-	case l.moving || l.walk.ceiling != nil:
+	case l.applications.podsAreMoved || l.walk.ceiling != nil:
 		return "pods are still being moved, or limits are still left out"
 	}
 	return ""

@@ -44,15 +44,15 @@ func (l *Ledger) checkApplications() (wrong []string) {
 		}
 	}
 	for user, n := range users { // each for itself: order does not matter
-		if n != l.slots.OfUser(user) {
-			say("%s runs %d applications, counted %d", user, n, l.slots.OfUser(user))
+		if n != l.applications.slots.OfUser(user) {
+			say("%s runs %d applications, counted %d", user, n, l.applications.slots.OfUser(user))
 		}
 	}
-	if sorted := slices.IsSortedFunc(l.slots.Waiting(), admission.Compare); queued != len(l.slots.Waiting()) || !sorted {
-		say("%d applications are kept out, %d in line, in order %v", queued, len(l.slots.Waiting()), sorted)
+	if sorted := slices.IsSortedFunc(l.applications.slots.Waiting(), admission.Compare); queued != len(l.applications.slots.Waiting()) || !sorted {
+		say("%d applications are kept out, %d in line, in order %v", queued, len(l.applications.slots.Waiting()), sorted)
 	}
-	for _, a := range l.slots.Waiting() {
-		if _, fits := l.slots.Fits(a.Leaf, a.User, l.mode()); fits {
+	for _, a := range l.applications.slots.Waiting() {
+		if _, fits := l.applications.slots.Fits(a.Leaf, a.User, l.applications.mode()); fits {
 			say("%s %s is kept out, and no limit does so", a.Leaf.Path, a.Name)
 		}
 	}

@@ -217,7 +217,7 @@ func TestPodThatIsGatedWhenItFailsIsNoProbe(t *testing.T) {
 	f.edit("p", gatedBy("DynamicResources"))
 	f.wantPods(f.fail("p", NoFit), "p")
 	f.wantState("p", "Waiting root.a SchedulingGate")
-	f.wantPods(f.choose(), "q") // nobody would ask us about p while another plugin holds it
+	f.wantPods(f.choose(), "q") // nobody would ask us about p while another plugin blocks it
 }
 
 func TestPodsOfDifferentSizeUnderOneClassKeyAreKeptApart(t *testing.T) {

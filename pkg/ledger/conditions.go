@@ -135,7 +135,7 @@ func (l *Ledger) Survey(n int, now int64) {
 	for range min(n, len(l.requests.unbound)) {
 		r := l.conditions.next(l.requests.unbound)
 		if r.state == Waiting && now-r.since >= tellAfter && r.toldLater() {
-			if why := l.blockNow(r); !sameLimit(why, r.shownLimit()) {
+			if why := l.applications.blockNow(r); !sameLimit(why, r.shownLimit()) {
 				why = l.why(r)
 				l.conditions.limit(r, &why)
 			}

@@ -23,7 +23,7 @@ func TestDriversTakeTheirPartOfTheFairShareAndNoMore(t *testing.T) {
 	f.wantPods(f.choose())
 	f.wantWhy("d05", "MaxDriverShare root.a 50000/50000+10000")
 	f.pod("executor", "a", asks(10, 4), ofClass("e"), at(99))
-	f.run("executor") // only drivers are held
+	f.run("executor") // only drivers are blocked
 	f.forget("d02")
 	f.run("d05")
 	f.wantPods(f.choose())
@@ -119,7 +119,7 @@ func TestOtherQueuesThatBecomeActiveLowerTheLimitAndRaiseItWhenTheyEnd(t *testin
 	f.wantPods(f.choose())
 }
 
-// Held by maxRunningApplications a queue is not active, held by its drivers' share it is; a gate does not make it active either.
+// A queue that maxRunningApplications blocks is not active; one whose drivers their share blocks is. A gate does not make a queue active either.
 func TestWhichQueuesAreActive(t *testing.T) {
 	f := newFixture(t, Options{})
 	for _, q := range []queue.Path{"root.a", "root.b", "root.c", "root.d"} {

@@ -1,7 +1,8 @@
 package ledger
 
 // effects are the consequences of a change that are still to be drawn. A change of a pod, a queue or a group writes them down here and returns, and
-// drain draws them one after the other. So no change ever runs inside another one, and every method may assume that what it reads is complete.
+// drain draws them one after the other. So no change ever runs inside another one, and every method may assume that what it reads is complete. Whether
+// applications that wait for a slot are to be looked at is noted by applications (due).
 //
 // Invariant: there are none when the lock is given up (checkUndrawn). ADR 0024 names the modes that say what kind of change runs.
 type effects struct {
@@ -9,8 +10,6 @@ type effects struct {
 	pods   fifo[*record]  // to be judged again: see judge
 	groups fifo[*group]   // to be reviewed: see reviewGroup
 	labels fifo[*record]  // pods that wait again, and say something else of themselves by now: see relabel
-	// admit: waiting applications are to be looked at, since a slot may be free for one of them: see reexamine.
-	admit bool
 }
 
 // settleLater asks for an application to be settled.
@@ -55,7 +54,7 @@ func (e *effects) reviewLater(g *group) {
 //  1. Applications: their state, gate, place in the order books, and slot. First, so that a slot that a pod was promised is taken before the next
 //     pod asks for one.
 //  2. Pods that are to be judged again, one at a time: each may give or take a slot.
-//  3. Applications that wait for a slot.
+//  3. Applications that wait for a slot: see applications.round.
 //  4. Groups, once all of their pods have moved.
 //  5. Pods that were relabelled while they were charged, as if their labels changed now: what they gave back is handed on before.
 //
@@ -70,11 +69,8 @@ func (l *Ledger) drain() {
 			r := e.pods.pop()
 			r.unjudged = false
 			l.judge(r)
-		case e.admit:
-			e.admit = false
-			if !l.queues.stale { // else settle does it
-				l.reexamine()
-			}
+		case l.applications.due:
+			l.applications.round()
 		case e.groups.some():
 			g := e.groups.pop()
 			g.unreviewed = false
@@ -105,7 +101,7 @@ func (l *Ledger) settleApplication(app *account) {
 	l.startTimers.restate(app, l.now, l.leading)
 	l.followDrivers(app)
 	l.books.refresh(app)
-	l.follow(app)
+	l.applications.settle(app)
 }
 
 // judge asks again what blocks a pod that waits or is parked.

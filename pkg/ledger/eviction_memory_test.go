@@ -20,12 +20,12 @@ func (f *fixture) exempt(uid UID) bool {
 	i := slices.IndexFunc(w.Nodes[0].Candidates, func(c preemption.Candidate) bool { return c.UID == string(uid) })
 	c := &w.Nodes[0].Candidates[i]
 	if c.Replaces != 0 && c.Replaces != 160*sec {
-		f.t.Errorf("%s is in the place of a pod that left at %d", uid, c.Replaces)
+		f.t.Errorf("%s replaces a pod that left at %d", uid, c.Replaces)
 	}
 	return w.Claims[0].Exempts(c)
 }
 
-// A pod in the place of a victim is exempt until a share has changed, and one change between two looks may have come before the eviction.
+// The replacement of a victim is exempt until a share has changed, and one change between two looks may have come before the eviction.
 func TestAReplacementIsExemptWhileNoShareChanges(t *testing.T) {
 	const again = UID("again")
 	like := func(p *Pod) { p.Application = "busy-089" }

@@ -30,7 +30,7 @@ func (l *Ledger) Fingerprint() string {
 		if s == Parked { // a rebuild has not tried it yet
 			s = Waiting
 		}
-		fmt.Fprintf(&text, "pod %s %s %s %s\n", uid, s, leaf, l.blockNow(r).Code)
+		fmt.Fprintf(&text, "pod %s %s %s %s\n", uid, s, leaf, l.applications.blockNow(r).Code)
 	}
 	return text.String()
 }

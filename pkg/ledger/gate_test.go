@@ -102,7 +102,7 @@ func TestApplicationsOfOnePodNeitherStartNorWait(t *testing.T) {
 	f.wantPods(f.choose(), "another")
 	f.bind("another")
 	f.wantStates("app1 Starting", "app2 Accepted", "alone Running", "another Running")
-	// Who says so and comes with two pods is not believed.
+	// An application that says so and comes with two pods is not believed.
 	f.pod("one", "s", single, in("liar"), at(5))
 	f.pod("two", "s", single, in("liar"), at(6))
 	f.wantPods(f.choose())
@@ -110,7 +110,7 @@ func TestApplicationsOfOnePodNeitherStartNorWait(t *testing.T) {
 }
 
 // An open gate passes over what cannot start, and counts as demand only what it would let pass.
-func TestTheGateDoesNotWaitForWhoCannotStart(t *testing.T) {
+func TestTheGateDoesNotWaitForPodsThatCannotStart(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.declare("root.s", policy(queue.StateAware), driverShare(1000))
 	f.pod("large", "s", asks(101, 4), ofClass("large"), at(1))
@@ -207,7 +207,7 @@ func TestTheTimeoutIsLearntFromTheLastStarts(t *testing.T) {
 }
 
 // The pods of an application whose executors are gone look as if it were starting. The queue's status tells.
-func TestARestartRemembersWhoHasStarted(t *testing.T) {
+func TestARestartRemembersStartedApplications(t *testing.T) {
 	f := spark(t, starters(1))
 	f.choose()
 	f.bind("D1")

@@ -77,7 +77,7 @@ func TestAGangIsReleasedWholeAndBoundWhole(t *testing.T) {
 }
 
 // The ledger hears of a pod that ended as of one that was deleted. Only the status of the group knows the difference, and says so later.
-func TestWhatTakesThePlaceOfTheLastPodsThatEndedStartsAlone(t *testing.T) {
+func TestTheReplacementOfTheLastPodsThatEndedStartsAlone(t *testing.T) {
 	for _, status := range []bool{true, false} {
 		f := gangs(t)
 		uids := f.gang("g", "a", 2)
@@ -317,7 +317,7 @@ func TestPodsOfAGangThatHaveNothingToWaitForAreLetGo(t *testing.T) {
 	}
 }
 
-// One group is on its way at a time: the next one waits for the places that it has, other pods do not.
+// One group is on its way at a time: the next one waits for the room that it has, other pods do not.
 func TestTwoGangsDoNotHoldWhatTheOtherNeeds(t *testing.T) {
 	f := gangs(t)
 	f.gang("g", "a", 3)
@@ -510,7 +510,7 @@ func TestMinResourcesOfAResourceThatNodesNeedNotListAreCountedWhereTheyDo(t *tes
 	f.wantPods(f.choose(), "g0", "g1")
 }
 
-// Who waits for room and then asks for less is looked at again at once, although no node has gained any.
+// A group that waits for room and then asks for less is looked at again at once, although no node has gained any.
 func TestAGangThatNeedsLessIsLookedAtAgain(t *testing.T) {
 	f := gangs(t)
 	f.gang("g", "a", 2)

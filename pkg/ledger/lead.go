@@ -17,16 +17,22 @@ func (l *Ledger) Lead(now int64) {
 }
 
 func (l *Ledger) lead() {
-	l.leading, l.moving = true, true
+	l.leading = true
+	l.applications.lead()
+	l.applications.moveBegins()
 	for _, p := range sortedKeys(l.queues.accounts) {
 		leaf := l.queues.accounts[p]
 		for _, name := range sortedKeys(leaf.apps) {
-			l.startTimers.look(leaf.apps[name], l.leading)
-			l.takeBackSlot(leaf.apps[name])
+			app := leaf.apps[name]
+			l.startTimers.look(app, l.leading)
+			for _, r := range l.applications.takeBack(app) {
+				l.wait(r, l.now)
+			}
+			l.settleApplications() // once all pods of one that was taken back are kept out
 		}
 	}
-	l.moving = false
-	l.reexamine()
+	l.applications.moveEnds()
+	l.applications.admitWaiting()
 	l.drain()
 	l.restoreStarts()
 	l.restoreNominations()

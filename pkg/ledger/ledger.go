@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"github.com/fairway-scheduler/fairway/pkg/core/access"
-	"github.com/fairway-scheduler/fairway/pkg/core/admission"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -41,10 +40,7 @@ type Ledger struct {
 	classes classTable
 
 	// Applications, and who gets a freed slot: see applications.go.
-	leading         bool   // see Lead
-	moving          bool   // pods are being moved to where a new tree puts them
-	slotReasonsAsOf uint64 // the revision of slots when the applications without a slot were last told why
-	slots           admission.Slots
+	applications applications
 
 	// The gates: see gate.go.
 	startTimers startTimers
@@ -65,6 +61,7 @@ type Ledger struct {
 	nodes nodeTable
 
 	// Dispatch.
+	leading    bool  // see Lead
 	now        int64 // the latest time heard of, for steps that no caller times
 	books      orderBooks
 	walk       treeWalk
@@ -100,6 +97,7 @@ func New(o Options) *Ledger {
 		groups:     groupTable{byKey: map[string]*group{}},
 		journal:    journal{size: o.Journal},
 	}
+	l.applications = applications{tree: &l.queues, shares: &l.shares, effects: &l.effects}
 	l.books = orderBooks{classes: &l.classes, shares: &l.shares, behind: &l.nodeHolds.behind}
 	l.walk = treeWalk{books: &l.books}
 	l.settle()
@@ -131,7 +129,7 @@ func (l *Ledger) settle() {
 	}
 	if rekey {
 		l.rekeyAll()
-		l.reexamine()
+		l.applications.admitWaiting()
 		l.drain()
 	}
 }

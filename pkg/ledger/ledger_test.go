@@ -166,7 +166,7 @@ func (f *fixture) wantPods(got []UID, want ...UID) {
 	}
 }
 
-// wantState: "Waiting root.a" or, held and entered nowhere, "Waiting - QueueNotFound".
+// wantState: "Waiting root.a" or, blocked and entered nowhere, "Waiting - QueueNotFound".
 func (f *fixture) wantState(uid UID, want string) {
 	f.t.Helper()
 	s, ok := f.PodState(uid)

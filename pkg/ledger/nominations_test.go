@@ -14,7 +14,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// nominated: the pod's status names the node, so it has a place there.
+// nominated: the pod's status names the node, so it is nominated there.
 func nominated(p *Pod) { p.Nominated = "node" }
 
 // A pod that is leaving is gone for its queue wherever it runs: else its queue would seem to have more than it will, and be taken from.
@@ -34,7 +34,7 @@ func TestAPodThatLeavesAClosedNodeIsGone(t *testing.T) {
 	}
 	for _, q := range w.Queues {
 		if q.Path == "root.busy" && !q.Usage.Equal(amounts(10, 4)) {
-			t.Errorf("%s uses %v once who leaves is gone", q.Path, q.Usage)
+			t.Errorf("%s uses %v once the pod that leaves is gone", q.Path, q.Usage)
 		}
 	}
 }
@@ -147,12 +147,12 @@ func TestAHeldNodeIsOpenToThePodThatIsNominatedThere(t *testing.T) {
 		t.Fatalf("%v are open to others: the node should be held", open)
 	}
 	if open, _ := f.NodesOpenTo("placed"); !slices.Equal(open, []string{"node"}) {
-		t.Errorf("%v are open to the pod with the place", open)
+		t.Errorf("%v are open to the nominated pod", open)
 	}
 }
 
-// Two pods of a group have places on one node, each with room as long as the other does not come: they start when there is room for both.
-func TestAGroupWithPlacesStartsWhenAllHaveRoomTogether(t *testing.T) {
+// Two pods of a group are nominated to one node, each with room as long as the other does not come: they start when there is room for both.
+func TestANominatedGroupStartsWhenAllHaveRoomTogether(t *testing.T) {
 	f := gangs(t)
 	f.pod("runs", "b", boundTo("node"), asks(90, 4))
 	f.gang("g", "a", 2, nominated)
@@ -161,8 +161,8 @@ func TestAGroupWithPlacesStartsWhenAllHaveRoomTogether(t *testing.T) {
 	f.wantPods(f.choose(), "g0", "g1")
 }
 
-// A pod whose attempt fails loses its place: its status is to say so, although kube-scheduler had it when that happened.
-func TestTheNominationOfALostPlaceIsTakenBack(t *testing.T) {
+// A pod whose attempt fails loses its nomination: its status is to say so, although kube-scheduler had it when that happened.
+func TestANominationThatEndedIsTakenBackFromTheStatus(t *testing.T) {
 	f := gangs(t)
 	f.pod("placed", "b", asks(10, 4), nominated)
 	f.wantPods(f.choose(), "placed")
@@ -189,8 +189,8 @@ func TestAPodWithoutRoomIsTriedWhenANominationEnds(t *testing.T) {
 	f.wantPods(f.choose(), "small", "placed") // the latter as the probe of its class
 }
 
-// A group starts with the pods that have places, although others of it would come first: their room is what was made.
-func TestAGroupStartsWithThePodsThatHavePlaces(t *testing.T) {
+// A group starts with its nominated pods, although others of it would come first: their room is what was made.
+func TestAGroupStartsWithItsNominatedPods(t *testing.T) {
 	f := gangs(t)
 	f.pod("runs", "b", boundTo("node"), asks(80, 4))
 	f.gang("g", "a", 2)
@@ -215,8 +215,8 @@ func TestNoPartOfAGroupIsAClaimant(t *testing.T) {
 	}
 }
 
-// The places of a part of a group are of no use to it, and keep it from starting elsewhere.
-func TestPlacesOfAPartOfAGroupAreGivenBack(t *testing.T) {
+// Nominations of a part of a group are of no use to it, and keep it from starting elsewhere.
+func TestNominationsOfAPartOfAGroupEnd(t *testing.T) {
 	f := gangs(t)
 	f.pod("runs", "b", boundTo("node"), asks(80, 4))
 	f.gang("g", "a", 2)
@@ -255,7 +255,7 @@ func TestWhatVictimsFreeUnderAMaxIsForTheClaimant(t *testing.T) {
 	f.wantPods(f.choose(), "claims")
 }
 
-// Who may not take what is kept under a max holds up nobody that is like it and is not under that max.
+// A pod that may not take what is kept under a max holds up no pod of its class that is not under that max.
 func TestAPodThatAMaxStopsForANominationHoldsUpNobodyElsewhere(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.declare("root.other", weight(1))
@@ -300,8 +300,8 @@ func TestAPlanKnowsTheGroupsOfItsCandidates(t *testing.T) {
 	}
 }
 
-// A group that found no room, since the only node that has some is held for another one, gets places there: it starts, though no node has gained room.
-func TestAGroupThatLackedRoomStartsOnItsPlaces(t *testing.T) {
+// A group that found no room, since the only node that has some is held for another one, is nominated there: it starts, though no node has gained room.
+func TestAGroupThatLackedRoomStartsOnItsNominations(t *testing.T) {
 	f := gangs(t)
 	f.ObserveNode(Node{Name: "other", Allocatable: amounts(100, 400), Usable: true})
 	f.pod("share", "a", boundTo("other"), asks(100, 4)) // or what is held would be above the share of b
@@ -318,7 +318,7 @@ func TestAGroupThatLackedRoomStartsOnItsPlaces(t *testing.T) {
 	f.wantPods(f.choose(), "g0", "g1")
 }
 
-// Drivers beyond what their share is in the queue that claims are no claimants: it would have no use for their places.
+// Drivers beyond what their share is in the queue that claims are no claimants: it would have no use for their nominations.
 func TestNoMoreDriversClaimThanTheirShareLets(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.declare("root.busy")
@@ -334,8 +334,8 @@ func TestNoMoreDriversClaimThanTheirShareLets(t *testing.T) {
 	}
 }
 
-// A place whose room is there, and that a limit does not let its pod use, is given back once nobody is leaving who might make it good.
-func TestAPlaceThatALimitForbidsIsGivenBack(t *testing.T) {
+// A nomination whose room is there, and that a limit does not let its pod use, ends once no pod is leaving that might help.
+func TestANominationThatALimitForbidsEnds(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.declare("root.a", maximum(amounts(10, 400)))
 	f.pod("runs", "a", boundTo("node"), asks(5, 4))
@@ -604,7 +604,7 @@ func TestANominationThatWasOvertakenIsWrittenAgain(t *testing.T) {
 }
 
 // A claimant whose room is there and that is not released, for a reason that no rule knows, does not keep it idle for ever.
-func TestAPlaceThatLiesIdleIsGivenBack(t *testing.T) {
+func TestANominationThatLiesIdleEnds(t *testing.T) {
 	f := planned(t, 1)
 	f.announce("busy-089")
 	f.forget("busy-089")
@@ -612,7 +612,7 @@ func TestAPlaceThatLiesIdleIsGivenBack(t *testing.T) {
 	f.now += 60*sec - 1
 	f.clocks()
 	if f.NominatedTo("new-000") == "" {
-		t.Error("its place is given back too early")
+		t.Error("its nomination ends too early")
 	}
 	f.now++
 	f.clocks()

@@ -247,7 +247,7 @@ func (l *Ledger) blockIn(r *record, leaf *account, now int64) reason.Reason {
 	if why, stuck := r.stuckDriver(leaf); stuck {
 		return why
 	}
-	if why, ok := l.slot(r, leaf); !ok {
+	if why, ok := l.applications.slot(r, leaf); !ok {
 		return why
 	}
 	if r.retryAt > now {

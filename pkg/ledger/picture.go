@@ -17,9 +17,9 @@ type ApplicationState struct {
 	User      string
 	Submitted int64 // creation of its oldest pod, in nanoseconds since the epoch
 	State     application.State
-	// Admitted: it counts as one that may run. Else Hold says what keeps it out.
+	// Admitted: it counts as one that may run. Else BlockedBy says what keeps it out.
 	Admitted  bool
-	Hold      reason.Reason
+	BlockedBy reason.Reason
 	Allocated resource.List
 	Demand    resource.List
 
@@ -61,7 +61,7 @@ func (l *Ledger) applicationState(a *account) ApplicationState {
 			s.WaitingSince = e.Created
 		}
 		if !a.slot.Runs && e.blocked() {
-			s.Hold = l.blockNow(e.record)
+			s.BlockedBy = l.applications.blockNow(e.record)
 		}
 	}
 	return s

@@ -131,7 +131,7 @@ func (l *Ledger) placeAgain() {
 	if len(move) > 0 {
 		l.access.changes++ // a queue that is created for a pod is asked about before it is there
 	}
-	l.moving = true // no application gets a slot before all pods are where they belong: reexamine gives them, the oldest first
+	l.applications.moveBegins()
 	for _, r := range move {
 		if v := r.verdictFor(); v.asked != r.asked {
 			l.askAgain(r)
@@ -140,8 +140,8 @@ func (l *Ledger) placeAgain() {
 		}
 	}
 	l.settleApplications()
-	l.moving = false
-	l.effects.admit = true
+	l.applications.moveEnds()
+	l.applications.roundLater()
 	l.drain()
 }
 

@@ -21,7 +21,7 @@ func TestScenarioAEndsWhereTheDocumentSays(t *testing.T) {
 		t.Fatalf("%d victims, claims %+v", len(plan.Victims), plan.Claims)
 	}
 	if stale := f.Adopt(w, plan, f.now); stale > 0 {
-		t.Fatalf("%d places are stale", stale)
+		t.Fatalf("%d nominations are stale", stale)
 	}
 	f.sound()
 	for _, v := range f.PendingActions(f.now).Announce {

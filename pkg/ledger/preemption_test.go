@@ -261,7 +261,7 @@ func TestDriversThatASmallerShareHoldsAreNotOwedRoom(t *testing.T) {
 	f.wantStarvation("root.spark", Starvation{})
 }
 
-// planned is scenario A with a plan: the first n new pods get places, and the newest of busy go for them.
+// planned is scenario A with a plan: the first n new pods are nominated, and the newest of busy go for them.
 func planned(t *testing.T, n int) *fixture { return scenarioA(t).plan(n) }
 
 func (f *fixture) plan(n int) *fixture {
@@ -280,7 +280,7 @@ func (f *fixture) plan(n int) *fixture {
 		p.Victims = append(p.Victims, preemption.Victim{UID: fmt.Sprintf("busy-%03d", 89-i), For: claimant, Above: 1, Resource: resource.CPU, Surplus: 65_000})
 	}
 	if stale := f.Adopt(w, p, f.now); stale != 0 {
-		t.Fatalf("%d places are stale", stale)
+		t.Fatalf("%d nominations are stale", stale)
 	}
 	f.TakeWoken(f.now)
 	f.sound()
@@ -327,7 +327,7 @@ func TestAWorldIsWhatAPlanNeeds(t *testing.T) {
 	}
 }
 
-func TestTheRoomOfAPlaceIsForItsClaimant(t *testing.T) {
+func TestTheRoomOfANominationIsForItsClaimant(t *testing.T) {
 	f := planned(t, 2)
 	if kept := f.NodesNominatedToOthers("new-002"); !kept["node"] {
 		t.Error("other pods are not kept off the node")
@@ -434,7 +434,7 @@ func TestAVictimIsNotNeededWhereAListedResourceComesFree(t *testing.T) {
 	f.wantPods(withdrawals(e.Withdraw), "busy-089")
 }
 
-func TestABudgetThatRefusesForLongSparesTheVictim(t *testing.T) {
+func TestAVictimThatABudgetRefusesForLongStays(t *testing.T) {
 	f := planned(t, 1)
 	f.announce("busy-089")
 	for range 2 {
@@ -456,11 +456,11 @@ func TestABudgetThatRefusesForLongSparesTheVictim(t *testing.T) {
 	f.clocks()
 	world, ok := f.Preemption(f.now)
 	if !ok || len(world.Nodes[0].Candidates) != 99 {
-		t.Errorf("candidates: %d, want all but the one that is spared", len(world.Nodes[0].Candidates))
+		t.Errorf("candidates: %d, want all but the one that is exempt", len(world.Nodes[0].Candidates))
 	}
 }
 
-func TestAPlaceOnWhichTheClaimantDoesNotFitIsGivenUpAndTheClaimPauses(t *testing.T) {
+func TestANominationOnWhichTheClaimantDoesNotFitEndsAndTheClaimPauses(t *testing.T) {
 	f := planned(t, 1)
 	f.announce("busy-089")
 	f.forget("busy-089")
@@ -534,7 +534,7 @@ func TestARestartGoesOnWithWhatWasAnnounced(t *testing.T) {
 	if len(units) != 3 || units[0].Pods[0].Nominated != "node" || units[2].Pods[0].Nominated != "" {
 		t.Fatalf("claimants: %+v", units)
 	}
-	// Two places are on a node that has room for one, which the pod that was evicted gives back.
+	// Two nominations are on a node that has room for one, which the pod that was evicted gives back.
 	if free := w.Nodes[0].Free; !free.Equal(amounts(1, 4)) {
 		t.Errorf("free: %v, want what the evicted pod gives back", free)
 	}

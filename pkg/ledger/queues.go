@@ -44,12 +44,12 @@ func (l *Ledger) changed(something bool) {
 func (l *Ledger) rebuildTree() {
 	gone, regated := l.queues.rebuild(&l.requests, l.shares.total)
 	l.startTimers.changed = append(l.startTimers.changed, regated...)
-	l.slots.PerUser = l.queues.root.spec.MaxRunningApplicationsPerUser
-	l.moving = true
+	l.applications.limitUsers(l.queues.root.spec.MaxRunningApplicationsPerUser)
+	l.applications.moveBegins()
 	l.answerRequests()
 	l.chargeOrphans()
 	l.settleApplications() // while the queues that are gone still have their accounts
-	l.moving = false
+	l.applications.moveEnds()
 	l.queues.noteParents(&l.requests)
 	l.queues.drop(gone)
 }

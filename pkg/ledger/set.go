@@ -161,21 +161,9 @@ func (l *Ledger) enter(r *record, leaf *account) {
 	}
 	r.app.members = heap.Push(r.app.members, appEntry{r})
 	r.app.appDrivers.join(r)
-	l.seniority(r.app)
+	l.applications.seniority(r.app)
 	r.app.countPods(r.state == Bound, 1)
 	r.tally(r.state, 1, l.now)
-}
-
-// seniority notes what an application has from its oldest pod.
-func (l *Ledger) seniority(a *account) {
-	first := a.members[0]
-	if a.priority != first.Priority || a.slot.Submitted != first.Created {
-		a.leaveLine() // until it is settled
-	}
-	a.priority = first.Priority
-	if l.slots.Change(&a.slot, first.User, first.Created) {
-		l.effects.admit = true
-	}
 }
 
 func (l *Ledger) leave(r *record) {
@@ -187,7 +175,7 @@ func (l *Ledger) leave(r *record) {
 	r.app.countPods(r.state == Bound, -1)
 	r.tally(r.state, -1, l.now)
 	if len(r.app.members) > 0 {
-		l.seniority(r.app)
+		l.applications.seniority(r.app)
 	}
 	r.leaf, r.app = nil, nil
 }

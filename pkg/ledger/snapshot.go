@@ -147,7 +147,7 @@ func (l *Ledger) PodState(uid UID) (PodState, bool) {
 }
 
 func (l *Ledger) podState(r *record) PodState {
-	s := PodState{Pod: r.Pod, State: r.state, BlockedBy: l.blockNow(r), Since: r.since, Asked: r.asked}
+	s := PodState{Pod: r.Pod, State: r.state, BlockedBy: l.applications.blockNow(r), Since: r.since, Asked: r.asked}
 	if r.leaf != nil {
 		s.Leaf = r.leaf.path
 	}

@@ -7,10 +7,8 @@ import (
 
 // why is the dominant reason: a rule that blocks the pod, then a hard limit, the nearest first, then room, then the turn.
 func (l *Ledger) why(r *record) reason.Reason {
-	if r.blockedByAppLimit() && !l.queues.stale { // what it was told may be of older numbers
-		if why, fits := l.slotFor(r.leaf, r.app.slot.User); !fits {
-			return why
-		}
+	if why, out := l.applications.limitNow(r); out { // what it was told may be of older numbers
+		return why
 	}
 	if r.blockedBy.Code == reason.GangIncomplete {
 		return r.group.incomplete(r.blockedBy.Queue, r.group.Live)
@@ -102,7 +100,7 @@ func (l *Ledger) WaitingPods() map[reason.Code]int {
 	held := map[reason.Code]int{}
 	for _, r := range l.requests.unbound { // each for itself: order does not matter
 		if r.state == Waiting && r.blocked() {
-			held[l.blockNow(r).Code]++
+			held[l.applications.blockNow(r).Code]++
 		}
 	}
 	turn := map[*class]reason.Code{}

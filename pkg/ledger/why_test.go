@@ -62,7 +62,7 @@ func TestWhyNamesTheLimitAndItsNumbers(t *testing.T) {
 	f := limits(t)
 	f.wantWhy("a1", "MaxResources root.a 2000/2000+1000")
 	f.wantWhy("b1", "MaxRunningApplications root.b 1/1+0")
-	// Four of the five queues are active: a, b, c and e; d's only pod is held. 100 cpu over four, capped at 2 in a, is 32.666 for c.
+	// Four of the five queues are active: a, b, c and e; d's only pod is blocked. 100 cpu over four, capped at 2 in a, is 32.666 for c.
 	f.wantWhy("c1", "MaxDriverShare root.c 20000/3267+1000")
 	f.wantWhy("d1", "MaxPodResources root.d 0/1000+2000")
 	f.wantWhy("e1", "WaitingTurn root.e 0/0+0")
@@ -86,7 +86,7 @@ func TestPodsAreToldOfTheLimitThatStopsThemOnce(t *testing.T) {
 		slices.Sort(uids)
 		return uids
 	}
-	f.wantPods(told(), "b1 MaxRunningApplications", "d1 MaxPodResources") // held; the others may be released any moment
+	f.wantPods(told(), "b1 MaxRunningApplications", "d1 MaxPodResources") // blocked; the others may be released any moment
 	f.now += tellAfter
 	f.wantPods(told(), "a1 MaxResources", "c1 MaxDriverShare")
 	f.pod("a2", "a", asks(1, 1)) // another number of pods changes nothing for those that wait

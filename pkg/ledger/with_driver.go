@@ -128,7 +128,7 @@ func (l *Ledger) limitOnDriver(app *account, c *class) (reason.Reason, bool) {
 	driver := app.appDrivers.firstWaiting()
 	switch {
 	case driver.isStuck():
-		return withDriver(driver, l.blockNow(driver)), true
+		return withDriver(driver, l.applications.blockNow(driver)), true
 	case driver.state != Waiting:
 		return reason.Reason{}, false
 	}

@@ -51,7 +51,7 @@ type plans struct {
 
 func (p *plans) init() {
 	p.duration = metrics.NewHistogramVec(&metrics.HistogramOpts{
-		Namespace: "fairway", Name: "preemption_plan_duration_seconds", Help: "Time to make a plan, from the copy of the ledger to the last place.",
+		Namespace: "fairway", Name: "preemption_plan_duration_seconds", Help: "Time to make a plan, from the copy of the ledger to the last nomination.",
 		Buckets: planBuckets, StabilityLevel: metrics.ALPHA,
 	}, nil)
 	p.duration.Create(nil) // no registry creates it

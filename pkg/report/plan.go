@@ -54,8 +54,8 @@ func (p Plan) reason(v preemption.Victim) string {
 // left is the part of a claim for which no nodes were found.
 func left(c preemption.Payment) resource.List {
 	placed := make(map[string]bool, len(c.Nominations))
-	for _, place := range c.Nominations {
-		placed[place.UID] = true
+	for _, n := range c.Nominations {
+		placed[n.UID] = true
 	}
 	rest := c.Owed
 	for _, u := range c.Units {

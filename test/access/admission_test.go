@@ -185,7 +185,7 @@ func TestAChangeOfQueueIsASubmission(t *testing.T) {
 	must(t, carol.Patch(ctx, d.DeepCopy(), move)) // she may submit to root.web
 }
 
-// Who may write which Queue: those who administer the parent, or a queue above it, and may write Queues at all.
+// A Queue is written by those who administer the parent, or a queue above it, and may write Queues at all.
 func TestQueuesAreWrittenByThoseWhoAdministerTheParent(t *testing.T) {
 	s := closed(t)
 	ctx := t.Context()

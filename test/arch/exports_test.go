@@ -18,8 +18,6 @@ var forTests = map[string]string{
 	"pkg/demo/spark.Operator.Busy":                  "tests wait for a played operator that has nothing to do; demos only watch it",
 	"pkg/localcluster.Child.Ended":                  "tests compare when a process ended with what its successor did",
 	"pkg/localcluster.Cluster.Restart":              "tests kill parts of the control plane; demos do not",
-	"pkg/core/reason.UnpaidCauses":                  "the closed list of causes: a test sees to it that each has a sentence",
-	"pkg/core/reason.WithdrawnCauses":               "the closed list of causes: a test sees to it that each has a sentence",
 }
 
 // checkExports looks for functions and methods that nothing under cmd or pkg names, tests apart. It compares names; where two types have a method of

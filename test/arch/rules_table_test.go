@@ -19,6 +19,9 @@ const rulesTable = "docs/rules.md"
 // A rule is one short sentence: what needs more words is two rules.
 const longestRule = 140
 
+// A row names the best few tests, and need not name all.
+const longestRow = 350
+
 func ruleTableLaws() []law {
 	return []law{{name: "docs/rules.md names what exists", check: checkRuleTable, samples: ruleTableSamples}}
 }
@@ -49,7 +52,7 @@ func TestRulesPerFloor(t *testing.T) {
 // A ruleRow is a row of a table whose header has the columns File, Function and
 // Scenario, in any order. Several things in a cell are each put in backquotes.
 type ruleRow struct {
-	line                        int
+	line, length                int
 	section, rule               string
 	files, functions, scenarios []string
 }
@@ -110,7 +113,7 @@ func ruleRows(text string) []ruleRow {
 			return cellItems(cells[column])
 		}
 		rows = append(rows, ruleRow{
-			line: i + 1, section: section, rule: cells[0],
+			line: i + 1, length: utf8.RuneCountInString(line), section: section, rule: cells[0],
 			files: cell(file), functions: cell(function), scenarios: cell(scenario),
 		})
 	}
@@ -163,6 +166,9 @@ func cellItems(cell string) []string {
 
 func rowProblems(tr *tree, row ruleRow) []string {
 	var problems []string
+	if row.length > longestRow {
+		problems = append(problems, fmt.Sprintf("the row has %d characters, %d are enough", row.length, longestRow))
+	}
 	if row.section == "" {
 		problems = append(problems, "a row belongs under a heading")
 	}
@@ -289,6 +295,11 @@ var ruleTableSamples = []sample{
 		about: "a file that is gone",
 		files: ruleSample("| Max is hard | `pkg/core/limit/gone.go`, `pkg/core/limit/max.go` | `Max` | `test/scenarios/max.txt` |"),
 		want:  "docs/rules.md:7: no file pkg/core/limit/gone.go",
+	},
+	{
+		about: "a row that is too long",
+		files: ruleSample("| Max is hard | `pkg/core/limit/max.go` | `Max` | `test/scenarios/max.txt`" + strings.Repeat(", `test/scenarios/max.txt`", 11) + " |"),
+		want:  "docs/rules.md:7: the row has",
 	},
 	{
 		about: "a function that is gone",

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"path"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,6 +60,10 @@ var banned = []bannedWord{
 	{"seat", "releaseGroup", false},
 	{"seats", "releaseGroup", false},
 	{"silence", "clearLastFailed", false},
+	{"spare", "exempt; idle; free", true},
+	{"spared", "exempt; stays", true},
+	{"spares", "exempts", true},
+	{"sparing", "exempting", true},
 	{"speaker", "lastFailed", true},
 	{"spot", "assumedOn", false},
 	{"takesKept", "exceedsMax, counting nominations", false},
@@ -79,11 +84,48 @@ func wordLaws() []law {
 	return []law{
 		{name: "one name per thing", check: checkWords, samples: wordSamples},
 		{name: "plain words", check: checkBanned, samples: bannedSamples},
+		{name: "no sentence begins with a riddle", check: checkWho, samples: whoSamples},
 		{name: glossary + " is in order", check: checkGlossary, samples: glossarySamples},
 	}
 }
 
 func checkBanned(tr *tree) []string { return bannedIn(tr, banned) }
+
+// A sentence that begins with "Who" and asks nothing, neither directly nor before a colon, leaves the reader to find out of whom it speaks: "Who waits
+// is looked at again" is "A pod that waits is looked at again". A line that does not end its sentence counts as a sentence.
+var (
+	whoSentence = regexp.MustCompile(`(?:^|[.!?]\*{0,2} |\| |^\s*[*-] |^\s*//\s*)(Who [^.;:?]*)(?:$|[.;])`)
+	whoTest     = regexp.MustCompile(`^(Test|Fuzz|Benchmark)Who[A-Z]`)
+)
+
+func checkWho(tr *tree) []string {
+	var violations []string
+	look := func(place, text string) {
+		if found := whoSentence.FindStringSubmatch(text); found != nil {
+			violations = append(violations, fmt.Sprintf("%s: say of whom %q speaks: a pod that ..., a user that ...", place, found[1]))
+		}
+	}
+	for _, text := range tr.texts {
+		for i, line := range strings.Split(string(text.data), "\n") {
+			if path.Ext(text.path) == ".md" && !strings.HasPrefix(line, "#") {
+				look(text.path+":"+strconv.Itoa(i+1), line)
+			}
+		}
+	}
+	for _, f := range tr.files {
+		for _, group := range f.syntax.Comments {
+			for _, comment := range group.List {
+				look(tr.at(comment.Pos()), comment.Text)
+			}
+		}
+		for _, d := range f.syntax.Decls {
+			if function, ok := d.(*ast.FuncDecl); ok && whoTest.MatchString(function.Name.Name) {
+				violations = append(violations, tr.at(d.Pos())+": the name "+function.Name.Name+" does not say of whom it speaks")
+			}
+		}
+	}
+	return violations
+}
 
 // bannedIn looks through all files: Go files by what they declare, their
 // comments and their strings, others line by line. What a document has in
@@ -376,6 +418,31 @@ var bannedSamples = []sample{
 		files: map[string]string{
 			"docs/a.md":       "What kind of silence is kept out by `kin`?\n",
 			"pkg/ledger/a.go": "package ledger\n\nimport \"x/kin2\"\n\nvar kinds = kin2.Kin\n",
+		},
+	},
+}
+
+var whoSamples = []sample{
+	{
+		about: "a comment",
+		files: map[string]string{"pkg/ledger/a.go": "package ledger\n\n// Who waits is looked at again.\nfunc f() {}\n"},
+		want:  `pkg/ledger/a.go:3: say of whom "Who waits is looked at again" speaks`,
+	},
+	{
+		about: "a document",
+		files: map[string]string{"docs/a.md": "That is all. Who may write it\nhas it.\n"},
+		want:  "docs/a.md:1: say of whom",
+	},
+	{
+		about: "a test",
+		files: map[string]string{"pkg/ledger/a_test.go": "package ledger\nfunc TestWhoWaits(t *testing.T) {}\n"},
+		want:  "a_test.go:2: the name TestWhoWaits",
+	},
+	{
+		about: "questions, headings, and whole",
+		files: map[string]string{
+			"docs/a.md":            "# Who waits\n\nWho waits? Somebody. Who gets it: the first.\n",
+			"pkg/ledger/a_test.go": "package ledger\n\n// Whole groups. Who goes:\nfunc TestWholeGroups(t *testing.T) {}\n",
 		},
 	},
 }

@@ -39,7 +39,7 @@ func TestPlacementPolicies(t *testing.T) {
 	for about, tc := range map[string]struct{ name, spec, want string }{
 		"every rule and field": {"default", `{rules: [{type: Specified, create: false}, {type: PrimaryGroup, create: false, parent: root.g},
 			{type: NestedUserQueue, create: false, nested: {type: SecondaryGroupExistingQueue, parent: g}}, {type: Mapping, create: true},
-			{type: Default, queue: root.spare}], mappings: ["u:%user:root.users.%user"], override: true}`, ""},
+			{type: Default, queue: root.rest}], mappings: ["u:%user:root.users.%user"], override: true}`, ""},
 		"no spec":               {"default", "-", ""},
 		"YARN's booleans":       {"default", "{userAsDefaultQueue: true, allowUndeclaredQueues: false}", ""},
 		"rules with a mistake":  {"default", "{rules: [{type: Default}, {type: Nearest}]}", ""},

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Groups under k8s.io are refused by API servers unless they say who approved them. And who has scheduler-plugins applies Fairway beside it:
+// Groups under k8s.io are refused by API servers unless they say who approved them. And where scheduler-plugins is installed, Fairway is applied beside it:
 // what another may write must be what that writes.
 func TestThePodGroupIsThatOfSchedulerPlugins(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "manifests", "crds", "scheduling.x-k8s.io_podgroups.yaml"))

@@ -27,7 +27,7 @@ var yarnQueues = map[string]string{
 	"root.analytics":         "weight=750 max(cpu=75% memory=75%) maxPod(cpu=4 memory=16Gi) threshold=800 fair-share=1m0s",
 	"root.analytics.ad-hoc":  "weight=1000 guaranteed(cpu=10% memory=10%) drivers=1000",
 	"root.analytics.reports": "weight=1000 drivers=400 policy=Fair",
-	"root.spare":             "weight=0 drivers=400",
+	"root.rest":              "weight=0 drivers=400",
 }
 
 // The Queues of the page for people who come from YARN are taken as they stand, and read as what the file said.

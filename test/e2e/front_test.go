@@ -192,7 +192,7 @@ func (f *front) all() []write {
 	return ws
 }
 
-// watchWriter says nothing while the front is mute: who does not hear that its bind is done must not see it in the pod either.
+// watchWriter says nothing while the front is mute: a client that does not hear that its bind is done must not see it in the pod either.
 type watchWriter struct {
 	http.ResponseWriter
 	front *front

@@ -41,7 +41,7 @@ func TestTheReplicaThatLeadsShowsTheQueues(t *testing.T) {
 		return response.StatusCode, string(text)
 	}
 
-	w.until("both replicas refuse who has not the role", func() (bool, string) {
+	w.until("both replicas refuse a user without the role", func() (bool, string) {
 		a, _ := scrape(pair[0])
 		b, _ := scrape(pair[1])
 		return a == http.StatusForbidden && b == http.StatusForbidden, fmt.Sprint(a, b)

@@ -225,7 +225,7 @@ func TestMarksOfPodsCannotBeChangedOtherwise(t *testing.T) {
 	s.unchanged()
 }
 
-// Nobody but the scheduler nominates a node or announces a preemption; who ends the pod for a reason of its own may say so in that place.
+// Nobody but the scheduler nominates a node or announces a preemption; others that end the pod for a reason of their own may say so in that condition.
 func TestNominationsAndAnnouncementsAreTheSchedulers(t *testing.T) {
 	s := newStage(t)
 	now := time.Now().UTC().Format(time.RFC3339) // without it the disruption controller thinks that nothing comes of it
@@ -362,7 +362,7 @@ func TestPodsSayWhichPodCreatedThem(t *testing.T) {
 }
 
 // Only the pair of a trusted account and a kind whose templates are guarded carries the stamp of a template.
-func TestWhoCarriesAStamp(t *testing.T) {
+func TestOnlyTrustedPairsCarryTheStampOfATemplate(t *testing.T) {
 	s := newStage(t)
 	const replicaSet, job = "apps/v1 ReplicaSet", "batch/v1 Job"
 	inKube, inHome := s.w.Account(t, "kube-system", "replicaset-controller"), s.w.Account(t, s.home, "replicaset-controller")
@@ -431,7 +431,7 @@ func TestWhoCarriesAStamp(t *testing.T) {
 	}
 }
 
-// Who acts for another needs the right to, and then the pod is the other's.
+// To act for another user takes the right to; the pod is then the other user's.
 func TestImpersonation(t *testing.T) {
 	s := newStage(t)
 	asAnn := s.eve.As(t, "ann", "analysts")

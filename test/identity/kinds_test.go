@@ -72,7 +72,7 @@ func fetch(t *testing.T, w *people.World, u *unstructured.Unstructured) *unstruc
 	return found
 }
 
-// A pod that a controller makes carries the person who wrote its template, whichever kind that is and however the controller manager runs. What
+// A pod that a controller makes carries the name of the person who wrote its template, whichever kind that is and however the controller manager runs. What
 // the template said of users before counts for nothing.
 func TestPodsCarryThePersonBehindTheirController(t *testing.T) {
 	for _, how := range []mode{perController, oneAccount} {
@@ -111,7 +111,7 @@ func TestPodsCarryThePersonBehindTheirController(t *testing.T) {
 }
 
 // What people and machines create themselves carries their own names.
-func TestPodsCarryWhoCreatesThem(t *testing.T) {
+func TestPodsCarryTheirCreator(t *testing.T) {
 	w := world(t, perController)
 	home := w.Namespace(t, "direct")
 	ann, robot := w.Person(t, "ann", "analysts"), w.Account(t, home, "robot")
@@ -290,7 +290,7 @@ func count(t *testing.T, w *people.World, namespace, version, kind string) int {
 	return len(list.Items)
 }
 
-// A suspended Job's template may still change: who changes it is then who submits it.
+// A suspended Job's template may still change, and then it is the one who changes it that submits it.
 func TestTheTemplateOfASuspendedJob(t *testing.T) {
 	w := world(t, perController)
 	home := w.Namespace(t, "suspended")

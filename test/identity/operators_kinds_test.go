@@ -38,7 +38,7 @@ func TestSparkDriversCarryStamps(t *testing.T) {
 }
 
 // What decides what runs for a Ray object is more than its templates; how many pods run is not part of it.
-func TestRaySpecsAreStampedByWhoSaysWhatRuns(t *testing.T) {
+func TestRaySpecsAreStampedLikeTemplates(t *testing.T) {
 	w := world(t, withOperators)
 	home := w.Namespace(t, "ray")
 	ann, bob := w.Person(t, "ann"), w.Person(t, "bob")

@@ -165,7 +165,7 @@ func TestApplicationsWaitForASlotAndGoInOrderOfSubmission(t *testing.T) {
 	c.run(p, o, u, x, q, s) // 2 2 2 1
 	c.goes(s)
 
-	// Who was held last says now what holds it: a limit was lowered, and the number used is above it.
+	// The pod that was blocked last says now what blocks it: a limit was lowered, and the number used is above it.
 	w.patch("root", `{"users":{"maxRunningApplications":1}}`)
 	c.held(n+"-0", byUser, "user "+anybody+" may run at most 1 application and runs 2; this one follows when one of them ends, or with a higher "+
 		"users.maxRunningApplications of queue root")

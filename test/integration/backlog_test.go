@@ -231,7 +231,7 @@ func (b *backlogged) untilNobodyShows() {
 	})
 }
 
-// checkHistory looks at every version of every pod: these never showed it, and nobody did who was bound.
+// checkHistory looks at every version of every pod: these never showed it, and no bound pod did.
 func (b *backlogged) checkHistory(never ...string) {
 	b.t.Helper()
 	b.create(pod("last", "root.lost", "1", "1Gi"))

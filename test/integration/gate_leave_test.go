@@ -100,7 +100,7 @@ func TestStartingTimeoutLetsTheNextStart(t *testing.T) {
 	}
 	g.inOrder(drivers...)
 	g.startingSince(timeout)
-	g.creates(pod("later", "", "1", "1Gi")) // it is as late as its newest object for who reads a file
+	g.creates(pod("later", "", "1", "1Gi")) // it is as late as its newest object in a file
 	g.apps(states)
 	g.rests()
 	stop()

@@ -42,10 +42,13 @@ func (k *taking) devices(perNode int64) {
 }
 
 // withGPU has a pod ask for one GPU.
-func withGPU(p *v1.Pod) {
+func withGPU(p *v1.Pod) { askingGPUs("1", p) }
+
+func askingGPUs(n string, p *v1.Pod) *v1.Pod {
 	r := &p.Spec.Containers[0].Resources
-	r.Requests[gpus] = resource.MustParse("1")
-	r.Limits = v1.ResourceList{gpus: resource.MustParse("1")}
+	r.Requests[gpus] = resource.MustParse(n)
+	r.Limits = v1.ResourceList{gpus: resource.MustParse(n)}
+	return p
 }
 
 // getsTheNextGPUs: of 4 GPUs, research is guaranteed 2. It has none, and 9 of 16 cpu. All GPUs and the other cpus are batch's. Two GPUs become free, one after

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/component-base/metrics/legacyregistry"
 
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
@@ -98,32 +100,49 @@ func scrapePage(t *testing.T) string {
 }
 
 // twoScrapes are two pages of a scheduler at work, as if a minute lay between them: queue root.a is at its max, root.b below its guarantee on
-// a full cluster, root.lost.child has no parent.
+// a full cluster, root.lost.child has no parent. Of 4 GPUs root.g is guaranteed 2 and root.fair.f 1; both use cpu alone, and root.a has all GPUs. The parent
+// of root.fair.f looks at memory, so this guarantee does not count.
 func twoScrapes(t *testing.T) []promScrape {
-	w := newWorldAlone(t, 1, "8", "32Gi")
+	w := newWorldAlone(t, 1, "10", "32Gi")
+	changeStatus(&failing{world: w}, nodeNamed("node-0"), func(n *v1.Node) {
+		n.Status.Capacity[gpus] = resource.MustParse("4")
+		n.Status.Allocatable[gpus] = n.Status.Capacity[gpus]
+	})
 	w.queue("root.a max.cpu=2 max.memory=30Gi")
 	w.queue("root.b guaranteed.cpu=8 guaranteed.memory=1Gi")
 	w.queue("root.lost.child")
+	w.queue("root.g guaranteed.nvidia.com/gpu=2")
+	w.queue("root.fair weight=100 policy=Fair")
+	w.queue("root.fair.f policy=Fair guaranteed.nvidia.com/gpu=1")
 	w.scheduler(ledger.Options{})
-	w.create(pod("a0", "root.a", "1", "1Gi"), pod("b0", "root.b", "3", "1Gi"))
-	w.untilBound(2)
+	w.create(
+		askingGPUs("2", pod("a0", "root.a", "1", "1Gi")), pod("b0", "root.b", "3", "1Gi"),
+		pod("g0", "root.g", "1", "1Gi"), pod("f0", "root.fair.f", "1", "1Gi"))
+	w.untilBound(4)
 	first := scrapePage(t)
 	for i := 1; i < 4; i++ {
-		w.create(pod(fmt.Sprint("a", i), "root.a", "1", "1Gi"), pod(fmt.Sprint("b", i), "root.b", "3", "1Gi"))
+		w.create(askingGPUs("2", pod(fmt.Sprint("a", i), "root.a", "1", "1Gi")), pod(fmt.Sprint("b", i), "root.b", "3", "1Gi"))
 	}
-	w.untilBound(4)
+	w.untilBound(6)
+	for i := 1; i < 3; i++ {
+		w.create(askingGPUs("1", pod(fmt.Sprint("g", i), "root.g", "1", "1Gi")), askingGPUs("1", pod(fmt.Sprint("f", i), "root.fair.f", "1", "1Gi")))
+	}
 	var second string
 	w.until("the page shows what waits, runs and is wrong", func() (bool, string) {
 		second = scrapePage(t)
 		for _, line := range []string{
 			`fairway_waiting_pods{reason="MaxResources"} 2`, `fairway_queue_pods{queue="root.a",state="running"} 2`,
 			`fairway_queue_pods{queue="root.b",state="running"} 2`, `fairway_queue_pods{queue="root.b",state="pending"} 2`,
-			`fairway_binds_total 4`, `fairway_pod_bind_duration_seconds_count{queue="root.a"} 2`,
+			`fairway_queue_pods{queue="root.g",state="pending"} 2`, `fairway_queue_pods{queue="root.fair.f",state="pending"} 2`,
+			`fairway_binds_total 6`, `fairway_pod_bind_duration_seconds_count{queue="root.a"} 2`,
 			`fairway_pod_release_duration_seconds_count{queue="root.a"} 2`, `fairway_queue_problems{queue="root.lost.child",reason="ParentMissing"} 1`,
 		} {
 			if !strings.Contains(second, line+"\n") {
 				return false, "no " + line
 			}
+		}
+		if clock := `fairway_queue_starved_seconds{kind="Guaranteed",queue="root.g"} 0`; strings.Contains(second, clock+"\n") {
+			return false, clock
 		}
 		return true, ""
 	})
@@ -229,6 +248,16 @@ var doctored = []struct {
 		set(1, "fairway_releases_total", "4")
 		set(1, `fairway_waiting_pods{reason="WaitingTurn"}`, "3")
 	}, ""},
+	{"FairwayQueueBelowGuarantee", "root.g has none of 2 GPUs, and cpu", func(set func(int, string, string), _ []promScrape) {
+		set(1, `fairway_queue_allocated{queue="root.g",resource="nvidia.com/gpu"}`, "0")
+	}, "root.g"},
+	{"FairwayQueueBelowGuarantee", "root.fair.f has no GPU, and its guarantee of one does not count", func(set func(int, string, string), _ []promScrape) {
+		set(1, `fairway_queue_allocated{queue="root.fair.f",resource="nvidia.com/gpu"}`, "0")
+	}, "root.fair.f"},
+	{"", "root.g asks for 1 of 2 GPUs and has it", func(set func(int, string, string), _ []promScrape) {
+		set(1, `fairway_queue_allocated{queue="root.g",resource="nvidia.com/gpu"}`, "1")
+		set(1, `fairway_queue_demand{queue="root.g",resource="nvidia.com/gpu"}`, "1")
+	}, ""},
 	{"FairwayQueueBelowGuarantee", "root.b at 7.5 of 8", func(set func(int, string, string), _ []promScrape) {
 		set(1, `fairway_queue_allocated{queue="root.b",resource="cpu"}`, "7.5")
 	}, "root.b"},
@@ -261,10 +290,14 @@ var doctored = []struct {
 }
 
 // asTheyAre are the alerts that fire for the state of twoScrapes itself.
-var asTheyAre = []string{"FairwayQueueBelowGuarantee root.b", "FairwayQueueProblem root.lost.child"}
+var asTheyAre = []string{
+	"FairwayQueueBelowGuarantee root.b", "FairwayQueueBelowGuarantee root.fair.f", "FairwayQueueBelowGuarantee root.g", "FairwayQueueProblem root.lost.child",
+}
 
-// calm sets what would make one of asTheyAre fire: root.b has what it is guaranteed.
+// calm sets what would make one of asTheyAre fire: all queues have what they are guaranteed.
 func calm(set func(int, string, string)) {
+	set(1, `fairway_queue_allocated{queue="root.g",resource="nvidia.com/gpu"}`, "2")
+	set(1, `fairway_queue_allocated{queue="root.fair.f",resource="nvidia.com/gpu"}`, "1")
 	set(1, `fairway_queue_allocated{queue="root.b",resource="cpu"}`, "7.7")
 	set(1, `fairway_queue_problems{queue="root.lost.child",reason="ParentMissing"}`, "0")
 }
@@ -332,9 +365,20 @@ func checkAlert(t *testing.T, a promAlert, fires bool) {
 	}
 }
 
-// checkAnnotations looks at the sentences of an alert that fires.
+// checkAnnotations looks at the sentences of an alert that fires. Of a guarantee that does not count, none says that the queue comes first.
 func checkAnnotations(t *testing.T, a promAlert, s promSample) {
 	t.Helper()
+	if a.Name == "FairwayQueueBelowGuarantee" {
+		wants := map[string]string{
+			"root.b":      "Its pods that ask for cpu come first",
+			"root.g":      "Its pods that ask for nvidia.com/gpu come first",
+			"root.fair.f": "its pods are not served before those of other queues",
+		}
+		text, queue := s.Annotations["description"], s.Labels["queue"]
+		if want := wants[queue]; want == "" || !strings.Contains(text, want) || strings.Contains(text, "first") != (queue != "root.fair.f") {
+			t.Errorf("of %s the alert says %q, want %q", queue, text, want)
+		}
+	}
 	for name, text := range s.Annotations {
 		if text == "" || strings.Contains(text, "no value") || strings.Contains(text, "{{") || strings.Contains(text, "  ") {
 			t.Errorf("%s: %s is %q", a.Name, name, text)

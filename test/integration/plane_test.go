@@ -46,8 +46,8 @@ type version struct {
 	generation int64
 }
 
-// spare are the planes that no test uses now, by the flags of their kube-apiserver.
-var spare = struct {
+// idle are the planes that no test uses now, by the flags of their kube-apiserver.
+var idle = struct {
 	sync.Mutex
 	planes map[string][]*plane
 }{planes: map[string][]*plane{}}
@@ -67,7 +67,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	code := m.Run()
-	for _, planes := range spare.planes {
+	for _, planes := range idle.planes {
 		for _, p := range planes {
 			if err := p.cluster.Stop(); err != nil {
 				fmt.Fprintln(os.Stderr, err)
@@ -82,12 +82,12 @@ func TestMain(m *testing.M) {
 func takePlane(t *testing.T, flags []string) *plane {
 	t.Helper()
 	key := strings.Join(flags, " ")
-	spare.Lock()
+	idle.Lock()
 	var p *plane
-	if n := len(spare.planes[key]); n > 0 {
-		p, spare.planes[key] = spare.planes[key][n-1], spare.planes[key][:n-1]
+	if n := len(idle.planes[key]); n > 0 {
+		p, idle.planes[key] = idle.planes[key][n-1], idle.planes[key][:n-1]
 	}
-	spare.Unlock()
+	idle.Unlock()
 	if p == nil {
 		p = startPlane(t, flags)
 	}
@@ -95,9 +95,9 @@ func takePlane(t *testing.T, flags []string) *plane {
 		if !t.Failed() {
 			err := p.clean()
 			if err == nil {
-				spare.Lock()
-				defer spare.Unlock()
-				spare.planes[key] = append(spare.planes[key], p)
+				idle.Lock()
+				defer idle.Unlock()
+				idle.planes[key] = append(idle.planes[key], p)
 				return
 			}
 			t.Logf("the next test gets a new control plane: %v", err)

@@ -149,7 +149,7 @@ func TestPodGroupsSayHowFarTheyAre(t *testing.T) {
 }
 
 // A Job makes a pod in the place of one that failed when the others may have ended long ago: nobody is left for it to start together with.
-func TestAPodInThePlaceOfOneThatFailedStartsAloneWhenAllHaveEnded(t *testing.T) {
+func TestAReplacementStartsAloneWhenAllHaveEnded(t *testing.T) {
 	w := newWorld(t, 1, "8", "16Gi")
 	_, stop := w.scheduler(ledger.Options{})
 	w.queue("root.a")

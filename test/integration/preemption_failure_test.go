@@ -151,7 +151,7 @@ func (k *taking) budgetsAreRespected() {
 }
 
 // budgetAfterTheAnnouncement: two pods were announced when a budget appears that lets none of the older ones go, and those are refused for as long as it
-// stands. Nothing wedges: who needs no eviction gets its place. Once it is gone, they go; or, in the long run, others are found.
+// stands. Nothing wedges: a pod that needs no eviction gets its node. Once it is gone, they go; or, in the long run, others are found.
 func (k *taking) budgetAfterTheAnnouncement() {
 	k.root("maxWaitBeforeKill", "3s")
 	k.queues("hog", "other", "starved"+claims)
@@ -305,7 +305,7 @@ func (k *taking) restartHalfWay() {
 	}
 	k.running("hog", 2*half)
 	k.fill("starved", 0, half+2)
-	k.until("everybody is announced, and evicted who may be", func() (bool, string) {
+	k.until("all are announced, and those evicted that may be", func() (bool, string) {
 		vs := k.runs.s.Ledger.Victims()
 		stuck := 0
 		for _, v := range vs {

@@ -13,8 +13,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 )
 
-// Who pays, how fast, and when nobody does, on one control plane: 16 nodes with room for 4 pods each.
-func TestPreemptionTakesFromWhomAndHowFast(t *testing.T) {
+// Which queues pay, how fast, and when none does, on one control plane: 16 nodes with room for 4 pods each.
+func TestPreemptionTakesFromTheRightQueuesInTime(t *testing.T) {
 	k := takingWorld(t, 16, "")
 	k.scene("ideal", (*taking).takesWhatIsAboveTheIdeal)
 	k.scene("factor", (*taking).takesHalfInARound)

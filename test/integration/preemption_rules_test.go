@@ -30,7 +30,7 @@ profiles:
 func TestPreemptionTakesWhatTheRulesSay(t *testing.T) {
 	k := takingWorld(t, 4, twoProfiles)
 	k.must(k.client.Create(k.ctx, &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "urgent"}, Value: 1_000_000}))
-	k.scene("spared", (*taking).sparesWhatItMust)
+	k.scene("exempt", (*taking).exemptsWhatItMust)
 	k.scene("guarantee", (*taking).guaranteesGoFirst)
 	k.scene("whole", (*taking).wholeNodesForLargePods)
 	k.scene("kept", (*taking).keepsTheRoomThatIsMade)
@@ -58,10 +58,10 @@ func (k *taking) groupOf(name string, minMember int) func(*v1.Pod) {
 	return labelled(podgroup.PodGroupLabel, g.GetName())
 }
 
-// sparesWhatItMust: 16 cpu, of which 4 are guaranteed to one queue. The other 12 are divided 1 : 1 : 1 : 9, so the claim is 9. Taken are the three
+// exemptsWhatItMust: 16 cpu, of which 4 are guaranteed to one queue. The other 12 are divided 1 : 1 : 1 : 9, so the claim is 9. Taken are the three
 // executors of one application and a whole group of four. Left alone are its driver, for which the application's queue has its share; a group
 // of two of which one alone would have to go; what has no more than its guarantee; and what is not preemptible. The claim stays open, unpaid by 2.
-func (k *taking) sparesWhatItMust() {
+func (k *taking) exemptsWhatItMust() {
 	k.queues("safe preemption.preemptible=false", "guarded weight=0 guaranteed.cpu=4 guaranteed.memory=16Gi", "app", "gang weight=0", "pair", "starved weight=9"+claims)
 	k.fill("safe", 0, 2)
 	k.fill("guarded", 0, 4)

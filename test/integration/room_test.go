@@ -116,9 +116,9 @@ func (s *share) before(o *share) bool {
 	return s.name < o.name
 }
 
-// A full cluster, and 100 queues in each of which 50 pods of a class of its own wait. Pods end one by one: the place goes to the
+// A full cluster, and 100 queues in each of which 50 pods of a class of its own wait. Pods end one by one: the room goes to the
 // queue that the order says, and costs no attempt of another queue. Then many end at once.
-func TestAFreedPlaceGoesToTheQueueTheOrderSays(t *testing.T) {
+func TestFreedRoomGoesToTheQueueTheOrderSays(t *testing.T) {
 	// Nodes without devices have room for everything else all the time.
 	t.Run("devices", func(t *testing.T) { freedPlaces(t, device+"0") })
 	if *long {

@@ -56,7 +56,7 @@ func TestDriverShareLetsAllApplicationsComplete(t *testing.T) {
 // Without the limit drivers take every place, and nothing moves any more: each holds a place until its executors have run, and those
 // have none. A place that falls free goes to the next driver. The limit resolves it without ending anybody: what falls free goes to
 // executors then, until so few drivers run as may.
-func TestWithoutDriverShareDriversTakeEveryPlace(t *testing.T) {
+func TestWithoutDriverShareDriversTakeAllRoom(t *testing.T) {
 	applications := scale(30, 200)
 	w := sparkWorld(t)
 	w.queue("root.spark maxDriverShare=1")

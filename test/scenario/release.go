@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -15,26 +16,35 @@ import (
 type releasing struct {
 	*live
 	now   int64
-	names []string            // what was let run, in the order of release
-	waits map[ledger.UID]bool // has its place, and waits for its group
+	names []string // what was let run, in the order of release
+	error string   // the attempt of this pod ends with an error
+
+	withdrawn map[ledger.UID]bool // released, and taken back before they were tried
+	waits     map[ledger.UID]bool // has its place, and waits for its group
 }
 
-// release [short] [n=1] starts all pods that may start now, or the first n, one after the other. It prints the pods in
-// that order, or with "short" only how many. Pods of a group start together.
+// release [short|together] [n=1] [error=NAME] starts all pods that may start now, or the first n, one after the other.
+// It prints the pods in that order, or with "short" only how many. Pods of a group start together. With "together" all
+// pods that may be released are, before one of them is tried, and then all that those allow: a line for each time. The
+// attempt of the pod that error names ends with an error.
 func (w *World) release(s statement) (string, error) {
 	l, now := w.inLive(), w.now*second
-	most := math.MaxInt
+	to, most := releasing{live: l, now: now, waits: map[ledger.UID]bool{}, withdrawn: map[ledger.UID]bool{}}, math.MaxInt
 	for _, o := range s.options {
 		var err error
-		if most, err = strconv.Atoi(o.value()); o.Key != "n" || err != nil || most < 1 {
-			return "", fmt.Errorf("release takes nothing but n= and a number from 1")
+		if o.Key == "error" {
+			to.error = o.value()
+		} else if most, err = strconv.Atoi(o.value()); o.Key != "n" || err != nil || most < 1 {
+			return "", fmt.Errorf("release takes nothing but error= and a pod, and n= and a number from 1")
 		}
 	}
 	for _, p := range l.pods {
 		l.ledger.Admitted(p.UID) // those that fitted nowhere are looked at again
 	}
 	l.ledger.TakeWoken(now)
-	to := releasing{live: l, now: now, waits: map[ledger.UID]bool{}}
+	if slices.Equal(s.words, []string{"together"}) {
+		return to.together()
+	}
 	for len(to.names) < most || len(to.waits) > 0 {
 		r, ok := l.ledger.Choose(now)
 		if !ok {
@@ -56,9 +66,39 @@ func (w *World) release(s statement) (string, error) {
 	return strings.Join(to.names, ", ") + "\n", nil
 }
 
+// together releases all pods that may be, tries them, and so on until there are none.
+func (to *releasing) together() (string, error) {
+	var out strings.Builder
+	for {
+		var released []ledger.Release
+		for r, ok := to.ledger.Choose(to.now); ok; r, ok = to.ledger.Choose(to.now) {
+			released = append(released, r)
+		}
+		if len(released) == 0 {
+			return cmp.Or(out.String(), "nothing\n"), nil
+		}
+		var names []string
+		for _, r := range released {
+			if to.withdrawn[r.UID] {
+				delete(to.withdrawn, r.UID)
+				continue
+			}
+			names = append(names, string(r.UID))
+			if err := to.place(r); err != nil {
+				return "", err
+			}
+		}
+		out.WriteString(strings.Join(names, ", ") + "\n")
+	}
+}
+
 // place is what the scheduler does with a pod that was released.
 func (to *releasing) place(r ledger.Release) error {
 	p := &to.pods[to.find(string(r.UID))]
+	if p.Name == to.error {
+		to.fail(r.UID, ledger.Errored)
+		return nil
+	}
 	node := to.firstFit(p)
 	if node == "" {
 		to.ledger.Misfit(r.UID)
@@ -96,7 +136,9 @@ func (to *releasing) fail(uid ledger.UID, f ledger.Failure) {
 	p.Node, p.Placed = "", ""
 	delete(to.waits, uid)
 	to.names = slices.DeleteFunc(to.names, func(name string) bool { return name == p.Name })
-	to.ledger.Fail(uid, f, to.now)
+	for _, other := range to.ledger.Fail(uid, f, to.now) {
+		to.withdrawn[other] = other != uid
+	}
 }
 
 // firstFit returns the node on which the pod has its room together with its group, or else the first node with room for

@@ -87,7 +87,7 @@ func TestWhatCannotBeRunSaysWhy(t *testing.T) {
 		"pass":                                         "pass takes one duration, not 0",
 		"pass 500ms":                                   `"500ms" is no duration in whole seconds`,
 		"pass a-while":                                 `"a-while" is no duration in whole seconds`,
-		"release n=0":                                  "release takes nothing but n= and a number from 1",
+		"release n=0":                                  "release takes nothing but error= and a pod, and n= and a number from 1",
 		"restart status=kept":                          "restart takes nothing but status=lost",
 		"queue root.a maxDriverShare=1.001":            `maxDriverShare: "1.001" is not a number from 0 to 1 with at most three decimals`,
 		"queue root.a maxDriverShare=0.0001":           "is not a number from 0 to 1 with at most three decimals",

@@ -21,7 +21,7 @@ func (w *World) freeFit(p *pod) string {
 		going = going || v.ForUID == p.UID
 	}
 	node := w.openFit(p, func(name string) bool {
-		if w.preempting.places[p.UID] == name { // of one that kube-scheduler nominated, the ledger need not have a place any more
+		if w.preempting.nominated[p.UID] == name { // of one that kube-scheduler nominated, the ledger need not have the nomination any more
 			return !going && w.kube.rooms[name].fits(p)
 		}
 		r := *w.kube.rooms[name]
@@ -46,8 +46,8 @@ func (r *room) keep(w *World, name string, kept map[ledger.UID]string, others fu
 
 // auditNominations: a plan nominates a pod to the node to which it did when it was adopted, or no more.
 func (w *World) auditNominations() {
-	for _, uid := range sorted(w.preempting.places) {
-		if is, was := w.Ledger.NominatedTo(uid), w.preempting.places[uid]; is != "" && is != was {
+	for _, uid := range sorted(w.preempting.nominated) {
+		if is, was := w.Ledger.NominatedTo(uid), w.preempting.nominated[uid]; is != "" && is != was {
 			w.fail("pod %s was nominated to %s by a plan, and is nominated to %s", uid, was, is)
 		}
 	}

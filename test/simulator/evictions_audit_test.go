@@ -64,7 +64,7 @@ func (s *steady) auditPlan(w preemption.World, plan preemption.Plan) []string {
 			b.charge(b.leaf(m), sizeOf(m.Request), 1)
 		}
 	}
-	closed := false            // a pod has a place on a node that is closed to claimants: it may be doubtful
+	closed := false            // a pod is nominated to a node that is closed to claimants: it may be doubtful
 	for _, m := range s.pods { // any: order does not matter
 		closed = closed || m.Node == "" && m.Nominated != "" && !slices.ContainsFunc(w.Nodes, func(n preemption.Node) bool { return n.Name == m.Nominated })
 	}
@@ -126,13 +126,13 @@ func (b *books) auditUnit(plan preemption.Plan, p preemption.Payment, u preempti
 		}
 		m := b.s.pods[ledger.UID(at.UID)]
 		if m == nil || m.Node != "" || m.Terminating {
-			b.fail("%s has a place, and does not wait", at.UID)
+			b.fail("%s is nominated, and does not wait", at.UID)
 			continue
 		}
 		asks = asks.plus(sizeOf(m.Request))
 		b.charge(b.leaf(m), sizeOf(m.Request), 1)
 		if !b.w.Queues[p.Queue].Path.Contains(home(&m.Pod)) {
-			b.fail("%s has a place by a claim of %s", at.UID, b.w.Queues[p.Queue].Path)
+			b.fail("%s is nominated by a claim of %s", at.UID, b.w.Queues[p.Queue].Path)
 		}
 	}
 	if asks == (size{}) {
@@ -166,7 +166,7 @@ func (b *books) auditUnit(plan preemption.Plan, p preemption.Payment, u preempti
 // devicesFirst are the resources in the order in which guarantees of them count.
 var devicesFirst = [...]int{gpu, cpu, memory}
 
-// owes is the place in devicesFirst of what these pods, charged already, ask for and of which the queue has no more than is due to it; -1: there is none.
+// owes is the index in devicesFirst of what these pods, charged already, ask for and of which the queue has no more than is due to it; -1: there is none.
 func (b *books) owes(q int, asks, due size) int {
 	return slices.IndexFunc(devicesFirst[:], func(i int) bool { return asks[i] > 0 && b.used[q][i] <= due[i] && b.rules[q].Counts(resources[i]) })
 }
@@ -256,7 +256,7 @@ func (b *books) auditRoom(plan preemption.Plan) {
 			slots[name]--
 			placed[name] = true
 			if !suits(*b.s.node(name), m.Pod) {
-				b.fail("%s has a place on %s, which it may not use", at.UID, name)
+				b.fail("%s is nominated to %s, which it may not use", at.UID, name)
 			}
 		}
 	}
@@ -362,7 +362,7 @@ func (s *steady) auditRest() error {
 	plan := preemption.Make(w, s.l.Feasibility(w))
 	for _, c := range plan.Claims {
 		if len(c.Nominations) > 0 {
-			wrong = append(wrong, fmt.Sprintf("%d places could be found for %s", len(c.Nominations), w.Queues[c.Queue].Path))
+			wrong = append(wrong, fmt.Sprintf("%d nominations could be found for %s", len(c.Nominations), w.Queues[c.Queue].Path))
 		}
 		if c.Unpaid == reason.RoundSpent {
 			wrong = append(wrong, fmt.Sprintf("%s has to wait for the next round for ever", w.Queues[c.Queue].Path))

@@ -36,8 +36,8 @@ type steady struct {
 	claimant  map[ledger.UID]ledger.UID
 	served    map[ledger.UID]bool // claimants that had a node at some time
 
-	evictions, plans, victims, places, begun int
-	judged                                   int // plans whose first pod is paid by some
+	evictions, plans, victims, nominations, begun int
+	judged                                        int // plans whose first pod is paid by some
 }
 
 // member is a pod, with the owner that makes another when it is gone.
@@ -208,7 +208,7 @@ func (s *steady) schedule() error {
 		permission, why, ok := s.l.Permit(r.UID, s.now)
 		switch {
 		case !ok:
-			return fmt.Errorf("%s has its place and was refused: %s", r.UID, why.Text())
+			return fmt.Errorf("%s has a node and was refused: %s", r.UID, why.Text())
 		case permission.Wait > 0:
 			waits[r.UID] = node
 			continue
@@ -279,7 +279,7 @@ func (s *steady) round() (next int64, err error) {
 	s.plans++
 	s.victims += len(plan.Victims)
 	for _, c := range plan.Claims {
-		s.places += len(c.Nominations)
+		s.nominations += len(c.Nominations)
 		for _, n := range c.Nominations {
 			if s.nominated[n.UID]++; s.nominated[n.UID] > atMostNominated {
 				return 0, fmt.Errorf("%s was nominated %d times", n.UID, s.nominated[n.UID])
@@ -293,7 +293,7 @@ func (s *steady) round() (next int64, err error) {
 		s.claimant[ledger.UID(v.UID)] = ledger.UID(v.For)
 	}
 	if stale := s.l.Adopt(w, plan, s.now); stale > 0 {
-		return 0, fmt.Errorf("%d places were stale at once", stale)
+		return 0, fmt.Errorf("%d nominations were stale at once", stale)
 	}
 	_, next = s.l.LookAtStarvation(s.now)
 	return next, nil
@@ -381,7 +381,7 @@ func (s *steady) bury() (next int64) {
 func (s *steady) run(checked bool) error {
 	began, last := s.now, s.now
 	for {
-		before := s.evictions + s.places
+		before := s.evictions + s.nominations
 		if s.restarts && s.IntN(20) == 0 && s.now-began < 600*second {
 			s.restart()
 		}
@@ -417,21 +417,21 @@ func (s *steady) run(checked bool) error {
 				return fmt.Errorf("the books: %s", strings.Join(wrong, "\n"))
 			}
 		}
-		if s.evictions+s.places > before || len(s.l.Victims()) > 0 || len(s.ends) > 0 {
+		if s.evictions+s.nominations > before || len(s.l.Victims()) > 0 || len(s.ends) > 0 {
 			last = s.now
 		}
 		switch {
 		case s.now-last > quietFor && s.now-s.changedAt > 60*second: // a round comes within half a minute
 			return nil
 		case s.now-began > atMostFor:
-			return fmt.Errorf("after %d s it still evicts or nominates: %d and %d so far", (s.now-began)/second, s.evictions, s.places)
+			return fmt.Errorf("after %d s it still evicts or nominates: %d and %d so far", (s.now-began)/second, s.evictions, s.nominations)
 		}
 		soonest(s.now + 60*second)
 		s.now = max(next, s.now+second/10)
 	}
 }
 
-// waves submits the pods of some leaves first, and those of others when these have their places.
+// waves submits the pods of some leaves first, and those of others when these have their nodes.
 func (s *steady) waves(checked bool) error {
 	s.start()
 	s.l.Lead(s.now)
@@ -464,13 +464,13 @@ func TestEvictionsStop(t *testing.T) {
 }
 
 func evictionsStop(t *testing.T, runs uint64, world func(seed uint64) *steady) {
-	var plans, victims, judged, places, evictions, evicting, restarts atomic.Int64
+	var plans, victims, judged, nominations, evictions, evicting, restarts atomic.Int64
 	seeds(t, runs, func(seed uint64, _ Options) error {
 		s := world(seed)
 		err := s.waves(seed%10 == 0)
 		plans.Add(int64(s.plans))
 		victims.Add(int64(s.victims))
-		places.Add(int64(s.places))
+		nominations.Add(int64(s.nominations))
 		judged.Add(int64(s.judged))
 		evictions.Add(int64(s.evictions))
 		restarts.Add(int64(s.begun))
@@ -483,7 +483,7 @@ func evictionsStop(t *testing.T, runs uint64, world func(seed uint64) *steady) {
 		return err
 	})
 	t.Cleanup(func() {
-		t.Logf("%d plans, %d judged by who pays, %d victims, %d places, %d evictions in %d worlds, %d restarts", plans.Load(), judged.Load(), victims.Load(), places.Load(),
+		t.Logf("%d plans, %d judged by who pays, %d victims, %d nominations, %d evictions in %d worlds, %d restarts", plans.Load(), judged.Load(), victims.Load(), nominations.Load(),
 			evictions.Load(), evicting.Load(), restarts.Load())
 		if *seedFlag == 0 && evictions.Load() == 0 {
 			t.Error("nothing was evicted: the test lost its subject")

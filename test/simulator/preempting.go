@@ -15,7 +15,7 @@ import (
 
 // preempting is what a world knows of its preemption.
 type preempting struct {
-	places map[ledger.UID]string // nodes of claimants by the adopted plans; those that lost theirs stay until the next look
+	nominated map[ledger.UID]string // nodes of claimants by the adopted plans; those that lost theirs stay until the next look
 	// Plans, and what came of them: see World.Preempted.
 	counts Preempted
 }
@@ -113,7 +113,7 @@ func (w *World) adopt(world preemption.World, plan preemption.Plan) {
 	for _, p := range plan.Claims {
 		for _, at := range p.Nominations {
 			if uid, node := ledger.UID(at.UID), world.Nodes[at.Node].Name; w.Ledger.NominatedTo(uid) == node {
-				w.preempting.places[uid] = node // else this part of the plan was out of date, and the pod may have an earlier nomination
+				w.preempting.nominated[uid] = node // else this part of the plan was out of date, and the pod may have an earlier nomination
 				c.Places++
 			}
 		}
@@ -259,7 +259,7 @@ func (w *World) restartAnyTime() {
 		w.writeGroups()
 		w.WriteStatus()
 	}
-	clear(w.preempting.places)
+	clear(w.preempting.nominated)
 	for key := range w.groups {
 		w.disturbed[key] = true
 	}
@@ -286,8 +286,8 @@ func (w *World) kept() map[ledger.UID]string {
 			out[p.UID] = now.Nominated
 		}
 	}
-	maps.DeleteFunc(w.preempting.places, func(uid ledger.UID, _ string) bool { return w.Ledger.NominatedTo(uid) == "" })
-	for uid, node := range w.preempting.places { // each for itself: order does not matter
+	maps.DeleteFunc(w.preempting.nominated, func(uid ledger.UID, _ string) bool { return w.Ledger.NominatedTo(uid) == "" })
+	for uid, node := range w.preempting.nominated { // each for itself: order does not matter
 		if w.pods[uid].charged == "" {
 			out[uid] = node
 		}

@@ -127,10 +127,10 @@ func TestAHopelessClassCostsOneAttempt(t *testing.T) {
 
 func leafAt(i int) queue.Path { return queue.Path(fmt.Sprintf("root.q%02d", i)) }
 
-// A full cluster, and 40 queues with 30 pods of a class of its own each (100 and 50 with -full). Pods end one by one; the place goes to the queue with the
+// A full cluster, and 40 queues with 30 pods of a class of its own each (100 and 50 with -full). Pods end one by one; the room goes to the queue with the
 // least usage for its weight, the first by name among equals, and costs one attempt. Nodes without the scarce device have room for
 // everything else all the time.
-func TestAFreedPlaceGoesToTheQueueTheOrderSays(t *testing.T) {
+func TestFreedRoomGoesToTheQueueTheOrderSays(t *testing.T) {
 	queues, perQueue := scale(40, 100), scale(30, 50)
 	places, ends := 2*queues, 4*queues
 	c := &crowded{t: t}

@@ -134,7 +134,7 @@ func (b *books) couldGo(c *preemption.Candidate, m *member, claims int) bool {
 	})
 }
 
-// payers says who these are, who are gone.
+// payers says of which queues these victims are.
 func (b *books) payers(plan preemption.Plan, claims int, all []*member) (is payers) {
 	for _, m := range all {
 		is.belowIdeal = is.belowIdeal || b.belowIdeal(plan, b.leaf(m), claims)
@@ -153,7 +153,7 @@ func (b *books) belowIdeal(plan preemption.Plan, leaf, claims int) bool {
 	return false
 }
 
-// lawful: these, who are gone for a pod, leave their queues their shares, and for a guarantee what counts of their own; they are below the
+// lawful: these victims for a pod leave their queues their shares, and for a guarantee what counts of their own; they are below the
 // top, and no max is exceeded above the claim.
 func (b *books) lawful(p preemption.Payment, pod *member, all []*member, top int) bool {
 	claims := p.Queue

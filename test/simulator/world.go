@@ -172,7 +172,7 @@ func Start(seed uint64, obs Objects, o Options) *World {
 		Window: o.Window, queues: map[queue.Path]queue.Declaration{}, nodes: map[string]ledger.Node{}, pods: map[ledger.UID]*pod{},
 		shown: map[ledger.UID]string{}, excess: excess{}, Attempts: map[string]int{},
 		pasts: map[appKey]*past{}, timeouts: map[queue.Path]bounds{}, learnt: map[queue.Path][]int64{}, hazy: map[queue.Path]bool{}, crowd: excess{},
-		groups: map[string]ledger.PodGroup{}, disturbed: map[string]bool{}, preempting: preempting{places: map[ledger.UID]string{}},
+		groups: map[string]ledger.PodGroup{}, disturbed: map[string]bool{}, preempting: preempting{nominated: map[ledger.UID]string{}},
 		known: newKnown(),
 	}
 	if w.Window == 0 {

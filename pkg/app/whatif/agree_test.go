@@ -149,7 +149,7 @@ func (t *town) claim(q int) {
 
 // With kube-scheduler's own filters, the check refuses no plan.
 func TestTheCheckRefusesNoPlan(t *testing.T) {
-	places, victims, refused := 0, 0, 0
+	nominations, victims, refused := 0, 0, 0
 	for seed := range uint64(*runsFlag) {
 		town := newTown(seed)
 		c := newCluster(t, town.nodes, town.pods)
@@ -157,7 +157,7 @@ func TestTheCheckRefusesNoPlan(t *testing.T) {
 		a := c.look()
 		p := preemption.Make(town.world, a)
 		for i := range p.Claims {
-			places += len(p.Claims[i].Nominations)
+			nominations += len(p.Claims[i].Nominations)
 		}
 		victims += len(p.Victims)
 		if wrong := invariant.Plan(town.world, p, a); len(wrong) > 0 {
@@ -165,7 +165,7 @@ func TestTheCheckRefusesNoPlan(t *testing.T) {
 			t.Errorf("cluster %d: %q", seed, wrong)
 		}
 	}
-	t.Logf("%d clusters: %d places, %d victims, %d plans refused", *runsFlag, places, victims, refused)
+	t.Logf("%d clusters: %d nominations, %d victims, %d plans refused", *runsFlag, nominations, victims, refused)
 	if victims < *runsFlag {
 		t.Errorf("only %d victims: the clusters try nothing", victims)
 	}

@@ -100,8 +100,8 @@ func (f *Frameworks) Look(ctx context.Context, w preemption.World) (*Answers, er
 	for _, uid := range w.Gone {
 		a.remove(&base, uid)
 	}
-	for _, place := range w.Coming {
-		a.add(&base, place.UID, place.Node)
+	for _, n := range w.Coming {
+		a.add(&base, n.UID, n.Node)
 	}
 	a.budgets.leaving = w.Gone
 	return a, nil

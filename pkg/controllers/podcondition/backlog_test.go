@@ -210,7 +210,7 @@ func TestPodsThatWaitForRoomShowIt(t *testing.T) {
 	}
 }
 
-// One rate for all that is written, and who is spoken to first: those that a rule holds, then those that must not go on showing it, then the
+// One rate for all that is written, and who is spoken to first: those that a rule blocks, then those that must not go on showing it, then the
 // backlog in the order of the dispatch.
 func TestOneRateForAllConditions(t *testing.T) {
 	c := newCrowded(t, 40, Options{ShowUnschedulable: true})
@@ -287,7 +287,7 @@ func TestPodsOfWhichOthersTakeCareAreNotWritten(t *testing.T) {
 				c.ledger.Reserve("uid-p00", "new", c.clock.Now().UnixNano())
 			}
 		},
-		"held": func(c *crowded) { c.observePod(c.get("p01"), "nowhere") },
+		"blocked": func(c *crowded) { c.observePod(c.get("p01"), "nowhere") },
 		"says so already": func(c *crowded) {
 			c.edit("p01", func(p *corev1.Pod) { p.Status = c.get("p00").Status })
 			if err := c.indexer.Update(c.get("p01")); err != nil {

@@ -143,7 +143,7 @@ func (w *world) wants(name string, status corev1.ConditionStatus, reason, messag
 
 const notFound = "queue root.nowhere does not exist; create it, or name another one in fairway.dev/queue"
 
-func TestAHeldPodIsToldWhyAndThenThatItMayGo(t *testing.T) {
+func TestABlockedPodIsToldWhyAndThenThatItMayGo(t *testing.T) {
 	w := newWorld(t, Options{})
 	w.pod("p", "nowhere")
 	w.pass()

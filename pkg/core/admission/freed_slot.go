@@ -12,8 +12,8 @@ import (
 //   - besides, if the user was at the limit of users, of the applications of the user that wait, the one submitted first.
 //
 // Each must fit all limits. If no queue above was full and the user was not at the limit, nobody waits for the
-// slot. While the queue tree is out of date or limits have changed, no slot is handed on: Ledger.reexamine then
-// lets in every application that fits (pkg/ledger/applications.go).
+// slot. While the queue tree is out of date or limits have changed, no slot is handed on:
+// applications.admitWaiting then lets in every application that fits (pkg/ledger/applications.go).
 
 // Freed says which slots the end of an application frees.
 type Freed struct {

@@ -97,17 +97,17 @@ func TestRoomIsNeededAfterAFailure(t *testing.T) {
 		needs   bool
 		next    int64 // when there is no room
 	}{
-		"never tried":                   {func(*breaker.Breaker) {}, noNodes, true, false, 0},
-		"it fitted no node":             {func(b *breaker.Breaker) { b.Park(); b.Reopen() }, noNodes, false, true, fiveMinutes},
-		"it is parked":                  {(*breaker.Breaker).Park, noNodes, false, false, fiveMinutes},
-		"an error, and time passed":     {func(b *breaker.Breaker) { b.Error(-second) }, noNodes, false, true, fiveMinutes},
-		"an error":                      {func(b *breaker.Breaker) { b.Error(0) }, noNodes, false, false, second},
-		"who showed why has left":       {func(b *breaker.Breaker) { b.Park(); b.Reopen(); b.ForgetFailure() }, noNodes, true, false, 0},
-		"a pod made room for itself":    {func(b *breaker.Breaker) { b.Park(); b.Reopen(); b.ReserveByPriority() }, noNodes, true, false, 0},
-		"a pod was reserved":            {func(b *breaker.Breaker) { b.Park(); b.Reopen(); b.Reserve(window) }, noNodes, false, true, fiveMinutes},
-		"extenders know of other room":  {func(b *breaker.Breaker) { b.Park(); b.Reopen() }, breaker.Nodes{Extenders: true, Held: true}, true, true, fiveMinutes},
-		"nodes are held, never tried":   {func(*breaker.Breaker) {}, breaker.Nodes{Held: true}, false, false, 0},
-		"nodes are held, it has failed": {func(b *breaker.Breaker) { b.Park(); b.Reopen() }, breaker.Nodes{Held: true}, false, true, fiveMinutes},
+		"never tried":                      {func(*breaker.Breaker) {}, noNodes, true, false, 0},
+		"it fitted no node":                {func(b *breaker.Breaker) { b.Park(); b.Reopen() }, noNodes, false, true, fiveMinutes},
+		"it is parked":                     {(*breaker.Breaker).Park, noNodes, false, false, fiveMinutes},
+		"an error, and time passed":        {func(b *breaker.Breaker) { b.Error(-second) }, noNodes, false, true, fiveMinutes},
+		"an error":                         {func(b *breaker.Breaker) { b.Error(0) }, noNodes, false, false, second},
+		"the pod that showed why has left": {func(b *breaker.Breaker) { b.Park(); b.Reopen(); b.ForgetFailure() }, noNodes, true, false, 0},
+		"a pod made room for itself":       {func(b *breaker.Breaker) { b.Park(); b.Reopen(); b.ReserveByPriority() }, noNodes, true, false, 0},
+		"a pod was reserved":               {func(b *breaker.Breaker) { b.Park(); b.Reopen(); b.Reserve(window) }, noNodes, false, true, fiveMinutes},
+		"extenders know of other room":     {func(b *breaker.Breaker) { b.Park(); b.Reopen() }, breaker.Nodes{Extenders: true, Held: true}, true, true, fiveMinutes},
+		"nodes are held, never tried":      {func(*breaker.Breaker) {}, breaker.Nodes{Held: true}, false, false, 0},
+		"nodes are held, it has failed":    {func(b *breaker.Breaker) { b.Park(); b.Reopen() }, breaker.Nodes{Held: true}, false, true, fiveMinutes},
 	} {
 		b := breaker.New()
 		b.Release(0)

@@ -119,7 +119,7 @@ func TestATurnIsSureOnlyForAGroupThatHadNone(t *testing.T) {
 	}
 }
 
-// Who is refused has the last turn, and waits for 15 seconds again. Others have theirs at once.
+// A refused group has the last turn, and waits for 15 seconds again. Others have theirs at once.
 func TestNodesThatMayNotBeHeldAreRefused(t *testing.T) {
 	y := newYard("greedy", "a")
 	y.notOwed = []string{"greedy"}

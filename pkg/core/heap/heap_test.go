@@ -61,7 +61,7 @@ func (b *both) gone(f *face) {
 	if f.at != heap.Out {
 		b.Fatalf("card %d is removed and still at %d", f.id, f.at)
 	}
-	if spare := b.cards[:len(b.cards)+1]; spare[len(b.cards)] != (card{}) {
+	if beyond := b.cards[:len(b.cards)+1]; beyond[len(b.cards)] != (card{}) {
 		b.Fatal("what was removed is kept alive")
 	}
 }

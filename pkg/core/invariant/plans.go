@@ -42,15 +42,15 @@ func Plan(w preemption.World, p preemption.Plan, f preemption.Feasibility) []str
 
 // replay is the world while a plan is carried out step by step.
 type replay struct {
-	w        *preemption.World
-	p        *preemption.Plan
-	usage    []resource.List
-	runs     map[string]running               // candidates
-	asks     map[string]*preemption.Claimant  // claimants of any claim
-	victims  map[string][]preemption.Victim   // by claimant
-	places   map[string]preemption.Nomination // by claimant
-	payments map[string]int                   // the claim that places a claimant
-	gone     map[string]bool
+	w           *preemption.World
+	p           *preemption.Plan
+	usage       []resource.List
+	runs        map[string]running               // candidates
+	asks        map[string]*preemption.Claimant  // claimants of any claim
+	victims     map[string][]preemption.Victim   // by claimant
+	nominations map[string]preemption.Nomination // by claimant
+	payments    map[string]int                   // the claim that nominates a claimant
+	gone        map[string]bool
 	// onNode has the claimants that come to each node, leaving the victims on it.
 	onNode, leaving [][]string
 }
@@ -63,7 +63,7 @@ type running struct {
 func newReplay(w *preemption.World, p *preemption.Plan) *replay {
 	r := &replay{
 		w: w, p: p, runs: map[string]running{}, asks: map[string]*preemption.Claimant{}, victims: map[string][]preemption.Victim{},
-		places: map[string]preemption.Nomination{}, payments: map[string]int{}, gone: map[string]bool{},
+		nominations: map[string]preemption.Nomination{}, payments: map[string]int{}, gone: map[string]bool{},
 		onNode: make([][]string, len(w.Nodes)), leaving: make([][]string, len(w.Nodes)),
 	}
 	for n := range w.Nodes {
@@ -87,31 +87,31 @@ func newReplay(w *preemption.World, p *preemption.Plan) *replay {
 func (r *replay) known() []string {
 	var out []string
 	for i := range r.p.Claims {
-		for _, place := range r.p.Claims[i].Nominations {
-			_, twice := r.places[place.UID]
+		for _, n := range r.p.Claims[i].Nominations {
+			_, twice := r.nominations[n.UID]
 			inClaim := slices.ContainsFunc(r.p.Claims[i].Units, func(u preemption.Unit) bool {
-				return slices.ContainsFunc(u.Pods, func(c preemption.Claimant) bool { return c.UID == place.UID })
+				return slices.ContainsFunc(u.Pods, func(c preemption.Claimant) bool { return c.UID == n.UID })
 			})
-			if twice || !inClaim || place.Node < 0 || place.Node >= len(r.w.Nodes) {
-				out = append(out, fmt.Sprintf("claimant %s: its place is given twice, or on no node, or to a pod that is not of the claim", place.UID))
+			if twice || !inClaim || n.Node < 0 || n.Node >= len(r.w.Nodes) {
+				out = append(out, fmt.Sprintf("claimant %s: it is nominated twice, or to no node, or it is not of the claim", n.UID))
 				continue
 			}
-			r.places[place.UID], r.payments[place.UID] = place, i
-			r.onNode[place.Node] = append(r.onNode[place.Node], place.UID)
+			r.nominations[n.UID], r.payments[n.UID] = n, i
+			r.onNode[n.Node] = append(r.onNode[n.Node], n.UID)
 		}
 	}
 	for _, v := range r.p.Victims {
 		c, runs := r.runs[v.UID]
-		_, placed := r.places[v.For]
+		_, placed := r.nominations[v.For]
 		switch {
 		case !runs || r.gone[v.UID]:
 			out = append(out, fmt.Sprintf("victim %s: it goes twice, or does not run", v.UID))
 		case c.node != v.Node || c.Queue != v.Queue:
 			out = append(out, fmt.Sprintf("victim %s: it runs on another node or in another queue than the plan says", v.UID))
 		case !placed || r.p.Claims[r.payments[v.For]].Queue != v.ForQueue:
-			out = append(out, fmt.Sprintf("victim %s: claimant %s, for which it goes, has no place in that claim", v.UID, v.For))
+			out = append(out, fmt.Sprintf("victim %s: claimant %s, for which it goes, has no nomination in that claim", v.UID, v.For))
 		case r.p.Claims[r.payments[v.For]].Exempts(c.Candidate):
-			out = append(out, fmt.Sprintf("victim %s: the pod in whose place it is was evicted when queue %s waited already", v.UID, r.name(v.ForQueue)))
+			out = append(out, fmt.Sprintf("victim %s: the pod that it replaces was evicted when queue %s waited already", v.UID, r.name(v.ForQueue)))
 		}
 		if runs {
 			r.leaving[c.node] = append(r.leaving[c.node], v.UID)

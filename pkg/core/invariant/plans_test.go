@@ -143,7 +143,7 @@ func TestPlanFaultsAreFound(t *testing.T) {
 		"half a unit": {func(w *preemption.World, p *preemption.Plan, _ *willing) {
 			p.Claims[0].Units = slices.Clone(p.Claims[0].Units)
 			p.Claims[0].Units[1].Pods = append(slices.Clone(p.Claims[0].Units[1].Pods), preemption.Claimant{UID: "z", Queue: 3, Request: cpu(0)})
-		}, "of the unit of y 1 pods have no place"},
+		}, "of the unit of y 1 pods have no nomination"},
 		"refused": {func(_ *preemption.World, _ *preemption.Plan, f *willing) { f.refused = "y" }, "claimant y: the filters refuse node b"},
 		"room from a victim for a later claimant": {func(_ *preemption.World, p *preemption.Plan, f *willing) {
 			f.blocks = together(p)
@@ -161,17 +161,17 @@ func TestPlanFaultsAreFound(t *testing.T) {
 		}, ""},
 		"again for the same shares": {func(w *preemption.World, p *preemption.Plan, _ *willing) {
 			w.Nodes[1].Candidates[0].Replaces, p.Claims[0].Since = 7, 7
-		}, "b1: the pod in whose place it is was evicted when queue root.poor.two waited already"},
+		}, "b1: the pod that it replaces was evicted when queue root.poor.two waited already"},
 		"again for who came later": {func(w *preemption.World, p *preemption.Plan, _ *willing) {
 			w.Nodes[1].Candidates[0].Replaces, p.Claims[0].Since = 7, 8
 		}, ""},
 		"nobody":          {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Victims[0].UID = "nobody" }, "nobody: it goes twice, or does not run"},
 		"twice":           {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Victims[1].UID = "a1" }, "a1: it goes twice"},
 		"elsewhere":       {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Victims[1].Node = 1 }, "a2: it runs on another node"},
-		"for nobody":      {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Victims[1].For = "v" }, "claimant v, for which it goes, has no place"},
-		"a place twice":   {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Claims[0].Nominations[1].UID = "x" }, "x: its place is given twice"},
-		"a stranger":      {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Claims[0].Nominations[1].UID = "s" }, "s: its place is given twice, or on no node, or to a pod"},
-		"a place nowhere": {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Claims[0].Nominations[1].Node = 2 }, "y: its place is given twice, or on no node"},
+		"for nobody":      {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Victims[1].For = "v" }, "claimant v, for which it goes, has no nomination"},
+		"nominated twice": {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Claims[0].Nominations[1].UID = "x" }, "x: it is nominated twice"},
+		"a stranger":      {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Claims[0].Nominations[1].UID = "s" }, "s: it is nominated twice, or to no node, or it is not of the claim"},
+		"to no node":      {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Claims[0].Nominations[1].Node = 2 }, "y: it is nominated twice, or to no node"},
 		"kept for a limit": {func(w *preemption.World, _ *preemption.Plan, _ *willing) {
 			w.Nodes[1].Free = cpu(3)
 			w.Queues[0].Max = cpu(8)

@@ -51,7 +51,7 @@ func (r *replay) step(claim int, u *preemption.Unit, staying string) []string {
 		return nil
 	}
 	if missing > 0 {
-		out = append(out, fmt.Sprintf("claim of %s: of the unit of %s %d pods have no place", r.name(c.Queue), u.Pods[0].UID, missing))
+		out = append(out, fmt.Sprintf("claim of %s: of the unit of %s %d pods have no nomination", r.name(c.Queue), u.Pods[0].UID, missing))
 	}
 	if c.Kind == preemption.BelowGuaranteed {
 		out = append(out, r.paysGuarantee(c, u)...)
@@ -228,26 +228,26 @@ func (r *replay) filters(f preemption.Feasibility, staying string) []string {
 	f.Rollback(0)
 	defer f.Rollback(0)
 	for i := range r.p.Claims {
-		for _, place := range r.p.Claims[i].Nominations {
+		for _, n := range r.p.Claims[i].Nominations {
 			var gone, here, all []string
-			for _, v := range r.victims[place.UID] {
+			for _, v := range r.victims[n.UID] {
 				if !r.stays(v.UID, staying) {
 					gone = append(gone, v.UID)
-					if v.Node == place.Node {
+					if v.Node == n.Node {
 						here = append(here, v.UID)
 					}
 				}
 			}
-			for _, uid := range r.leaving[place.Node] {
+			for _, uid := range r.leaving[n.Node] {
 				if !r.stays(uid, staying) {
 					all = append(all, uid)
 				}
 			}
-			a := r.asks[place.UID]
-			if !f.Fits(a, place.Node, here) && (len(all) == len(here) || !f.Fits(a, place.Node, all)) {
-				out = append(out, fmt.Sprintf("claimant %s: the filters refuse node %s", place.UID, r.w.Nodes[place.Node].Name))
+			a := r.asks[n.UID]
+			if !f.Fits(a, n.Node, here) && (len(all) == len(here) || !f.Fits(a, n.Node, all)) {
+				out = append(out, fmt.Sprintf("claimant %s: the filters refuse node %s", n.UID, r.w.Nodes[n.Node].Name))
 			}
-			f.Commit(a, place.Node, gone)
+			f.Commit(a, n.Node, gone)
 		}
 	}
 	return out

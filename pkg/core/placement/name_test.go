@@ -148,7 +148,7 @@ func TestNamesThatAreAlikeGetQueuesOfTheirOwn(t *testing.T) {
 	})
 }
 
-func TestWhoSharesAQueue(t *testing.T) {
+func TestACreatedQueueIsForOneNameOnly(t *testing.T) {
 	hashed := queue.Path("root.users." + HashedLabel("a-b"))
 	for about, tc := range map[string]struct {
 		queues string

@@ -179,7 +179,7 @@ func TestPlace(t *testing.T) {
 		"nested below root":                     {"NestedUserQueue > Default queue=root", "", "ann", nil, "", "root.ann+", ""},
 		"the result has children":               {"PrimaryGroup", "root.dev.night", "ann", []string{"dev"}, "", "! queue root.dev has child queues and takes no pods itself; name a queue below it, for example root.dev.night", "PrimaryGroup"},
 		"default":                               {"Default", "root.default", "ann", []string{"x"}, "root.a", "root.default", "Default"},
-		"default, without root.":                {"Default queue=spare", "root.spare", "ann", nil, "", "root.spare", "Default"},
+		"default, without root.":                {"Default queue=rest", "root.rest", "ann", nil, "", "root.rest", "Default"},
 		"default, not created":                  {"Default create=false; Reject", "", "ann", nil, "", rejected + "its rule Reject takes no pod", "Reject"},
 		"too deep":                              {"Specified; Reject", "", "u", nil, "a.b.c.d.e.f.g.h.i.j.k.l", `! "a.b.c.d.e.f.g.h.i.j.k.l" is not the name of a queue: a queue path has at most 12 levels including root, this one has 13`, ""},
 		"too deep with the user":                {"NestedUserQueue > Specified; Reject", "", "u", nil, "a.b.c.d.e.f.g.h.i.j.k", `! "root.a.b.c.d.e.f.g.h.i.j.k.u" is not the name of a queue: a queue path has at most 12 levels including root, this one has 13`, ""},

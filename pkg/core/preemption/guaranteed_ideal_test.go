@@ -52,7 +52,7 @@ func TestWhichQueuesPayForAGuarantee(t *testing.T) {
 	}{
 		// Of 40 cpu a asks for 11, so the ideal of d is 29 (0.725) and 10 devices. With the pod it has 25 and 10. The ideal of e is the 9 devices that it
 		// has, and that of a is 10.
-		"who is above its ideal": {guaranteedHouse(40, 0, 0, nil), "a"},
+		"a queue above its ideal": {guaranteedHouse(40, 0, 0, nil), "a"},
 		// a asks for 31 cpu, so the ideal of d is 20 cpu, and it has 24: its children give.
 		"inside a queue that is above its ideal": {guaranteedHouse(40, 0, 20, nil), "d.e"},
 		// The same, but d has 9 of its own 10.

@@ -52,7 +52,7 @@ func TestAQueueAboveItsIdealPaysFirst(t *testing.T) {
 		want string
 	}{
 		// d has 9 of its ideal of 10, of which f is to have 1 and e 9. e is 4 above its share, but not above its ideal; a is.
-		"a queue within its ideal is spared, whatever its surplus": {house(11, 9, 11, 1), "a"},
+		"a queue within its ideal pays nothing, whatever its surplus": {house(11, 9, 11, 1), "a"},
 		// d is short by 1, so a pays 1. Then d has its 10, and e, whose ideal is 5, pays the other 4.
 		"outside while the level above is short, then inside": {house(11, 9, 11, 5), "a d.e d.e d.e d.e"},
 		// d has its ideal of 10, and f is to have 1 of it.

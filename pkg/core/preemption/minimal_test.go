@@ -282,7 +282,7 @@ func TestVictimsAreTheFewestThatDo(t *testing.T) {
 		}
 	}
 	if wrong > 0 {
-		t.Errorf("%d of %d claims are paid by those whom others should have spared", wrong, paid)
+		t.Errorf("%d of %d claims are paid although others should have paid", wrong, paid)
 	}
 	t.Logf("%d claims with victims, %d compared, %d equal, %d given up", paid, compared, equal, gaveUp)
 	if *seedFlag >= 0 {

@@ -35,7 +35,7 @@ func TestTheDocumentsExample(t *testing.T) {
 	w := document()
 	p := preemption.Make(*w, &filters{})
 	if len(p.Victims) != 130 || len(p.Claims[0].Nominations) != 130 {
-		t.Errorf("%d victims for %d places, want 130 for 130", len(p.Victims), len(p.Claims[0].Nominations))
+		t.Errorf("%d victims for %d nominations, want 130 for 130", len(p.Victims), len(p.Claims[0].Nominations))
 	}
 	if want := amounts(130, 520); !p.Taken.Equal(want) || !p.Claims[0].Owed.Equal(want) {
 		t.Errorf("taken (%s), owed (%s), want (%s)", p.Taken, p.Claims[0].Owed, want)

@@ -50,7 +50,7 @@ func (s *street) asks(sizes ...int64) *preemption.Claim {
 	return c
 }
 
-// plan says who goes, and "|", where claimants are placed, "|", and why nothing more is found.
+// plan names the victims, and "|", to which nodes claimants are nominated, "|", and why nothing more is found.
 func (s *street) plan(t *testing.T) string {
 	t.Helper()
 	p := preemption.Make(*s.World, &s.filters)
@@ -58,16 +58,16 @@ func (s *street) plan(t *testing.T) string {
 	if faults := invariant.Plan(*s.World, p, &s.filters); len(faults) > 0 {
 		t.Errorf("the plan breaks its promises: %s", strings.Join(faults, "; "))
 	}
-	var places, unpaid []string
+	var nominated, unpaid []string
 	for _, c := range p.Claims {
 		for _, at := range c.Nominations {
-			places = append(places, fmt.Sprint(at.UID, "@", at.Node))
+			nominated = append(nominated, fmt.Sprint(at.UID, "@", at.Node))
 		}
 		if c.Unpaid != "" {
 			unpaid = append(unpaid, string(c.Unpaid))
 		}
 	}
-	return strings.Join([]string{strings.Join(uids(p), " "), strings.Join(places, " "), strings.Join(unpaid, " ")}, "|")
+	return strings.Join([]string{strings.Join(uids(p), " "), strings.Join(nominated, " "), strings.Join(unpaid, " ")}, "|")
 }
 
 // comes lets so many pods of rich be announced, and poor's pods be nominated for them, with room for nothing else.
@@ -90,7 +90,7 @@ func TestRules(t *testing.T) {
 			s.asks(2)
 			return s
 		}, "|c0@1|"},
-		"who is of a group that finds no places goes no further alone": {func() *street {
+		"a pod of a group that finds no room goes no further alone": {func() *street {
 			s := newStreet(2)
 			s.pod(0, "a", 4)
 			s.pod(1, "b", 4)
@@ -132,7 +132,7 @@ func TestRules(t *testing.T) {
 			s.asks(2, 2)
 			return s
 		}, "c|c0@1 c1@1|"},
-		"the only room of its size is left to who needs it": {func() *street {
+		"the only room of its size is left to the pod that needs it": {func() *street {
 			s := newStreet(2)
 			s.pod(0, "a", 2)
 			s.asks(2, 4)
@@ -368,7 +368,7 @@ func TestWhereVictimsComeFrom(t *testing.T) {
 			t.Errorf("the plan is %q", got)
 		}
 	})
-	t.Run("not in the place of a pod that was evicted when the claimant waited already", func(t *testing.T) {
+	t.Run("not the replacement of a pod that was evicted when the claimant waited already", func(t *testing.T) {
 		for since, want := range map[int64]string{7: "b3|c0@0|", 8: "b3|c0@0|", 9: "b4|c0@0|"} {
 			s, _, _, _, b := family(4, 4)
 			fill(s, b, 0, "b1", "b2", "b3", "b4")
@@ -413,7 +413,7 @@ func TestWhereVictimsComeFrom(t *testing.T) {
 		s.Claims = []preemption.Claim{outer, inside}
 		p := preemption.Make(*s.World, &s.filters)
 		if p.Claims[0].Queue != x || len(p.Claims[0].Nominations) != 2 || len(p.Claims[1].Nominations) != 1 || len(p.Victims) != 3 {
-			t.Errorf("places: %v and %v, victims %v", p.Claims[0].Nominations, p.Claims[1].Nominations, uids(p))
+			t.Errorf("nominations: %v and %v, victims %v", p.Claims[0].Nominations, p.Claims[1].Nominations, uids(p))
 		}
 	})
 }
@@ -587,7 +587,7 @@ func TestAMaxIsAskedInTheEnd(t *testing.T) {
 	f := &filters{}
 	plan := preemption.Make(*w, f)
 	if len(plan.Victims) != 3 || !plan.Taken.Equal(cpu(112)) || len(plan.Claims[0].Nominations)+len(plan.Claims[1].Nominations) != 5 {
-		t.Errorf("%q go for %v, places %v and %v", uids(plan), plan.Taken, plan.Claims[0].Nominations, plan.Claims[1].Nominations)
+		t.Errorf("%q go for %v, nominations %v and %v", uids(plan), plan.Taken, plan.Claims[0].Nominations, plan.Claims[1].Nominations)
 	}
 	f.done = nil
 	if faults := invariant.Plan(*w, plan, f); len(faults) > 0 {

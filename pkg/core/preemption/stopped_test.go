@@ -8,7 +8,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// Who asks why nothing is taken is told what is owed all the same.
+// A plan that takes nothing still says what is owed.
 func TestAPlanThatIsNotMadeSaysWhatIsOwed(t *testing.T) {
 	list := func(cpu, memory int64) resource.List {
 		return resource.Of(resource.Entry{Name: resource.CPU, Value: cpu}, resource.Entry{Name: resource.Memory, Value: memory})

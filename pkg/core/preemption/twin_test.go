@@ -250,7 +250,7 @@ func requestOf(u preemption.Unit) (sum resource.List) {
 	return sum
 }
 
-// lawful reports whether these, who are gone, might go, where bar says which queues were above theirs before.
+// lawful reports whether these victims might go, where bar says which queues were above theirs before.
 func (t *twin) lawful(set [][]twinPod, r twinReach, from int, touchable []bool, unit resource.List) bool {
 	for _, a := range set {
 		for _, v := range a {
@@ -460,9 +460,9 @@ func (t *twin) sit(c *preemption.Claimant, n, i, j, from int, others bool) bool 
 func (t *twin) needed(c *preemption.Claimant, n int, set [][]twinPod) bool {
 	for _, a := range set {
 		t.move(a, false)
-		spare := t.fits(c, n)
+		fits := t.fits(c, n)
 		t.move(a, true)
-		if spare {
+		if fits {
 			return false
 		}
 	}
@@ -472,13 +472,13 @@ func (t *twin) needed(c *preemption.Claimant, n int, set [][]twinPod) bool {
 // follow makes the twin's picture the one after a payment of a plan.
 func (t *twin) follow(pay preemption.Payment, victims []preemption.Victim) {
 	t.claim = &pay.Claim
-	for _, place := range pay.Nominations {
+	for _, at := range pay.Nominations {
 		for _, u := range pay.Units {
 			for _, c := range u.Pods {
-				if c.UID == place.UID {
+				if c.UID == at.UID {
 					t.charge(c.Queue, c.Request, true)
-					t.free[place.Node] = t.free[place.Node].Sub(c.Request)
-					t.slots[place.Node]--
+					t.free[at.Node] = t.free[at.Node].Sub(c.Request)
+					t.slots[at.Node]--
 				}
 			}
 		}

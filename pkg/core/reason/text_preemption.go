@@ -71,11 +71,6 @@ const (
 	RoundSpent UnpaidCause = "RoundSpent"
 )
 
-// UnpaidCauses returns all of them.
-func UnpaidCauses() []UnpaidCause {
-	return []UnpaidCause{NothingOwed, NoSurplus, InDeadZone, NoPlace, LimitForbids, RoundSpent}
-}
-
 // Unpaid is a claim of Queue, or the rest of it, for which no more pods are preempted.
 type Unpaid struct {
 	Why   UnpaidCause
@@ -172,11 +167,6 @@ const (
 	// NotPlanned: an earlier process announced the eviction, and no plan of this one takes the pod.
 	NotPlanned WithdrawnCause = "NotPlanned"
 )
-
-// WithdrawnCauses returns all for which a victim stays.
-func WithdrawnCauses() []WithdrawnCause {
-	return []WithdrawnCause{NoClaimant, NotPreemptible, BelowShare, BelowGuarantee, NotNeeded, BudgetRefuses, NotPlanned}
-}
 
 // Withdrawn is why an announced eviction is withdrawn. For is the queue that needed the room, "" if not known.
 type Withdrawn struct {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
 	unversioned "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -14,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/test/simulator"
 )
 
 // writtenPod is a pod as something that users run writes it, with what Fairway is to make of it.
@@ -115,5 +117,30 @@ func TestEveryRecogniserIsProved(t *testing.T) {
 		if len(roles[kind]) == 0 {
 			t.Errorf("no pod is recognised as %s", kind)
 		}
+	}
+}
+
+// The simulator knows no pods of operators. It draws applications from a list of kinds and their roles, which is this one.
+func TestTheSimulatorDrawsEveryKind(t *testing.T) {
+	written := map[string][]string{}
+	for _, pods := range writtenPods(t) {
+		for _, w := range pods {
+			if _, kind, _, _ := application.Split(w.Application); !slices.Contains(written[kind], w.Role) {
+				written[kind] = append(written[kind], w.Role)
+			}
+		}
+	}
+	drawn := map[string][]string{}
+	for _, k := range simulator.Kinds {
+		for _, role := range k.Roles {
+			drawn[k.Name] = append(drawn[k.Name], role.String())
+		}
+	}
+	for kind := range written {
+		slices.Sort(written[kind])
+		slices.Sort(drawn[kind])
+	}
+	if diff := cmp.Diff(written, drawn); diff != "" {
+		t.Errorf("kinds and roles of written pods (-), and those that the simulator draws (+):\n%s", diff)
 	}
 }

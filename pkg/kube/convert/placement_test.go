@@ -33,7 +33,7 @@ spec:
   - type: NestedUserQueue
     create: false
     nested: {type: SecondaryGroupExistingQueue, parent: root.g}
-  - {type: Default, queue: spare}
+  - {type: Default, queue: rest}
 `))
 	if got.Problem != nil || got.Spec == nil || len(got.Spec.Rules) != 5 {
 		t.Fatalf("%+v", got)
@@ -45,7 +45,7 @@ spec:
 		}},
 		{Kind: placement.PrimaryGroup, Parent: "root.teams"},
 		{Kind: placement.NestedUserQueue, Nested: &placement.Rule{Kind: placement.SecondaryGroupExistingQueue, Missing: placement.Create, Parent: "root.g"}},
-		{Kind: placement.Default, Missing: placement.Create, Queue: "root.spare"},
+		{Kind: placement.Default, Missing: placement.Create, Queue: "root.rest"},
 	}}
 	if diff := cmp.Diff(want, got.Policy); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -125,7 +125,7 @@ func TestYARNExample(t *testing.T) {
 		return resource.Of(resource.Entry{Name: resource.CPU, Value: cores * 500}, resource.Entry{Name: resource.Memory, Value: gi << 29})
 	}
 	want := map[queue.Path]resource.List{
-		"root": total, "root.default": cluster(0, 0), "root.spare": cluster(0, 0),
+		"root": total, "root.default": cluster(0, 0), "root.rest": cluster(0, 0),
 		"root.etl": cluster(50, 250), "root.etl.nightly": half(75, 375), "root.etl.hourly": half(25, 125),
 		"root.analytics": cluster(150, 750), "root.analytics.ad-hoc": cluster(75, 375), "root.analytics.reports": cluster(75, 375),
 	}

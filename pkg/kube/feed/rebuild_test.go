@@ -245,7 +245,7 @@ func TestRebuildIsWhatTheSchedulerWouldHaveBeenFed(t *testing.T) {
 	})
 }
 
-func TestWhatOthersHoldIsToldFromThePod(t *testing.T) {
+func TestWhatOthersBlockIsToldFromThePod(t *testing.T) {
 	name := "c"
 	claim := func(c v1.PodResourceClaim, made ...v1.PodResourceClaimStatus) *v1.Pod {
 		return pod("p", func(p *v1.Pod) {
