@@ -86,8 +86,8 @@ func (l *Ledger) roomOfGroup(g *group, queue string) (reason.Reason, bool) {
 	}
 	short := func(lacks resource.Name, empty bool, until int64) {
 		_, free := l.nodes.lacksInAll(g, empty)
-		why.Resource, why.Asked = lacks, g.MinResources.Get(lacks)
-		why.Details = reason.MinResources{Needed: needed, Free: free, Until: until}
+		why.Resource = lacks
+		why.Details = reason.MinResources{Needed: needed, Stated: g.MinResources.Get(lacks), Free: free, Until: until}
 	}
 	switch _, could, never := l.nodes.pack(p, true); {
 	case could < len(pods):

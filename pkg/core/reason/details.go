@@ -99,7 +99,8 @@ type Packing struct {
 // it needs more than the nodes have.
 type MinResources struct {
 	Needed int64 // pods that must start at once
-	Free   int64 // amount of Resource
+	Stated int64 // amount of Resource that the group states that it needs
+	Free   int64 // amount of Resource that the nodes have
 	Until  int64 // until when nodes are held for the group
 }
 

@@ -13,7 +13,7 @@ func (r Reason) gangText() string {
 			" exist; it waits for the others, or for a lower minMember"
 	case GangTooLarge:
 		if n, ok := r.Details.(MinResources); ok {
-			return "pod group " + r.PodGroup + " needs " + r.amount(r.Asked) + " by its minResources, and the nodes would have only " + r.amount(n.Free) +
+			return "pod group " + r.PodGroup + " needs " + r.amount(n.Stated) + " by its minResources, and the nodes would have only " + r.amount(n.Free) +
 				" if they were empty; it waits for more or larger nodes, or for a lower minResources"
 		}
 		n := As[Packing](r)
@@ -21,7 +21,7 @@ func (r Reason) gangText() string {
 			strconv.FormatInt(n.Fit, 10) + " of them if they were empty; it waits for more or larger nodes, or for a lower minMember"
 	case GangWaitsForRoom:
 		if n, ok := r.Details.(MinResources); ok {
-			return "pod group " + r.PodGroup + " needs " + r.amount(r.Asked) + " free by its minResources, and now the nodes have " + r.amount(n.Free) +
+			return "pod group " + r.PodGroup + " needs " + r.amount(n.Stated) + " free by its minResources, and now the nodes have " + r.amount(n.Free) +
 				after("; nodes are held for it until ", clock(n.Until))
 		}
 		n := As[Packing](r)
