@@ -106,6 +106,26 @@ func (l *Ledger) roomOfGroup(g *group, queue string) (reason.Reason, bool) {
 	return why, true
 }
 
+// withShare adds to the reason of a group that waits for room whether its share forbids to hold nodes for it. While some are held for a
+// group, no others are. This costs a look at all nodes and queues, and its numbers move with every pod: so it is for the answer to why a
+// pod waits, not for its condition.
+func (l *Ledger) withShare(g *group, why reason.Reason) reason.Reason {
+	pods := g.asksForRoom()
+	if pods == nil || l.nodeHolds.Held() {
+		return why
+	}
+	_, forbids, _ := l.nodesToHold(packingOf(g, pods, l.shares.total))
+	switch n := why.Details.(type) {
+	case reason.Packing:
+		n.Forbids = forbids
+		why.Details = n
+	case reason.MinResources:
+		n.Forbids = forbids
+		why.Details = n
+	}
+	return why
+}
+
 // dominantOf is the resource of which the pods together ask for the largest part of the cluster.
 func dominantOf(pods []*record, total resource.List) (most resource.Name) {
 	var sum resource.Sum
