@@ -86,8 +86,8 @@ func (l *Ledger) roomOfGroup(g *group, queue string) (reason.Reason, bool) {
 	}
 	short := func(lacks resource.Name, empty bool, until int64) {
 		_, free := l.nodes.lacksInAll(g, empty)
-		why.Resource, why.Asked = lacks, g.MinResources.Get(lacks)
-		why.Details = reason.MinResources{Needed: needed, Free: free, Until: until}
+		why.Resource = lacks
+		why.Details = reason.MinResources{Needed: needed, Stated: g.MinResources.Get(lacks), Free: free, Until: until}
 	}
 	switch _, could, never := l.nodes.pack(p, true); {
 	case could < len(pods):
@@ -104,6 +104,26 @@ func (l *Ledger) roomOfGroup(g *group, queue string) (reason.Reason, bool) {
 		why.Details = reason.Packing{Needed: needed, Fit: int64(placed), Until: until}
 	}
 	return why, true
+}
+
+// withShare adds to the reason of a group that waits for room whether its share forbids to hold nodes for it. While some are held for a
+// group, no others are. This costs a look at all nodes and queues, and its numbers move with every pod: so it is for the answer to why a
+// pod waits, not for its condition.
+func (l *Ledger) withShare(g *group, why reason.Reason) reason.Reason {
+	pods := g.asksForRoom()
+	if pods == nil || l.nodeHolds.Held() {
+		return why
+	}
+	_, forbids, _ := l.nodesToHold(packingOf(g, pods, l.shares.total))
+	switch n := why.Details.(type) {
+	case reason.Packing:
+		n.Forbids = forbids
+		why.Details = n
+	case reason.MinResources:
+		n.Forbids = forbids
+		why.Details = n
+	}
+	return why
 }
 
 // dominantOf is the resource of which the pods together ask for the largest part of the cluster.

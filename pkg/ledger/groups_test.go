@@ -490,7 +490,11 @@ func TestMinResourcesHoldAGangToo(t *testing.T) {
 	f.gang("g", "a", 2)
 	f.ObservePodGroup(PodGroup{Key: "ns/g", MinMember: 2, MinResources: amounts(60, 0)})
 	f.wantPods(f.choose())
-	f.wantWhy("g0", "GangWaitsForRoom root.a 50000/2+60000") // cpu
+	why, _ := f.Why("g0")
+	if want := (reason.Reason{Code: reason.GangWaitsForRoom, Queue: "root.a", PodGroup: "ns/g", Resource: "cpu",
+		Details: reason.MinResources{Needed: 2, Stated: 60_000, Free: 50_000}}); why != want {
+		t.Errorf("waits for %+v, want %+v", why, want)
+	}
 	f.forget("first")
 	f.wantPods(f.choose(), "g0", "g1")
 }

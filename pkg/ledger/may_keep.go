@@ -5,12 +5,13 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/core/keep"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// mayHold reports whether these nodes may be held for pods of a group: see core/keep. It judges the end of the hold, when all of the nodes are empty: else
-// a group could have them emptied one pod at a time.
-func (l *Ledger) mayHold(pods []*record, nodes []*node) bool {
+// mayHold reports whether these nodes may be held for pods of a group, and why not: see core/keep. It judges the end of the hold, when all of
+// the nodes are empty: else a group could have them emptied one pod at a time.
+func (l *Ledger) mayHold(pods []*record, nodes []*node) (reason.ShareForbids, bool) {
 	j := judgement{ledger: l, queues: queuesOf(pods), pods: pods, on: usedOn(&l.window, nodes)}
 	var whole resource.Sum
 	for _, e := range nodes {
@@ -35,7 +36,11 @@ func (l *Ledger) mayKeepFor(r *record, now int64) bool {
 		}
 	}
 	j := judgement{ledger: l, queues: queuesOf([]*record{r}), pods: []*record{r}, asks: r.Request, on: on}
-	return r.Request.Fits(own.List()) || j.allows(resource.List{})
+	if r.Request.Fits(own.List()) {
+		return true
+	}
+	_, may := j.allows(resource.List{})
+	return may
 }
 
 // judgement is a question to core/keep.
@@ -48,8 +53,8 @@ type judgement struct {
 	held   heldBack                   // nil: not asked for yet
 }
 
-// allows reports whether this room may be kept.
-func (j *judgement) allows(room resource.List) bool {
+// allows reports whether this room may be kept, and why not.
+func (j *judgement) allows(room resource.List) (reason.ShareForbids, bool) {
 	levels := make([]keep.Level, len(j.queues))
 	for i, a := range j.queues {
 		l := &levels[i]
@@ -62,7 +67,7 @@ func (j *judgement) allows(room resource.List) bool {
 
 // stands is how a queue stands, with what is kept for it, and without what it uses where the room is kept.
 func (j *judgement) stands(a *account) keep.Queue {
-	q := keep.Queue{Rule: a.parent.spec.Rule(), Share: j.ledger.shares.of(a), Guaranteed: a.spec.Guaranteed}
+	q := keep.Queue{Path: a.path, Rule: a.parent.spec.Rule(), Share: j.ledger.shares.of(a), Guaranteed: a.spec.Guaranteed}
 	if gone := j.on[a]; gone == nil { // as of most queues
 		q.Usage = a.standing().List()
 	} else {

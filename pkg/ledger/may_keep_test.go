@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/gang"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -43,6 +45,81 @@ func TestTwoGroupsAboveTheSharesOfTheirQueuesHaveTheirTurns(t *testing.T) {
 	f.bindAll(g...)
 	if got := f.afterPatience(); got != "ns/h" {
 		t.Errorf("nodes are held for %q, want the other group", got)
+	}
+}
+
+// The answer to why a pod of a group waits names the share that forbids to hold nodes for it. What pods show does not: its numbers move.
+func TestWhyNamesTheShareThatForbidsToHoldNodes(t *testing.T) {
+	forbids := reason.ShareForbids{
+		Queue: "root.tiny", Resource: resource.CPU, Share: 1000, Usage: 100_000, Waiting: "root.team", Below: reason.BelowFairShare,
+	}
+	for name, c := range map[string]struct {
+		minimum resource.List // that the group states
+		waits   bool          // a pod in root.team does
+		want    reason.Details
+	}{
+		"its pods do not fit":         {resource.List{}, true, reason.Packing{Needed: 8, Fit: 6, Forbids: forbids}},
+		"nobody else waits":           {resource.List{}, false, reason.Packing{Needed: 8, Fit: 6}},
+		"it states more than is free": {amounts(99, 0), true, reason.MinResources{Needed: 2, Stated: 99_000, Free: 60_000, Forbids: forbids}},
+	} {
+		f := newFixture(t, Options{})
+		f.declare("root.tiny", weight(1))
+		f.declare("root.team", weight(99))
+		f.pod("runs", "team", boundTo("node"), asks(40, 4))
+		f.gang("g", "tiny", 8)
+		if c.minimum.Len() > 0 {
+			f.ObservePodGroup(PodGroup{Key: "ns/g", MinMember: 2, MinResources: c.minimum})
+		}
+		if c.waits {
+			f.pod("waits", "team", asks(61, 4), ofClass("waits"))
+			f.wantPods(f.choose(), "waits")
+			f.fail("waits", NoFit)
+		}
+		f.wantPods(f.choose())
+		if got := f.Rehearse().Stopped("g0"); got.Code != reason.GangWaitsForRoom || got.Details != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+		if shown, _ := f.Why("g0"); reason.As[reason.Packing](shown).Forbids != (reason.ShareForbids{}) ||
+			reason.As[reason.MinResources](shown).Forbids != (reason.ShareForbids{}) {
+			t.Errorf("%s: a pod shows %+v", name, shown)
+		}
+	}
+}
+
+// A pod that waits with its driver, which is of a group, is told what forbids to hold nodes for that one.
+func TestWhyNamesTheShareThatForbidsToHoldNodesForADriver(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.tiny", weight(1), driverShare(1000))
+	f.declare("root.team", weight(99))
+	f.pod("runs", "team", boundTo("node"), asks(40, 4))
+	f.pod("waits", "team", asks(61, 4), ofClass("waits"))
+	f.gang("g", "tiny", 8)
+	f.edit("g0", func(p *Pod) { p.Role, p.Application, p.Class = application.Driver, "app", "driver" })
+	f.pod("worker", "tiny", in("app"), ofClass("worker"))
+	f.wantPods(f.choose(), "waits")
+	f.fail("waits", NoFit)
+	why := f.Rehearse().Stopped("worker")
+	if got := reason.As[reason.Packing](why.Cause()).Forbids.Waiting; why.Code != reason.WaitingForDriver || got != "root.team" {
+		t.Errorf("got %+v", why)
+	}
+}
+
+// While nodes are held for a group, no others are held, and no share has forbidden that.
+func TestWhileNodesAreHeldNoShareForbidsIt(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a")
+	f.declare("root.b")
+	f.pod("runs", "b", boundTo("node"), asks(40, 4))
+	g := f.gang("g", "a", 8)
+	h := f.gang("h", "a", 9)
+	f.wantPods(f.choose())
+	if got := f.afterPatience(); got == "" {
+		t.Fatal("no nodes are held")
+	}
+	for _, uid := range []UID{g[0], h[0]} {
+		if why := f.Rehearse().Stopped(uid); reason.As[reason.Packing](why).Forbids != (reason.ShareForbids{}) {
+			t.Errorf("%s: %+v", uid, why)
+		}
 	}
 }
 

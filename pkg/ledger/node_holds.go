@@ -136,7 +136,7 @@ func (l *Ledger) holdForNext(now int64) {
 			continue
 		}
 		p := packingOf(g, g.next(g.Need()), l.shares.total)
-		switch nodes, some := l.nodesToHold(p); {
+		switch nodes, _, some := l.nodesToHold(p); {
 		case !some:
 			g.wait.tooLarge = true
 			l.nodeHolds.PassOver()
@@ -149,22 +149,23 @@ func (l *Ledger) holdForNext(now int64) {
 	}
 }
 
-// nodesToHold returns nodes to hold for a group that its queues are owed; nil: none may be held. some: it could start on empty nodes. It tries first the
-// nodes that are free soonest. Then those on which its own queues run most: they are that much of what the queues have already.
-func (l *Ledger) nodesToHold(p *packing) (nodes []*node, some bool) {
+// nodesToHold returns nodes to hold for a group that its queues are owed. nil: none may be held; why is that of the first. some: it could
+// start on empty nodes. It tries first the nodes that are free soonest. Then those on which its own queues run most: they are that much of
+// what the queues have already.
+func (l *Ledger) nodesToHold(p *packing) (nodes []*node, why reason.ShareForbids, some bool) {
 	if nodes = l.nodes.nodesToHold(p, nil); nodes == nil {
-		return nil, false
+		return nil, why, false
 	}
-	if l.mayHold(p.pods, nodes) {
-		return nodes, true
-	}
-	for a := p.pods[0].leaf; a.parent != nil; a = a.parent {
-		nodes = l.nodes.nodesToHold(p, func(e *node) int64 { return e.partOf(a, l.shares.total) })
-		if nodes != nil && l.mayHold(p.pods, nodes) {
-			return nodes, true
+	why, may := l.mayHold(p.pods, nodes)
+	for a := p.pods[0].leaf; !may && a.parent != nil; a = a.parent {
+		if nodes = l.nodes.nodesToHold(p, func(e *node) int64 { return e.partOf(a, l.shares.total) }); nodes != nil {
+			_, may = l.mayHold(p.pods, nodes)
 		}
 	}
-	return nil, true
+	if !may {
+		return nil, why, true
+	}
+	return nodes, reason.ShareForbids{}, true
 }
 
 // holdFor holds nodes for a group.
@@ -218,10 +219,12 @@ func (l *Ledger) reviewHold(now int64) {
 	case !slices.Equal(h.queues, queuesOf(pods)) || !l.nodes.holdAll(packingOf(g, pods, l.shares.total), h.nodes):
 		h.End() // they are of no use any more, and others may be
 		l.giveBackHeld()
-	case !l.mayHold(pods, h.nodes):
-		h.Refuse(&g.wait.Wait, now)
-		l.giveBackHeld()
 	default:
+		if _, may := l.mayHold(pods, h.nodes); !may {
+			h.Refuse(&g.wait.Wait, now)
+			l.giveBackHeld()
+			return
+		}
 		h.asOf, h.flips = l.version, l.shares.flips
 		h.Reviewed(now)
 	}

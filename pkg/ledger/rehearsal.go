@@ -343,10 +343,12 @@ func (h *Rehearsal) Stopped(uid UID) reason.Reason {
 func (h *Rehearsal) stopped(r *record) reason.Reason {
 	l := h.ledger
 	why := l.why(r)
-	switch {
-	case why.Code == reason.WaitingForDriver && why.Cause().Code == reason.WaitingTurn:
+	switch cause := why.Cause().Code; {
+	case why.Code == reason.WaitingForDriver && (cause == reason.WaitingTurn || cause == reason.GangWaitsForRoom):
 		driver := r.app.firstWaiting()
 		return withDriver(driver, h.stopped(driver))
+	case why.Code == reason.GangWaitsForRoom:
+		return l.withShare(r.group, why)
 	case why.Code != reason.WaitingTurn:
 	case l.nodes.roomFor(&r.class.room) == nil:
 		return l.nodes.noRoom(r)

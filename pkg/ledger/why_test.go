@@ -21,7 +21,7 @@ func driverShare(milli int64) func(*queue.Declaration) {
 func (f *fixture) wantWhy(uid UID, want string) {
 	f.t.Helper()
 	why, ok := f.Why(uid)
-	used, limit := why.Used, why.Limit
+	used, limit, asked := why.Used, why.Limit, why.Asked
 	switch n := why.Details.(type) {
 	case reason.Applications:
 		used, limit = n.Running, n.Most
@@ -30,9 +30,9 @@ func (f *fixture) wantWhy(uid UID, want string) {
 	case reason.Packing:
 		used, limit = n.Fit, n.Needed
 	case reason.MinResources:
-		used, limit = n.Free, n.Needed
+		used, limit, asked = n.Free, n.Needed, n.Stated
 	}
-	got := fmt.Sprintf("%s %s %d/%d+%d", why.Code, why.Queue, used, limit, why.Asked)
+	got := fmt.Sprintf("%s %s %d/%d+%d", why.Code, why.Queue, used, limit, asked)
 	if !ok || got != want {
 		f.t.Errorf("%s waits for %q, %v, want %q", uid, got, ok, want)
 	}

@@ -16,11 +16,13 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
 // Queue is how a queue would stand if the room were kept, and all of it were empty.
 type Queue struct {
+	Path  queue.Path
 	Rule  queue.Rule    // of its parent
 	Share resource.List // its instantaneous fair share
 	// Usage is what it would use: of a queue for which room is kept with all of that room, of others without what they use there now.
@@ -52,9 +54,9 @@ type Sibling struct {
 	Queues iter.Seq[Queue]
 }
 
-// Allowed reports whether room may be kept for these queues: a leaf and the queues above it, without the root. The siblings of a level are
-// looked at only where that matters.
-func Allowed(total resource.List, levels []Level) bool {
+// Allowed reports whether room may be kept for these queues, and why not. They are a leaf and the queues above it, without the root.
+// The siblings of a level are looked at only where that matters.
+func Allowed(total resource.List, levels []Level) (why reason.ShareForbids, allowed bool) {
 	for i := range levels {
 		l := &levels[i]
 		if l.WithinGuarantee || l.compare(total) <= 0 {
@@ -65,13 +67,22 @@ func Allowed(total resource.List, levels []Level) bool {
 				continue
 			}
 			for q := range s.Queues {
-				if q.waitsBelow(total) {
-					return false
+				if below := q.waitsBelow(total); below != "" {
+					return l.above(total, q.Path, below), false
 				}
 			}
 		}
 	}
-	return true
+	return reason.ShareForbids{}, true
+}
+
+// above says that the queue would be above its share while another waits.
+func (l *Level) above(total resource.List, waiting queue.Path, below reason.Code) reason.ShareForbids {
+	most := preemption.Dominant(l.Rule, total, l.Usage)
+	return reason.ShareForbids{
+		Queue: string(l.Path), Resource: most.Resource, Share: l.Share.Get(most.Resource), Usage: most.Amount,
+		Waiting: string(waiting), Below: below,
+	}
 }
 
 // compare compares the usage with the share: below it (-1), at it (0) or above it (1).
@@ -79,14 +90,22 @@ func (q *Queue) compare(total resource.List) int {
 	return preemption.CompareDominant(q.Rule, total, q.Usage, q.Share)
 }
 
-// waitsBelow reports whether a queue waits, and is below its share, or below its guarantee as far as it asks for it.
-func (q *Queue) waitsBelow(total resource.List) bool {
+// waitsBelow says of a queue that waits whether it is below its share, or below its guarantee as far as it asks for it. "": it is not, or
+// does not wait.
+func (q *Queue) waitsBelow(total resource.List) reason.Code {
 	below := q.compare(total) < 0
 	if !below && q.Guaranteed.Len() == 0 {
-		return false
+		return ""
 	}
-	demand, waits := q.Demand()
-	return waits && (below || preemption.BelowGuaranteed.Below(q.Rule, total, q.Usage, preemption.GuaranteedTarget(q.Rule, q.Guaranteed, demand)))
+	switch demand, waits := q.Demand(); {
+	case !waits:
+		return ""
+	case below:
+		return reason.BelowFairShare
+	case preemption.BelowGuaranteed.Below(q.Rule, total, q.Usage, preemption.GuaranteedTarget(q.Rule, q.Guaranteed, demand)):
+		return reason.BelowGuaranteed
+	}
+	return ""
 }
 
 // closer reports whether the sibling, once its group has started, would use the smaller part of its share.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/core/keep"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -83,8 +84,51 @@ func TestRoomIsKeptOnlyWithinWhatAQueueIsOwed(t *testing.T) {
 		"weight 0 is farther above than any":              {[]keep.Level{withGroups(cpu(1), cpu(0), cpu(90), cpu(1))}, false},
 		"a queue of weight 0 is owed nothing":             {[]keep.Level{level(cpu(1), cpu(0), other(cpu(0), cpu(100), true))}, false},
 	} {
-		if got := keep.Allowed(both(100, 100), c.levels); got != c.want {
+		if _, got := keep.Allowed(both(100, 100), c.levels); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// A refusal names the queue that would be above its share, by what it would have most of, and the first that waits.
+func TestARefusalSaysWhichShareForbidsTheRoom(t *testing.T) {
+	named := func(path queue.Path, q keep.Queue) keep.Queue {
+		q.Path = path
+		return q
+	}
+	leaf := func(l keep.Level) keep.Level {
+		l.Path = "root.p.a"
+		return l
+	}
+	parent := func(l keep.Level) keep.Level {
+		l.Path = "root.p"
+		return l
+	}
+	starved, above := named("root.q", other(cpu(9), cpu(50), true)), named("root.r", other(cpu(60), cpu(50), true))
+	for name, c := range map[string]struct {
+		levels []keep.Level
+		want   reason.ShareForbids
+	}{
+		"a leaf": {
+			[]keep.Level{leaf(level(both(70, 60), both(50, 60), above, starved)), parent(level(both(90, 60), both(10, 10), starved))},
+			reason.ShareForbids{Queue: "root.p.a", Resource: resource.CPU, Share: 50, Usage: 70, Waiting: "root.q", Below: reason.BelowFairShare},
+		},
+		"a queue above it": {
+			[]keep.Level{leaf(level(cpu(40), cpu(50), starved)), parent(level(both(60, 80), both(50, 50), starved))},
+			reason.ShareForbids{Queue: "root.p", Resource: resource.Memory, Share: 50, Usage: 80, Waiting: "root.q", Below: reason.BelowFairShare},
+		},
+		"another lacks what it is guaranteed": {
+			[]keep.Level{leaf(level(cpu(20), cpu(10), guaranteed(both(0, 5), above)))},
+			reason.ShareForbids{Queue: "root.p.a", Resource: resource.CPU, Share: 10, Usage: 20, Waiting: "root.r", Below: reason.BelowGuaranteed},
+		},
+		"of weight 0": {
+			[]keep.Level{leaf(level(cpu(20), cpu(0), starved))},
+			reason.ShareForbids{Queue: "root.p.a", Resource: resource.CPU, Share: 0, Usage: 20, Waiting: "root.q", Below: reason.BelowFairShare},
+		},
+		"nothing forbids it": {[]keep.Level{leaf(level(cpu(20), cpu(10), above))}, reason.ShareForbids{}},
+	} {
+		if got, _ := keep.Allowed(both(100, 100), c.levels); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}
 }
@@ -93,7 +137,7 @@ func TestUnderFairOneResourceCounts(t *testing.T) {
 	memory := queue.Rule{Policy: queue.Fair, Resource: resource.Memory}
 	l := level(both(90, 40), both(0, 50), keep.Queue{Rule: memory, Usage: both(0, 0), Share: both(0, 50), Demand: demand(both(9, 9), true)})
 	l.Rule = memory
-	if !keep.Allowed(both(100, 100), []keep.Level{l}) {
+	if _, allowed := keep.Allowed(both(100, 100), []keep.Level{l}); !allowed {
 		t.Error("90 of 100 cpu brings a queue above a share of memory")
 	}
 }
@@ -165,8 +209,12 @@ func TestKeptRoomAgreesWithItsDefinition(t *testing.T) {
 			l.Siblings = slices.Values(siblings)
 			levels = append(levels, l)
 		}
-		if got := keep.Allowed(total, levels); got != want {
+		why, got := keep.Allowed(total, levels)
+		if got != want {
 			t.Fatalf("%v, want %v: %+v", got, want, levels)
+		}
+		if (why == reason.ShareForbids{}) != got {
+			t.Fatalf("%v, because of %+v: %+v", got, why, levels)
 		}
 	})
 }

@@ -60,11 +60,12 @@ const (
 	PodGroupNotFound Code = "PodGroupNotFound"
 	// GangIncomplete: PodGroup needs more pods than exist before it can start. Details are Members.
 	GangIncomplete Code = "GangIncomplete"
-	// GangTooLarge: the nodes could not hold PodGroup even if they were empty. Details are Packing; if Resource
-	// is set, its pods together ask for Asked of it. Or Details are MinResources: its pods would
-	// fit, but the group states that it needs Asked of Resource.
+	// GangTooLarge: the nodes could not hold PodGroup even if they were empty. Details are Packing, and its pods
+	// together ask for Asked of Resource, if that is set. Or Details are MinResources, which are amounts of
+	// Resource: its pods would fit, but the group states that it needs more.
 	GangTooLarge Code = "GangTooLarge"
-	// GangWaitsForRoom: the pods that PodGroup needs at once do not all fit now. Details are Packing, or MinResources as above.
+	// GangWaitsForRoom: the pods that PodGroup needs at once do not all fit now. Details are Packing, without
+	// Resource, or MinResources as above.
 	GangWaitsForRoom Code = "GangWaitsForRoom"
 	// BehindGang: PodGroup of Queue waits for room, and pods that came after it wait until it has room. Details
 	// are Turn.

@@ -93,14 +93,30 @@ type Packing struct {
 	Needed int64 // pods that must start at once
 	Fit    int64 // pods of these that fit
 	Until  int64 // until when nodes are held for the group
+	// Forbids is why no nodes may be held for the group; only the answer to why the pod waits says that, since it costs more.
+	Forbids ShareForbids
 }
 
 // MinResources are the details of GangTooLarge and GangWaitsForRoom if all pods fit, but the group states that
 // it needs more than the nodes have.
 type MinResources struct {
 	Needed int64 // pods that must start at once
-	Free   int64 // amount of Resource
+	Stated int64 // amount of Resource that the group states that it needs
+	Free   int64 // amount of Resource that the nodes have
 	Until  int64 // until when nodes are held for the group
+	// Forbids is as in Packing.
+	Forbids ShareForbids
+}
+
+// ShareForbids says that no nodes may be held for a pod group: with them, Queue would be above its fair share, while
+// another queue waits. If Queue is empty, its share does not forbid it.
+type ShareForbids struct {
+	Queue    string        // of the group, or above
+	Resource resource.Name // of which Queue would have the largest part
+	Share    int64         // amount of Resource: the fair share of Queue
+	Usage    int64         // amount of Resource that Queue would have
+	Waiting  string        // a queue that waits for room
+	Below    Code          // BelowFairShare or BelowGuaranteed: what Waiting would be
 }
 
 // Turn are the details of BehindGang.

@@ -55,18 +55,23 @@ var readsOf = map[reason.Code]reads{
 // filled returns the kind with a different value in every field.
 func filled(kind reason.Details) reason.Details {
 	v := reflect.New(reflect.TypeOf(kind)).Elem()
-	for i := range v.NumField() {
-		if v.Field(i).Type() == reflect.TypeFor[reason.Reason]() {
-			v.Field(i).Set(reflect.ValueOf(reason.Reason{Code: reason.WaitingTurn, Queue: "root.other"}))
-			continue
-		}
-		if v.Field(i).Kind() == reflect.String {
-			v.Field(i).SetString(v.Type().Field(i).Name)
-			continue
-		}
-		v.Field(i).SetInt(int64(i+2) * 3e9)
-	}
+	fill(v)
 	return v.Interface().(reason.Details)
+}
+
+func fill(v reflect.Value) {
+	for i := range v.NumField() {
+		switch f := v.Field(i); {
+		case f.Type() == reflect.TypeFor[reason.Reason]():
+			f.Set(reflect.ValueOf(reason.Reason{Code: reason.WaitingTurn, Queue: "root.other"}))
+		case f.Kind() == reflect.Struct:
+			fill(f)
+		case f.Kind() == reflect.String:
+			f.SetString(v.Type().Field(i).Name)
+		default:
+			f.SetInt(int64(i+2) * 3e9)
+		}
+	}
 }
 
 // A sentence contains the details of its code and nothing of another kind: each name means one thing.

@@ -13,25 +13,35 @@ func (r Reason) gangText() string {
 			" exist; it waits for the others, or for a lower minMember"
 	case GangTooLarge:
 		if n, ok := r.Details.(MinResources); ok {
-			return "pod group " + r.PodGroup + " needs " + r.amount(r.Asked) + " by its minResources, and the nodes would have only " + r.amount(n.Free) +
-				" if they were empty; it waits for more or larger nodes, or for a lower minResources"
+			return "pod group " + r.PodGroup + " needs " + r.amount(n.Stated) + " by its minResources, and the nodes would have only " +
+				r.amount(n.Free) + " if they were empty; it waits for more or larger nodes, or for a lower minResources"
 		}
 		n := As[Packing](r)
 		return "pod group " + r.PodGroup + " starts with " + pods(n.Needed) + " at once" + r.together() + ", and the nodes could hold only " +
 			strconv.FormatInt(n.Fit, 10) + " of them if they were empty; it waits for more or larger nodes, or for a lower minMember"
 	case GangWaitsForRoom:
 		if n, ok := r.Details.(MinResources); ok {
-			return "pod group " + r.PodGroup + " needs " + r.amount(r.Asked) + " free by its minResources, and now the nodes have " + r.amount(n.Free) +
-				after("; nodes are held for it until ", clock(n.Until))
+			return "pod group " + r.PodGroup + " needs " + r.amount(n.Stated) + " free by its minResources, and now the nodes have " +
+				r.amount(n.Free) + after("; nodes are held for it until ", clock(n.Until)) + n.Forbids.text()
 		}
 		n := As[Packing](r)
 		return "pod group " + r.PodGroup + " needs room for " + pods(n.Needed) + " at once, and now " + strconv.FormatInt(n.Fit, 10) + " fit" +
-			after("; nodes are held for it until ", clock(n.Until))
+			after("; nodes are held for it until ", clock(n.Until)) + n.Forbids.text()
 	default:
 		n := As[Turn](r)
 		return "pod group " + r.PodGroup + " came before and waits for room" + after(" since ", clock(n.Since)) +
 			": what came after it in queue " + r.Queue + " waits" + after(", until ", clock(n.Until), " at the latest")
 	}
+}
+
+// text says which share forbids it, and what would lift that; "" if none does.
+func (f ShareForbids) text() string {
+	if f.Queue == "" {
+		return ""
+	}
+	return "; no nodes may be held for it: with them, queue " + f.Queue + " would have " + amount(f.Resource, f.Usage) +
+		", above its fair share of " + amount(f.Resource, f.Share) + ", while queue " + f.Waiting + " waits and would be below " + Reason{Code: f.Below}.entitlement() +
+		"; they may once no such queue waits, or once the share of " + f.Queue + " is that large, by more weight or a guarantee"
 }
 
 func (r Reason) together() string {
