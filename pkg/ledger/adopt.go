@@ -97,7 +97,7 @@ func (l *Ledger) stillPossible(w preemption.World, plan preemption.Plan, u preem
 		if !slices.ContainsFunc(u.Pods, func(c preemption.Claimant) bool { return c.UID == v.For }) {
 			continue
 		}
-		if r := l.pods[UID(v.UID)]; r == nil || r.state != Bound || r.victim != nil && r.victim.Phase == Evicting || r.Terminating && r.Deadline == 0 {
+		if r := l.pods[UID(v.UID)]; r == nil || r.state != Bound || r.victim != nil && !r.victim.MayStay() || r.Terminating && r.Deadline == 0 {
 			return false
 		}
 	}
@@ -111,17 +111,12 @@ func (l *Ledger) addVictim(w preemption.World, v *preemption.Victim, after freeR
 		return
 	}
 	above := w.Queues[v.Above]
-	is := &victim{claimant: c, claim: c.nomination.claim, with: v.With, Victim: Victim{
+	l.evictions.add(r, &victim{claimant: c, claim: c.nomination.claim, with: v.With, conflicts: !l.nodes.needsAfter(after, r), Victim: Victim{
 		UID: r.UID, Namespace: r.Namespace, Name: r.Name, Node: r.Node, Queue: r.leaf.path,
 		ForQueue: c.nomination.claim.path, ForUID: c.UID, ForNamespace: c.Namespace, ForName: c.Name, Kind: c.nomination.kind,
 		Above: above.Path, Resource: v.Resource, Surplus: v.Surplus, Share: above.Entitlement.Get(v.Resource),
-	}}
-	is.Due = l.now + w.Settings.MaxWaitBeforeKill // counted again from the announcement
-	l.evictions.add(r, is)
-	is.conflicts = !l.nodes.needsAfter(after, r)
-	if r.Announced != 0 { // by an earlier process: the wait runs since that announcement
-		is.Phase, is.Due = Announced, r.Announced+w.Settings.MaxWaitBeforeKill
-	}
+		VictimState: preemption.NewVictimState(r.Announced, w.Settings.MaxWaitBeforeKill, l.now),
+	}})
 	l.version++
 }
 

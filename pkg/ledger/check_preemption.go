@@ -75,7 +75,7 @@ func (l *Ledger) checkVictims(pods []*record) (wrong []string) {
 		if r.state != Bound {
 			say("pod %s is to go and is %s", uid, r.state)
 		}
-		if c := r.victim.claimant; r.victim.Phase != Evicting && (c.nomination == nil || !slices.Contains(c.nomination.victims, r)) {
+		if c := r.victim.claimant; r.victim.MayStay() && (c.nomination == nil || !slices.Contains(c.nomination.victims, r)) {
 			say("pod %s is to go for %s, which does not count on it", uid, c.UID)
 		}
 	}

@@ -1,10 +1,8 @@
 package ledger
 
 import (
-	"cmp"
 	"slices"
 
-	"github.com/fairway-scheduler/fairway/pkg/core/backoff"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
@@ -16,13 +14,14 @@ import (
 //  1. Adopt nominates the claimant (giveNode): its room is taken on its node from now on, although the victims still run there. So the node is
 //     overfull in the ledger, and no other pod is sent there (nodeTable.fits, NodesNominatedToOthers). What the victims free under a max
 //     belongs to the claimant too (nominations.exceedMax). Adopt makes the victims Chosen (addVictim).
+//     From here on preemption.VictimState says how far the eviction of each has come, and what each event changes (evictions.next).
 //  2. PendingActions has them announced. Announced starts the wait (maxWaitBeforeKill).
 //  3. When the wait is over, PendingActions looks whether each victim is still needed. One that is not stays (withdrawVictims), and its
 //     announcement is taken back. The others are to be evicted. Evicted: the API server has agreed, and nothing takes that back.
 //     EvictionFailed: it is tried again after a back-off. If a disruption budget refuses for 30 seconds, another victim is looked for.
 //  4. The victim terminates (ObservePod, podLeaves). It is charged until it is gone, but every plan counts it as gone (copyForPlan).
 //     The eviction memory notes it, so that the pod that replaces it is no victim of the same claims (arrives, preemption.Claim.Exempts).
-//  5. The victim has ended (ForgetPod). Its charge is refunded, its room is free, and it is a victim no more (updatePreemption, remove).
+//  5. The victim has ended (ForgetPod). Its charge is refunded, its room is free, and it is a victim no more (updatePreemption, ended).
 //  6. Before the order of queues, Choose asks whether the room of a nominated pod is there (nextNominated, nodeTable.roomIsThere). If it is, and no
 //     limit and no closed gate stops the pod, it is charged and handed to kube-scheduler. A group is released once the room of all of its pods is
 //     there.
@@ -31,18 +30,6 @@ import (
 //
 // In steps 2 to 6 the claimant may lose its nomination: see tendNominations and preemption.NominationState. Its victims then go for another
 // claimant of the same claim on the node that needs their room, or stay (endNomination, reassign).
-
-// VictimPhase is how far the eviction of a victim has come.
-type VictimPhase uint8
-
-const (
-	// Chosen means that the pod does not show it yet.
-	Chosen VictimPhase = iota
-	// Announced means that the pod shows it, and the wait before its eviction runs.
-	Announced
-	// Evicting means that the API server has accepted the eviction.
-	Evicting
-)
 
 // Victim is a pod to be evicted so that another has room.
 type Victim struct {
@@ -60,10 +47,7 @@ type Victim struct {
 	Resource resource.Name
 	Surplus  int64
 	Share    int64
-
-	Phase    VictimPhase
-	Due      int64 // when it is to be evicted
-	Attempts int   // that failed
+	preemption.VictimState
 }
 
 // victim is what the record of a victim has in addition.
@@ -74,17 +58,11 @@ type victim struct {
 	// conflicts: the claimant would not fit beside it whatever room there is (a port, an affinity).
 	conflicts bool
 	with      string // the group that is evicted with it, "" for none
-	retryAt   int64
-	refused   int64                 // since when disruption budgets forbid it, 0: they do not
-	why       reason.WithdrawnCause // decided, and about to be carried out
 }
-
-// lastEvictBackOff bounds the pause between attempts to evict a victim.
-const lastEvictBackOff int64 = 30e9
 
 // evictions owns the victims of adopted plans, from the choice to the last trace of them. It hears of plans that are adopted (add), of what
 // the cluster says about announcements, of evictions that succeed or fail, and of pods that leave. It says what is to be announced, evicted
-// and taken back, and which new pods replace victims.
+// and taken back, and which new pods replace victims. What an event changes about a victim is decided in preemption.VictimState.
 type evictions struct {
 	victims   []*record // in the order in which they were chosen
 	announced []*record // pods whose objects show an announcement
@@ -100,49 +78,88 @@ func (e *evictions) add(r *record, v *victim) {
 	delete(e.withdrawals, r.UID)
 	e.victims = append(e.victims, r)
 	e.counts.Chosen++
-	v.claimant.nomination.victims = append(v.claimant.nomination.victims, r)
+	v.claimant.nomination.addVictim(r)
 	r.touch()
+}
+
+// next has the rules apply an event to a victim; NothingToDo: the pod is none.
+func (e *evictions) next(r *record, event preemption.VictimEvent, now int64) (is preemption.VictimOutcome) {
+	if r == nil || r.victim == nil {
+		return preemption.NothingToDo
+	}
+	r.victim.VictimState, is = r.victim.Next(event, now)
+	return is
 }
 
 // remove takes a victim off the list.
 func (e *evictions) remove(v *record) {
-	if c := v.victim.claimant; c.nomination != nil {
-		c.nomination.victims = slices.DeleteFunc(c.nomination.victims, func(o *record) bool { return o == v })
+	if p := v.victim.claimant.nomination; p != nil {
+		p.removeVictim(v)
 	}
 	v.victim = nil
 	e.victims = slices.DeleteFunc(e.victims, func(o *record) bool { return o == v })
 	v.touch()
 }
 
+// judge takes in whether a victim should stay, and what follows from it.
+func (e *evictions) judge(v *record, why reason.WithdrawnCause, now int64) preemption.VictimOutcome {
+	outcome := e.next(v, preemption.VictimEvent{Kind: preemption.Judged, Cause: why}, now)
+	v.exemptUntil = max(v.exemptUntil, v.victim.ExemptUntil)
+	return outcome
+}
+
 // withdraw lets a victim stay, and with it the group that was to be evicted with it; false: it was no victim, or its eviction was accepted.
-func (e *evictions) withdraw(v *record, why reason.WithdrawnCause) bool {
-	if v.victim == nil || v.victim.Phase == Evicting {
+func (e *evictions) withdraw(v *record, why reason.WithdrawnCause, now int64) bool {
+	if e.next(v, preemption.VictimEvent{Kind: preemption.Stays, Cause: why}, now) != preemption.Changed {
 		return false
 	}
 	with := v.victim.with
-	why = cmp.Or(v.victim.why, why)
-	e.withdrawOne(v, why)
+	why = v.victim.Why
+	e.withdrawn(v)
 	if with == "" || v.group == nil {
 		return true
 	}
 	for _, o := range v.group.pods {
-		if o.victim != nil && o.victim.with == with && o.victim.Phase != Evicting {
-			e.withdrawOne(o, why)
+		if o.victim == nil || o.victim.with != with {
+			continue
+		}
+		if e.next(o, preemption.VictimEvent{Kind: preemption.GroupStays, Cause: why}, now) == preemption.Changed {
+			e.withdrawn(o)
 		}
 	}
 	return true
 }
 
-func (e *evictions) withdrawOne(v *record, why reason.WithdrawnCause) {
+// withdrawn notes a victim that stays: its announcement is to be taken back.
+func (e *evictions) withdrawn(v *record) {
 	if !v.Terminating {
 		if e.withdrawals == nil {
 			e.withdrawals = map[UID]Withdrawal{}
 		}
-		e.withdrawals[v.UID] = Withdrawal{UID: v.UID, Namespace: v.Namespace, Name: v.Name, ForQueue: v.victim.ForQueue, Why: why}
+		e.withdrawals[v.UID] = Withdrawal{UID: v.UID, Namespace: v.Namespace, Name: v.Name, ForQueue: v.victim.ForQueue, Why: v.victim.Why}
 	}
 	e.counts.Withdrawn++
 	e.remove(v)
 }
+
+// giveTo makes another pod the claimant of a victim.
+func (e *evictions) giveTo(v, claimant *record) {
+	v.victim.claimant, v.victim.conflicts = claimant, false
+	v.victim.ForUID, v.victim.ForNamespace, v.victim.ForName = claimant.UID, claimant.Namespace, claimant.Name
+	claimant.nomination.addVictim(v)
+}
+
+// ended notes a victim that runs no more.
+func (e *evictions) ended(v *record, now int64) {
+	e.next(v, preemption.VictimEvent{Kind: preemption.PodEnded}, now)
+	e.remove(v)
+}
+
+// claimOpened counts a claim.
+func (e *evictions) claimOpened() { e.counts.Claims++ }
+
+// outOfDate counts nominations that did not lead to a start.
+func (e *evictions) outOfDate(n int) { e.counts.Stale += uint64(n) }
 
 // readAnnouncement takes in whether the object of a pod shows an announcement.
 func (e *evictions) readAnnouncement(r *record) {
@@ -171,30 +188,51 @@ func (e *evictions) toTakeBack(pods map[UID]*record) (ws []Withdrawal) {
 // toAnnounceAndEvict are the victims of which something is due, and when the next will be; 0: never.
 func (e *evictions) toAnnounceAndEvict(now int64) (announce, evict []Victim, next int64) {
 	for _, v := range e.victims {
-		switch at := max(v.victim.Due, v.victim.retryAt); {
-		case v.victim.Phase == Chosen:
+		switch e.next(v, preemption.VictimEvent{Kind: preemption.Looked}, now) {
+		case preemption.ToAnnounce:
 			announce = append(announce, v.victim.Victim)
-		case v.victim.Phase == Announced && at <= now:
+		case preemption.ToEvict:
 			evict = append(evict, v.victim.Victim)
-		case v.victim.Phase == Announced && (next == 0 || at < next):
-			next = at
+		case preemption.ToWait:
+			if at := v.victim.EvictAt(); next == 0 || at < next {
+				next = at
+			}
 		}
 	}
 	return announce, evict, next
 }
 
+// announcementWritten notes that a pod shows that it is to be evicted, and reports whether the wait begins.
+func (e *evictions) announcementWritten(r *record, wait, now int64) bool {
+	if e.next(r, preemption.VictimEvent{Kind: preemption.AnnouncementWritten, Wait: wait}, now) != preemption.Changed {
+		return false
+	}
+	e.counts.Announced++
+	return true
+}
+
+// accepted notes that the API server agreed to evict a pod, and reports whether that changes a victim. A pod that is no victim any more is gone
+// by now, or was to stay: its eviction counts all the same, but not twice that of a victim.
+func (e *evictions) accepted(r *record, now int64) bool {
+	changed := e.next(r, preemption.VictimEvent{Kind: preemption.EvictionAccepted}, now) == preemption.Changed
+	if changed || r == nil || r.victim == nil {
+		e.counts.Evicted++
+	}
+	return changed
+}
+
 // failed notes that the API server did not agree to evict a victim.
-func (e *evictions) failed(v *victim, refused bool, now int64) {
-	v.Attempts++
-	v.retryAt = now + backoff.After(v.Attempts, lastEvictBackOff)
+func (e *evictions) failed(r *record, refused bool, now int64) {
+	event := preemption.VictimEvent{Kind: preemption.EvictionFailed}
+	if refused {
+		event.Kind = preemption.EvictionRefused
+	}
+	if e.next(r, event, now) != preemption.Changed {
+		return
+	}
 	e.counts.Failed++
 	if refused {
 		e.counts.Refused++
-		if v.refused == 0 {
-			v.refused = now
-		}
-	} else {
-		v.refused = 0
 	}
 }
 
@@ -228,19 +266,17 @@ func (e *evictions) anyPodLeaves(nodes []*node, now int64) bool {
 // reassign gives a victim to another claimant of the same claim on its node that needs the room, and withdraws it if there is none. Another claim may not
 // be owed it, whatever room it needs: that claim's ideal, guarantee and replacements are for a plan to judge.
 func (l *Ledger) reassign(v *record, e *node) {
-	if v.victim == nil || v.victim.Phase == Evicting {
+	if v.victim == nil || !v.victim.MayStay() {
 		return
 	}
 	for _, o := range l.nominations.pods {
 		p := o.nomination
 		if p.node == e && p.claim == v.victim.claim && p.kind == v.victim.Kind && l.nodes.needsRoomOf(v, l.now) && v.leaf != nil && !v.leaf.isUnder(p.claim) {
-			v.victim.claimant, v.victim.conflicts = o, false
-			v.victim.ForUID, v.victim.ForNamespace, v.victim.ForName = o.UID, o.Namespace, o.Name
-			p.victims = append(p.victims, v)
+			l.evictions.giveTo(v, o)
 			return
 		}
 	}
-	if l.evictions.withdraw(v, reason.NoClaimant) {
+	if l.evictions.withdraw(v, reason.NoClaimant, l.now) {
 		l.version++
 	}
 }

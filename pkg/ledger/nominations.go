@@ -30,6 +30,12 @@ type nomination struct {
 	kept   resource.List
 }
 
+func (p *nomination) addVictim(v *record) { p.victims = append(p.victims, v) }
+
+func (p *nomination) removeVictim(v *record) {
+	p.victims = slices.DeleteFunc(p.victims, func(o *record) bool { return o == v })
+}
+
 // nominations owns the list of nominated pods. It hears of nominations that are given and ended (add, remove), and of statuses that are
 // observed or written (checkStatus). It says whether a max has room beside them, and which statuses are to be written.
 type nominations struct {
@@ -176,7 +182,7 @@ func (l *Ledger) failNomination(r *record, now int64) {
 	}
 	if c := r.nomination.claim; c != nil && c.starving != nil {
 		c.starving.pause = c.starving.pause.Failed(now)
-		l.evictions.counts.Stale++
+		l.evictions.outOfDate(1)
 	}
 	l.endNomination(r)
 }

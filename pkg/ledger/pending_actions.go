@@ -82,22 +82,18 @@ func (l *Ledger) withdrawVictims() {
 	net := netUsage{evictions: &l.evictions, nominations: &l.nominations, held: l.heldBack()}
 	var in preemption.VictimInput
 	for _, v := range slices.Clone(l.evictions.victims) { // in the order in which they were chosen
-		if v.victim == nil || v.victim.Phase == Evicting {
+		if v.victim == nil || !v.victim.MayStay() {
 			continue
 		}
 		l.victimInput(&in, v, &net)
 		why := preemption.Withdraw(&in, l.now)
-		v.victim.why = why
-		switch why {
-		case reason.NotWithdrawn:
+		switch l.evictions.judge(v, why, l.now) {
+		case preemption.NothingToDo:
 			continue
-		case reason.BudgetRefuses:
-			v.exemptUntil = l.now + preemption.ExemptFor
-			l.endNomination(v.victim.claimant)
-		case reason.NotPreemptible, reason.BelowShare, reason.BelowGuarantee:
+		case preemption.ToPlanAgain:
 			l.endNomination(v.victim.claimant)
 		}
-		if l.evictions.withdraw(v, why) {
+		if l.evictions.withdraw(v, why, l.now) {
 			l.version++
 		}
 		net.known = nil // victims that stay and claimants that do not come count for the next one
@@ -109,7 +105,7 @@ func (l *Ledger) victimInput(in *preemption.VictimInput, r *record, net *netUsag
 	v := r.victim
 	*in = preemption.VictimInput{
 		Nominated: v.claimant.nomination != nil, Total: l.shares.total, InQueue: r.leaf != nil, From: in.From[:0],
-		Conflicts: v.conflicts, InGroup: v.with != "", RefusedSince: v.refused,
+		Conflicts: v.conflicts, InGroup: v.with != "", RefusedSince: v.RefusedSince,
 	}
 	if !in.Nominated {
 		return
@@ -163,32 +159,16 @@ func (n *netUsage) of(a *account) resource.List {
 func (l *Ledger) Announced(uid UID, now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if v := l.victimOf(uid); v != nil && v.Phase == Chosen {
-		v.Phase = Announced
-		v.Due = now + preemption.SettingsOf(l.queues.root.spec.Preemption).MaxWaitBeforeKill
-		l.evictions.counts.Announced++
+	if l.evictions.announcementWritten(l.pods[uid], preemption.SettingsOf(l.queues.root.spec.Preemption).MaxWaitBeforeKill, now) {
 		l.version++
 	}
-}
-
-func (l *Ledger) victimOf(uid UID) *victim {
-	if r := l.pods[uid]; r != nil {
-		return r.victim
-	}
-	return nil
 }
 
 // Evicted notes that the API server agreed to evict a victim. The pod may be gone before that is heard, and counts all the same.
 func (l *Ledger) Evicted(uid UID, now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	v := l.victimOf(uid)
-	if v != nil && v.Phase == Evicting {
-		return
-	}
-	l.evictions.counts.Evicted++
-	if v != nil {
-		v.Phase = Evicting
+	if l.evictions.accepted(l.pods[uid], now) {
 		l.version++
 	}
 }
@@ -198,11 +178,7 @@ func (l *Ledger) Evicted(uid UID, now int64) {
 func (l *Ledger) EvictionFailed(uid UID, refused bool, now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	v := l.victimOf(uid)
-	if v == nil || v.Phase == Evicting {
-		return
-	}
-	l.evictions.failed(v, refused, now)
+	l.evictions.failed(l.pods[uid], refused, now)
 }
 
 // Withdrawn notes that the announcement on a pod was taken back.

@@ -79,7 +79,7 @@ func (l *Ledger) updatePreemption(r *record) {
 	}
 	if r.victim != nil && !l.trials.underWay && r.state != Bound {
 		l.queues.accounts[r.victim.Queue].noteEviction(l.now)
-		l.evictions.remove(r)
+		l.evictions.ended(r, l.now)
 		l.version++
 	}
 }

@@ -97,7 +97,7 @@ func (l *Ledger) LookAtStarvation(now int64) (due bool, next int64) {
 		for _, k := range kinds {
 			var opened bool
 			if s.clocks[k], opened = s.clocks[k].Tick(a.timeout(k), now); opened {
-				l.evictions.counts.Claims++
+				l.evictions.claimOpened()
 				p.claimOpens()
 				l.version++
 			}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
@@ -261,7 +262,7 @@ func (k *taking) restartWhenPlanned() {
 		return err
 	})
 	k.halves("1s")
-	k.untilVictims(ledger.Chosen, half)
+	k.untilVictims(preemption.Chosen, half)
 	k.runs.stop()
 	allow()
 	k.runs.start()
@@ -269,7 +270,7 @@ func (k *taking) restartWhenPlanned() {
 }
 
 // untilVictims waits until so many pods are to go, all of which have come so far.
-func (k *taking) untilVictims(phase ledger.VictimPhase, n int) {
+func (k *taking) untilVictims(phase preemption.VictimPhase, n int) {
 	k.t.Helper()
 	k.until(fmt.Sprintf("%d victims are in phase %d", n, phase), func() (bool, string) {
 		vs := k.runs.s.Ledger.Victims()
@@ -281,7 +282,7 @@ func (k *taking) untilVictims(phase ledger.VictimPhase, n int) {
 func (k *taking) restartWhenAnnounced() {
 	allow := k.forbidEvictions("false", "example")
 	k.halves("1s")
-	k.untilVictims(ledger.Announced, half)
+	k.untilVictims(preemption.Announced, half)
 	k.runs.stop()
 	allow()
 	k.runs.start()
@@ -309,7 +310,7 @@ func (k *taking) restartHalfWay() {
 		vs := k.runs.s.Ledger.Victims()
 		stuck := 0
 		for _, v := range vs {
-			stuck += btoi(v.Phase == ledger.Announced && v.Attempts > 0)
+			stuck += btoi(v.Phase == preemption.Announced && v.Attempts > 0)
 		}
 		gone := len(k.evicted())
 		return gone > 0 && stuck > 0 && gone+stuck == half && k.announced() == half, fmt.Sprintf("%d are evicted, %d refused: %v", gone, stuck, vs)

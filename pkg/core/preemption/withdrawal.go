@@ -6,12 +6,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-const (
-	// refusedFor is how long disruption budgets may refuse the eviction of a victim before another is looked for.
-	refusedFor = 30 * second
-	// ExemptFor is how long no plan takes the pod then.
-	ExemptFor = 5 * 60 * second
-)
+// refusedFor is how long disruption budgets may refuse the eviction of a victim before another is looked for.
+const refusedFor = 30 * second
 
 // VictimInput is what decides whether a victim that waits for its eviction goes.
 type VictimInput struct {

@@ -121,7 +121,8 @@ func (w *world) victim(name string) ledger.Victim {
 	return ledger.Victim{
 		UID: ledger.UID("uid-" + name), Namespace: "team", Name: name, Node: "n", Queue: "root.a.x",
 		ForQueue: "root.b", ForUID: "new", ForNamespace: "team", ForName: "new", Kind: preemption.BelowFairShare,
-		Above: "root.a", Resource: "cpu", Surplus: 4000, Share: 8000, Due: start.Add(15 * time.Second).UnixNano(),
+		Above: "root.a", Resource: "cpu", Surplus: 4000, Share: 8000,
+		VictimState: preemption.VictimState{Due: start.Add(15 * time.Second).UnixNano()},
 	}
 }
 
