@@ -17,10 +17,10 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 	if l.inspection.stopped {
 		return 0
 	}
-	l.rounds.adopted = true
-	defer func() { l.evictions.counts.Stale += uint64(stale) }()
+	l.rounds.adopts()
+	defer func() { l.evictions.outOfDate(stale) }()
 	if preemption.SettingsOf(l.queues.root.spec.Preemption).ObserveOnly {
-		l.rounds.plannedAsOf = l.version + 1
+		l.rounds.carriedOut(l.version)
 		return 0
 	}
 	l.rounds.planned(plan, !w.Queues[0].Announced.IsZero())
@@ -61,10 +61,10 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 	for _, r := range l.nominations.withoutRoom(&l.nodes, &l.queues, l.now) {
 		if r.nomination.claim != nil { // nothing will free its room
 			l.endNomination(r)
-			l.rounds.pace.Rest = true
+			l.rounds.leavesRest()
 		}
 	}
-	l.rounds.plannedAsOf = l.version + 1
+	l.rounds.carriedOut(l.version)
 	return stale
 }
 

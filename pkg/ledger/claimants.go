@@ -44,13 +44,14 @@ func (l *Ledger) claims(w *preemption.World, again []*record, all bool) {
 			t.move(r, Released)
 		}
 	}
-	l.rounds.pace.Rest = false
+	more := false
 	for i := range w.Claims {
 		c := &w.Claims[i]
 		c.Units = t.claimants(l.queues.accounts[w.Queues[c.Queue].Path], c, maxClaimants-len(t.charged))
 		c.More = len(t.charged) >= maxClaimants
-		l.rounds.pace.Rest = l.rounds.pace.Rest || c.More
+		more = more || c.More
 	}
+	l.rounds.looksAtAll(!more)
 }
 
 // claimants charges the next pods of a queue as long as it stays within its target, and returns them. It passes over pods that are too

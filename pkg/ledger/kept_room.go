@@ -115,10 +115,10 @@ func (l *Ledger) countNominated(r *record) {
 		return
 	}
 	l.uncountNominated(p)
-	if p.keptIn = leaf; leaf == nil {
+	if leaf == nil {
 		return
 	}
-	p.kept = r.Request
+	p.keep(leaf, r.Request)
 	for a := leaf; a.parent != nil; a = a.parent {
 		k := a.keeps()
 		k.nominated.Add(p.kept)
@@ -140,7 +140,7 @@ func (l *Ledger) uncountNominated(p *nomination) {
 	if l.queues.accounts[p.keptIn.path] == p.keptIn {
 		l.books.refresh(p.keptIn)
 	}
-	p.keptIn = nil
+	p.keptNoMore()
 }
 
 // queuesOf returns the leaves of pods and the queues above them, without the root, each once.

@@ -16,10 +16,7 @@ func (t *nodeTable) roomIsThere(r *record) bool {
 	if p.hasConflict() { // the victim may run on another node, so changes of this one do not show when it is gone
 		return false
 	}
-	if p.roomAsOf != p.node.changes+1 {
-		p.roomAsOf, p.roomThere = p.node.changes+1, t.hasRoomBeside(r, nil)
-	}
-	return p.roomThere
+	return p.isRoomThere(func() bool { return t.hasRoomBeside(r, nil) })
 }
 
 // hasConflict reports whether the pod would not fit beside one of its victims, whatever room there is.

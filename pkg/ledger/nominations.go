@@ -36,6 +36,25 @@ func (p *nomination) removeVictim(v *record) {
 	p.victims = slices.DeleteFunc(p.victims, func(o *record) bool { return o == v })
 }
 
+// next has the rules decide what becomes of the nomination.
+func (p *nomination) next(in preemption.NominationInput, now int64) (is preemption.NominationOutcome) {
+	p.NominationState, is = p.Next(in, now)
+	return is
+}
+
+// isRoomThere returns whether the node has room for the pod. look finds that out, and is asked again only after a change of the node.
+func (p *nomination) isRoomThere(look func() bool) bool {
+	if p.roomAsOf != p.node.changes+1 {
+		p.roomAsOf, p.roomThere = p.node.changes+1, look()
+	}
+	return p.roomThere
+}
+
+// keep notes that room is kept for it in a leaf queue. keptNoMore: it is not any more.
+func (p *nomination) keep(in *account, request resource.List) { p.keptIn, p.kept = in, request }
+
+func (p *nomination) keptNoMore() { p.keptIn = nil }
+
 // nominations owns the list of nominated pods. It hears of nominations that are given and ended (add, remove), and of statuses that are
 // observed or written (checkStatus). It says whether a max has room beside them, and which statuses are to be written.
 type nominations struct {
@@ -200,8 +219,7 @@ func (l *Ledger) tendNominations(now int64) {
 		in := l.nominationInput(r, now)
 		in.Idle = r.state == Waiting && in.RoomThere && !leaving()
 		in.Limited = in.Idle && r.InQueue() && (r.waitsForDriverOutside() || l.walk.limitStops(r))
-		var outcome preemption.NominationOutcome
-		switch r.nomination.NominationState, outcome = r.nomination.Next(in, now); outcome {
+		switch r.nomination.next(in, now) {
 		case preemption.Ends:
 			l.endNomination(r)
 		case preemption.Fails:

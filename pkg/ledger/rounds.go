@@ -40,6 +40,26 @@ func (r *rounds) begins(version uint64, now int64) {
 	r.pace.LastRound, r.plannedAsOf = now, version+1
 }
 
+// looksAtAll notes whether a round looks at all pods that claims are for, and not only at the first of them.
+func (r *rounds) looksAtAll(all bool) { r.pace.Rest = !all }
+
+// leavesRest: something is left to the next round.
+func (r *rounds) leavesRest() { r.pace.Rest = true }
+
+// looksAtClocks notes a look at the clocks.
+func (r *rounds) looksAtClocks(version uint64) { r.clocksAsOf = version + 1 }
+
+// lookedAtClocksAsOf: nothing has changed since the last look.
+func (r *rounds) lookedAtClocksAsOf(version uint64) bool { return r.clocksAsOf == version+1 }
+
+func (r *rounds) restoresClocks() { r.clocksRestored = true }
+
+// adopts notes that this process adopts a plan, also one that is only observed.
+func (r *rounds) adopts() { r.adopted = true }
+
+// carriedOut: what the plan itself has changed makes no round due.
+func (r *rounds) carriedOut(version uint64) { r.plannedAsOf = version + 1 }
+
 // planned notes what a plan has found. announced: victims of earlier rounds still run.
 func (r *rounds) planned(plan preemption.Plan, announced bool) {
 	nominated := slices.ContainsFunc(plan.Claims, func(p preemption.Payment) bool { return len(p.Nominations) > 0 })

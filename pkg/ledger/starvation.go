@@ -84,7 +84,7 @@ func (l *Ledger) LookAtStarvation(now int64) (due bool, next int64) {
 			next = at
 		}
 	}
-	if p.clocksAsOf != l.version+1 {
+	if !p.lookedAtClocksAsOf(l.version) {
 		l.lookAtClocks(now)
 	}
 	l.tendNominations(now)
@@ -109,7 +109,7 @@ func (l *Ledger) LookAtStarvation(now int64) (due bool, next int64) {
 			soonest(at)
 		}
 	}
-	p.clocksAsOf = l.version + 1
+	p.looksAtClocks(l.version)
 	return due, next
 }
 
@@ -146,7 +146,7 @@ func (l *Ledger) lookAtClocks(now int64) {
 			l.version++
 		}
 	}
-	l.rounds.clocksRestored = true
+	l.rounds.restoresClocks()
 }
 
 // lookAtClock brings the clocks of a queue up to date.
