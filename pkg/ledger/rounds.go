@@ -64,11 +64,7 @@ func (r *rounds) carriedOut(version uint64) { r.plannedAsOf = version + 1 }
 func (r *rounds) planned(plan preemption.Plan, announced bool) {
 	nominated := slices.ContainsFunc(plan.Claims, func(p preemption.Payment) bool { return len(p.Nominations) > 0 })
 	spent := slices.ContainsFunc(plan.Claims, func(p preemption.Payment) bool { return p.Unpaid == reason.RoundSpent })
-	if r.pace.Waits = spent && !nominated && announced; r.pace.Waits { // the round was not in vain: it is still under way
-		r.pace.Vain = 0
-		return
-	}
-	r.pace = r.pace.Made(nominated, spent)
+	r.pace = r.pace.Made(nominated, spent, announced)
 }
 
 // judgesAnnouncements: it can be said whether the announcements of an earlier process still hold, since a plan of this one was adopted or

@@ -283,12 +283,19 @@ func TestThePaceOfRounds(t *testing.T) {
 	if got := (preemption.Pace{Vain: 3}).Interval(60 * second); got != 60*second {
 		t.Errorf("an interval longer than the longest becomes %d", got)
 	}
-	p := preemption.Pace{}.Made(false, false).Made(false, true)
-	if p.Vain != 2 || !p.Rest {
+	p := preemption.Pace{}.Made(false, false, true).Made(false, true, false)
+	if p.Vain != 2 || !p.Rest || p.Waits {
 		t.Errorf("after two in vain: %+v", p)
 	}
-	if p = p.Made(true, false); p.Vain != 0 || !p.Rest {
+	if p = p.Made(true, false, true); p.Vain != 0 || !p.Rest || p.Waits {
 		t.Errorf("after one that nominated: %+v", p)
+	}
+	// It found all that it may take announced and still running: what is left is not for a plan to decide, and so no rest of its own.
+	if p = (preemption.Pace{Vain: 2}).Made(false, true, true); p != (preemption.Pace{Waits: true}) {
+		t.Errorf("after one that waits for its victims: %+v", p)
+	}
+	if p = p.Made(false, true, false); p != (preemption.Pace{Vain: 1, Rest: true}) {
+		t.Errorf("after one in vain, when these are gone: %+v", p)
 	}
 }
 
@@ -327,7 +334,7 @@ func TestAStormOfAttemptsIsNoStormOfRounds(t *testing.T) {
 			}
 			made = append(made, now)
 			p.LastRound = now
-			p = p.Made(len(made) <= useful, false)
+			p = p.Made(len(made) <= useful, false, false)
 		}
 		for i := 1; i < len(made); i++ {
 			least := second

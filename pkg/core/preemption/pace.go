@@ -48,8 +48,13 @@ func (p Pace) Next(interval, pausedUntil int64, changed bool, now int64) (due bo
 	return false, next
 }
 
-// Made is a round that has ended.
-func (p Pace) Made(nominated, rest bool) Pace {
+// Made is a round that has ended. rest: its budget did not pay all. announced: victims of earlier rounds still run. A round that nominated nobody only
+// because these take up all of its budget is still under way, and was not in vain.
+func (p Pace) Made(nominated, rest, announced bool) Pace {
+	if p.Waits = rest && !nominated && announced; p.Waits {
+		p.Vain = 0
+		return p
+	}
 	p.Vain++
 	if nominated {
 		p.Vain = 0
