@@ -7,8 +7,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
-// accessTable owns what is known of who may submit to which queue. It hears of the unbound pods that depend on it (join, quit), and of answers
-// (ObserveAccess, ForgetAccess). It says what blocks a pod (mayNotSubmit), and what is to be asked (AccessQuestions).
+// accessTable owns what is known of who may submit to which queue. It hears of the unbound pods that depend on it (join, quit, placedAgain), and of
+// answers (answered, forget). It says what blocks a pod (mayNotSubmit), and what is to be asked (AccessQuestions).
 //
 // It asks nobody and knows no time. An answer is an input like any other, and holds until there is another one. Until the first, it is Unknown, and
 // blocks the pod as No does: nothing starts because somebody did not answer.
@@ -68,6 +68,30 @@ func (t *accessTable) quit(r *record) {
 	}
 }
 
+// answered takes in an answer, and returns the pods that depend on it if it is another one than before.
+func (t *accessTable) answered(q access.Question, a access.Answer) (judge []*record) {
+	e := t.get(q)
+	if e.answer != a {
+		e.answer, judge = a, e.pods
+	}
+	if len(e.pods) == 0 && a == access.Unknown {
+		delete(t.byQuestion, q)
+	}
+	return judge
+}
+
+// forget drops an answer; false: a pod depends on it.
+func (t *accessTable) forget(q access.Question) bool {
+	if e := t.byQuestion[q]; e != nil && len(e.pods) > 0 {
+		return false
+	}
+	delete(t.byQuestion, q)
+	return true
+}
+
+// placedAgain notes that pods ask for other queues now. A queue that is created for a pod is asked about before it is there.
+func (t *accessTable) placedAgain() { t.changes++ }
+
 // mayNotSubmit says what blocks a pod whose submitter may not use the queue that it asks for, or of whom that is not known.
 func (r *record) mayNotSubmit() (reason.Reason, bool) {
 	e := r.access
@@ -87,15 +111,8 @@ func (l *Ledger) ObserveAccess(q access.Question, a access.Answer, now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now = max(l.now, now)
-	e := l.access.get(q)
-	if e.answer != a {
-		e.answer = a
-		for _, r := range e.pods { // each for itself: order does not matter
-			l.effects.judgeLater(r)
-		}
-	}
-	if len(e.pods) == 0 && a == access.Unknown {
-		delete(l.access.byQuestion, q)
+	for _, r := range l.access.answered(q, a) { // each for itself: order does not matter
+		l.effects.judgeLater(r)
 	}
 	l.drain()
 }
@@ -104,12 +121,7 @@ func (l *Ledger) ObserveAccess(q access.Question, a access.Answer, now int64) {
 func (l *Ledger) ForgetAccess(q access.Question) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := l.access.byQuestion[q]
-	if e != nil && len(e.pods) > 0 {
-		return false
-	}
-	delete(l.access.byQuestion, q)
-	return true
+	return l.access.forget(q)
 }
 
 // AccessQuestions returns the questions on which unbound pods depend, in no order that means anything, with the version of that list. Pods that no

@@ -12,7 +12,7 @@ const maxReviewed = 4000
 
 // backlog owns which unbound pods show Unschedulable, and what looks found: which pods limits let run together, and since when they lack room.
 //
-// It hears what pods show (observed, forget), and what a look finds (together, lacksRoom). It says which pods have lacked room for long enough, and
+// It hears what pods show (observed, forget), and what a look finds (begin, together, lacksRoom). It says which pods have lacked room for long enough, and
 // which of those that show it have their turn to be reviewed (next).
 type backlog struct {
 	looks   uint64    // how many there were, the one under way included
@@ -59,6 +59,9 @@ func (b *backlog) forget(r *record) {
 	r.backlog.inShowing = notIn
 }
 
+// begin begins a look.
+func (b *backlog) begin() { b.looks++ }
+
 // together notes that limits let a pod run together with those before it.
 func (b *backlog) together(r *record) { r.backlog.togetherIn = b.looks }
 
@@ -103,7 +106,7 @@ func (l *Ledger) Backlog(n int, after, now int64) (show, unshow []Backlogged) {
 		return nil, nil
 	}
 	l.settleAll()
-	l.backlog.looks++
+	l.backlog.begin()
 	together, more := l.together(n)
 	for _, r := range together {
 		l.backlog.together(r)

@@ -40,8 +40,8 @@ func (l *Ledger) noteBound(r *record, now int64) {
 			leaf = l.queues.root
 		}
 		if leaf == nil || len(leaf.kids) > 0 && leaf != l.queues.root {
-			l.requests.orphans[r.UID] = r
-			l.queues.stale = true
+			l.requests.addOrphan(r)
+			l.queues.noteOrphan()
 			leaf = nil
 		}
 	}

@@ -58,9 +58,8 @@ func (l *Ledger) claims(w *preemption.World, again []*record, all bool) {
 // large: a smaller one may be owed. A guarantee is claimed for pods that ask for what is lacking of it.
 func (t *trial) claimants(a *account, c *preemption.Claim, most int) (units []preemption.Unit) {
 	l := t.ledger
-	l.walk.ceiling = a
-	defer func() { l.walk.ceiling = nil }()
-	l.walk.beginWithAll()
+	l.walk.beginBelow(a)
+	defer l.walk.endBelow()
 	for n := 0; n < most; {
 		first, from := len(t.charged), len(t.before)
 		r := t.nextFor(a, c)
@@ -88,7 +87,6 @@ func (t *trial) claimants(a *account, c *preemption.Claim, most int) (units []pr
 		}
 		units = append(units, u)
 	}
-	l.walk.refreshStale()
 	return units
 }
 

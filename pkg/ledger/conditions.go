@@ -20,7 +20,7 @@ type ConditionUpdate struct {
 
 // conditions owns which pods' Queued condition may have to change, and what each pod shows: conditionDue, limitShown, lastCondition and inherited of its
 // record. It hears of every change of what blocks a pod (due, blockChanged), of limits that a survey found (limit), of what the pod's object shows
-// (observed), and of writes that failed (retry). It says what to write (update), each sentence once, and which pod is surveyed next.
+// (observed), and of writes that failed (retry). It says what to write (take), each sentence once, and which pod is surveyed next.
 type conditions struct {
 	pending  []*record // in the order in which they became due
 	surveyed int       // where Survey goes on
@@ -64,6 +64,24 @@ func (c *conditions) next(unbound []*record) *record {
 	return unbound[c.surveyed]
 }
 
+// take returns at most n updates, those first that became due first. should says what the condition of a pod should say; false: it is left as it is.
+func (c *conditions) take(n int, should func(*record) (reason.Reason, bool)) (updates []ConditionUpdate) {
+	looked := 0
+	for ; looked < len(c.pending) && len(updates) < n; looked++ {
+		r := c.pending[looked]
+		r.conditionDue = false
+		why, known := should(r)
+		if !known {
+			continue
+		}
+		if u, due := c.update(r, why); due {
+			updates = append(updates, u)
+		}
+	}
+	c.pending = slices.Delete(c.pending, 0, looked)
+	return updates
+}
+
 // update counts a sentence as written; false: the condition says it already.
 func (c *conditions) update(r *record, why reason.Reason) (ConditionUpdate, bool) {
 	text := ""
@@ -97,20 +115,12 @@ func (l *Ledger) TakeConditionUpdates(n int) []ConditionUpdate {
 	}
 	l.settleAll() // a new tree may change what blocks pods
 	l.updateSlotReasons()
-	var updates []ConditionUpdate
-	c, looked := &l.conditions, 0
-	for ; looked < len(c.pending) && len(updates) < n; looked++ {
-		r := c.pending[looked]
-		r.conditionDue = false
+	return l.conditions.take(n, func(r *record) (reason.Reason, bool) {
 		if l.pods[r.UID] != r || r.state == Gone || r.answerIsDue() {
-			continue
+			return reason.Reason{}, false
 		}
-		if u, due := c.update(r, l.toShow(r)); due {
-			updates = append(updates, u)
-		}
-	}
-	c.pending = slices.Delete(c.pending, 0, looked)
-	return updates
+		return l.toShow(r), true
+	})
 }
 
 // RetryConditionUpdate notes that a pod's condition could not be written: it is returned again.

@@ -49,7 +49,7 @@ type gates struct {
 }
 
 // startTimers owns which applications are starting, in all StateAware leaves, and how long they may be. It hears of every change of an application
-// (restate), of what a queue declares (changed), and of the time (due). What it says stands in the accounts: the state of an application, whether
+// (restate), of what a queue declares (gatesChanged), and of the time (due). What it says stands in the accounts: the state of an application, whether
 // it waits at its gate, and whether its demand counts.
 type startTimers struct {
 	timers  []startEntry // a heap
@@ -347,11 +347,19 @@ func (t *startTimers) regate(leaf *account) {
 	leaf.passed = append(leaf.passed[:0], leaf.accepted[:n]...)
 }
 
+// gatesChanged notes leaves of which the gate was set otherwise.
+func (t *startTimers) gatesChanged(leaves []*account) { t.changed = append(t.changed, leaves...) }
+
+// takeChanged returns these leaves, and forgets them.
+func (t *startTimers) takeChanged() []*account {
+	leaves := t.changed
+	t.changed = nil
+	return leaves
+}
+
 // resetGates applies what the specs of leaves say now.
 func (l *Ledger) resetGates() {
-	leaves := l.startTimers.changed
-	l.startTimers.changed = nil
-	for _, leaf := range leaves {
+	for _, leaf := range l.startTimers.takeChanged() {
 		for _, name := range sortedKeys(leaf.apps) {
 			app := leaf.apps[name]
 			l.startTimers.restate(app, l.now, l.leading)

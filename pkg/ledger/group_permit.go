@@ -50,7 +50,7 @@ func (l *Ledger) ToAllow() (uids []UID) {
 			uids = append(uids, r.UID)
 		}
 	}
-	s.waiting = slices.DeleteFunc(s.waiting, func(r *record) bool { return r.state == Bound })
+	s.forgetBound()
 	return uids
 }
 
@@ -80,7 +80,7 @@ func (l *Ledger) Permit(uid UID, now int64) (Permission, reason.Reason, bool) {
 		return Permission{}, reason.Reason{}, true
 	}
 	if g.reserved+g.Bound < g.Minimum {
-		l.groupRelease.waiting = append(l.groupRelease.waiting, r)
+		l.groupRelease.waits(r)
 		return Permission{Wait: g.timeout()}, reason.Reason{}, true
 	}
 	l.makeWhole(g)

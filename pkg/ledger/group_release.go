@@ -17,7 +17,7 @@ import (
 // room meanwhile.
 //
 // It hears when a pod of a group has moved (note), which pods of a group that broke are to come back (takeBack), which pod could not be bound after
-// its group began (failed), and which wait at Permit. It says which group is starting, which pods are released next, which kube-scheduler is to give up,
+// its group began (failed), and which wait at Permit (waits). It says which group is starting, which pods are released next, which kube-scheduler is to give up,
 // and which need not wait any more.
 type groupRelease struct {
 	starting   *group    // that was released, and is not whole yet
@@ -37,6 +37,9 @@ func (s *groupRelease) note(g *group) {
 		s.starting = nil
 	}
 }
+
+// releaseNext notes a pod that was charged with the first of its group.
+func (s *groupRelease) releaseNext(c Release) { s.next = append(s.next, c) }
 
 // takeNext returns the next pod that was charged with the first of its group; false: there is none. Pods that have gone back meanwhile are left out.
 func (s *groupRelease) takeNext(pods map[UID]*record) (Release, bool) {
@@ -93,6 +96,14 @@ func (s *groupRelease) stillToReject(pods map[UID]*record) []UID {
 	return s.toReject
 }
 
+// waits notes that Permit told a pod to wait.
+func (s *groupRelease) waits(r *record) { s.waiting = append(s.waiting, r) }
+
+// forgetBound: of the pods that wait at Permit, those that are bound need not be allowed again.
+func (s *groupRelease) forgetBound() {
+	s.waiting = slices.DeleteFunc(s.waiting, func(r *record) bool { return r.state == Bound })
+}
+
 // allAllowed notes that Permit let all pods of a group be bound.
 func (s *groupRelease) allAllowed(g *group) {
 	s.waiting = slices.DeleteFunc(s.waiting, func(r *record) bool { return r.group == g })
@@ -139,7 +150,7 @@ func (l *Ledger) releaseGroup(g *group, now int64) *record {
 		return nil
 	}
 	pods := g.next(need)
-	if _, over := g.exceedsMax(pods, l.walk.ceiling); over || l.nominations.exceedMax(pods...) != nil {
+	if _, over := l.walk.exceedsMax(g, pods); over || l.nominations.exceedMax(pods...) != nil {
 		l.endWait(g)
 		return nil
 	}
@@ -156,7 +167,7 @@ func (l *Ledger) releaseGroup(g *group, now int64) *record {
 		c := l.charge(r, now)
 		l.nodes.assume(r, places[i])
 		if i > 0 {
-			l.groupRelease.next = append(l.groupRelease.next, c)
+			l.groupRelease.releaseNext(c)
 		}
 	}
 	if g.since == 0 {

@@ -35,7 +35,7 @@ func (g *group) exceedsMax(pods []*record, ceiling *account) (reason.Reason, boo
 }
 
 // stoppedBy says what keeps a group from being released now, besides room and its turn.
-func (g *group) stoppedBy(queue string, ceiling *account) (reason.Reason, bool) {
+func (g *group) stoppedBy(queue string) (reason.Reason, bool) {
 	if !g.startsTogether() || g.Taken > 0 {
 		return reason.Reason{}, false
 	}
@@ -44,7 +44,7 @@ func (g *group) stoppedBy(queue string, ceiling *account) (reason.Reason, bool) 
 	if g.Ready < need {
 		return g.incomplete(queue, g.Ready+g.Bound), true
 	}
-	return g.exceedsMax(g.next(need), ceiling)
+	return g.exceedsMax(g.next(need), nil)
 }
 
 // asksForRoom returns the pods that a group needs to start; nil: it asks for no room now.

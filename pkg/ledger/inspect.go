@@ -57,23 +57,27 @@ func (l *Ledger) Inspect(cost int) Inspection {
 	}
 	var is Inspection
 	for cost > 0 && !is.Complete {
-		found, spent := l.inspectNext(cost)
+		found, spent := in.next(&l.queues, &l.nodes, &l.window, cost)
 		is.Violations = append(is.Violations, found...)
 		is.Complete = in.queue == ""
 		cost -= spent
 	}
-	in.faulty = in.faulty || len(is.Violations) > 0
-	in.stopped = in.faulty || in.stopped && !is.Complete
-	in.faulty = in.faulty && !is.Complete
+	in.looked(len(is.Violations) > 0, is.Complete)
 	is.Stopped = in.stopped
 	return is
 }
 
-// inspectNext takes the next step of a round: some pods of an application, at most so many; a queue, or a node.
-func (l *Ledger) inspectNext(atMost int) (found []Violation, cost int) {
-	in := &l.inspection
+// looked takes in what a look found. Preemption is stopped from a violation to the end of a whole round without one.
+func (in *inspection) looked(faulty, complete bool) {
+	in.faulty = in.faulty || faulty
+	in.stopped = in.faulty || in.stopped && !complete
+	in.faulty = in.faulty && !complete
+}
+
+// next takes the next step of a round: some pods of an application, at most so many; a queue, or a node.
+func (in *inspection) next(queues *queueTree, nodes *nodeTable, w *window, atMost int) (found []Violation, cost int) {
 	d := &in.addition
-	if d.leaf != nil && l.queues.accounts[d.leaf.path] != d.leaf {
+	if d.leaf != nil && queues.accounts[d.leaf.path] != d.leaf {
 		d.leaf = nil // it left the tree meanwhile
 	}
 	switch {
@@ -83,20 +87,20 @@ func (l *Ledger) inspectNext(atMost int) (found []Violation, cost int) {
 		wrong := d.end()
 		return violations(in.queue, wrong), applicationCost + d.cost
 	}
-	next, known := slices.BinarySearchFunc(l.queues.Nodes, in.queue, func(n queue.Node, p queue.Path) int { return queue.ComparePaths(n.Path, p) })
+	next, known := slices.BinarySearchFunc(queues.Nodes, in.queue, func(n queue.Node, p queue.Path) int { return queue.ComparePaths(n.Path, p) })
 	next += btoi(known)
-	if next < len(l.queues.Nodes) {
-		in.queue = l.queues.Nodes[next].Path
-		d.begin(l.queues.accounts[in.queue])
+	if next < len(queues.Nodes) {
+		in.queue = queues.Nodes[next].Path
+		d.begin(queues.accounts[in.queue])
 		return nil, applicationCost + d.cost
 	}
-	if in.node < len(l.nodes.all) {
-		e := l.nodes.all[in.node]
+	if in.node < len(nodes.all) {
+		e := nodes.all[in.node]
 		in.node++
 		var headed []*record
 		if cost = 1 + len(e.on); e.assumed != len(e.on) { // as many nodes as the window has pods, at most
-			headed = l.window.headedFor(e)
-			cost += l.window.pods
+			headed = w.headedFor(e)
+			cost += w.pods
 		}
 		return violations("", e.checkUsed(headed)), cost
 	}

@@ -70,14 +70,13 @@ func (l *Ledger) countHeld() {
 		return
 	}
 	h.Group.wait.moved = false
-	l.keepHeld(freeOn(h.Group, h.nodes))
+	l.refreshLeaves(h.keepFree(freeOn(h.Group, h.nodes)))
 }
 
-// keepHeld: so much is free on held nodes.
-func (l *Ledger) keepHeld(free *resource.Sum) {
-	h := &l.nodeHolds
+// keepFree takes in what is free on the held nodes, and gives the queues that much of them. It returns those queues if it is another amount than before.
+func (h *nodeHolds) keepFree(free *resource.Sum) (changed []*account) {
 	if h.free.Equal(free) {
-		return
+		return nil
 	}
 	for _, a := range h.queues {
 		k := a.keeps()
@@ -86,7 +85,12 @@ func (l *Ledger) keepHeld(free *resource.Sum) {
 		a.dropUnkept()
 	}
 	h.free = *free
-	for _, a := range h.queues {
+	return h.queues
+}
+
+// refreshLeaves puts the leaves among these queues, and so all above them, where they belong by what is kept for them now.
+func (l *Ledger) refreshLeaves(queues []*account) {
+	for _, a := range queues {
 		if len(a.kids) == 0 && l.queues.accounts[a.path] == a {
 			l.books.refresh(a)
 		}

@@ -116,13 +116,9 @@ func (l *Ledger) Version() uint64 {
 func (l *Ledger) settle() {
 	l.placeAgain()
 	rekey := l.queues.stale
-	if l.nodes.totalMoved {
-		l.nodes.totalMoved = false
-		if total := l.nodes.total.List(); !total.Equal(l.shares.total) {
-			l.shares.total = total
-			l.queues.stale = l.queues.stale || l.queues.percent > 0
-			rekey = true
-		}
+	if l.nodes.totalMoved && l.shares.setTotal(l.nodes.takeTotal()) {
+		l.queues.noteTotal()
+		rekey = true
 	}
 	if l.queues.stale {
 		l.rebuildTree()

@@ -18,7 +18,8 @@ import (
 //
 // The other way to keep a pod off a node is a nomination: room that is made for one pod is closed to all others (nominated_room.go).
 //
-// It hears which groups of a walk lack room (lacksRoom), when nodes are held and when the group does not wait any more. It says whose turn it is, when
+// It hears which groups of a walk lack room (lacksRoom), when nodes are held and may be (hold, judged), what is free there (keepFree), and when they
+// are given back (giveBack). It says whose turn it is, when
 // a hold ends, which applications wait behind the group, and what is kept for which queues: see kept_room.go.
 type nodeHolds struct {
 	gang.Holds[*group]
@@ -101,6 +102,16 @@ func (h *nodeHolds) hold(g *group, pods []*record, nodes []*node, now int64) {
 	}
 }
 
+// judged notes that the nodes may be held, as of these versions of the ledger and of the shares.
+func (h *nodeHolds) judged(asOf, flips uint64) { h.asOf, h.flips = asOf, flips }
+
+// giveBack notes that no nodes are held any more. It returns the leaf in which applications waited behind the group, and the queues of which less is kept.
+func (h *nodeHolds) giveBack() (leaf *account, changed []*account) {
+	leaf, changed = h.behind.leaf, h.keepFree(&resource.Sum{})
+	h.behind, h.nodes, h.queues = queueBehind{}, nil, nil
+	return leaf, changed
+}
+
 // has reports whether an application waits since it came after the group for which nodes are held.
 func (b queueBehind) has(app *account) bool {
 	return b.leaf != nil && app.parent == b.leaf && app.slot.Submitted > b.after
@@ -178,7 +189,7 @@ func (l *Ledger) holdFor(p *packing, nodes []*node, now int64) {
 	l.countHeld()
 	l.books.reoffer(l.nodeHolds.behind.leaf, &l.queues)
 	l.version++
-	l.nodeHolds.asOf, l.nodeHolds.flips = l.version, l.shares.flips
+	l.nodeHolds.judged(l.version, l.shares.flips)
 }
 
 // endWait: the group does not wait for room any more.
@@ -196,7 +207,7 @@ func (l *Ledger) endHoldInTime(now int64) {
 	if g == nil {
 		return
 	}
-	if _, stopped := g.stoppedBy("", l.walk.ceiling); stopped || lacksDriver(g.asksForRoom()) {
+	if _, stopped := g.stoppedBy(""); stopped || lacksDriver(g.asksForRoom()) {
 		l.endWait(g)
 	} else if l.nodeHolds.Expire(&g.wait.Wait, now) {
 		l.giveBackHeld()
@@ -225,17 +236,15 @@ func (l *Ledger) reviewHold(now int64) {
 			l.giveBackHeld()
 			return
 		}
-		h.asOf, h.flips = l.version, l.shares.flips
+		h.judged(l.version, l.shares.flips)
 		h.Reviewed(now)
 	}
 }
 
 // giveBackHeld opens the nodes that were held to all pods again.
 func (l *Ledger) giveBackHeld() {
-	leaf := l.nodeHolds.behind.leaf
-	l.nodeHolds.behind = queueBehind{}
-	l.keepHeld(&resource.Sum{})
-	l.nodeHolds.nodes, l.nodeHolds.queues = nil, nil
+	leaf, changed := l.nodeHolds.giveBack()
+	l.refreshLeaves(changed)
 	l.books.reoffer(leaf, &l.queues)
 	for _, e := range l.nodes.all { // each for itself: order does not matter
 		if e.heldFor != nil {

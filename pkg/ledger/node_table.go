@@ -26,6 +26,12 @@ type nodeTable struct {
 
 func newNodeTable() nodeTable { return nodeTable{byName: map[string]*node{}, foreign: map[UID]Pod{}} }
 
+// takeTotal returns what the nodes offer, and notes that the ledger has taken it over.
+func (t *nodeTable) takeTotal() resource.List {
+	t.totalMoved = false
+	return t.total.List()
+}
+
 // get finds a node, or makes one that is not known yet.
 func (t *nodeTable) get(name string) *node {
 	e := t.byName[name]

@@ -135,7 +135,7 @@ func (l *Ledger) forget(uid UID) {
 	l.unask(r)
 	l.classes.move(r, nil, &l.nodes)
 	delete(l.pods, uid)
-	delete(l.requests.orphans, uid)
+	l.requests.removeOrphan(uid)
 	g := r.group
 	r.quit()
 	l.effects.reviewLater(g)

@@ -25,7 +25,7 @@ func (l *Ledger) PlacementActions(now int64) PlacementActions {
 		return PlacementActions{}
 	}
 	l.settleAll()
-	return PlacementActions{Create: l.toCreate(), Remove: l.toRemove(now)}
+	return PlacementActions{Create: l.toCreate(), Remove: l.placements.noteEmpty(l.createdAndEmpty(), now)}
 }
 
 // toCreate is for each submission the first queue that is missing on the way to its own. If two names ask for the same queue, the first in the order of
@@ -73,12 +73,8 @@ type missingQueue struct {
 	create []placement.NewQueue
 }
 
-// toRemove looks which of the queues that placement created are empty, and returns those that have been so for long enough. How long is not kept over a
-// restart: then they stay a little longer.
-func (l *Ledger) toRemove(now int64) (remove []queue.Path) {
-	p := &l.placements
-	before := p.emptySince
-	p.emptySince = nil
+// createdAndEmpty returns the queues that placement created and that are empty, in the order of their names.
+func (l *Ledger) createdAndEmpty() (empty []queue.Path) {
 	var parents map[queue.Path]bool
 	for path, d := range l.queues.declared { // sorted below
 		if !d.Origin.Placement || d.Origin.Edited || d.Deleting || l.queues.unreadable[path] != "" || l.inUse(path) {
@@ -87,22 +83,32 @@ func (l *Ledger) toRemove(now int64) (remove []queue.Path) {
 		if parents == nil {
 			parents = l.queues.withChildren()
 		}
-		if parents[path] {
-			continue
+		if !parents[path] {
+			empty = append(empty, path)
 		}
+	}
+	slices.SortFunc(empty, queue.ComparePaths)
+	return empty
+}
+
+// noteEmpty takes in which of the queues that placement created are empty, and returns those that have been so for long enough. How long is not kept
+// over a restart: then they stay a little longer.
+func (p *placements) noteEmpty(empty []queue.Path, now int64) (remove []queue.Path) {
+	before := p.emptySince
+	p.emptySince = nil
+	if len(empty) > 0 {
+		p.emptySince = make(map[queue.Path]int64, len(empty))
+	}
+	for _, path := range empty {
 		since, known := before[path]
 		if !known {
 			since = now
-		}
-		if p.emptySince == nil {
-			p.emptySince = map[queue.Path]int64{}
 		}
 		p.emptySince[path] = since
 		if p.policy.Expired(since, now) {
 			remove = append(remove, path)
 		}
 	}
-	slices.SortFunc(remove, queue.ComparePaths)
 	return remove
 }
 

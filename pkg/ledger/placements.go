@@ -10,8 +10,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
-// placements owns which queue unbound pods ask for by the rules of the placement policy. It hears of the policy (ObservePlacementPolicy), of unbound pods
-// (join, quit), and of the declared queues, when settle finds that they changed (placeAgain). It says what a pod asks for (verdictFor).
+// placements owns which queue unbound pods ask for by the rules of the placement policy. It hears of the policy (observe), of unbound pods
+// (join, quit), of the queues that placement created and that are empty (noteEmpty), and of the declared queues, when settle finds that they changed (placeAgain). It says what a pod asks for (verdictFor).
 //
 // A pod asks for what the rules give for its user, groups and request, as of the last step at which the policy or the queues had changed. As long as the
 // rules are those without a policy there are no submissions, and a pod asks for the queue that it names. A charge never moves.
@@ -49,9 +49,12 @@ type verdict struct {
 func (l *Ledger) ObservePlacementPolicy(p placement.Policy) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.placements.policy, l.placements.changed = p, true
+	l.placements.observe(p)
 	l.version++
 }
+
+// observe takes in a policy. It counts from the next look on.
+func (p *placements) observe(policy placement.Policy) { p.policy, p.changed = policy, true }
 
 // join enters an unbound pod under its submission.
 func (p *placements) join(r *record) {
@@ -129,7 +132,7 @@ func (l *Ledger) placeAgain() {
 	move := p.look(&l.queues, &l.requests)
 	slices.SortFunc(move, func(a, b *record) int { return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.UID, b.UID)) })
 	if len(move) > 0 {
-		l.access.changes++ // a queue that is created for a pod is asked about before it is there
+		l.access.placedAgain()
 	}
 	l.applications.moveBegins()
 	for _, r := range move {

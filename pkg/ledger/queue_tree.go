@@ -199,6 +199,19 @@ func (t *queueTree) noteParents(pods *requests) {
 	}
 }
 
+// noteOrphan has the tree built again: a bound pod is to be charged to a queue that is not in it, or that has children.
+func (t *queueTree) noteOrphan() { t.stale = true }
+
+// noteTotal has the tree built again if a Queue states something in percent of the cluster, of which the total has changed.
+func (t *queueTree) noteTotal() { t.stale = t.stale || t.percent > 0 }
+
+// emptied has the tree built again if the queue, of which the last charged pod has left, was in the tree for the sake of its pods, or kept its children out.
+func (t *queueTree) emptied(a *account) {
+	if a.forced || t.guarded[a.path] {
+		t.stale = true
+	}
+}
+
 // guard makes the tree stale where the pods that ask for a queue begin or cease to keep its children out. The order in which pods and Queues are seen
 // makes no difference: what counts is when they were created.
 func (t *queueTree) guard(p queue.Path, pods *requests) {

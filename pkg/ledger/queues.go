@@ -43,7 +43,7 @@ func (l *Ledger) changed(something bool) {
 // rebuildTree builds the tree, and moves pods to where it puts them now.
 func (l *Ledger) rebuildTree() {
 	gone, regated := l.queues.rebuild(&l.requests, l.shares.total)
-	l.startTimers.changed = append(l.startTimers.changed, regated...)
+	l.startTimers.gatesChanged(regated)
 	l.applications.limitUsers(l.queues.root.spec.MaxRunningApplicationsPerUser)
 	l.applications.moveBegins()
 	l.answerRequests()
@@ -73,6 +73,6 @@ func (l *Ledger) chargeOrphans() {
 		r := l.requests.orphans[uid]
 		l.set(r, l.queues.accounts[r.asked], Bound, reason.Reason{})
 		l.effects.reviewLater(r.group)
-		delete(l.requests.orphans, uid)
+		l.requests.removeOrphan(uid)
 	}
 }

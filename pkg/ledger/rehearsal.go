@@ -154,7 +154,7 @@ func (h *Rehearsal) mayReleaseGroup(r *record) bool {
 	if len(pods) < g.Need() || len(pods) == 0 {
 		return len(pods) == g.Need()
 	}
-	if _, over := g.exceedsMax(pods, l.walk.ceiling); over || !l.admits(pods) {
+	if _, over := l.walk.exceedsMax(g, pods); over || !l.admits(pods) {
 		return false
 	}
 	places := make([]*node, len(pods))
@@ -279,7 +279,7 @@ func (h *Rehearsal) decisions(r *record) []Decision {
 			w.ask(a.lacking())
 		}
 	}
-	w.asking = w.asking[:0]
+	w.askForNothing()
 	return ds
 }
 

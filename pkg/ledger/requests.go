@@ -72,6 +72,12 @@ func (q *requests) remove(r *record) bool {
 	return true
 }
 
+// addOrphan notes a bound pod whose queue is not in the tree yet.
+func (q *requests) addOrphan(r *record) { q.orphans[r.UID] = r }
+
+// removeOrphan: the pod is charged, or gone.
+func (q *requests) removeOrphan(uid UID) { delete(q.orphans, uid) }
+
 // askedBefore reports whether a pod that waits for the queue was created before the given time.
 func (q *requests) askedBefore(p queue.Path, since int64) bool { return q.oldestWaiting(p) < since }
 

@@ -52,8 +52,8 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will foo
 	l.updatePreemption(r)
 	l.backOffs.follow(r)
 	l.conditions.blockChanged(r, l.trials.underWay)
-	if was.charged && !l.trials.underWay && old != nil && old.direct == 0 && (old.forced || l.queues.guarded[old.path]) {
-		l.queues.stale = true
+	if was.charged && !l.trials.underWay && old != nil && old.direct == 0 {
+		l.queues.emptied(old)
 	}
 	if was.charged && !l.trials.underWay && (r.state == Waiting || r.state == Parked) {
 		l.queues.guard(r.asked, &l.requests) // it waits for that queue, perhaps another one than before

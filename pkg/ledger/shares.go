@@ -23,6 +23,15 @@ type shares struct {
 	children []fairshare.Child
 }
 
+// setTotal takes in what there is to share; false: it is what it was. The shares follow with forget.
+func (s *shares) setTotal(total resource.List) (changed bool) {
+	changed = !total.Equal(s.total)
+	if changed {
+		s.total = total
+	}
+	return changed
+}
+
 // noteActive looks at which queues from a leaf up have become active or inactive.
 func (s *shares) noteActive(leaf *account) {
 	for a := leaf; a != nil; a = a.parent {

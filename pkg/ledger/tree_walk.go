@@ -4,20 +4,22 @@ import (
 	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/guarantee"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
 // treeWalk owns one walk down the tree: from a queue to the pod below it whose turn it is.
 //
-// begin says which classes take part, and next finds the pod. If that pod is of no use, its class is left out (leaveOut), or blocked below one queue
-// (block), and next is asked again. The walk changes nothing but the marks of classes, and corrects the order books of a leaf that misled it (refreshStale).
+// begin and beginBelow say which classes take part, and next finds the pod. If that pod is of no use, its class is left out (leaveOut), or blocked
+// below one queue (block), and next is asked again. The walk changes nothing but the marks of classes, and corrects the order books of a leaf that
+// misled it (refreshStale).
 type treeWalk struct {
 	books   *orderBooks
 	number  uint64 // of this walk: a class takes part as long as this is its mark
 	open    book.Lanes
 	blocked []blockedBelow
-	ceiling *account // limits from this queue up are not asked; nil: all are
+	ceiling *account // limits from this queue up are not asked, see beginBelow; nil: all are
 	// asking has, for each queue above that has its turn because of its guarantee, what it lacks. A pod must ask for something of each.
 	asking [][]resource.Name
 	stale  *account // a leaf that promised a driver which its share does not allow any more
@@ -43,6 +45,18 @@ func (w *treeWalk) begin(takesPart func(*class) bool) {
 
 // beginWithAll begins a walk in which all classes take part.
 func (w *treeWalk) beginWithAll() { w.begin(func(*class) bool { return true }) }
+
+// beginBelow begins a walk in which all classes take part, whatever limits a queue and those above it have. It ends with endBelow.
+func (w *treeWalk) beginBelow(a *account) {
+	w.ceiling = a
+	w.beginWithAll()
+}
+
+// endBelow has all limits be asked again.
+func (w *treeWalk) endBelow() {
+	w.refreshStale()
+	w.ceiling = nil
+}
 
 func (w *treeWalk) takesPart(c *class) bool { return c.mark == w.number }
 
@@ -101,6 +115,14 @@ func (w *treeWalk) downBelow(a *account, open book.Lanes) *record {
 func (w *treeWalk) ask(names []resource.Name) { w.asking = append(w.asking, names) }
 
 func (w *treeWalk) askNoMore() { w.asking = w.asking[:len(w.asking)-1] }
+
+// askForNothing ends all that was asked for.
+func (w *treeWalk) askForNothing() { w.asking = w.asking[:0] }
+
+// exceedsMax returns the first max that does not admit the pods of a group together.
+func (w *treeWalk) exceedsMax(g *group, pods []*record) (reason.Reason, bool) {
+	return g.exceedsMax(pods, w.ceiling)
+}
 
 // asks reports whether a class asks for something of all that is asked for.
 func (w *treeWalk) asks(c *class) bool {

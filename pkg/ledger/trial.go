@@ -17,6 +17,15 @@ type trials struct {
 	memory   []before // of the last trial, for the next one to use again
 }
 
+// begin notes that a trial is under way, and lends it the memory of the last one.
+func (t *trials) begin() []before {
+	t.underWay = true
+	return t.memory[:0]
+}
+
+// end notes that the trial is over, and takes the memory back.
+func (t *trials) end(memory []before) { t.underWay, t.memory = false, memory }
+
 // trial is a trial under way.
 type trial struct {
 	ledger  *Ledger
@@ -59,8 +68,7 @@ func (l *Ledger) try() *trial {
 
 // newTrial begins a trial in which nothing is moved yet.
 func (l *Ledger) newTrial() *trial {
-	l.trials.underWay = true
-	return &trial{ledger: l, version: l.version, before: l.trials.memory[:0]}
+	return &trial{ledger: l, version: l.version, before: l.trials.begin()}
 }
 
 func (t *trial) move(r *record, s State) {
@@ -106,7 +114,7 @@ func (t *trial) all(g *group) bool {
 	if len(pods) < need {
 		return false
 	}
-	if _, over := g.exceedsMax(pods, l.walk.ceiling); over {
+	if _, over := l.walk.exceedsMax(g, pods); over {
 		return false
 	}
 	if !t.release(pods) { // a gate, or a limit that drivers have
@@ -133,9 +141,8 @@ func (t *trial) release(pods []*record) bool {
 // end takes all back.
 func (t *trial) end() {
 	t.takeBack(0)
-	l := t.ledger
-	l.trials.memory, l.version = t.before, t.version
-	l.trials.underWay = false
+	t.ledger.version = t.version
+	t.ledger.trials.end(t.before)
 }
 
 // takeBack takes the moves back from the given one on, the last first: so every list is again as it was.

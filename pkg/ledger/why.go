@@ -48,7 +48,7 @@ func (l *Ledger) limitOn(app *account, c *class) (reason.Reason, bool) {
 	if why, stopped := l.limitOnDriver(app, c); stopped {
 		return why, true
 	}
-	if why, stopped := c.group.stoppedBy(string(app.path), l.walk.ceiling); stopped {
+	if why, stopped := c.group.stoppedBy(string(app.path)); stopped {
 		return why, true
 	}
 	if why, over := l.groupDriversTooMany(c.group); over {

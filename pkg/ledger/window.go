@@ -119,6 +119,9 @@ func (w *window) overdue(before int64) (late []UID) {
 	return late
 }
 
+// repaired counts a charge that Repair takes back.
+func (w *window) repaired() { w.repairs++ }
+
 // Ticket is the sequence number of the pod's last release, 0 for a pod that was never released.
 func (l *Ledger) Ticket(uid UID) uint64 {
 	l.mu.Lock()
@@ -148,7 +151,7 @@ func (l *Ledger) Repair(uid UID, now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r := l.pods[uid]; r != nil && r.state == Released {
-		l.window.repairs++
+		l.window.repaired()
 		l.wait(r, now)
 		l.drain()
 	}
