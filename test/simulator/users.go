@@ -50,15 +50,20 @@ func (w *World) user() {
 	case 5:
 		w.resize(p)
 	case 6:
-		if w.opts.Limits && w.rng.IntN(2) == 0 && p.Placed == "" { // another application of the same user
-			p.Application = fmt.Sprintf("default/job/moved-%d-%s", w.rng.IntN(3), p.Application[len(p.Application)-1:])
-		}
-		p.Class += "'" // a label that spread constraints can see
-		w.podChanged(p)
+		w.relabel(p)
 	case 7:
 		w.tell()
 		w.showBacklog()
 	}
+}
+
+// relabel changes a label that spread constraints can see, and perhaps puts the pod in another application of the same user.
+func (w *World) relabel(p *pod) {
+	if w.opts.Limits && w.rng.IntN(2) == 0 && p.Placed == "" {
+		p.Application = fmt.Sprintf("default/job/moved-%d-%s", w.rng.IntN(3), p.Application[len(p.Application)-1:])
+	}
+	p.Class += "'"
+	w.podChanged(p)
 }
 
 // submit creates up to three pods.

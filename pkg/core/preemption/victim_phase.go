@@ -50,21 +50,21 @@ type VictimEventKind uint8
 const (
 	// Looked asks what is to be done by now.
 	Looked VictimEventKind = iota
-	// AnnouncementWritten: the pod shows that it is to be evicted.
+	// AnnouncementWritten means that the pod shows that it is to be evicted.
 	AnnouncementWritten
-	// EvictionAccepted: the API server has agreed to evict the pod.
+	// EvictionAccepted means that the API server has agreed to evict the pod.
 	EvictionAccepted
-	// EvictionFailed: it has not.
+	// EvictionFailed means that it has not.
 	EvictionFailed
-	// EvictionRefused: it has not, because a disruption budget forbids it.
+	// EvictionRefused means that it has not, because a disruption budget forbids it.
 	EvictionRefused
-	// Judged: it was asked again whether the pod goes, and Withdraw said Cause.
+	// Judged means that it was asked again whether the pod goes, and Withdraw said Cause.
 	Judged
-	// Stays: the pod stays, for the cause that was decided, or for Cause if none was.
+	// Stays means that the pod stays, for the cause that was decided, or for Cause if none was.
 	Stays
-	// GroupStays: the pod stays with its group, and for the Cause of that.
+	// GroupStays means that the pod stays with its group, and for the Cause of that.
 	GroupStays
-	// PodEnded: the pod runs no more.
+	// PodEnded means that the pod runs no more.
 	PodEnded
 )
 
@@ -81,19 +81,19 @@ type VictimEvent struct {
 type VictimOutcome uint8
 
 const (
-	// NothingToDo: the event changes nothing, and nothing is due.
+	// NothingToDo means that the event changes nothing, and nothing is due.
 	NothingToDo VictimOutcome = iota
-	// ToAnnounce: the eviction is to be announced on the pod.
+	// ToAnnounce means that the eviction is to be announced on the pod.
 	ToAnnounce
-	// ToWait: the pod is to be evicted at EvictAt.
+	// ToWait means that the pod is to be evicted at EvictAt.
 	ToWait
-	// ToEvict: the pod is to be evicted now.
+	// ToEvict means that the pod is to be evicted now.
 	ToEvict
-	// ToWithdraw: the pod is to stay.
+	// ToWithdraw means that the pod is to stay.
 	ToWithdraw
-	// ToPlanAgain: the pod is to stay, and its claimant gives its node back, so that a plan may find other victims.
+	// ToPlanAgain means that the pod is to stay, and its claimant gives its node back, so that a plan may find other victims.
 	ToPlanAgain
-	// Changed: the state is another one.
+	// Changed means that the state is another one.
 	Changed
 )
 
