@@ -96,7 +96,7 @@ func TestMonitoringApplies(t *testing.T) {
 	}
 }
 
-// Scheduler, identity and monitoring are applied at once from a folder of one's own, as docs/operating.md says.
+// Scheduler, identity, access and monitoring are applied at once from a folder of one's own, as docs/operating.md says.
 func TestThePartsAreInstalledTogether(t *testing.T) {
 	ctx := needCluster(t)
 	dir := documentedKustomization(t, "operating.md")
@@ -107,14 +107,44 @@ func TestThePartsAreInstalledTogether(t *testing.T) {
 	for _, want := range []string{
 		"customresourcedefinition.apiextensions.k8s.io/queues.scheduling.fairway.dev", "deployment.apps/fairway-scheduler",
 		"mutatingadmissionpolicy.admissionregistration.k8s.io/fairway-stamp-pods", "configmap/fairway-grafana-dashboard",
+		"validatingadmissionpolicy.admissionregistration.k8s.io/fairway-submissions", "clusterrolebinding.rbac.authorization.k8s.io/fairway-everyone-submits",
 	} {
 		if !strings.Contains(out, want+" ") {
 			t.Errorf("no %s in\n%s", want, out)
 		}
 	}
-	const image = "registry.example.com/fairway-scheduler:1.0"
-	if out, err := kubectl(ctx, "kustomize", dir); err != nil || !strings.Contains(out, "image: "+image+"\n") {
-		t.Errorf("the image is not %s (%v)", image, err)
+	if out, err = kubectl(ctx, "kustomize", dir); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{"image: registry.example.com/fairway-scheduler:1.0\n", "checkAccess: true\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the manifests do not say %q", want)
+		}
+	}
+}
+
+// No two parts have an object of the same name: kustomize refuses that.
+func TestThePartsDoNotCollide(t *testing.T) {
+	ctx := needCluster(t)
+	for _, identity := range []string{"identity", "identity-operators"} {
+		dir := t.TempDir()
+		manifests, err := filepath.Abs(filepath.Join(root, "manifests"))
+		if err == nil {
+			manifests, err = filepath.Rel(dir, manifests)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := "resources:\n"
+		for _, part := range []string{"", identity, "access", "access/deletions", "monitoring"} {
+			text += "- " + filepath.Join(manifests, part) + "\n"
+		}
+		if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := kubectl(ctx, "kustomize", dir); err != nil {
+			t.Errorf("%s: %v\n%s", identity, err, out)
+		}
 	}
 }
 
