@@ -12,13 +12,16 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/component-base/cli"
+	"sigs.k8s.io/yaml"
 
 	"github.com/fairway-scheduler/fairway/pkg/app"
 	"github.com/fairway-scheduler/fairway/pkg/localcluster"
@@ -48,7 +51,28 @@ type replica struct {
 	url string
 }
 
-// startReplica runs the scheduler with the flags that stand for the installed configuration. It ends with the test.
+// configuration is the installed one, with checkAccess, for a scheduler outside of the cluster.
+func configuration(t *testing.T, kubeconfig string) (path string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(manifests, "scheduler", "configuration.yaml"))
+	must(t, err)
+	var file corev1.ConfigMap
+	must(t, yaml.UnmarshalStrict(text, &file))
+	config := file.Data["config.yaml"]
+	for from, to := range map[string]string{
+		"clientConnection:": "clientConnection:\n  kubeconfig: " + kubeconfig, "checkAccess: false": "checkAccess: true",
+	} {
+		if !strings.Contains(config, from) {
+			t.Fatalf("the configuration does not say %q", from)
+		}
+		config = strings.Replace(config, from, to, 1)
+	}
+	path = filepath.Join(t.TempDir(), "config.yaml")
+	must(t, os.WriteFile(path, []byte(config), 0o600))
+	return path
+}
+
+// startReplica runs the scheduler as installed, with checkAccess. It ends with the test.
 func startReplica(t *testing.T, name, kubeconfig string, flags ...string) replica {
 	t.Helper()
 	program, err := os.Executable()
@@ -61,9 +85,8 @@ func startReplica(t *testing.T, name, kubeconfig string, flags ...string) replic
 	child, err := localcluster.StartChild(localcluster.ChildSpec{
 		Name: name, Program: program, Dir: dir, LogPath: filepath.Join(dir, name+".log"), Env: []string{asScheduler + "=yes"},
 		Args: append(flags,
-			"--kubeconfig="+kubeconfig, "--authentication-kubeconfig="+kubeconfig, "--authorization-kubeconfig="+kubeconfig,
-			"--bind-address="+loopback, "--secure-port="+port,
-			"--leader-elect=true", "--leader-elect-resource-namespace="+namespace, "--leader-elect-resource-name="+account),
+			"--config="+configuration(t, kubeconfig), "--authentication-kubeconfig="+kubeconfig, "--authorization-kubeconfig="+kubeconfig,
+			"--bind-address="+loopback, "--secure-port="+port),
 	})
 	must(t, err)
 	t.Cleanup(func() {
@@ -106,14 +129,16 @@ func (r replica) resign(t *testing.T) {
 	}
 }
 
-// install applies the manifests of the scheduler and waits until its rights are in force.
+// install applies the manifests of the scheduler and of access, and waits until its rights are in force.
 func install(t *testing.T, w *people.World) *people.User {
 	t.Helper()
 	ctx := t.Context()
-	_, err := w.Kubectl(ctx, "apply", "--validate=strict", "-k", manifests)
-	must(t, err)
+	for _, part := range []string{"", "access"} {
+		_, err := w.Kubectl(ctx, "apply", "--validate=strict", "-k", filepath.Join(manifests, part))
+		must(t, err)
+	}
 	for _, crd := range []string{"queues.scheduling.fairway.dev", "placementpolicies.scheduling.fairway.dev", "podgroups.scheduling.x-k8s.io"} {
-		_, err = w.Kubectl(ctx, "wait", "--for=condition=Established", "--timeout=60s", "crd/"+crd)
+		_, err := w.Kubectl(ctx, "wait", "--for=condition=Established", "--timeout=60s", "crd/"+crd)
 		must(t, err)
 	}
 	scheduler := w.Account(t, namespace, account)

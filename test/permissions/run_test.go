@@ -23,7 +23,7 @@ import (
 const cores = 8
 
 // The scheduler runs with the roles of manifests/rbac: it is refused nothing, and it needs all that they give. Both replicas run as the Deployment has
-// them. The second lists before it watches, as client-go does with API servers that cannot begin a watch with what there is.
+// them, and check access, too. The second lists before it watches, as client-go does with API servers that cannot begin a watch with what there is.
 func TestTheSchedulerMayDoWhatItDoes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a control plane")
@@ -58,6 +58,10 @@ func TestTheSchedulerMayDoWhatItDoes(t *testing.T) {
 	r.apply(tree)
 
 	r.volumes()
+	// Nobody has asked for metrics yet.
+	r.until("the scheduler asks who may submit", func() error {
+		return r.used(right{"create", "authorization.k8s.io", "subjectaccessreviews", "", ""})
+	})
 	r.devices()
 	r.gangs()
 	r.deletion()
