@@ -222,18 +222,14 @@ func kubectl(ctx context.Context, kubeconfig, input string, args ...string) (str
 // Until repeats a check until it gives no error.
 func Until(t testing.TB, what string, check func() error) {
 	t.Helper()
-	if err := Await(t.Context(), check); err != nil {
-		t.Fatalf("%s: %v", what, err)
-	}
-}
-
-// Await is Until for TestMain.
-func Await(ctx context.Context, check func() error) error {
 	deadline := time.Now().Add(patience)
 	for {
 		err := check()
-		if err == nil || ctx.Err() != nil || time.Now().After(deadline) {
-			return err
+		if err == nil {
+			return
+		}
+		if t.Context().Err() != nil || time.Now().After(deadline) {
+			t.Fatalf("%s: %v", what, err)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
