@@ -103,6 +103,7 @@ test: test-unit test-integration ## run everything a clone needs to be trusted: 
 	@$(MAKE) demo DEMO_ARGS=--once
 	@$(MAKE) demo DEMO_ARGS="--driver-storm --once"
 	@$(MAKE) demo DEMO_ARGS="--preemption --once"
+	@$(MAKE) demo DEMO_ARGS="--teams --once"
 
 test-unit: ## run the tests that need no control plane: units, scenarios, properties, laws of the tree
 	@$(LIST_IMPORTS) | grep -v '$(STARTS_CLUSTER)' | cut -d ' ' -f 1 | xargs $(GO_TEST) -timeout=30m

@@ -1,5 +1,6 @@
 // fairway-demo starts a control plane on this machine, with Fairway as its scheduler and simulated nodes, and shows how two queues come to
-// their fair shares, what the gate of policy StateAware does against a storm of drivers, or what preemption does for a queue that starves. Ctrl-C ends everything it started.
+// their fair shares, what the gate of policy StateAware does against a storm of drivers, what preemption does for a queue that starves, or what the
+// users of two teams may do. Ctrl-C ends everything it started.
 package main
 
 import (
@@ -35,7 +36,7 @@ func command() *cobra.Command {
 		Long: "Starts a control plane on this machine (loopback and a temporary directory only), with Fairway as its scheduler\n" +
 			"and simulated nodes, and shows how two queues come to their fair shares; with --driver-storm, what many drivers at\n" +
 			"once do to a queue with and without the gate of policy StateAware; with --preemption, how long the shares take\n" +
-			"with and without preemption. Ctrl-C ends everything it started.",
+			"with and without preemption; with --teams, what the users of two teams may do, and where their pods go. Ctrl-C ends everything it started.",
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -45,8 +46,9 @@ func command() *cobra.Command {
 	}
 	c.Flags().BoolVar(&options.DriverStorm, "driver-storm", false, "show a storm of Spark drivers, without a gate and with it")
 	c.Flags().BoolVar(&options.Preemption, "preemption", false, "show how long shares take to arrive, without preemption and with it")
+	c.Flags().BoolVar(&options.Teams, "teams", false, "show two teams: what each user may do, where pods go, and what is refused")
 	c.Flags().BoolVar(&options.Once, "once", false, "end when all that is shown has come true, with an error if that does not come true")
-	c.Flags().DurationVar(&options.Deadline, "deadline", 3*time.Minute, "with --once, how long that may take after the burst, or after the drivers were submitted")
+	c.Flags().DurationVar(&options.Deadline, "deadline", 3*time.Minute, "with --once, how long that may take after the burst or after the drivers were submitted, and each scene of --teams")
 	c.Flags().StringVar(&options.Root, "root", "", "`folder` with the source tree (default: found above the working directory or this program)")
 	c.CompletionOptions.DisableDefaultCmd = true
 	return c

@@ -29,13 +29,15 @@ type Options struct {
 	// DriverStorm shows what a storm of drivers does to a queue, with and without the gate of policy
 	// StateAware.
 	DriverStorm bool
-	// Preemption shows how long the shares take with and without preemption. Without either, the demo shows
-	// shares.
+	// Preemption shows how long the shares take with and without preemption.
 	Preemption bool
+	// Teams shows what the users of two teams may do, and where their pods go. Without any of the three, the
+	// demo shows shares.
+	Teams bool
 	// Once ends the demo when it has shown everything. Otherwise it runs until the context ends.
 	Once bool
 	// Deadline is how long the cluster may take to fill, and then the shares to arrive; for the storm, how
-	// long it may take in all. Without Once, a missed deadline is only reported.
+	// long it may take in all; for teams, how long each scene may take. Without Once, a missed deadline is only reported.
 	Deadline time.Duration
 	// Out is a terminal, which gets a table that is redrawn in place, or anything else, which gets lines.
 	Out *os.File
@@ -44,14 +46,9 @@ type Options struct {
 // Run runs the demo and returns when everything it started has ended. The end of the context is an error only
 // with Once.
 func Run(ctx context.Context, options Options) (err error) {
-	d := &demo{options: options, show: shares, screen: &lockedScreen{screen: openScreen(options.Out, os.Getenv)}, began: time.Now()}
-	switch {
-	case options.DriverStorm && options.Preemption:
-		return errors.New("one demo at a time: the storm of drivers, or preemption")
-	case options.DriverStorm:
-		d.show = driverStorm
-	case options.Preemption:
-		d.show = preemption
+	d := &demo{options: options, screen: &lockedScreen{screen: openScreen(options.Out, os.Getenv)}, began: time.Now()}
+	if d.show, err = options.show(); err != nil {
+		return err
 	}
 	defer func() {
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
@@ -63,7 +60,7 @@ func Run(ctx context.Context, options Options) (err error) {
 	if d.root, err = sourceTree(options.Root); err != nil {
 		return err
 	}
-	program, err := schedulerProgram(d.root)
+	scheduler, err := program(d.root, schedulerName)
 	if err != nil {
 		return err
 	}
@@ -83,7 +80,7 @@ func Run(ctx context.Context, options Options) (err error) {
 	if err := d.prepare(ctx); err != nil {
 		return err
 	}
-	if err := d.startScheduler(program); err != nil {
+	if err := d.startScheduler(scheduler); err != nil {
 		return err
 	}
 	defer d.scheduler.Stop(stopGrace)
@@ -97,14 +94,38 @@ func Run(ctx context.Context, options Options) (err error) {
 	return err
 }
 
+// show is the demo that the options ask for.
+func (o Options) show() (show, error) {
+	chosen := []show{}
+	for _, c := range []struct {
+		asked bool
+		show  show
+	}{{o.DriverStorm, driverStorm}, {o.Preemption, preemption}, {o.Teams, teams}} {
+		if c.asked {
+			chosen = append(chosen, c.show)
+		}
+	}
+	switch len(chosen) {
+	case 0:
+		return shares, nil
+	case 1:
+		return chosen[0], nil
+	}
+	return show{}, errors.New("one demo at a time: the storm of drivers, preemption, or teams")
+}
+
 // stopGrace is how long the scheduler may take to end before it is killed.
 const stopGrace = 5 * time.Second
 
 // show is one of the demos.
 type show struct {
-	queues            []byte // as YAML
+	objects           []byte // queues and what else there is from the beginning, as YAML
 	nodes, cores, gib int64
 	aim               string // what a run with Once waits for: "the shares arrived"
+	// checkAccess has the scheduler check access.
+	checkAccess bool
+	// install, unless it is nil, installs more, before there are nodes and the scheduler.
+	install func(context.Context, *demo) error
 	// open starts the show, on a cluster where the scheduler runs. What it starts ends with the context.
 	open func(context.Context, *demo) (player, error)
 }
@@ -181,13 +202,18 @@ func (d *demo) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	d.say("installing the CRDs, the scheduler's rights and the queues")
-	if err := install(ctx, d.objects, d.root, d.show.queues); err != nil {
+	if err := install(ctx, d.objects, d.root, d.show.objects); err != nil {
 		return err
 	}
 	if err := grant(ctx, d.objects, d.pods.AuthorizationV1().SubjectAccessReviews(), d.root); err != nil {
 		return err
 	}
 	s := &d.show
+	if s.install != nil {
+		if err := s.install(ctx, d); err != nil {
+			return err
+		}
+	}
 	d.say("adding %d nodes of %d cores and %d GiB", s.nodes, s.cores, s.gib)
 	return d.cluster.AddNodes(ctx, "node", int(s.nodes), corev1.ResourceList{
 		corev1.ResourceCPU:    *resource.NewQuantity(s.cores, resource.DecimalSI),
@@ -201,17 +227,21 @@ func (d *demo) startScheduler(program string) error {
 	if err != nil {
 		return err
 	}
+	args := []string{"--secure-port=0"} // nothing scrapes its metrics here
+	if d.show.checkAccess {
+		path, err := d.writeConfiguration(kubeconfig)
+		if err != nil {
+			return err
+		}
+		args = append(args, "--config="+path)
+	} else {
+		args = append(args, "--kubeconfig="+kubeconfig, "--leader-elect=false") // there is no other scheduler
+	}
 	logs := filepath.Join(d.dir(), "logs")
-	logPath := filepath.Join(logs, schedulerName+".log")
 	d.say("starting %s; all logs are in", schedulerName)
 	d.say("  %s", logs)
 	d.scheduler, err = localcluster.StartChild(localcluster.ChildSpec{
-		Name: schedulerName, Program: program, Dir: d.dir(), LogPath: logPath,
-		Args: []string{
-			"--kubeconfig=" + kubeconfig,
-			"--leader-elect=false", // there is no other scheduler
-			"--secure-port=0",      // nothing scrapes its metrics here
-		},
+		Name: schedulerName, Program: program, Dir: d.dir(), LogPath: filepath.Join(logs, schedulerName+".log"), Args: args,
 	})
 	return err
 }

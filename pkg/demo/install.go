@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -19,25 +20,38 @@ import (
 	"k8s.io/client-go/dynamic"
 	authorizationv1client "k8s.io/client-go/kubernetes/typed/authorization/v1"
 
-	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/localcluster"
 )
 
-// install creates the CRDs of the source tree, and the queues of a YAML file.
-func install(ctx context.Context, client dynamic.Interface, root string, queues []byte) error {
+// install creates the CRDs of the source tree, and the objects of a YAML file.
+func install(ctx context.Context, client dynamic.Interface, root string, text []byte) error {
 	if err := localcluster.InstallCRDs(ctx, client, filepath.Join(root, "manifests", "crds")); err != nil {
 		return err
 	}
-	objects, err := decode(queues)
+	return create(ctx, client, text)
+}
+
+// create creates the objects of a YAML file, in their order.
+func create(ctx context.Context, client dynamic.Interface, text []byte) error {
+	objects, err := decode(text)
 	if err != nil {
 		return err
 	}
 	for _, object := range objects {
-		if _, err := client.Resource(v1alpha1.QueueResource).Create(ctx, object, metav1.CreateOptions{}); err != nil {
+		if _, err := resourceOf(client, object).Create(ctx, object, metav1.CreateOptions{}); err != nil {
 			return fmt.Errorf("create %s %s: %w", object.GetKind(), object.GetName(), err)
 		}
 	}
 	return nil
+}
+
+// resourceOf is where objects of this kind are, in the namespace of the object.
+func resourceOf(client dynamic.Interface, object *unstructured.Unstructured) dynamic.ResourceInterface {
+	kind, _ := meta.UnsafeGuessKindToResource(object.GroupVersionKind()) // right for the kinds of this package
+	if object.GetNamespace() == "" {
+		return client.Resource(kind)
+	}
+	return client.Resource(kind).Namespace(object.GetNamespace())
 }
 
 // What manifests/rbac calls the scheduler's account.
@@ -57,24 +71,59 @@ func grant(ctx context.Context, objects dynamic.Interface, reviews authorization
 		if err != nil {
 			return err
 		}
-		decoded, err := decode(text)
-		if err != nil {
+		if err := create(ctx, objects, text); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
-		for _, object := range decoded {
-			kind, _ := meta.UnsafeGuessKindToResource(object.GroupVersionKind()) // right for these kinds
-			if _, err := objects.Resource(kind).Namespace(object.GetNamespace()).Create(ctx, object, metav1.CreateOptions{}); err != nil {
-				return fmt.Errorf("create %s %s: %w", object.GetKind(), object.GetName(), err)
-			}
-		}
 	}
-	asked := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+	return awaitRight(ctx, reviews, true, authorizationv1.SubjectAccessReviewSpec{
 		User: schedulerAccount, ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "watch", Resource: "nodes"},
-	}}
-	return wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, grantLimit, true, func(ctx context.Context) (bool, error) {
-		review, err := reviews.Create(ctx, asked, metav1.CreateOptions{})
-		return err == nil && review.Status.Allowed, err
 	})
+}
+
+// awaitRight returns when the API server allows this, or no longer does.
+func awaitRight(
+	ctx context.Context, reviews authorizationv1client.SubjectAccessReviewInterface, want bool, asked authorizationv1.SubjectAccessReviewSpec,
+) error {
+	return wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, grantLimit, true, func(ctx context.Context) (bool, error) {
+		review, err := reviews.Create(ctx, &authorizationv1.SubjectAccessReview{Spec: asked}, metav1.CreateOptions{})
+		return err == nil && review.Status.Allowed == want, err
+	})
+}
+
+// writeConfiguration writes the configuration that manifests/scheduler installs, for this kubeconfig and with checkAccess, into the directory of the
+// cluster, and returns its path.
+func (d *demo) writeConfiguration(kubeconfig string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(d.root, "manifests", "scheduler", "configuration.yaml"))
+	if err != nil {
+		return "", err
+	}
+	configuration, err := configure(text, kubeconfig)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(d.dir(), "scheduler.yaml")
+	return path, os.WriteFile(path, []byte(configuration), 0o600)
+}
+
+// configure takes the configuration out of its ConfigMap, and changes what differs here: there is one scheduler, it is no pod, and it checks access.
+func configure(manifest []byte, kubeconfig string) (string, error) {
+	objects, err := decode(manifest)
+	if err != nil || len(objects) != 1 {
+		return "", fmt.Errorf("the scheduler's configuration is %d objects: %w", len(objects), err)
+	}
+	text, _, err := unstructured.NestedString(objects[0].Object, "data", "config.yaml")
+	if err != nil {
+		return "", err
+	}
+	for _, change := range [][2]string{
+		{"clientConnection:", "clientConnection:\n  kubeconfig: " + kubeconfig}, {"leaderElect: true", "leaderElect: false"}, {"checkAccess: false", "checkAccess: true"},
+	} {
+		if strings.Count(text, change[0]) != 1 {
+			return "", fmt.Errorf("the scheduler's configuration does not say %q once", change[0])
+		}
+		text = strings.Replace(text, change[0], change[1], 1)
+	}
+	return text, nil
 }
 
 // grantLimit is how long the API server may take to learn of roles; it takes milliseconds.

@@ -25,7 +25,7 @@ type twoQueues struct {
 // showTwoQueues is a demo whose player submits pods to two queues.
 func showTwoQueues(queues []byte, aim string, play func(twoQueues, Options) player) show {
 	return show{
-		queues: queues, nodes: nodeCount, cores: nodeCores, gib: nodeGiB, aim: aim,
+		objects: queues, nodes: nodeCount, cores: nodeCores, gib: nodeGiB, aim: aim,
 		open: func(ctx context.Context, d *demo) (player, error) {
 			observer, err := observe(ctx, d.pods, d.objects)
 			if err != nil {

@@ -18,7 +18,7 @@ var stormYAML []byte
 
 // driverStorm is the demo of the gate of the policy StateAware.
 var driverStorm = show{
-	queues: stormYAML, nodes: stormNodes, cores: stormNodeCores, gib: stormNodeCores, aim: "the storm was over", open: openStorm,
+	objects: stormYAML, nodes: stormNodes, cores: stormNodeCores, gib: stormNodeCores, aim: "the storm was over", open: openStorm,
 }
 
 // openStorm submits all drivers, and simulates their applications until the context ends.

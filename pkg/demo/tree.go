@@ -57,13 +57,13 @@ func executable() (string, error) {
 
 const schedulerName = "fairway-scheduler"
 
-// schedulerProgram finds the scheduler beside the demo, where make builds it, or in bin of the source tree.
-func schedulerProgram(root string) (string, error) {
+// program finds one of our programs beside the demo, where make builds it, or in bin of the source tree.
+func program(root, name string) (string, error) {
 	var candidates []string
 	if self, err := executable(); err == nil {
-		candidates = append(candidates, filepath.Join(filepath.Dir(self), schedulerName))
+		candidates = append(candidates, filepath.Join(filepath.Dir(self), name))
 	}
-	candidates = append(candidates, filepath.Join(root, "bin", schedulerName))
+	candidates = append(candidates, filepath.Join(root, "bin", name))
 	for _, candidate := range candidates {
 		if info, err := os.Stat(candidate); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
 			return candidate, nil

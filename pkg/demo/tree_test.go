@@ -28,7 +28,7 @@ func TestAFolderThatIsNoSourceTree(t *testing.T) {
 
 func TestTheSchedulerIsLookedForInBin(t *testing.T) {
 	root := t.TempDir()
-	if _, err := schedulerProgram(root); err == nil || !strings.Contains(err.Error(), "make build") {
+	if _, err := program(root, schedulerName); err == nil || !strings.Contains(err.Error(), "make build") {
 		t.Error(err)
 	}
 	want := filepath.Join(root, "bin", "fairway-scheduler")
@@ -38,7 +38,7 @@ func TestTheSchedulerIsLookedForInBin(t *testing.T) {
 	if err := os.WriteFile(want, nil, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := schedulerProgram(root); err != nil || got != want {
+	if got, err := program(root, schedulerName); err != nil || got != want {
 		t.Errorf("got %q, %v", got, err)
 	}
 }
