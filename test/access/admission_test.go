@@ -82,7 +82,7 @@ func TestASubmissionIsAcceptedOrRefused(t *testing.T) {
 	t.Logf("%d cases", cases)
 }
 
-// What names no queue, or none that can be, is the scheduler's to judge; what is not for Fairway is nobody's.
+// What names no queue, or none that can be, and no node is the scheduler's to judge; what is not for Fairway is nobody's.
 func TestWhatAdmissionLeavesToOthers(t *testing.T) {
 	s := closed(t)
 	dan := s.users["dan"].Client
@@ -93,6 +93,44 @@ func TestWhatAdmissionLeavesToOthers(t *testing.T) {
 	must(t, dan.Create(t.Context(), other))
 	if err := dan.Create(t.Context(), s.pod("root")); !apierrors.IsForbidden(err) { // it takes no pods, but it is a queue
 		t.Errorf("to root: %v", err)
+	}
+}
+
+// The scheduler cannot hold a pod with a node, so admission judges it where the scheduler will count it: without a queue in root.default, with a name that
+// is no queue's in root. So are templates, also when they get their node later.
+func TestAPodWithANodeIsJudgedWhereItWillCount(t *testing.T) {
+	s := closed(t)
+	onNode := func(t *testing.T, kind, queue string) client.Object {
+		if kind == "Pod" {
+			p := s.pod(queue)
+			p.Spec.NodeName = "node-0"
+			return p
+		}
+		o, _ := ways[kind](t, s, queue).(*unstructured.Unstructured)
+		must(t, unstructured.SetNestedField(o.Object, "node-0", "spec", "template", "spec", "nodeName"))
+		if queue == "" {
+			unstructured.RemoveNestedField(o.Object, "spec", "template", "metadata", "labels", v1alpha1.KeyQueue)
+		}
+		return o
+	}
+	for asked, counts := range map[string]string{"": "root.default", "Not_A_Path": "root"} {
+		for _, kind := range []string{"Pod", "Deployment", "Job"} {
+			for _, name := range s.names() {
+				u := s.users[name]
+				err := u.Client.Create(t.Context(), onNode(t, kind, asked))
+				if want := name == "erin"; want && err != nil || !want && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), refusal(u.Name, counts))) {
+					t.Errorf("%s with a node and queue %q as %s: %v", name, asked, kind, err)
+				}
+			}
+		}
+	}
+	d, _ := onNode(t, "Deployment", "").(*unstructured.Unstructured)
+	unstructured.RemoveNestedField(d.Object, "spec", "template", "spec", "nodeName")
+	dan := s.users["dan"].Client
+	must(t, dan.Create(t.Context(), d)) // the scheduler judges its pods
+	err := dan.Patch(t.Context(), d, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"template":{"spec":{"nodeName":"node-0"}}}}`)))
+	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), refusal("dan", "root.default")) {
+		t.Errorf("a template gets a node: %v", err)
 	}
 }
 
