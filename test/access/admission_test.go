@@ -154,10 +154,12 @@ func TestLabelsOfControllersLetNothingElsePass(t *testing.T) {
 	}
 }
 
+// deep is a queue at the lowest level that there can be.
+var deep = "root" + strings.Repeat(".abcdefgh-"+strings.Repeat("x", 12), 10) + ".l"
+
 // The most that one check can cost is a denial at twelve levels. It must be an answer, and not the end of a budget.
 func TestADenialAtFullDepthIsAnAnswer(t *testing.T) {
 	s := closed(t)
-	deep := "root" + strings.Repeat(".abcdefgh-"+strings.Repeat("x", 12), 10) + ".l"
 	if levels := strings.Count(deep, ".") + 1; levels != 12 || len(deep) > 253 {
 		t.Fatalf("%d levels, %d characters", levels, len(deep))
 	}
@@ -178,13 +180,23 @@ func TestADenialAtFullDepthIsAnAnswer(t *testing.T) {
 	must(t, submit())
 	revoke()
 
-	editor := s.Allow(t, s.users["dan"], "", rbacv1.PolicyRule{Verbs: []string{"create"}, APIGroups: []string{v1alpha1.GroupName}, Resources: []string{"queues"}})
-	defer editor()
-	err = s.users["dan"].Client.Create(t.Context(), &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Name: deep}})
-	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "user dan may not create queue "+deep) {
-		t.Errorf("a Queue: %v", err)
+	defer s.Give(t, s.users["dan"], "fairway-queue-editor")()
+	dan, q := s.users["dan"].Client, &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Name: deep}}
+	refused := func(verb string, err error) {
+		t.Helper()
+		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "user dan may not "+verb+" queue "+deep) {
+			t.Errorf("%s a Queue: %v", verb, err)
+		}
 	}
+	refused("create", dan.Create(t.Context(), q.DeepCopy()))
+	must(t, s.Admin.Client.Create(t.Context(), q))
+	refused("change", dan.Patch(t.Context(), q.DeepCopy(), heavier))
+	refused("delete", dan.Delete(t.Context(), q.DeepCopy()))
+	must(t, s.Admin.Client.Delete(t.Context(), q))
 }
+
+// heavier changes a Queue.
+var heavier = client.RawPatch(types.MergePatchType, []byte(`{"spec":{"weight":"2"}}`))
 
 // A pod that waits, and a template, move to another queue only by somebody who may submit there. What changes no queue is not judged.
 func TestAChangeOfQueueIsASubmission(t *testing.T) {
@@ -228,11 +240,8 @@ func TestQueuesAreWrittenByThoseWhoAdministerTheParent(t *testing.T) {
 	s := closed(t)
 	ctx := t.Context()
 	for _, name := range s.names() {
-		defer s.Allow(t, s.users[name], "", rbacv1.PolicyRule{
-			Verbs: []string{"get", "create", "update", "patch", "delete", "deletecollection", "list"}, APIGroups: []string{v1alpha1.GroupName}, Resources: []string{"queues"},
-		})()
+		defer s.Give(t, s.users[name], "fairway-queue-editor")()
 	}
-	heavier := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"weight":"2"}}`))
 	may := map[string][]string{ // the queues that a user may create, change and delete
 		"bob":  {"root.ads.etl.new"},
 		"erin": {"root.ads.etl.new", "root.ads.new", "root.new"},
@@ -261,7 +270,8 @@ func TestQueuesAreWrittenByThoseWhoAdministerTheParent(t *testing.T) {
 	if err := s.users["bob"].Client.Patch(ctx, &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Name: "root.ads.etl"}}, heavier); !apierrors.IsForbidden(err) {
 		t.Errorf("bob changes his own limits: %v", err)
 	}
-	if err := s.users["bob"].Client.DeleteAllOf(ctx, &v1alpha1.Queue{}); !apierrors.IsForbidden(err) {
+	defer s.Allow(t, s.users["bob"], "", rbacv1.PolicyRule{Verbs: []string{"deletecollection"}, APIGroups: []string{v1alpha1.GroupName}, Resources: []string{"queues"}})()
+	if err := s.users["bob"].Client.DeleteAllOf(ctx, &v1alpha1.Queue{}); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "user bob may not delete queue") {
 		t.Errorf("bob deletes all queues: %v", err)
 	}
 	left := &v1alpha1.QueueList{}
@@ -311,6 +321,26 @@ func TestPodsOfOthersAreEndedByThoseWhoAdministerTheQueue(t *testing.T) {
 		if want := name == "erin"; want != (err == nil) || err != nil && !strings.Contains(err.Error(), "user "+u.Name+" may not evict pods") {
 			t.Errorf("%s evicts ada's pod: %v", name, err)
 		}
+	}
+	// Many at once are judged one by one.
+	p := s.pod("root.ads.etl.day")
+	p.Labels["many"] = "x"
+	must(t, s.users["ada"].Client.Create(ctx, p))
+	end := func(name string) error {
+		return s.users[name].Client.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(s.home), client.MatchingLabels{"many": "x"}, client.GracePeriodSeconds(0))
+	}
+	if err := end("carol"); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "user carol may not end pods of ada in queue root.ads.etl.day") {
+		t.Errorf("carol deletes ada's pods: %v", err)
+	}
+	must(t, s.count(t, client.MatchingLabels{"many": "x"}, 1))
+	must(t, end("ada"))
+	must(t, s.count(t, client.MatchingLabels{"many": "x"}, 0))
+	// At twelve levels a refusal is an answer, too.
+	p = s.pod("")
+	p.Annotations = map[string]string{v1alpha1.KeyQueue: deep}
+	must(t, s.users["erin"].Client.Create(ctx, p))
+	if err := s.users["bob"].Client.Delete(ctx, p); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "user bob may not end pods of erin in queue "+deep) {
+		t.Errorf("bob deletes erin's pod: %v", err)
 	}
 	// Those who end pods for Kubernetes go on.
 	j, _ := ways["Job"](t, s, "root.ads.adhoc").(*unstructured.Unstructured)
