@@ -82,7 +82,7 @@ func TestASubmissionIsAcceptedOrRefused(t *testing.T) {
 	t.Logf("%d cases", cases)
 }
 
-// What names no queue, or none that can be, is the scheduler's to judge; what is not for Fairway is nobody's.
+// What names no queue, or none that can be, and no node is the scheduler's to judge; what is not for Fairway is nobody's.
 func TestWhatAdmissionLeavesToOthers(t *testing.T) {
 	s := closed(t)
 	dan := s.users["dan"].Client
@@ -93,6 +93,44 @@ func TestWhatAdmissionLeavesToOthers(t *testing.T) {
 	must(t, dan.Create(t.Context(), other))
 	if err := dan.Create(t.Context(), s.pod("root")); !apierrors.IsForbidden(err) { // it takes no pods, but it is a queue
 		t.Errorf("to root: %v", err)
+	}
+}
+
+// The scheduler cannot hold a pod with a node, so admission judges it where the scheduler will count it: without a queue in root.default, with a name that
+// is no queue's in root. So are templates, also when they get their node later.
+func TestAPodWithANodeIsJudgedWhereItWillCount(t *testing.T) {
+	s := closed(t)
+	onNode := func(t *testing.T, kind, queue string) client.Object {
+		if kind == "Pod" {
+			p := s.pod(queue)
+			p.Spec.NodeName = "node-0"
+			return p
+		}
+		o, _ := ways[kind](t, s, queue).(*unstructured.Unstructured)
+		must(t, unstructured.SetNestedField(o.Object, "node-0", "spec", "template", "spec", "nodeName"))
+		if queue == "" {
+			unstructured.RemoveNestedField(o.Object, "spec", "template", "metadata", "labels", v1alpha1.KeyQueue)
+		}
+		return o
+	}
+	for asked, counts := range map[string]string{"": "root.default", "Not_A_Path": "root"} {
+		for _, kind := range []string{"Pod", "Deployment", "Job"} {
+			for _, name := range s.names() {
+				u := s.users[name]
+				err := u.Client.Create(t.Context(), onNode(t, kind, asked))
+				if want := name == "erin"; want && err != nil || !want && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), refusal(u.Name, counts))) {
+					t.Errorf("%s with a node and queue %q as %s: %v", name, asked, kind, err)
+				}
+			}
+		}
+	}
+	d, _ := onNode(t, "Deployment", "").(*unstructured.Unstructured)
+	unstructured.RemoveNestedField(d.Object, "spec", "template", "spec", "nodeName")
+	dan := s.users["dan"].Client
+	must(t, dan.Create(t.Context(), d)) // the scheduler judges its pods
+	err := dan.Patch(t.Context(), d, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"template":{"spec":{"nodeName":"node-0"}}}}`)))
+	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), refusal("dan", "root.default")) {
+		t.Errorf("a template gets a node: %v", err)
 	}
 }
 
@@ -116,10 +154,12 @@ func TestLabelsOfControllersLetNothingElsePass(t *testing.T) {
 	}
 }
 
+// deep is a queue at the lowest level that there can be.
+var deep = "root" + strings.Repeat(".abcdefgh-"+strings.Repeat("x", 12), 10) + ".l"
+
 // The most that one check can cost is a denial at twelve levels. It must be an answer, and not the end of a budget.
 func TestADenialAtFullDepthIsAnAnswer(t *testing.T) {
 	s := closed(t)
-	deep := "root" + strings.Repeat(".abcdefgh-"+strings.Repeat("x", 12), 10) + ".l"
 	if levels := strings.Count(deep, ".") + 1; levels != 12 || len(deep) > 253 {
 		t.Fatalf("%d levels, %d characters", levels, len(deep))
 	}
@@ -140,13 +180,23 @@ func TestADenialAtFullDepthIsAnAnswer(t *testing.T) {
 	must(t, submit())
 	revoke()
 
-	editor := s.Allow(t, s.users["dan"], "", rbacv1.PolicyRule{Verbs: []string{"create"}, APIGroups: []string{v1alpha1.GroupName}, Resources: []string{"queues"}})
-	defer editor()
-	err = s.users["dan"].Client.Create(t.Context(), &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Name: deep}})
-	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "user dan may not create queue "+deep) {
-		t.Errorf("a Queue: %v", err)
+	defer s.Give(t, s.users["dan"], "fairway-queue-editor")()
+	dan, q := s.users["dan"].Client, &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Name: deep}}
+	refused := func(verb string, err error) {
+		t.Helper()
+		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "user dan may not "+verb+" queue "+deep) {
+			t.Errorf("%s a Queue: %v", verb, err)
+		}
 	}
+	refused("create", dan.Create(t.Context(), q.DeepCopy()))
+	must(t, s.Admin.Client.Create(t.Context(), q))
+	refused("change", dan.Patch(t.Context(), q.DeepCopy(), heavier))
+	refused("delete", dan.Delete(t.Context(), q.DeepCopy()))
+	must(t, s.Admin.Client.Delete(t.Context(), q))
 }
+
+// heavier changes a Queue.
+var heavier = client.RawPatch(types.MergePatchType, []byte(`{"spec":{"weight":"2"}}`))
 
 // A pod that waits, and a template, move to another queue only by somebody who may submit there. What changes no queue is not judged.
 func TestAChangeOfQueueIsASubmission(t *testing.T) {
@@ -190,11 +240,8 @@ func TestQueuesAreWrittenByThoseWhoAdministerTheParent(t *testing.T) {
 	s := closed(t)
 	ctx := t.Context()
 	for _, name := range s.names() {
-		defer s.Allow(t, s.users[name], "", rbacv1.PolicyRule{
-			Verbs: []string{"get", "create", "update", "patch", "delete", "deletecollection", "list"}, APIGroups: []string{v1alpha1.GroupName}, Resources: []string{"queues"},
-		})()
+		defer s.Give(t, s.users[name], "fairway-queue-editor")()
 	}
-	heavier := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"weight":"2"}}`))
 	may := map[string][]string{ // the queues that a user may create, change and delete
 		"bob":  {"root.ads.etl.new"},
 		"erin": {"root.ads.etl.new", "root.ads.new", "root.new"},
@@ -223,7 +270,8 @@ func TestQueuesAreWrittenByThoseWhoAdministerTheParent(t *testing.T) {
 	if err := s.users["bob"].Client.Patch(ctx, &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Name: "root.ads.etl"}}, heavier); !apierrors.IsForbidden(err) {
 		t.Errorf("bob changes his own limits: %v", err)
 	}
-	if err := s.users["bob"].Client.DeleteAllOf(ctx, &v1alpha1.Queue{}); !apierrors.IsForbidden(err) {
+	defer s.Allow(t, s.users["bob"], "", rbacv1.PolicyRule{Verbs: []string{"deletecollection"}, APIGroups: []string{v1alpha1.GroupName}, Resources: []string{"queues"}})()
+	if err := s.users["bob"].Client.DeleteAllOf(ctx, &v1alpha1.Queue{}); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "user bob may not delete queue") {
 		t.Errorf("bob deletes all queues: %v", err)
 	}
 	left := &v1alpha1.QueueList{}
@@ -273,6 +321,26 @@ func TestPodsOfOthersAreEndedByThoseWhoAdministerTheQueue(t *testing.T) {
 		if want := name == "erin"; want != (err == nil) || err != nil && !strings.Contains(err.Error(), "user "+u.Name+" may not evict pods") {
 			t.Errorf("%s evicts ada's pod: %v", name, err)
 		}
+	}
+	// Many at once are judged one by one.
+	p := s.pod("root.ads.etl.day")
+	p.Labels["many"] = "x"
+	must(t, s.users["ada"].Client.Create(ctx, p))
+	end := func(name string) error {
+		return s.users[name].Client.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(s.home), client.MatchingLabels{"many": "x"}, client.GracePeriodSeconds(0))
+	}
+	if err := end("carol"); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "user carol may not end pods of ada in queue root.ads.etl.day") {
+		t.Errorf("carol deletes ada's pods: %v", err)
+	}
+	must(t, s.count(t, client.MatchingLabels{"many": "x"}, 1))
+	must(t, end("ada"))
+	must(t, s.count(t, client.MatchingLabels{"many": "x"}, 0))
+	// At twelve levels a refusal is an answer, too.
+	p = s.pod("")
+	p.Annotations = map[string]string{v1alpha1.KeyQueue: deep}
+	must(t, s.users["erin"].Client.Create(ctx, p))
+	if err := s.users["bob"].Client.Delete(ctx, p); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "user bob may not end pods of erin in queue "+deep) {
+		t.Errorf("bob deletes erin's pod: %v", err)
 	}
 	// Those who end pods for Kubernetes go on.
 	j, _ := ways["Job"](t, s, "root.ads.adhoc").(*unstructured.Unstructured)

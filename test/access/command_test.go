@@ -2,6 +2,7 @@ package access
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -22,28 +23,24 @@ func command(t *testing.T, kubeconfig string, args ...string) (out, failed strin
 	return stdout.String(), stderr.String()
 }
 
-// shown are the leaves for which the command says that the user may submit, in the letters of maySubmit.
-func shown(t *testing.T, out string) string {
+// shown are the queues with which the command says that the user may do something, "submit" or "administer", in letters: one for each of those named.
+func shown(t *testing.T, out, verb string, of []string) string {
 	t.Helper()
-	var answer struct {
-		Queues []struct {
-			Name   string
-			Submit bool
-		}
-	}
+	var answer struct{ Queues []map[string]any }
 	if err := json.Unmarshal([]byte(out), &answer); err != nil {
 		t.Fatalf("%v in %q", err, out)
 	}
 	letters := map[string]string{}
 	for _, q := range answer.Queues {
-		letters[q.Name] = "-"
-		if q.Submit {
-			letters[q.Name] = "y"
+		name, _ := q["name"].(string)
+		letters[name] = "-"
+		if q[verb] == true {
+			letters[name] = "y"
 		}
 	}
 	text := ""
-	for _, leaf := range leaves {
-		text += letters[leaf]
+	for _, name := range of {
+		text += letters[name]
 	}
 	return text
 }
@@ -51,21 +48,34 @@ func shown(t *testing.T, out string) string {
 // The command says what admission and the scheduler do, about others to those who may ask, and about oneself to all who may list Queues.
 func TestTheCommandShowsWhatUsersMayDo(t *testing.T) {
 	s := closed(t)
+	shows := func(name, out, failed string) {
+		t.Helper()
+		administers := cmp.Or(mayAdminister[name], strings.Repeat("-", len(queues)))
+		if got := shown(t, out, "submit", leaves); got != maySubmit[name] || failed != "" {
+			t.Errorf("%s may submit to %s, shown is %s %s", name, maySubmit[name], got, failed)
+		}
+		if got := shown(t, out, "administer", queues); got != administers {
+			t.Errorf("%s may administer %s, shown is %s", name, administers, got)
+		}
+	}
 	for _, name := range s.names() {
 		u := s.users[name]
 		out, failed := command(t, s.Cluster.Kubeconfig(), "access", u.Name, "--groups", strings.Join(u.Groups, ","), "-o", "json")
-		if got := shown(t, out); got != maySubmit[name] || failed != "" {
-			t.Errorf("%s may submit to %s, shown is %s %s", name, maySubmit[name], got, failed)
-		}
+		shows(name, out, failed)
 	}
+	out, failed := command(t, s.Cluster.Kubeconfig(), "access", "carol", "-o", "json") // what she may is her group's
+	shows("dan", out, failed)
+
 	adas, err := s.Cluster.KubeconfigFor("ada", "staff")
 	must(t, err)
-	defer s.Allow(t, s.users["ada"], "", rbacv1.PolicyRule{Verbs: []string{"list"}, APIGroups: []string{v1alpha1.GroupName}, Resources: []string{"queues"}})()
-	out, failed := command(t, adas, "access", "-o", "json")
-	if got := shown(t, out); got != maySubmit["ada"] || failed != "" {
-		t.Errorf("ada is shown %s %s", got, failed)
-	}
+	revoke := s.Allow(t, s.users["ada"], "", rbacv1.PolicyRule{Verbs: []string{"list"}, APIGroups: []string{v1alpha1.GroupName}, Resources: []string{"queues"}})
+	out, failed = command(t, adas, "access", "-o", "json")
+	shows("ada", out, failed)
 	if _, failed := command(t, adas, "access", "bob"); !strings.Contains(failed, "fairway-access-reviewer") {
 		t.Errorf("ada asks about bob: %s", failed)
 	}
+	revoke()
+	defer s.Give(t, s.users["ada"], "fairway-access-reviewer")()
+	out, failed = command(t, adas, "access", "bob", "-o", "json")
+	shows("bob", out, failed)
 }

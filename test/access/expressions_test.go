@@ -47,6 +47,7 @@ func policy(t *testing.T, file, name string) *admissionregistrationv1.Validating
 // expressions is a policy that is compiled as an API server does.
 type expressions struct {
 	conditions, validations, messages cel.ConditionEvaluator
+	groups                            []string // of the user, beside system:authenticated
 }
 
 func compile(t *testing.T, p *admissionregistrationv1.ValidatingAdmissionPolicy) expressions {
@@ -68,17 +69,17 @@ func compile(t *testing.T, p *admissionregistrationv1.ValidatingAdmissionPolicy)
 		messages = append(messages, &validating.MessageExpressionCondition{MessageExpression: v.MessageExpression})
 	}
 	return expressions{
-		cel.NewConditionCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())).
+		conditions: cel.NewConditionCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())).
 			CompileCondition(conditions, options, environment.StoredExpressions), // which see no variables
-		compiler.CompileCondition(validations, options, environment.StoredExpressions),
-		compiler.CompileCondition(messages, cel.OptionalVariableDeclarations{}, environment.StoredExpressions),
+		validations: compiler.CompileCondition(validations, options, environment.StoredExpressions),
+		messages:    compiler.CompileCondition(messages, cel.OptionalVariableDeclarations{}, environment.StoredExpressions),
 	}
 }
 
 // judge evaluates the policy for a pod that ada creates, who was granted nothing, or changes if it was former before. asked are the grants that it
 // asked about, message is what a refusal says.
 func (e expressions) judge(t require, pod, former *corev1.Pod) (allowed bool, asked []access.Grant, message string) {
-	ada := &user.DefaultInfo{Name: "ada", Groups: []string{"system:authenticated"}}
+	ada := &user.DefaultInfo{Name: "ada", Groups: append([]string{"system:authenticated"}, e.groups...)}
 	kind, resource := schema.GroupVersionKind{Version: "v1", Kind: "Pod"}, schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 	attributes := admission.NewAttributesRecord(pod, nil, kind, "ns", pod.Name, resource, "", admission.Create, nil, false, ada)
 	versioned := &admission.VersionedAttributes{Attributes: attributes, VersionedObject: pod, VersionedKind: kind}
@@ -115,7 +116,7 @@ func (e expressions) judge(t require, pod, former *corev1.Pod) (allowed bool, as
 type require interface{ Fatalf(string, ...any) }
 
 // The policy reads the same queue from a pod as the scheduler does, whatever the pod says; asks about the same grants as the scheduler; refuses in the same
-// words; and stays within the budget of an API server.
+// words; and stays within the budget of an API server. A pod with a node counts in root.default without a queue, and in root with one that cannot be.
 func TestThePolicyReadsPodsAsTheSchedulerDoes(t *testing.T) {
 	e := compile(t, policy(t, "submissions.yaml", "fairway-submissions"))
 	value := rapid.OneOf(
@@ -129,12 +130,16 @@ func TestThePolicyReadsPodsAsTheSchedulerDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{
 			Name: "p", Labels: named.Draw(t, "labels"), Annotations: named.Draw(t, "annotations"),
-		}, Spec: corev1.PodSpec{SchedulerName: "fairway"}}
+		}, Spec: corev1.PodSpec{SchedulerName: "fairway", NodeName: rapid.SampledFrom([]string{"", "", "node"}).Draw(t, "node")}}
 		pod.Annotations["fairway.dev/user"] = "ada"
 		allowed, asked, message := e.judge(t, pod, nil)
 		wanted := convert.QueueRequest(pod)
 		path, err := queue.ParseRequest(wanted)
-		if wanted == "" || err != nil {
+		if pod.Spec.NodeName != "" {
+			if err != nil {
+				path = queue.Root
+			}
+		} else if wanted == "" || err != nil {
 			if !allowed || len(asked) > 2 { // perhaps about root, which is asked about before the queue is read
 				t.Fatalf("%q is the scheduler's to judge, and the policy says %v after %v", wanted, allowed, asked)
 			}
@@ -152,7 +157,7 @@ func TestThePolicyReadsPodsAsTheSchedulerDoes(t *testing.T) {
 			t.Fatalf("%q: %q, want %q", wanted, message, text)
 		}
 	})
-	if judged < 10 {
+	if judged < 3 {
 		t.Errorf("only %d pods named a queue", judged)
 	}
 }
@@ -173,26 +178,38 @@ func TestWhatAPolicyOfSubmissionsPassesOver(t *testing.T) {
 	annotate := func(key, value string) func(*corev1.Pod) { return func(p *corev1.Pod) { p.Annotations[key] = value } }
 	of := func(user string) func(*corev1.Pod) { return annotate("fairway.dev/user", user) }
 	bare := func(p *corev1.Pod) { p.Labels, p.Annotations = nil, map[string]string{"fairway.dev/user": "ada"} }
+	onNode := func(p *corev1.Pod) { p.Spec.NodeName = "node" }
+	mirror := annotate(corev1.MirrorPodAnnotationKey, "x")
 	for name, tc := range map[string]struct {
 		pod, former *corev1.Pod
 		judged      bool
+		groups      []string
 	}{
-		"a new pod":                              {pod(), nil, true},
-		"of another scheduler":                   {pod(func(p *corev1.Pod) { p.Spec.SchedulerName = "default-scheduler" }), nil, false},
-		"of a template of somebody else":         {pod(of("bob")), nil, false},
-		"of a template without a stamp":          {pod(of("")), nil, false},
-		"without a queue":                        {pod(bare), nil, false},
-		"its status changes":                     {pod(func(p *corev1.Pod) { p.Status.Phase = "Running" }), pod(), false},
-		"another label changes":                  {pod(label("other", "x")), pod(), false},
-		"its queue changes":                      {pod(label("fairway.dev/queue", "root.b")), pod(), true},
-		"the queue of somebody else's":           {pod(of("bob"), label("fairway.dev/queue", "root.b")), pod(of("bob")), true},
-		"its queue goes":                         {pod(bare), pod(), false},
-		"it gets a queue":                        {pod(), pod(bare), true},
-		"an annotation names another queue":      {pod(annotate("yunikorn.apache.org/queue", "root.b")), pod(), true},
-		"what makes a label the name of a queue": {pod(label("applicationId", "x")), pod(), true},
-		"it gets the name of who changes it":     {pod(), pod(of("")), true},
+		"a new pod":                                 {pod(), nil, true, nil},
+		"of another scheduler":                      {pod(func(p *corev1.Pod) { p.Spec.SchedulerName = "default-scheduler" }), nil, false, nil},
+		"of a template of somebody else":            {pod(of("bob")), nil, false, nil},
+		"of a template without a stamp":             {pod(of("")), nil, false, nil},
+		"without a queue":                           {pod(bare), nil, false, nil},
+		"its status changes":                        {pod(func(p *corev1.Pod) { p.Status.Phase = "Running" }), pod(), false, nil},
+		"another label changes":                     {pod(label("other", "x")), pod(), false, nil},
+		"its queue changes":                         {pod(label("fairway.dev/queue", "root.b")), pod(), true, nil},
+		"the queue of somebody else's":              {pod(of("bob"), label("fairway.dev/queue", "root.b")), pod(of("bob")), true, nil},
+		"its queue goes":                            {pod(bare), pod(), false, nil},
+		"it gets a queue":                           {pod(), pod(bare), true, nil},
+		"an annotation names another queue":         {pod(annotate("yunikorn.apache.org/queue", "root.b")), pod(), true, nil},
+		"what makes a label the name of a queue":    {pod(label("applicationId", "x")), pod(), true, nil},
+		"it gets the name of who changes it":        {pod(), pod(of("")), true, nil},
+		"without a queue, with a node":              {pod(bare, onNode), nil, true, nil},
+		"of a template of somebody else, on a node": {pod(bare, onNode, of("bob")), nil, false, nil},
+		"its template gets a node":                  {pod(bare, onNode), pod(bare), true, nil},
+		"its queue goes, on a node":                 {pod(bare, onNode), pod(onNode), true, nil},
+		"its status changes, on a node":             {pod(bare, onNode, func(p *corev1.Pod) { p.Status.Phase = "Running" }), pod(bare, onNode), false, nil},
+		"what a kubelet shows of a file":            {pod(onNode, mirror), nil, false, []string{"system:nodes"}},
+		"what somebody else shows as such":          {pod(onNode, mirror), nil, true, nil},
+		"another pod of a kubelet":                  {pod(bare, onNode), nil, true, []string{"system:nodes"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			e.groups = tc.groups
 			allowed, asked, _ := e.judge(t, tc.pod, tc.former)
 			if allowed == tc.judged || (len(asked) > 0) != tc.judged {
 				t.Errorf("allowed %v, asks %v", allowed, asked)

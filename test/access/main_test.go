@@ -69,10 +69,14 @@ var maySubmit = map[string]string{ // one letter for each of the leaves
 	"erin":  "yyyyy",
 }
 
-// granted is what the users were given. dan has nothing.
+var mayAdminister = map[string]string{ // one letter for each of the queues; nobody else any
+	"bob":  "-yyy---",
+	"erin": "yyyyyyy",
+}
+
+// granted is what the users were given themselves. dan has nothing, carol what her group web has, erin a role that is installed.
 var granted = []struct{ user, verb, queue string }{
-	{"ada", "submit", "root.ads"}, {"bob", "administer", "root.ads.etl"}, {"carol", "submit", "root.web"},
-	{"robot", "submit", "root.ads.etl.nightly"}, {"erin", "administer", "root"},
+	{"ada", "submit", "root.ads"}, {"bob", "administer", "root.ads.etl"}, {"robot", "submit", "root.ads.etl.nightly"},
 }
 
 func right(verb, queue string) rbacv1.PolicyRule {
@@ -118,6 +122,8 @@ func world(t *testing.T) *team {
 	for _, g := range granted {
 		s.Allow(t, s.users[g.user], "", right(g.verb, g.queue))
 	}
+	s.AllowGroup(t, "web", "", right("submit", "root.web"))
+	s.Give(t, s.users["erin"], "fairway-administer-root")
 	for _, q := range queues {
 		must(t, w.Admin.Client.Create(ctx, &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Name: q}}))
 	}

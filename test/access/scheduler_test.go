@@ -9,8 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -91,12 +95,8 @@ func (s *team) stamped(u *people.User, queue string) *corev1.Pod {
 	return p
 }
 
-// fate is where a pod runs, or what blocks it: the reason and message of its condition and "".
-func (s *team) fate(t *testing.T, p *corev1.Pod) (reason, message string, err error) {
-	t.Helper()
-	if err := s.Admin.Client.Get(t.Context(), client.ObjectKeyFromObject(p), p); err != nil {
-		return "", "", err
-	}
+// fate is what blocks a pod, the reason and message of its condition, or "" and "runs".
+func fate(p *corev1.Pod) (reason, message string, err error) {
 	if p.Spec.NodeName != "" {
 		return "", "runs", nil
 	}
@@ -106,6 +106,14 @@ func (s *team) fate(t *testing.T, p *corev1.Pod) (reason, message string, err er
 		}
 	}
 	return "", "", fmt.Errorf("it waits and says nothing")
+}
+
+func (s *team) fate(t *testing.T, p *corev1.Pod) (reason, message string, err error) {
+	t.Helper()
+	if err := s.Admin.Client.Get(t.Context(), client.ObjectKeyFromObject(p), p); err != nil {
+		return "", "", err
+	}
+	return fate(p)
 }
 
 func (s *team) await(t *testing.T, p *corev1.Pod, reason, message string) {
@@ -119,42 +127,91 @@ func (s *team) await(t *testing.T, p *corev1.Pod, reason, message string) {
 	})
 }
 
-// The scheduler comes to the same answers as admission, in the same words, about each user and queue.
+// admitAll takes the policy for submissions out of force until the test ends. Pods and templates are stamped as ever.
+func (s *team) admitAll(t *testing.T) {
+	t.Helper()
+	for _, name := range []string{"fairway-submissions", "fairway-submissions-otherwise"} {
+		must(t, s.Admin.Client.Delete(t.Context(), &admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name}}))
+	}
+	must(t, s.PoliciesSettle(t.Context()))
+	t.Cleanup(func() {
+		ctx := context.Background()
+		_, err := s.Kubectl(ctx, "apply", "--server-side", "--force-conflicts", "-f", filepath.Join(manifests, "access", "submissions.yaml"))
+		must(t, err)
+		must(t, s.PoliciesSettle(ctx))
+	})
+}
+
+// submitted is a pod, or what has a controller make one. The pod has the label work.
+func (s *team) submitted(t *testing.T, kind, queue, work string) client.Object {
+	t.Helper()
+	if kind == "Pod" {
+		p := s.pod(queue)
+		p.Labels["work"] = work
+		return p
+	}
+	o, _ := ways[kind](t, s, queue).(*unstructured.Unstructured)
+	must(t, unstructured.SetNestedField(o.Object, work, "spec", "template", "metadata", "labels", "work"))
+	if kind == "Job" {
+		must(t, unstructured.SetNestedField(o.Object, int64(1), "spec", "parallelism"))
+	} else {
+		must(t, unstructured.SetNestedField(o.Object, work, "spec", "selector", "matchLabels", "work"))
+		must(t, unstructured.SetNestedField(o.Object, int64(1), "spec", "replicas"))
+	}
+	return o
+}
+
+// Where admission refuses nothing, the scheduler comes to the same answers, in the same words: each user, each queue, and pods that users and controllers
+// make, with the stamps that they get.
 func TestTheSchedulerJudgesAsAdmissionDoes(t *testing.T) {
 	s := closed(t)
+	s.admitAll(t)
 	s.schedule(t)
-	pods := map[string]*corev1.Pod{}
-	for _, name := range s.names() {
-		for _, queue := range leaves {
-			p := s.stamped(s.users[name], queue)
-			must(t, s.Admin.Client.Create(t.Context(), p))
-			pods[name+" "+queue] = p
-		}
-	}
+	began, want, made := time.Now(), map[string]string{}, map[string]client.Object{}
 	for _, name := range s.names() {
 		for i, queue := range leaves {
-			p := pods[name+" "+queue]
-			if maySubmit[name][i] == 'y' {
-				s.await(t, p, "", "runs")
-			} else {
-				s.await(t, p, "SubmitForbidden", refusal(s.users[name].Name, queue))
+			for _, kind := range []string{"Pod", "Deployment", "Job"} {
+				work := fmt.Sprintf("%s-%s-%s", name, queue, kind)
+				o := s.submitted(t, kind, queue, work)
+				must(t, s.users[name].Client.Create(t.Context(), o))
+				made[work], want[work] = o, " runs"
+				if maySubmit[name][i] != 'y' {
+					want[work] = "SubmitForbidden " + refusal(s.users[name].Name, queue)
+				}
 			}
 		}
 	}
-	t.Logf("%d cases", len(pods))
+	people.Until(t, "all run or are blocked", func() error {
+		pods := &corev1.PodList{}
+		if err := s.Admin.Client.List(t.Context(), pods, client.InNamespace(s.home), client.HasLabels{"work"}); err != nil {
+			return err
+		}
+		got := map[string]string{}
+		for i := range pods.Items {
+			if p := &pods.Items[i]; want[p.Labels["work"]] != "" {
+				reason, says, _ := fate(p)
+				got[p.Labels["work"]] = reason + " " + says
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			return fmt.Errorf("(-want +got)\n%s", diff)
+		}
+		return nil
+	})
+	t.Logf("%d cases in %s", len(want), time.Since(began))
 
-	p, text := pods["dan root.web"], refusal("dan", "root.web")
+	p, text := made["dan-root.web-Pod"], refusal("dan", "root.web")
 	people.Until(t, "an event says so", func() error {
 		events := &eventsv1.EventList{}
-		err := s.Admin.Client.List(t.Context(), events, client.InNamespace(p.Namespace))
+		err := s.Admin.Client.List(t.Context(), events, client.InNamespace(p.GetNamespace()))
 		for i := range events.Items {
-			if e := &events.Items[i]; e.Regarding.UID == p.UID && e.Reason == "SubmitForbidden" && e.Note == text {
+			if e := &events.Items[i]; e.Regarding.UID == p.GetUID() && e.Reason == "SubmitForbidden" && e.Note == text {
 				return nil
 			}
 		}
 		return fmt.Errorf("none of %d does (%w)", len(events.Items), err)
 	})
-	out, failed := command(t, s.Cluster.Kubeconfig(), "why", p.Name, "-n", p.Namespace)
+	out, failed := command(t, s.Cluster.Kubeconfig(), "why", p.GetName(), "-n", p.GetNamespace())
 	if said := strings.Join(strings.Fields(out), " "); !strings.Contains(said, "is blocked (SubmitForbidden)") || !strings.Contains(said, text) || failed != "" {
 		t.Errorf("why says %q %s", out, failed)
 	}

@@ -266,19 +266,29 @@ func isStampedAgain(t *testing.T, w *people.World, k workload, made *unstructure
 	if got := k.stamp(t, fetch(t, w, made)); got != of(bob) {
 		t.Errorf("%s: bob changed the template, and it is stamped %v", k.kind, got)
 	}
-	if k.kind == "Deployment" { // others replace pods only once they run, or never
-		people.Until(t, "a pod of the new template", func() error {
-			for _, pod := range podsOf(t, w, made.GetNamespace(), made.GetName(), 1) {
-				if pod.Annotations["note"] == "x" {
-					if got := stampOf(pod.Annotations); got != of(bob) {
-						t.Errorf("pod %s of bob's template is stamped %v", pod.Name, got)
-					}
-					return nil
-				}
-			}
-			return errNotYet
-		})
+	switch k.kind {
+	case "StatefulSet", "CronJob": // the one replaces pods only while they run, the other makes none now
+		return
+	case "ReplicaSet", "ReplicationController", "DaemonSet": // replace pods that end
+		pod := podsOf(t, w, made.GetNamespace(), made.GetName(), 1)[0]
+		must(t, client.IgnoreNotFound(w.Admin.Client.Delete(ctx, &pod, client.GracePeriodSeconds(0))))
 	}
+	people.Until(t, "a pod of the new template of the "+k.kind, func() error {
+		rolled := false
+		for _, pod := range podsOf(t, w, made.GetNamespace(), made.GetName(), 1) {
+			want := before
+			if pod.Annotations["note"] == "x" {
+				rolled, want = true, of(bob)
+			}
+			if got := stampOf(pod.Annotations); got != want {
+				t.Errorf("%s: pod %s with note %q is stamped %v", k.kind, pod.Name, pod.Annotations["note"], got)
+			}
+		}
+		if !rolled {
+			return errNotYet
+		}
+		return nil
+	})
 }
 
 func count(t *testing.T, w *people.World, namespace, version, kind string) int {

@@ -313,7 +313,7 @@ func TestTrustIsNotLost(t *testing.T) {
 		}
 		return nil
 	})
-	systemGoesOn(t, w)
+	systemGoesOn(t, w, w.Admin, "system")
 	_, err = w.Kubectl(ctx, "apply", "-k", manifests+"/identity-operators")
 	must(t, err)
 	people.Until(t, "pods are created again", func() error { return w.Admin.Client.Create(ctx, podFor(home, ""), client.DryRunAll) })

@@ -26,7 +26,7 @@ import (
 )
 
 // The scheduler, as its service account and with the roles that are installed, writes what the policies keep others from writing: it binds pods to
-// queues, announces a preemption, evicts and nominates.
+// queues, announces a preemption, evicts and nominates. So it does where only few may end the pods of others.
 func TestTheSchedulerPassesThePolicies(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a control plane")
@@ -42,7 +42,9 @@ func TestTheSchedulerPassesThePolicies(t *testing.T) {
 	must(t, err)
 	_, err = w.Kubectl(ctx, "wait", "--for=condition=Established", "--timeout=60s", "crd/queues.scheduling.fairway.dev")
 	must(t, err)
-	install(t, w, "identity")
+	for _, folder := range []string{"identity", "access", "access/deletions"} {
+		install(t, w, folder)
+	}
 	w.Apply(t, `{apiVersion: scheduling.fairway.dev/v1alpha1, kind: Queue, metadata: {name: root}, spec: {preemption: {interval: 1s, maxWaitBeforeKill: 2s}}}
 ---
 {apiVersion: scheduling.fairway.dev/v1alpha1, kind: Queue, metadata: {name: root.a}}
@@ -54,7 +56,7 @@ func TestTheSchedulerPassesThePolicies(t *testing.T) {
 	w.Edit(t, home, ann, bob)
 	schedule(t, w)
 
-	executorsCountForTheirDriver(t, w, home, ann)
+	executorsCountForTheirDriver(t, w, home, ann, bob)
 	seen := watchPods(t, w, home)
 	must(t, ann.Client.Create(ctx, deployment(home, "root.a", 8)))
 	people.Until(t, "ann's pods run", func() error { return placed(t, w, home, "root.a", 8, of(ann)) })
@@ -65,8 +67,8 @@ func TestTheSchedulerPassesThePolicies(t *testing.T) {
 	}
 }
 
-// executorsCountForTheirDriver: what a driver creates with its token is bound for who created the driver.
-func executorsCountForTheirDriver(t *testing.T, w *people.World, home string, ann *people.User) {
+// executorsCountForTheirDriver: what a driver creates with its token is bound for who created the driver, who then may end it. bob may not.
+func executorsCountForTheirDriver(t *testing.T, w *people.World, home string, ann, bob *people.User) {
 	t.Helper()
 	pod := func(role string) *corev1.Pod {
 		p := podFor(home, role)
@@ -94,6 +96,10 @@ func executorsCountForTheirDriver(t *testing.T, w *people.World, home string, an
 	executor.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: driver.Name, UID: driver.UID, Controller: ptr.To(true)}}
 	must(t, inside.Client.Create(t.Context(), executor))
 	bound(executor, inside.Name, ann.Name)
+	if err := bob.Client.Delete(t.Context(), executor, client.DryRunAll); err == nil || !strings.Contains(err.Error(), "user bob may not end pods of "+inside.Name+" in queue root.a") {
+		t.Errorf("bob deletes an executor of ann's driver: %v", err)
+	}
+	must(t, ann.Client.Delete(t.Context(), executor, client.DryRunAll))
 }
 
 // schedule runs the scheduler in this process, with the installed configuration, until the test ends.

@@ -14,7 +14,7 @@ import (
 func (w *World) Edit(t testing.TB, namespace string, users ...*User) {
 	t.Helper()
 	for _, u := range users {
-		w.bind(t, namespace, rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "edit"}, u)
+		w.bind(t, namespace, "edit", userSubject(u))
 		w.awaitRight(t, u, true, namespace, rbacv1.PolicyRule{Verbs: []string{"create"}, APIGroups: []string{""}, Resources: []string{"pods"}})
 	}
 }
@@ -22,11 +22,23 @@ func (w *World) Edit(t testing.TB, namespace string, users ...*User) {
 // Allow gives a user a right, in a namespace or, with "", everywhere. It returns when the right is in force, and what takes it away again.
 func (w *World) Allow(t testing.TB, u *User, namespace string, rule rbacv1.PolicyRule) (revoke func()) {
 	t.Helper()
+	return w.allow(t, u, userSubject(u), namespace, rule)
+}
+
+// AllowGroup is Allow for all members of a group.
+func (w *World) AllowGroup(t testing.TB, group, namespace string, rule rbacv1.PolicyRule) (revoke func()) {
+	t.Helper()
+	member := &User{Name: "a member of " + group, Groups: []string{group}}
+	return w.allow(t, member, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: group}, namespace, rule)
+}
+
+func (w *World) allow(t testing.TB, u *User, subject rbacv1.Subject, namespace string, rule rbacv1.PolicyRule) (revoke func()) {
+	t.Helper()
 	ctx := t.Context()
 	role, err := w.Admin.Kube.RbacV1().ClusterRoles().Create(ctx,
 		&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{GenerateName: "right-"}, Rules: []rbacv1.PolicyRule{rule}}, metav1.CreateOptions{})
 	must(t, err)
-	w.bind(t, namespace, rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name}, u)
+	w.bind(t, namespace, role.Name, subject)
 	w.awaitRight(t, u, true, namespace, rule)
 	return func() {
 		t.Helper()
@@ -35,19 +47,44 @@ func (w *World) Allow(t testing.TB, u *User, namespace string, rule rbacv1.Polic
 	}
 }
 
-func (w *World) bind(t testing.TB, namespace string, role rbacv1.RoleRef, u *User) {
+// Give binds a ClusterRole that exists to a user, everywhere. It returns when the role is in force, and what takes it away again.
+func (w *World) Give(t testing.TB, u *User, role string) (revoke func()) {
 	t.Helper()
-	subject := rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: u.Name}
-	meta := metav1.ObjectMeta{GenerateName: "right-"}
-	var err error
-	if namespace == "" {
-		_, err = w.Admin.Kube.RbacV1().ClusterRoleBindings().Create(t.Context(),
-			&rbacv1.ClusterRoleBinding{ObjectMeta: meta, RoleRef: role, Subjects: []rbacv1.Subject{subject}}, metav1.CreateOptions{})
-	} else {
-		_, err = w.Admin.Kube.RbacV1().RoleBindings(namespace).Create(t.Context(),
-			&rbacv1.RoleBinding{ObjectMeta: meta, RoleRef: role, Subjects: []rbacv1.Subject{subject}}, metav1.CreateOptions{})
-	}
+	ctx := t.Context()
+	given, err := w.Admin.Kube.RbacV1().ClusterRoles().Get(ctx, role, metav1.GetOptions{})
 	must(t, err)
+	binding := w.bind(t, "", role, userSubject(u))
+	await := func(want bool) {
+		for _, rule := range given.Rules {
+			w.awaitRight(t, u, want, "", rule)
+		}
+	}
+	await(true)
+	return func() {
+		t.Helper()
+		must(t, w.Admin.Kube.RbacV1().ClusterRoleBindings().Delete(ctx, binding, metav1.DeleteOptions{}))
+		await(false)
+	}
+}
+
+func userSubject(u *User) rbacv1.Subject {
+	return rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: u.Name}
+}
+
+// bind returns the name of the binding.
+func (w *World) bind(t testing.TB, namespace, role string, subject rbacv1.Subject) string {
+	t.Helper()
+	meta, of := metav1.ObjectMeta{GenerateName: "right-"}, rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role}
+	if namespace == "" {
+		made, err := w.Admin.Kube.RbacV1().ClusterRoleBindings().Create(t.Context(),
+			&rbacv1.ClusterRoleBinding{ObjectMeta: meta, RoleRef: of, Subjects: []rbacv1.Subject{subject}}, metav1.CreateOptions{})
+		must(t, err)
+		return made.Name
+	}
+	made, err := w.Admin.Kube.RbacV1().RoleBindings(namespace).Create(t.Context(),
+		&rbacv1.RoleBinding{ObjectMeta: meta, RoleRef: of, Subjects: []rbacv1.Subject{subject}}, metav1.CreateOptions{})
+	must(t, err)
+	return made.Name
 }
 
 // AwaitRight returns when a user has a right that somebody else gave, in a namespace or, with "", everywhere.
