@@ -139,10 +139,14 @@ func TestLabelsOfControllersLetNothingElsePass(t *testing.T) {
 	s := closed(t)
 	dan := s.users["dan"]
 	for _, key := range []string{"pod-template-hash", "batch.kubernetes.io/controller-uid"} {
-		p := s.pod("root.web")
-		p.Labels[key] = "x"
-		if err := dan.Client.Create(t.Context(), p); err == nil || !strings.Contains(err.Error(), "are for pods that Deployments and Jobs make") {
-			t.Errorf("a pod with %s: %v", key, err)
+		for what, stamp := range map[string]map[string]string{
+			"no stamp": nil, "the right stamp": {v1alpha1.KeyUser: "dan", v1alpha1.KeyGroups: "staff,system:authenticated"},
+		} {
+			p := s.pod("root.web")
+			p.Labels[key], p.Annotations = "x", stamp
+			if err := dan.Client.Create(t.Context(), p); err == nil || !strings.Contains(err.Error(), "are for pods that Deployments and Jobs make") {
+				t.Errorf("a pod with %s and %s: %v", key, what, err)
+			}
 		}
 		for _, kind := range []string{"ReplicaSet", "Job"} {
 			o := ways[kind](t, s, "root.web")
