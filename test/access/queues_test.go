@@ -1,0 +1,58 @@
+package access
+
+import (
+	"fmt"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/test/people"
+)
+
+// editQueues lets a user write Queues, as far as the policies do.
+func (s *team) editQueues(t *testing.T, name string) (revoke func()) {
+	t.Helper()
+	return s.Allow(t, s.users[name], "", rbacv1.PolicyRule{
+		Verbs: []string{"get", "create", "update", "patch", "delete"}, APIGroups: []string{v1alpha1.GroupName}, Resources: []string{"queues"},
+	})
+}
+
+func queueNamed(name string, owners ...metav1.OwnerReference) *v1alpha1.Queue {
+	return &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: owners}}
+}
+
+// Deletion in the foreground, or without dependents, is finished by the garbage collector; a Queue whose owner is gone goes.
+func TestKubernetesCollectsQueues(t *testing.T) {
+	s := closed(t)
+	ctx := t.Context()
+	defer s.editQueues(t, "bob")()
+	bob := s.users["bob"].Client
+	gone := func(name string) {
+		t.Helper()
+		people.Until(t, name+" is gone", func() error {
+			if err := s.Admin.Client.Get(ctx, types.NamespacedName{Name: name}, &v1alpha1.Queue{}); !apierrors.IsNotFound(err) {
+				return fmt.Errorf("it is there: %w", err)
+			}
+			return nil
+		})
+	}
+	owner := queueNamed("root.ads.etl.owner")
+	must(t, bob.Create(ctx, owner))
+	must(t, bob.Create(ctx, queueNamed("root.ads.etl.owned", metav1.OwnerReference{
+		APIVersion: v1alpha1.GroupVersion.String(), Kind: "Queue", Name: owner.Name, UID: owner.UID,
+	})))
+	for _, name := range []string{"root.ads.etl.foreground", "root.ads.etl.orphan"} {
+		must(t, bob.Create(ctx, queueNamed(name)))
+	}
+	must(t, bob.Delete(ctx, owner))
+	must(t, bob.Delete(ctx, queueNamed("root.ads.etl.foreground"), client.PropagationPolicy(metav1.DeletePropagationForeground)))
+	must(t, bob.Delete(ctx, queueNamed("root.ads.etl.orphan"), client.PropagationPolicy(metav1.DeletePropagationOrphan)))
+	gone("root.ads.etl.foreground")
+	gone("root.ads.etl.orphan")
+	gone("root.ads.etl.owned")
+}
