@@ -2,6 +2,7 @@ package access
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -24,6 +25,54 @@ func (s *team) editQueues(t *testing.T, name string) (revoke func()) {
 
 func queueNamed(name string, owners ...metav1.OwnerReference) *v1alpha1.Queue {
 	return &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: owners}}
+}
+
+// What the owner of a part of the tree may not do there: take room from the queues of others.
+func TestWhatTakesAdministerOnRoot(t *testing.T) {
+	s := closed(t)
+	ctx := t.Context()
+	defer s.editQueues(t, "bob")()
+	defer s.editQueues(t, "erin")()
+	const (
+		name       = "root.ads.etl.own"
+		preemption = "user bob may not state spec.preemption of queue " + name
+	)
+	plain := func(*v1alpha1.Queue) {}
+	preempts := func(q *v1alpha1.Queue) { q.Spec.Preemption = &v1alpha1.QueuePreemption{FairShareTimeout: "1m"} }
+	for what, tc := range map[string]struct {
+		before func(*v1alpha1.Queue) // nil: it is created
+		change func(*v1alpha1.Queue)
+		text   string // "": bob may
+	}{
+		"create it":                      {nil, plain, ""},
+		"create it with preemption":      {nil, preempts, preemption},
+		"create it preempting nothing":   {nil, func(q *v1alpha1.Queue) { q.Spec.Preemption = &v1alpha1.QueuePreemption{} }, preemption},
+		"preempt":                        {plain, preempts, preemption},
+		"be preempted for nobody":        {plain, func(q *v1alpha1.Queue) { q.Spec.Preemption = &v1alpha1.QueuePreemption{Preemptible: new(bool)} }, preemption},
+		"preempt sooner":                 {preempts, func(q *v1alpha1.Queue) { q.Spec.Preemption.FairShareTimeout = "1s" }, preemption},
+		"preempt no more":                {preempts, func(q *v1alpha1.Queue) { q.Spec.Preemption = nil }, preemption},
+		"change a queue that preempts":   {preempts, func(q *v1alpha1.Queue) { q.Spec.MaxRunningApplications = new(int32) }, ""},
+		"annotate it with something own": {plain, func(q *v1alpha1.Queue) { q.Annotations = map[string]string{"x": "y"} }, ""},
+	} {
+		for user, may := range map[string]bool{"bob": tc.text == "", "erin": true} {
+			q := queueNamed(name)
+			write := func() error { return s.users[user].Client.Create(ctx, q, client.DryRunAll) }
+			if tc.before != nil {
+				tc.before(q)
+				must(t, s.Admin.Client.Create(ctx, q))
+				write = func() error { return s.users[user].Client.Update(ctx, q, client.DryRunAll) }
+			}
+			tc.change(q)
+			err := write()
+			if may && err != nil || !may && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), tc.text) ||
+				!strings.Contains(err.Error(), "this takes the verb administer on queues.scheduling.fairway.dev, for root")) {
+				t.Errorf("%s, %s: %v", user, what, err)
+			}
+			if tc.before != nil {
+				must(t, s.users["bob"].Client.Delete(ctx, queueNamed(name))) // whatever it states
+			}
+		}
+	}
 }
 
 // Deletion in the foreground, or without dependents, is finished by the garbage collector; a Queue whose owner is gone goes.
