@@ -27,7 +27,7 @@ func queueNamed(name string, owners ...metav1.OwnerReference) *v1alpha1.Queue {
 	return &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: owners}}
 }
 
-// What the owner of a part of the tree may not do there: take room from the queues of others.
+// What the owner of a part of the tree may not do there: take room from the queues of others, or pass a queue off as created by placement.
 func TestWhatTakesAdministerOnRoot(t *testing.T) {
 	s := closed(t)
 	ctx := t.Context()
@@ -36,9 +36,12 @@ func TestWhatTakesAdministerOnRoot(t *testing.T) {
 	const (
 		name       = "root.ads.etl.own"
 		preemption = "user bob may not state spec.preemption of queue " + name
+		marks      = "user bob may not write label fairway.dev/created-by or annotation fairway.dev/created-for of queue " + name
 	)
 	plain := func(*v1alpha1.Queue) {}
 	preempts := func(q *v1alpha1.Queue) { q.Spec.Preemption = &v1alpha1.QueuePreemption{FairShareTimeout: "1m"} }
+	labelled := func(q *v1alpha1.Queue) { q.Labels = map[string]string{v1alpha1.KeyCreatedBy: "placement"} }
+	annotated := func(q *v1alpha1.Queue) { q.Annotations = map[string]string{v1alpha1.KeyCreatedFor: "zoe"} }
 	for what, tc := range map[string]struct {
 		before func(*v1alpha1.Queue) // nil: it is created
 		change func(*v1alpha1.Queue)
@@ -47,11 +50,20 @@ func TestWhatTakesAdministerOnRoot(t *testing.T) {
 		"create it":                      {nil, plain, ""},
 		"create it with preemption":      {nil, preempts, preemption},
 		"create it preempting nothing":   {nil, func(q *v1alpha1.Queue) { q.Spec.Preemption = &v1alpha1.QueuePreemption{} }, preemption},
+		"create it as placement":         {nil, labelled, marks},
+		"create it for a user":           {nil, annotated, marks},
 		"preempt":                        {plain, preempts, preemption},
 		"be preempted for nobody":        {plain, func(q *v1alpha1.Queue) { q.Spec.Preemption = &v1alpha1.QueuePreemption{Preemptible: new(bool)} }, preemption},
 		"preempt sooner":                 {preempts, func(q *v1alpha1.Queue) { q.Spec.Preemption.FairShareTimeout = "1s" }, preemption},
 		"preempt no more":                {preempts, func(q *v1alpha1.Queue) { q.Spec.Preemption = nil }, preemption},
 		"change a queue that preempts":   {preempts, func(q *v1alpha1.Queue) { q.Spec.MaxRunningApplications = new(int32) }, ""},
+		"add the label":                  {plain, labelled, marks},
+		"add the annotation":             {plain, annotated, marks},
+		"change the label":               {labelled, func(q *v1alpha1.Queue) { q.Labels[v1alpha1.KeyCreatedBy] = "x" }, marks},
+		"change the annotation":          {annotated, func(q *v1alpha1.Queue) { q.Annotations[v1alpha1.KeyCreatedFor] = "x" }, marks},
+		"take off the label":             {labelled, func(q *v1alpha1.Queue) { q.Labels = nil }, ""},
+		"take off the annotation":        {annotated, func(q *v1alpha1.Queue) { q.Annotations = nil }, ""},
+		"change a queue of placement's":  {labelled, func(q *v1alpha1.Queue) { q.Spec.MaxRunningApplications = new(int32) }, ""},
 		"annotate it with something own": {plain, func(q *v1alpha1.Queue) { q.Annotations = map[string]string{"x": "y"} }, ""},
 	} {
 		for user, may := range map[string]bool{"bob": tc.text == "", "erin": true} {
