@@ -346,6 +346,22 @@ func TestPodsOfOthersAreEndedByThoseWhoAdministerTheQueue(t *testing.T) {
 	if err := s.users["bob"].Client.Delete(ctx, p); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "user bob may not end pods of erin in queue "+deep) {
 		t.Errorf("bob deletes erin's pod: %v", err)
 	}
+	// A pod ends by a change, too: the garbage collector deletes it with an owner that does not exist, its time is over, or its containers are replaced.
+	for _, name := range []string{"ada", "bob", "dan"} {
+		for what, change := range map[string]string{
+			"an owner":   `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"gone","uid":"2222"}]}}`,
+			"a deadline": `{"spec":{"activeDeadlineSeconds":1}}`,
+			"an image":   `{"spec":{"containers":[{"name":"c","image":"other"}]}}`,
+			"a label":    `{"metadata":{"labels":{"x":"y"}}}`,
+		} {
+			u := s.users[name]
+			err := u.Client.Patch(ctx, pods(), client.RawPatch(types.StrategicMergePatchType, []byte(change)), client.DryRunAll)
+			text := "user " + u.Name + " may not change owners, deadline or images of pods of ada in queue root.ads.etl.day"
+			if want := name != "dan" || what == "a label"; want && err != nil || !want && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), text)) {
+				t.Errorf("%s gives ada's pod %s: %v", name, what, err)
+			}
+		}
+	}
 	// Those who end pods for Kubernetes go on.
 	j, _ := ways["Job"](t, s, "root.ads.adhoc").(*unstructured.Unstructured)
 	must(t, unstructured.SetNestedField(j.Object, int64(1), "spec", "parallelism"))
