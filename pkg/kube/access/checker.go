@@ -31,6 +31,9 @@ const (
 	// In one pass, so many subjects are asked about at most, and so many queues of each. So one user with many queues delays no other.
 	subjectsPerPass  = 32
 	questionsPerPass = 8
+	// A refusal is asked for again after twice the time of the refusal before it, up to so many times Recheck. So many who may submit nowhere take few
+	// of the reviews.
+	slowest = 4
 	// rest is between two passes. Without it a storm of pods would be a storm of passes.
 	rest = 10 * time.Millisecond
 	// idle is how long a pass sleeps at most: something may have become due that it did not see.
@@ -46,9 +49,9 @@ type Ledger interface {
 
 // Options of a Checker; the zero value is fine.
 type Options struct {
-	// Recheck is after how long an answer is asked for again. A grant is shared between questions for half of that.
+	// Recheck is after how long an answer is asked for again, a refusal up to four times that. A grant is shared between questions for half of it.
 	Recheck time.Duration
-	// Expire is how long an answer is kept while the API server gives no other.
+	// Expire is how long an answer is kept while there is no other: the API server gives none, or there is too much to ask.
 	Expire time.Duration
 	// Grants bounds the answers about grants that are kept.
 	Grants int
@@ -79,6 +82,7 @@ type question struct {
 	answer   access.Answer
 	due      time.Time // when to ask
 	answered time.Time
+	refused  time.Duration // how long it waits after refusals in a row
 	retry    writing.Retry
 
 	// of the pass under way
@@ -145,6 +149,7 @@ func (c *Checker) pass(ctx context.Context) time.Duration {
 			}
 		}
 	}
+	c.expire(now)
 	if len(due) > 0 && c.Answered != nil {
 		c.Answered()
 	}
@@ -167,7 +172,7 @@ func (c *Checker) askAll(ctx context.Context, due [][]*question) {
 	})
 }
 
-// follow learns on which questions pods depend now. A new one overtakes those that were answered before.
+// follow learns on which questions pods depend now. A new one overtakes those that are due on time.
 func (c *Checker) follow(now time.Time) {
 	open, version := c.ledger.AccessQuestions(c.version)
 	if version == c.version {
@@ -187,10 +192,12 @@ func (c *Checker) follow(now time.Time) {
 	}
 }
 
-// due returns the questions to ask now, those of each subject together, the longest due first.
+// due returns the questions to ask now, in turns.
 func (c *Checker) due(now time.Time) [][]*question {
 	var all []*question
+	heard := map[access.Subject]bool{}
 	for k, q := range c.questions {
+		heard[q.Subject] = heard[q.Subject] || !q.answered.IsZero() || q.retry.Failures > 0
 		switch {
 		case q.due.After(now):
 		case q.open:
@@ -202,16 +209,34 @@ func (c *Checker) due(now time.Time) [][]*question {
 		}
 	}
 	slices.SortFunc(all, func(a, b *question) int { return cmp.Or(a.due.Compare(b.due), a.Compare(b.Question)) })
-	var due [][]*question
+	return turns(all, heard)
+}
+
+// turns puts the questions of each subject together, the first first. Every other turn is for a subject that was not heard of, if there is one: nobody waits
+// until all others were asked about again, and new subjects, however many, do not keep answers from being renewed.
+func turns(all []*question, heard map[access.Subject]bool) [][]*question {
+	var groups [2][][]*question // of new subjects, and of the others
 	at := map[access.Subject]int{}
 	for _, q := range all {
+		g := &groups[0]
+		if heard[q.Subject] {
+			g = &groups[1]
+		}
 		i, seen := at[q.Subject]
 		switch {
-		case seen && len(due[i]) < questionsPerPass:
-			due[i] = append(due[i], q)
-		case !seen && len(due) < subjectsPerPass:
-			at[q.Subject] = len(due)
-			due = append(due, []*question{q})
+		case seen && len((*g)[i]) < questionsPerPass:
+			(*g)[i] = append((*g)[i], q)
+		case !seen && len(*g) < subjectsPerPass:
+			at[q.Subject] = len(*g)
+			*g = append(*g, []*question{q})
+		}
+	}
+	var due [][]*question
+	for i := range subjectsPerPass {
+		for _, g := range groups {
+			if i < len(g) && len(due) < subjectsPerPass {
+				due = append(due, g[i])
+			}
 		}
 	}
 	return due
@@ -252,14 +277,29 @@ func (c *Checker) note(ctx context.Context, q *question, now time.Time) {
 		c.complaints.Log(ctx, now, q.err, "Asking who may submit to a queue; this takes create on subjectaccessreviews.authorization.k8s.io",
 			"user", q.User, "queue", q.Queue)
 		q.due = now.Add(q.retry.Postpone(now))
-		if q.answer == access.Unknown || now.Sub(q.answered) < c.Expire {
-			return
-		}
-	} else {
-		q.retry, q.answered, q.due = writing.Retry{}, now, now.Add(c.Recheck)
+		return
 	}
-	q.answer = q.got
-	c.ledger.ObserveAccess(q.Question, q.answer, now.UnixNano())
+	if q.got == access.No {
+		q.refused = min(max(2*q.refused, c.Recheck), slowest*c.Recheck)
+	} else {
+		q.refused = 0
+	}
+	q.retry, q.answered, q.due = writing.Retry{}, now, now.Add(max(q.refused, c.Recheck))
+	c.tell(q, q.got, now)
+}
+
+// expire takes back the answers that were not renewed for too long.
+func (c *Checker) expire(now time.Time) {
+	for _, q := range c.questions { // each for itself: order does not matter
+		if q.answer != access.Unknown && now.Sub(q.answered) >= c.Expire {
+			c.tell(q, access.Unknown, now)
+		}
+	}
+}
+
+func (c *Checker) tell(q *question, a access.Answer, now time.Time) {
+	q.answer = a
+	c.ledger.ObserveAccess(q.Question, a, now.UnixNano())
 }
 
 // next returns how long nothing is due.

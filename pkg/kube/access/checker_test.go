@@ -282,3 +282,102 @@ func TestAFailureEndsTheTurnOfItsSubject(t *testing.T) {
 	w.want("b0", reason.SubmitUnchecked)
 	w.want("b4", reason.SubmitUnchecked)
 }
+
+// Where there is more to ask than can be asked, new subjects and those whose answers are due take turns, whichever are more.
+func TestNewSubjectsAndRenewalsTakeTurns(t *testing.T) {
+	w := newWorld(t, Options{})
+	w.declare("root.a")
+	add := func(kind string, n int) {
+		for i := range n {
+			w.pod(fmt.Sprint(kind, i), fmt.Sprint(kind, i), "root.a")
+		}
+	}
+	pass := func() (fresh, known int) {
+		w.asked = nil
+		w.pass(t.Context())
+		for _, line := range w.asked {
+			switch {
+			case !strings.HasSuffix(line, " submit root"): // the first of a subject's
+			case strings.HasPrefix(line, "new"):
+				fresh++
+			default:
+				known++
+			}
+		}
+		return fresh, known
+	}
+	add("known", 3*subjectsPerPass)
+	w.passes()
+	w.clock.Step(2 * DefaultRecheck)
+	add("new", 1)
+	if fresh, known := pass(); fresh != 1 || known != subjectsPerPass-1 {
+		t.Errorf("%d new, %d known subjects were asked about", fresh, known)
+	}
+	add("newer", subjectsPerPass)
+	if fresh, known := pass(); fresh != subjectsPerPass/2 || known != subjectsPerPass/2 {
+		t.Errorf("%d new, %d known subjects were asked about", fresh, known)
+	}
+}
+
+// What was refused is asked again less and less often, up to a bound, and as often as at first once it was allowed.
+func TestRefusalsAreAskedAgainAtGrowingIntervals(t *testing.T) {
+	w := newWorld(t, Options{})
+	w.declare("root.a")
+	w.pod("p", "ada", "root.a")
+	began := w.clock.Now()
+	var at []int
+	for range 400 {
+		if len(w.passes()) > 0 {
+			at = append(at, int(w.clock.Since(began).Seconds()))
+		}
+		if w.clock.Since(began) == 330*time.Second {
+			w.yes["ada submit root"] = true
+		}
+		if w.clock.Since(began) == 450*time.Second {
+			w.yes = map[string]bool{}
+		}
+		w.clock.Step(5 * time.Second)
+		if w.clock.Since(began) > 720*time.Second {
+			break
+		}
+	}
+	// Refused at 0, 30, 90, 210 and 330; allowed at 450; refused from 480 on.
+	if want := []int{0, 30, 90, 210, 330, 450, 480, 510, 570, 690}; !slices.Equal(at, want) {
+		t.Errorf("asked after %v seconds, want %v", at, want)
+	}
+}
+
+// An answer that nobody comes to renew ends as one that nobody gives.
+func TestAnswersExpireWhileThereIsTooMuchToAsk(t *testing.T) {
+	w := newWorld(t, Options{})
+	w.declare("root.a")
+	const n = 2 * subjectsPerPass
+	blocked := func() (count int) {
+		for i := range n {
+			if s, _ := w.ledger.PodState(ledger.UID(fmt.Sprint(i))); s.BlockedBy.Code == reason.SubmitUnchecked {
+				count++
+			}
+		}
+		return count
+	}
+	for i := range n {
+		user := fmt.Sprint("user", i)
+		w.yes[user+" submit root"] = true
+		w.pod(fmt.Sprint(i), user, "root.a")
+	}
+	w.passes()
+	w.clock.Step(DefaultExpire - 1)
+	w.pass(t.Context())
+	if got := blocked(); got != 0 {
+		t.Errorf("%d pods are blocked too early", got)
+	}
+	w.clock.Step(1)
+	w.expire(w.clock.Now())
+	if got := blocked(); got != n-subjectsPerPass {
+		t.Errorf("%d pods are blocked, want %d", got, n-subjectsPerPass)
+	}
+	w.passes()
+	if got := blocked(); got != 0 {
+		t.Errorf("%d pods are blocked although all was asked", got)
+	}
+}
