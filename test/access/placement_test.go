@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -48,7 +49,7 @@ func TestNothingIsCreatedForAUserWhoMayNotSubmit(t *testing.T) {
 	}
 	policy.Spec.RemoveEmptyAfter = "1s"
 	must(t, s.Admin.Client.Create(ctx, policy))
-	s.schedule(t)
+	s.schedule(t, time.Second)
 
 	nora, text := s.Person(t, "nora", "staff"), refusal("nora", "root.users.nora")
 	s.Edit(t, s.home, nora)

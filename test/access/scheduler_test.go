@@ -25,8 +25,9 @@ import (
 	"github.com/fairway-scheduler/fairway/test/people"
 )
 
-// schedule runs the scheduler in this process as its service account, with the installed configuration and checkAccess, until the test ends.
-func (s *team) schedule(t *testing.T) {
+// schedule runs the scheduler in this process as its service account, with the installed configuration and checkAccess, until the test ends. It asks
+// again after a while; how many questions it asks in a second is limited, so what is new waits for those.
+func (s *team) schedule(t *testing.T, again time.Duration) {
 	t.Helper()
 	kubeconfig := s.Account(t, "fairway-system", "fairway-scheduler").Kubeconfig(t)
 	config := s.configuration(t)
@@ -49,7 +50,7 @@ func (s *team) schedule(t *testing.T) {
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	scheduler, err := app.Setup(ctx, opts, app.Options{Recheck: time.Second})
+	scheduler, err := app.Setup(ctx, opts, app.Options{Recheck: again})
 	must(t, err)
 	done := make(chan struct{})
 	go func() {
@@ -166,7 +167,7 @@ func (s *team) submitted(t *testing.T, kind, queue, work string) client.Object {
 func TestTheSchedulerJudgesAsAdmissionDoes(t *testing.T) {
 	s := closed(t)
 	s.admitAll(t)
-	s.schedule(t)
+	s.schedule(t, time.Minute)
 	began, want, made := time.Now(), map[string]string{}, map[string]client.Object{}
 	for _, name := range s.names() {
 		for i, queue := range leaves {
@@ -220,7 +221,7 @@ func TestTheSchedulerJudgesAsAdmissionDoes(t *testing.T) {
 // What changes while pods wait takes effect without a restart. What runs goes on.
 func TestAGrantAndItsEndTakeEffectOnPodsThatWait(t *testing.T) {
 	s := closed(t)
-	s.schedule(t)
+	s.schedule(t, time.Second)
 	dan := s.users["dan"]
 	p := s.stamped(dan, "root.web")
 	must(t, s.Admin.Client.Create(t.Context(), p))
@@ -240,7 +241,7 @@ func TestAGrantAndItsEndTakeEffectOnPodsThatWait(t *testing.T) {
 // A pod that names no queue goes to root.default, and the scheduler judges that. A pod without a stamp counts for its service account.
 func TestPodsWithoutQueueOrStamp(t *testing.T) {
 	s := closed(t)
-	s.schedule(t)
+	s.schedule(t, time.Second)
 	unnamed := s.pod("")
 	must(t, s.users["ada"].Client.Create(t.Context(), unnamed))
 	s.await(t, unnamed, "SubmitForbidden", refusal("ada", "root.default"))
@@ -262,7 +263,7 @@ func TestPodsWithoutQueueOrStamp(t *testing.T) {
 func TestAnOpenTreeStartsEverything(t *testing.T) {
 	s := world(t)
 	s.install(t, "access")
-	s.schedule(t)
+	s.schedule(t, time.Second)
 	for _, name := range s.names() {
 		p := s.stamped(s.users[name], "root.web")
 		must(t, s.Admin.Client.Create(t.Context(), p))
