@@ -15,7 +15,6 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -29,35 +28,7 @@ import (
 // again after a while; how many questions it asks in a second is limited, so what is new waits for those.
 func (s *team) schedule(t *testing.T, again time.Duration) {
 	t.Helper()
-	kubeconfig := s.Account(t, "fairway-system", "fairway-scheduler").Kubeconfig(t)
-	config := s.configuration(t)
-	for from, to := range map[string]string{
-		"leaderElect: true": "leaderElect: false", "clientConnection:": "clientConnection:\n  kubeconfig: " + kubeconfig,
-	} {
-		if !strings.Contains(config, from) {
-			t.Fatalf("the configuration does not say %q", from)
-		}
-		config = strings.Replace(config, from, to, 1)
-	}
-	path := filepath.Join(t.TempDir(), "config.yaml")
-	must(t, os.WriteFile(path, []byte(config), 0o600))
-	opts := options.NewOptions()
-	for _, fs := range opts.Flags.FlagSets {
-		for name, value := range map[string]string{"config": path, "secure-port": "0"} {
-			if fs.Lookup(name) != nil {
-				must(t, fs.Set(name, value))
-			}
-		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	scheduler, err := app.Setup(ctx, opts, app.Options{Recheck: again})
-	must(t, err)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		inprocess.Run(ctx, scheduler)
-	}()
-	t.Cleanup(func() { cancel(); <-done })
+	inprocess.Start(t, s.configuration(t), s.Account(t, "fairway-system", "fairway-scheduler").Kubeconfig(t), app.Options{Recheck: again})
 }
 
 // configuration is that of the scheduler in a kustomization that installs everything.

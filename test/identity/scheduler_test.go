@@ -13,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -105,31 +104,11 @@ func executorsCountForTheirDriver(t *testing.T, w *people.World, home string, an
 // schedule runs the scheduler in this process, with the installed configuration, until the test ends.
 func schedule(t *testing.T, w *people.World) {
 	t.Helper()
-	kubeconfig, path := w.Account(t, "fairway-system", "fairway-scheduler").Kubeconfig(t), filepath.Join(t.TempDir(), "config.yaml")
 	file := &corev1.ConfigMap{}
 	text, err := os.ReadFile(filepath.Join(manifests, "scheduler", "configuration.yaml"))
 	must(t, err)
 	must(t, yaml.Unmarshal(text, file))
-	config := strings.NewReplacer("leaderElect: true", "leaderElect: false", "clientConnection:", "clientConnection:\n  kubeconfig: "+kubeconfig).
-		Replace(file.Data["config.yaml"])
-	must(t, os.WriteFile(path, []byte(config), 0o600))
-	opts := options.NewOptions()
-	for _, fs := range opts.Flags.FlagSets {
-		for name, value := range map[string]string{"config": path, "secure-port": "0"} {
-			if fs.Lookup(name) != nil {
-				must(t, fs.Set(name, value))
-			}
-		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	s, err := app.Setup(ctx, opts, app.Options{})
-	must(t, err)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		inprocess.Run(ctx, s)
-	}()
-	t.Cleanup(func() { cancel(); <-done })
+	inprocess.Start(t, file.Data["config.yaml"], w.Account(t, "fairway-system", "fairway-scheduler").Kubeconfig(t), app.Options{})
 }
 
 func deployment(namespace, queue string, replicas int32) *appsv1.Deployment {

@@ -5,6 +5,12 @@ package inprocess
 
 import (
 	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
 
 	"github.com/fairway-scheduler/fairway/pkg/app"
 )
@@ -20,4 +26,45 @@ func Run(ctx context.Context, s *app.Scheduler) {
 	if s.Scheduler.WaitForHandlersSync(ctx) == nil {
 		s.Scheduler.Run(ctx)
 	}
+}
+
+// Start runs the scheduler with a configuration as it is installed (the text of a KubeSchedulerConfiguration), and the rights of a kubeconfig, until
+// the test ends. It elects no leader and serves nothing.
+func Start(t *testing.T, config, kubeconfig string, o app.Options) {
+	t.Helper()
+	for from, to := range map[string]string{
+		"leaderElect: true": "leaderElect: false", "clientConnection:": "clientConnection:\n  kubeconfig: " + kubeconfig,
+	} {
+		if !strings.Contains(config, from) {
+			t.Fatalf("the configuration does not say %q", from)
+		}
+		config = strings.Replace(config, from, to, 1)
+	}
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opts := options.NewOptions()
+	for _, fs := range opts.Flags.FlagSets {
+		for name, value := range map[string]string{"config": path, "secure-port": "0"} {
+			if fs.Lookup(name) == nil {
+				continue
+			}
+			if err := fs.Set(name, value); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	scheduler, err := app.Setup(ctx, opts, o)
+	if err != nil {
+		cancel()
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		Run(ctx, scheduler)
+	}()
+	t.Cleanup(func() { cancel(); <-done })
 }
