@@ -145,7 +145,8 @@ func (o *options) printAgain(block *tty.Block, d report.Document, now time.Time)
 
 func (o *options) render(d report.Document, now time.Time) ([]byte, error) {
 	if o.output.value != "json" && o.output.value != "yaml" {
-		return []byte(strings.Join(d.Lines(o.layout(now)), "\n") + "\n"), nil
+		l := o.layout(now)
+		return []byte(strings.Join(l.Style.Printable(d.Lines(l)), "\n") + "\n"), nil
 	}
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
