@@ -8,7 +8,7 @@ import (
 )
 
 // Printable returns lines that do nothing to a terminal but show text. Names, users and queue requests come from
-// whoever created a pod, and could move the cursor, change the title of the window or turn text around; each such
+// the creator of a pod, and could move the cursor, change the title of the window or turn text around; each such
 // character is shown as its code, such as \x1b. What the style itself uses stays. kubectl does the same since
 // CVE-2021-25743.
 func (s Style) Printable(lines []string) []string {

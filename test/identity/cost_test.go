@@ -39,6 +39,7 @@ func BenchmarkPodCreate(b *testing.B) {
 		{"by Deployments", 1, byController("replicaset-controller", "ReplicaSet", "pod-template-hash"), withPolicies, nil},
 		{"by StatefulSets", 1, byController("statefulset-controller", "StatefulSet", "controller-revision-hash"), withPolicies, nil},
 		{"by people, with a webhook instead", 1, byPeople, withWebhook, nil},
+		{"by people, with the least that stamps", 1, byPeople, withTheLeast, nil},
 		{"access beside identity, by people", 1, byPeople, withAccess, withPolicies},
 		{"access beside identity, by people in a closed tree", 1, byPeople, withClosedAccess, withPolicies},
 		{"access beside identity, by Deployments", 1, byController("replicaset-controller", "ReplicaSet", "pod-template-hash"), withAccess, withPolicies},
@@ -161,6 +162,29 @@ func planeOf(b *testing.B, as func(testing.TB, *people.World, string) *creator, 
 }
 
 func withPolicies(t testing.TB, w *people.World) { install(t, w, "identity") }
+
+// withTheLeast stamps with as little as a policy can do: one policy without conditions, asked once, and nothing checks the stamp. No set of policies
+// that stamps costs less.
+func withTheLeast(t testing.TB, w *people.World) {
+	w.Apply(t, `apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: least}
+spec:
+  failurePolicy: Fail
+  reinvocationPolicy: Never
+  matchConstraints:
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], resources: [pods], operations: [CREATE]}]
+  mutations:
+  - patchType: ApplyConfiguration
+    applyConfiguration: {expression: "Object{metadata: Object.metadata{annotations: {'fairway.dev/user': request.userInfo.username}}}"}
+`)
+	w.Apply(t, `apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: least}
+spec: {policyName: least}
+`)
+	must(t, w.PoliciesSettle(t.Context()))
+}
 
 func withAccess(t testing.TB, w *people.World) {
 	install(t, w, "identity")
