@@ -2,7 +2,8 @@
 //
 // It sets the scheduler up as upstream's app.Setup does, with three differences: the pod informer goes through
 // the turnstile, binds carry the queue, and NextPod, SchedulePod and FailureHandler are wrapped. Everything else, from
-// flags to leader election, is upstream's. A Kubernetes upgrade touches only this package, pkg/plugin and pkg/turnstile/factory.go.
+// flags to leader election, is upstream's. A Kubernetes upgrade touches only this package, pkg/app/whatif, pkg/plugin and
+// pkg/turnstile/factory.go.
 package app
 
 import (

@@ -26,7 +26,8 @@ type schedulePodFn = func(context.Context, framework.Framework, fwk.CycleState, 
 
 // schedulePod tries a pod on a few nodes that have room for it and, if it fits none of them, on all nodes in
 // the same cycle: a pod never waits although it fits some node because of what only filters know (ports,
-// affinity between pods). Nodes held for a pod group are not among the few.
+// affinity between pods). Nodes held for another group are not among the few, except the one where the pod's room
+// is taken.
 func (s *Scheduler) schedulePod(upstream schedulePodFn) schedulePodFn {
 	return func(ctx context.Context, f framework.Framework, state fwk.CycleState, info *framework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
 		s.metrics.Attempted()

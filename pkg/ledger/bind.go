@@ -8,7 +8,8 @@ import (
 //
 //   - record: its Pod and what it asks for (revise, which has called unask already), state and since (step), listedOn and onNode
 //     (listOnNode), backlog (backlog.forget), class, which is nil from now on (classTable.move). assumedOn stays: Reserve set it.
-//     nomination is nil since Reserve. inRequest (unask): it leaves its request, and the list of reserved pods as well;
+//     nomination is nil since Reserve. inRequest (unask): it leaves its request and the list of unbound pods; access and submission are
+//     nil from now on;
 //   - account, of the application and every queue above: pending less 1, running plus 1 (countPods). usage and demand stay: they
 //     count the pod since its release;
 //   - account, of the application only: podCounts.Bound, BoundDrivers and BoundExecutors, and progress (tally). With that its state
@@ -18,7 +19,8 @@ import (
 //   - class: pods less 1. window: pods less 1, and the pod leaves reserved (moved). journal: one step more;
 //   - its group is reviewed, which counts Taken, Bound and reserved again (group.count). It left the group and joined it again, so the
 //     group looks for room again (wait.roomAt);
-//   - its condition is due (conditions), its node is marked as changed, and version grows: a copy or a snapshot is out of date.
+//   - its condition is due if it shows one (conditions), its node is marked as changed, and version grows: a copy or a snapshot is out of
+//     date.
 //
 // A pod that was never charged here (bound by somebody else, or before this process began) is charged now: usage and demand count
 // it from now on, and assumedOn is set, with used and assumed of the node.

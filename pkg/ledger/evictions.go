@@ -13,23 +13,28 @@ import (
 //
 //  1. Adopt nominates the claimant (giveNode): its room is taken on its node from now on, although the victims still run there. So the node is
 //     overfull in the ledger, and no other pod is sent there (nodeTable.fits, NodesNominatedToOthers). What the victims free under a max
-//     belongs to the claimant too (nominations.exceedMax). Adopt makes the victims Chosen (addVictim).
+//     belongs to the claimant too (nominations.exceedMax). Adopt makes the victims Chosen, or Announced if they
+//     show an announcement already (addVictim).
 //     From here on preemption.VictimState says how far the eviction of each has come, and what each event changes (evictions.next).
 //  2. PendingActions has them announced. Announced starts the wait (maxWaitBeforeKill).
-//  3. When the wait is over, PendingActions looks whether each victim is still needed. One that is not stays (withdrawVictims), and its
-//     announcement is taken back. The others are to be evicted. Evicted: the API server has agreed, and nothing takes that back.
-//     EvictionFailed: it is tried again after a back-off. If a disruption budget refuses for 30 seconds, another victim is looked for.
+//  3. Until the eviction is accepted, each PendingActions looks whether the victim is still needed and may still go; else it stays
+//     (withdrawVictims), and its announcement is taken back. When the wait is over, the others are to be evicted. Evicted: the API server
+//     has agreed, and nothing takes that back. EvictionFailed: it is tried again after a back-off. If a disruption budget refuses for 30
+//     seconds, another victim is looked for.
 //  4. The victim terminates (ObservePod, podLeaves). It is charged until it is gone, but every plan counts it as gone (copyForPlan).
 //     The eviction memory notes it, so that the pod that replaces it is no victim of the same claims (arrives, preemption.Claim.Exempts).
 //  5. The victim has ended (ForgetPod). Its charge is refunded, its room is free, and it is a victim no more (updatePreemption, ended).
 //  6. Before the order of queues, Choose asks whether the room of a nominated pod is there (nextNominated, nodeTable.roomIsThere). If it is, and no
 //     limit and no closed gate stops the pod, it is charged and handed to kube-scheduler. A group is released once the room of all of its pods is
 //     there.
-//  7. kube-scheduler tries the pod, its nominated node first. Reserve ends the nomination (updatePreemption): the claimant starts. If it fits
-//     nowhere, Fail ends the nomination, and the claims of its queue pause (failNomination).
+//  7. kube-scheduler tries the pod, its nominated node first. Reserve ends the nomination (updatePreemption): the claimant starts. If the
+//     attempt fails before Reserve, for whatever reason, Fail ends the nomination, and the claims of its queue pause (failNomination). A
+//     claimant that was tried on other room keeps its nomination if that attempt fails (nominatedElsewhere). If a bind fails, the
+//     nomination is gone since Reserve.
 //
-// In steps 2 to 6 the claimant may lose its nomination: see tendNominations and preemption.NominationState. Its victims then go for another
-// claimant of the same claim on the node that needs their room, or stay (endNomination, reassign).
+// In steps 2 to 6 the claimant may lose its nomination: see tendNominations and preemption.NominationState. Those of its victims whose
+// eviction is not accepted then go for another claimant of the same claim on the node that needs their room, or stay (endNomination,
+// reassign).
 
 // Victim is a pod to be evicted so that another has room.
 type Victim struct {

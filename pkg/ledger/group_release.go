@@ -9,12 +9,13 @@ import (
 
 // groupRelease owns the release of a pod group as one.
 //
-// Two groups cannot block each other. A group gets the charges and the room of all pods that it needs to start in one step, or nothing (releaseGroup).
-// One group is released at a time: the next one has its turn when all pods of this one are reserved, or all have gone back (starting). And nodes are held
-// for one group at a time (node_holds.go). So no group has a part of what it needs while another one has the rest. A restart or a failed binding may leave
-// groups with a part. Each had room for all of its pods before, and gets what it lacks before any pod of the order (completePartial, firstToRetry); only
-// nominated pods go before, to room of their own. So together they fit again, unless a node is lost, a max is lowered, or another scheduler takes the
-// room meanwhile.
+// Two groups cannot block each other. A group gets the charges and, without extenders, the room of all pods that it needs to start in one
+// step, or nothing (releaseGroup). One group is released at a time: the next one has its turn when all pods of this one are reserved, or
+// all have gone back (starting); Permit lets them wait for the group's timeout at most. And nodes are held for one group at a time
+// (node_holds.go). So no group has a part of what it needs while another one has the rest. A restart or a failed binding may leave groups
+// with a part. Each had room for all of its pods before, and gets what it lacks before any pod of the order (completePartial,
+// firstToRetry); only nominated pods go before, to room of their own. So together they fit again, unless a node is lost, a max is lowered,
+// or another scheduler takes the room meanwhile.
 //
 // It hears when a pod of a group has moved (note), which pods of a group that broke are to come back (takeBack), which pod could not be bound after
 // its group began (failed), and which wait at Permit (waits). It says which group is starting, which pods are released next, which kube-scheduler is to give up,

@@ -12,9 +12,14 @@ import (
 // says which nodes those are: at most as many as the group has pods. A held node is closed to all other pods (node.isHeldFrom), except to a pod that is
 // nominated to that node, by a claim or by its status. What came after the group in its queue waits too.
 //
-// A release asks node.isHeldFrom by arithmetic: nodeTable.fits, spaces and freeInAll (fits.go). In the attempt, pkg/app/candidates.go restricts
-// kube-scheduler to the nodes that NodesOpenTo names, or before that, on a large cluster, to a few that Candidates names (room.go). A plan of preemption
-// uses no held node at all (copyForPreemption).
+// A release, except of a nominated pod (roomIsThere), asks node.isHeldFrom by arithmetic: nodeTable.fits, spaces and freeInAll (fits.go).
+// In the attempt, pkg/app/candidates.go restricts kube-scheduler to the nodes that NodesOpenTo names, or before that, on a large cluster,
+// or for a pod of a group that starts together or a nominated one, to a few that Candidates names (room.go). A plan of preemption uses no
+// held node at all (copyForPreemption).
+//
+// A pod whose room was taken on a node before the node was held is not taken back. On a cluster of more than 100 nodes, or for a pod of a
+// group that starts together, Candidates still names that node. NodesOpenTo does not: on a smaller cluster the pod has to fit elsewhere.
+// Nobody stops an attempt that runs, and Reserve does not ask.
 //
 // The other way to keep a pod off a node is a nomination: room that is made for one pod is closed to all others (nominated_room.go).
 //

@@ -3,7 +3,7 @@ package ledger
 import "github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 
 // orderBooks keeps the order book of every queue right: by which key each queue or application below it is compared, and in which lanes something may be
-// released from there (see lanes.go). The books themselves are in the accounts.
+// released from there (see limits_by_lane.go). The books themselves are in the accounts.
 //
 // It hears of pods that enter and leave pod queues (enqueue, dequeue), of accounts that have changed (refresh), of shares that have (recheckDrivers), and
 // of a new tree or total (rebuild).

@@ -5,19 +5,22 @@ package ledger
 //
 //   - kube-scheduler asks again about the probe (Admitted): a queueing hint says that an event may have made room for it, or the probe has been
 //     unschedulable for five minutes, and kube-scheduler tries all such pods again;
-//   - the probe is bound, deleted or changed (wakeBehind);
-//   - the probe is judged again (rejudgeParked), since its queue, its group, the driver of its application or a slot of a limit on applications changed;
+//   - the probe is bound or deleted (wakeBehind), or changed (rejudgeParked; also classTable.move if it joins another class by that);
+//   - the probe is judged again (rejudgeParked), since its queue, what the placement policy says of it, whether its user may submit, its
+//     labels, its group, the drivers of its application or a slot of a limit on applications changed;
 //   - an attempt of the probe fails although it is parked: kube-scheduler keeps it no more, so no hint would come (Fail);
 //   - nodes are given back that were held for a group, or a nomination ends on a node where the class has room, also while the attempt of the probe
 //     still runs (window.open);
-//   - a plan nominates the probe, or the room for which it was nominated is free now (tendNominations).
+//   - a plan nominates the probe (Adopt), or the room for which it was nominated is free now (tendNominations).
 //
-// Then one pod of the class goes: the one that is first in order, which may be the probe or another pod. A class that has failed needs room on top of
-// that: the pod goes only once the ledger knows a node with room for it, or five minutes after the last release of the class (Ledger.mayTry). While
-// nodes are held for a group, five minutes are not enough; with extenders, it needs no room that the ledger knows. If it is reserved, 2 may be on
-// their way, then 4 and so on, up to the window (see core/breaker).
+// Then one pod of the class goes: the one that is first in order, which may be the probe or another pod. A class that has failed needs room
+// on top of that: the pod goes only once the ledger knows a node with room for it, or five minutes after the last release of the class
+// (Ledger.mayTry). While nodes are held for a group, five minutes are not enough; with extenders, it needs no room that the ledger knows.
+// If it is reserved, 2 may be on their way, then 4 and so on, up to the window (see core/breaker). A pod that made its room by its priority
+// sets that back to 1, and the next one may go without room (ReserveByPriority). If the pod that failed last leaves the class unbound
+// (clearLastFailed), the class counts as not failed: its next pod may go without room.
 
-// wakeBehind reopens the class whose probe was bound, deleted or changed.
+// wakeBehind reopens the class of the pod if the pod is its probe.
 func (r *record) wakeBehind() {
 	if r.class != nil && r.class.probe == r {
 		r.class.reopen()

@@ -12,7 +12,8 @@ import (
 //
 //	PlacementPolicy: spec, inForce which queue a waiting pod asks for             Ledger.placeAgain; a created Queue is an object before a pod is in it
 //	Pod: node                      the charge of a running pod                    Ledger.noteBound
-//	Pod: annotation of its binding the queue to which it is charged               Ledger.ask (Pod.Placed)
+//	Pod: annotations of its        the queue to which it is charged;              Ledger.ask (Pod.Placed)
+//	binding                        its application, role and user                 placedIn, placedFor in pkg/kube/convert/placed.go
 //	Pod: nominatedNodeName         the nomination of a waiting pod                Ledger.restoreNominations, Ledger.readNomination
 //	Pod: DisruptionTarget          since when its eviction is announced           Ledger.addVictim, once a plan takes it again;
 //	                               until then the announcement stays              rounds.judgesAnnouncements
@@ -32,7 +33,8 @@ import (
 // pkg/kube/feed and pkg/kube/convert read these fields from the objects.
 //
 // The rest is forgotten: releases (such a pod waits again, or comes back with its node), tickets, back-offs, parked classes, node holds,
-// victims (a new plan prefers those that are announced), the eviction memory and the pauses of claims. docs/adr/0005 says why that does no harm.
+// victims (a new plan prefers those that are announced), which victims a disruption budget exempts, the eviction memory, the pauses of
+// claims, answers about access, and how long a created queue has been empty. docs/adr/0005 says why that does no harm.
 //
 // Lead calls what cannot be restored from one object alone, once all objects are there.
 

@@ -8,11 +8,13 @@ import (
 
 // Who gets the slots that the end of an application frees:
 //
-//   - of the applications that wait below the highest full queue, the one submitted first;
-//   - besides, if the user was at the limit of users, of the applications of the user that wait, the one submitted first.
+//   - of the applications that wait below the highest queue that was exactly at its limit, the one submitted first that fits;
+//   - besides, if the user was exactly at the limit of users, of the applications of the user that wait, the one submitted first that fits.
 //
-// Each must fit all limits. If no queue above was full and the user was not at the limit, nobody waits for the
-// slot. While the queue tree is out of date or limits have changed, no slot is handed on:
+// An application fits if it is within all limits. If neither a queue above nor the user was exactly at the limit, no slot is free for
+// another: nobody waits for one, or more run than a lowered limit allows.
+//
+// While the queue tree is out of date, pods are being moved, the ledger does not lead, or a round is due, no slot is handed on:
 // applications.admitWaiting then lets in every application that fits (pkg/ledger/applications.go).
 
 // Freed says which slots the end of an application frees.

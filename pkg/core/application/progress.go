@@ -15,7 +15,7 @@ package application
 // Progress is what an application has shown since it last held nothing, as far as its current pods do not tell
 // it. The zero value is the progress of an application that holds nothing.
 type Progress struct {
-	// Started: it has left Starting, and returns to it only after it held nothing.
+	// Started: it has left Starting, and in a StateAware queue returns to it only after it held nothing.
 	Started bool
 	// measured: the duration of this start was recorded. It is also set for a start that ended before this process
 	// led: its duration is never recorded.

@@ -2,7 +2,8 @@ package application
 
 import "fmt"
 
-// State is how far an application has come. It follows from the application's pods alone; nothing sets it.
+// State is how far an application has come. It follows from the application's pods, its queue and its Progress: in a StateAware queue,
+// startingTimeout and, after a restart, the status of the Queue may end Starting (Ledger.markStarted in pkg/ledger/gate.go).
 type State uint8
 
 // The states. YuniKorn's New is part of Accepted, because an application exists from its first pod on. There
@@ -10,9 +11,9 @@ type State uint8
 const (
 	// Accepted: none of its pods holds resources.
 	Accepted State = iota
-	// Starting: its pods hold resources while its driver waits. In a StateAware queue: its first pods
-	// hold resources, and it has not shown yet that more of its pods come to run. progress.go says when it
-	// leaves this state.
+	// Starting, in a queue that is not StateAware: its pods hold resources while its driver waits. In a
+	// StateAware queue: its first pods hold resources, and it has not shown yet that more of its pods come
+	// to run. progress.go says when it leaves this state.
 	Starting
 	// Running: it holds resources and is not starting.
 	Running

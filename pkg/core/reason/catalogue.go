@@ -1,6 +1,6 @@
 // Package reason names why something is not so: why a pod waits, why a queue is not in force as written.
 //
-// The list of codes is closed, a reason is plain data that compares with ==, and every English sentence is in
+// The list of codes is closed, a reason is plain data that compares with ==, and the sentence of every reason is in
 // text.go or a file beside it. Rules return reasons; the status, the events, the kubectl plugin and the tests
 // all show the same sentence. The package decides nothing and must not import the rules that do.
 package reason

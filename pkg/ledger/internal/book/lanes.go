@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Lanes is a set of lanes. A lane stands for one class while there are at most LaneCount of them. Beyond that, classes share lanes: a
-// lane then promises a pod of one of its classes, and a walk that finds none of its own class there looks elsewhere. (A set of any
-// size in every account was rejected: work with a class for each pod would fill the memory with bits.)
+// Lanes is a set of lanes. A lane stands for one class as long as there were never more than LaneCount at a time. Beyond that, classes
+// share lanes: a lane then promises a pod of one of its classes, and a walk that finds none of its own class there looks elsewhere. (A set
+// of any size in every account was rejected: work with a class for each pod would fill the memory with bits.)
 type Lanes uint64
 
 // Lane is one bit of Lanes.

@@ -5,10 +5,11 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
-// A lane is one of 64 bits and stands for a class, or for several where there are more than 64. If a queue's set contains the lane, a pod of one of its
-// classes waits below the queue, and no limit there (on that queue or below it) stops that pod. So a walk down the tree looks at one bit instead of every
-// limit and pod. Where classes share a lane (see book.LaneTable), the bit only says that perhaps there is such a pod; there, and in lanes of drivers, the
-// walk checks the limits for the pod that it found.
+// A lane is one of 64 bits and stands for a class, or for several where there are more than 64. If a queue's set contains the lane, a pod
+// of one of its classes waits below the queue, and nothing there (on that queue or below it) stops that pod: no limit, no closed gate, no
+// driver or group for which it waits (lanesOf). So a walk down the tree looks at one bit instead of every limit and pod. Where classes
+// share a lane (see book.LaneTable), the bit only says that perhaps there is such a pod; there, and in lanes of drivers, the walk checks
+// the limits for the pod that it found.
 
 // lanesOf returns the lanes in which something may be released from the account's subtree under its own limits.
 func (b *orderBooks) lanesOf(a *account) book.Lanes {
