@@ -20,133 +20,165 @@ func sortQueues(qs []QueueState) {
 func (l *Ledger) Check() (wrong []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
-	window, members, inFlight := 0, 0, map[*class]int{}
-	pods := l.podsByUID()
-	for _, r := range pods {
+	c := checker{Ledger: l, byUID: make([]*record, 0, len(l.pods))}
+	for _, r := range l.pods {
+		c.byUID = append(c.byUID, r)
+	}
+	slices.SortFunc(c.byUID, func(a, b *record) int { return cmp.Compare(a.UID, b.UID) })
+	c.checkPods()
+	c.checkAccounts()
+	c.checkApplications()
+	c.checkGates()
+	c.checkGroups()
+	c.checkAccess()
+	c.checkPlacements()
+	c.checkLanes()
+	c.checkRosters()
+	c.checkNominations()
+	c.checkVictims()
+	c.checkCopies()
+	c.checkRoom()
+	return c.wrong
+}
+
+// checker compares what the ledger holds with what follows from its pods. It owns the list of what is wrong, and changes nothing else.
+type checker struct {
+	*Ledger
+	byUID []*record // all pods, in an order in which faults are always told alike
+	wrong []string
+}
+
+func (c *checker) say(format string, args ...any) {
+	c.wrong = append(c.wrong, fmt.Sprintf(format, args...))
+}
+
+// checkPods looks at every pod by itself, and counts those that are with kube-scheduler.
+func (c *checker) checkPods() {
+	window, inFlight := 0, map[*class]int{}
+	for _, r := range c.byUID {
 		e := r.footprint()
 		window += btoi(r.state.inWindow())
 		if r.state == Released {
 			inFlight[r.class]++
 		}
-		if (r.leaf == nil) && e.charged && l.requests.orphans[r.UID] == nil {
-			say("pod %s is charged to no queue", r.Name)
+		if (r.leaf == nil) && e.charged && c.requests.orphans[r.UID] == nil {
+			c.say("pod %s is charged to no queue", r.Name)
 		}
 		if r.app != nil {
-			members++
-			if fault := l.checkMember(r); fault != "" {
-				say("pod %s is %s", r.Name, fault)
+			if fault := c.checkMember(r); fault != "" {
+				c.say("pod %s is %s", r.Name, fault)
 			}
 		}
 		if want := e.queued && r.leaf != nil; want != r.InQueue() {
-			say("pod %s: in its pod queue is %v, should be %v", r.Name, r.InQueue(), want)
+			c.say("pod %s: in its pod queue is %v, should be %v", r.Name, r.InQueue(), want)
 		}
 	}
-	if window != l.window.pods {
-		say("window holds %d pods, counted %d", window, l.window.pods)
+	if window != c.window.pods {
+		c.say("window holds %d pods, counted %d", window, c.window.pods)
 	}
-	for _, c := range l.classes.byKey {
-		if inFlight[c] != c.InFlight() || c.Parked() != (c.probe != nil) {
-			say("class %q: %d in flight, counted %d; parked is %v, its probe is %v", c.key, inFlight[c], c.InFlight(), c.Parked(), c.probe != nil)
+	for _, of := range c.classes.byKey {
+		if inFlight[of] != of.InFlight() || of.Parked() != (of.probe != nil) {
+			c.say("class %q: %d in flight, counted %d; parked is %v, its probe is %v", of.key, inFlight[of], of.InFlight(), of.Parked(), of.probe != nil)
 		}
 	}
-	for _, n := range l.queues.Nodes {
-		a := l.queues.accounts[n.Path]
+}
+
+// checkAccounts adds up every account of the tree, and looks at its order book.
+func (c *checker) checkAccounts() {
+	members := 0
+	for _, r := range c.byUID {
+		members += btoi(r.app != nil)
+	}
+	for _, n := range c.queues.Nodes {
+		a := c.queues.accounts[n.Path]
 		var all sums
 		for _, name := range sortedKeys(a.apps) {
 			var s sums
 			for _, e := range a.apps[name].members {
 				s.add(e.Request, e.footprint(), e.state == Bound, 1)
 			}
-			wrong = append(wrong, a.apps[name].checkApplication(&s)...)
-			wrong = append(wrong, a.apps[name].checkOrder()...)
+			c.wrong = append(c.wrong, a.apps[name].checkApplication(&s)...)
+			c.wrong = append(c.wrong, a.apps[name].checkOrder()...)
 			members -= len(a.apps[name].members)
 			all.addAccount(a.apps[name])
 		}
 		all.addKids(a)
 		all.addApplicationDemand(a)
-		wrong = append(wrong, a.checkSums(&all)...)
-		wrong = append(wrong, a.checkDemand(&all)...)
-		wrong = append(wrong, a.checkOrder()...)
+		c.wrong = append(c.wrong, a.checkSums(&all)...)
+		c.wrong = append(c.wrong, a.checkDemand(&all)...)
+		c.wrong = append(c.wrong, a.checkOrder()...)
 	}
 	if members != 0 {
-		say("applications in the tree lack %d of their pods", members)
+		c.say("applications in the tree lack %d of their pods", members)
 	}
-	wrong = append(wrong, l.checkApplications()...)
-	wrong = append(wrong, l.checkGates()...)
-	wrong = append(wrong, l.checkGroups(pods)...)
-	wrong = append(wrong, l.checkAccess(pods)...)
-	wrong = append(wrong, l.checkPlacements(pods)...)
-	wrong = append(wrong, l.checkLanes()...)
-	wrong = append(wrong, l.checkRosters(pods)...)
-	wrong = append(wrong, l.checkPreemption(pods)...)
-	return append(wrong, l.checkRoom(pods)...)
 }
 
-// podsByUID returns all pods in an order in which faults are always told alike.
-func (l *Ledger) podsByUID() []*record {
-	all := make([]*record, 0, len(l.pods))
-	for _, r := range l.pods {
-		all = append(all, r)
+// checkMember: a pod of an application is listed by it, in its leaf, which is in the tree.
+func (c *checker) checkMember(r *record) (fault string) {
+	app := r.app
+	switch {
+	case r.inApp >= len(app.members) || app.members[r.inApp].record != r:
+		return "not listed by its application"
+	case app.parent != r.leaf || r.leaf.apps[app.slot.Name] != app:
+		return "of an application that is not in its leaf"
+	case c.queues.accounts[r.leaf.path] != r.leaf:
+		return "in a leaf that is not in the tree"
 	}
-	slices.SortFunc(all, func(a, b *record) int { return cmp.Compare(a.UID, b.UID) })
-	return all
+	return ""
 }
 
 // checkRosters compares the lists of pods with what the pods are.
-func (l *Ledger) checkRosters(pods []*record) (wrong []string) {
-	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+func (c *checker) checkRosters() {
 	look := func(what string, list []*record, is func(*record) bool, place func(*record) int) {
 		n := 0
-		for _, r := range pods {
+		for _, r := range c.byUID {
 			if !is(r) {
 				continue
 			}
 			n++
 			if i := place(r); i < 0 || i >= len(list) || list[i] != r {
-				say("pod %s is %s and not listed so", r.UID, what)
+				c.say("pod %s is %s and not listed so", r.UID, what)
 			}
 		}
 		if n != len(list) {
-			say("%d pods are %s, %d are listed", n, what, len(list))
+			c.say("%d pods are %s, %d are listed", n, what, len(list))
 		}
 	}
 	inRoster := func(r *record) int { return int(r.inRoster) }
-	look("released", l.window.released, func(r *record) bool { return r.state == Released }, inRoster)
-	look("reserved", l.window.reserved, func(r *record) bool { return r.state == Reserved }, inRoster)
-	look("parked", l.window.parked, func(r *record) bool { return r.state == Parked }, inRoster)
-	look("shown unschedulable", l.backlog.showing, func(r *record) bool { return r.inRequest != notIn && r.Unschedulable != "" },
+	look("released", c.window.released, func(r *record) bool { return r.state == Released }, inRoster)
+	look("reserved", c.window.reserved, func(r *record) bool { return r.state == Reserved }, inRoster)
+	look("parked", c.window.parked, func(r *record) bool { return r.state == Parked }, inRoster)
+	look("shown unschedulable", c.backlog.showing, func(r *record) bool { return r.inRequest != notIn && r.Unschedulable != "" },
 		func(r *record) int { return r.backlog.inShowing })
-	if fault := l.checkUndrawn(); fault != "" {
-		say("%s", fault)
+	if fault := c.checkUndrawn(); fault != "" {
+		c.say("%s", fault)
 	}
-	return wrong
 }
 
 // checkUndrawn says what should have ended before the lock was given up.
-func (l *Ledger) checkUndrawn() string {
-	switch e := &l.effects; {
-	case e.apps.some() || e.pods.some() || e.groups.some() || e.labels.some() || l.applications.due:
+func (c *checker) checkUndrawn() string {
+	switch e := &c.effects; {
+	case e.apps.some() || e.pods.some() || e.groups.some() || e.labels.some() || c.applications.due:
 		return fmt.Sprintf("consequences were not drawn: %d applications, %d pods, %d groups, %d relabelled pods, a round of applications is due: %v",
 			len(e.apps.items)-e.apps.first, len(e.pods.items)-e.pods.first, len(e.groups.items)-e.groups.first,
-			len(e.labels.items)-e.labels.first, l.applications.due)
-	case l.trials.underWay:
+			len(e.labels.items)-e.labels.first, c.applications.due)
+	case c.trials.underWay:
 		return "a trial was not ended"
-	case l.applications.podsAreMoved || l.walk.ceiling != nil:
+	case c.applications.podsAreMoved || c.walk.ceiling != nil:
 		return "pods are still being moved, or limits are still left out"
 	}
 	return ""
 }
 
 // wantLanes returns the lanes in which pods wait that no limit stops, by account, and those of them with a pod that asks for what a queue lacks of its guarantee.
-func (l *Ledger) wantLanes() (want, below map[*account]book.Lanes) {
-	again := l.shares.flips != l.books.flips
+func (c *checker) wantLanes() (want, below map[*account]book.Lanes) {
+	again := c.shares.flips != c.books.flips
 	want, below = map[*account]book.Lanes{}, map[*account]book.Lanes{}
-	for _, r := range l.pods {
-		if !r.InQueue() || l.nodeHolds.behind.has(r.app) || r.app.waitsWithDriver(r.class) {
+	for _, r := range c.pods {
+		if !r.InQueue() || c.nodeHolds.behind.has(r.app) || r.app.waitsWithDriver(r.class) {
 			continue
 		}
-		for a := r.app; a.parent != nil && !a.stops(r.class, &l.shares) && !(again && a.driversWait && r.class.driver); a = a.parent {
+		for a := r.app; a.parent != nil && !a.stops(r.class, &c.shares) && !(again && a.driversWait && r.class.driver); a = a.parent {
 			want[a] |= r.class.lane.Set()
 			if guarantee.Asks(r.class.request, a.lacking()) {
 				below[a] |= r.class.lane.Set()
@@ -161,11 +193,11 @@ func (l *Ledger) wantLanes() (want, below map[*account]book.Lanes) {
 
 // checkLanes follows every pod in a pod queue upwards: until a limit stops its class, each order book must know of it. While no two classes
 // share a lane, a book knows of nothing else. Drivers of a leaf that is to be looked at again anyway are left out.
-func (l *Ledger) checkLanes() (wrong []string) {
-	want, below := l.wantLanes()
+func (c *checker) checkLanes() {
+	want, below := c.wantLanes()
 	compare := func(a *account, order string, has, want book.Lanes) {
-		if want&^has != 0 || !l.classes.lanes.Shared() && want&^l.classes.driverLanes != has&^l.classes.driverLanes {
-			wrong = append(wrong, fmt.Sprintf("%s %s: the %s knows of lanes %b, its pods are in %b", a.path, a.slot.Name, order, has, want))
+		if want&^has != 0 || !c.classes.lanes.Shared() && want&^c.classes.driverLanes != has&^c.classes.driverLanes {
+			c.say("%s %s: the %s knows of lanes %b, its pods are in %b", a.path, a.slot.Name, order, has, want)
 		}
 	}
 	look := func(a *account) {
@@ -174,8 +206,8 @@ func (l *Ledger) checkLanes() (wrong []string) {
 			compare(a, "order below guarantees", a.parent.guarantees().below.OwnOf(&a.guarantee.inBelow), below[a])
 		}
 	}
-	for _, n := range l.queues.Nodes {
-		a := l.queues.accounts[n.Path]
+	for _, n := range c.queues.Nodes {
+		a := c.queues.accounts[n.Path]
 		if a.parent != nil {
 			look(a)
 		}
@@ -183,17 +215,15 @@ func (l *Ledger) checkLanes() (wrong []string) {
 			look(a.apps[name])
 		}
 	}
-	return wrong
 }
 
 // checkRoom adds up what takes room on nodes, and looks for nodes that a class has lost sight of.
-func (l *Ledger) checkRoom(pods []*record) (wrong []string) {
-	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+func (c *checker) checkRoom() {
 	added, assumed := map[*node]*resource.Sum{}, map[*node]int{}
-	for _, r := range pods {
+	for _, r := range c.byUID {
 		if e := r.assumedOn; e != nil {
-			if l.nodes.byName[e.Name] != e || !r.state.charged() && (r.nomination == nil || r.nomination.node != e) {
-				say("pod %s, %s, takes room on node %s, which is not there for it", r.Name, r.state, e.Name)
+			if c.nodes.byName[e.Name] != e || !r.state.charged() && (r.nomination == nil || r.nomination.node != e) {
+				c.say("pod %s, %s, takes room on node %s, which is not there for it", r.Name, r.state, e.Name)
 			}
 			if added[e] == nil {
 				added[e] = &resource.Sum{}
@@ -202,26 +232,25 @@ func (l *Ledger) checkRoom(pods []*record) (wrong []string) {
 			assumed[e]++
 		}
 	}
-	for _, name := range sortedKeys(l.nodes.byName) {
-		e := l.nodes.byName[name]
+	for _, name := range sortedKeys(c.nodes.byName) {
+		e := c.nodes.byName[name]
 		used := added[e]
 		if used == nil {
 			used = &resource.Sum{}
 		}
 		used.AddSum(&e.foreign)
 		if !e.used.Equal(used) || e.assumed != assumed[e] {
-			say("node %s: %v taken by %d pods of ours, they add up to %v of %d", name, e.used.List(), e.assumed, used.List(), assumed[e])
+			c.say("node %s: %v taken by %d pods of ours, they add up to %v of %d", name, e.used.List(), e.assumed, used.List(), assumed[e])
 		}
-		if e.known && (e.index >= len(l.nodes.all) || l.nodes.all[e.index] != e) {
-			say("node %s is not where the list of nodes has it", name)
+		if e.known && (e.index >= len(c.nodes.all) || c.nodes.all[e.index] != e) {
+			c.say("node %s is not where the list of nodes has it", name)
 		}
-		for _, c := range l.classes.byKey {
-			if e.known && e.index < c.room.next && l.nodes.fits(e, &c.room) && !slices.Contains(c.room.candidates, e) {
-				say("class %q has lost sight of node %s, which has room", c.key, name)
+		for _, of := range c.classes.byKey {
+			if e.known && e.index < of.room.next && c.nodes.fits(e, &of.room) && !slices.Contains(of.room.candidates, e) {
+				c.say("class %q has lost sight of node %s, which has room", of.key, name)
 			}
 		}
 	}
-	return wrong
 }
 
 // sums is what an account should show, added up from the pods.
@@ -250,20 +279,6 @@ func (s *sums) addAccount(a *account) {
 	s.usage.AddSum(&a.usage)
 	s.pods[0] += a.pending
 	s.pods[1] += a.running
-}
-
-// checkMember: a pod of an application is listed by it, in its leaf, which is in the tree.
-func (l *Ledger) checkMember(r *record) (fault string) {
-	app := r.app
-	switch {
-	case r.inApp >= len(app.members) || app.members[r.inApp].record != r:
-		return "not listed by its application"
-	case app.parent != r.leaf || r.leaf.apps[app.slot.Name] != app:
-		return "of an application that is not in its leaf"
-	case l.queues.accounts[r.leaf.path] != r.leaf:
-		return "in a leaf that is not in the tree"
-	}
-	return ""
 }
 
 func (a *account) title() string {

@@ -1,38 +1,34 @@
 package ledger
 
 import (
-	"fmt"
-
 	"github.com/fairway-scheduler/fairway/pkg/core/access"
 )
 
 // checkAccess looks at which pods depend on which answers.
-func (l *Ledger) checkAccess(pods []*record) (wrong []string) {
-	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+func (c *checker) checkAccess() {
 	members := map[*accessEntry]int{}
-	for _, r := range pods {
+	for _, r := range c.byUID {
 		if r.access == nil && r.Submitter == (access.Subject{}) {
 			continue
 		}
 		var want *accessEntry
 		if r.inRequest != notIn && r.asked != "" && r.Submitter != (access.Subject{}) {
-			want = l.access.byQuestion[access.Question{Subject: r.Submitter, Queue: r.asked}]
+			want = c.access.byQuestion[access.Question{Subject: r.Submitter, Queue: r.asked}]
 			if want == nil {
-				say("pod %s depends on an answer that nobody keeps", r.UID)
+				c.say("pod %s depends on an answer that nobody keeps", r.UID)
 			}
 		}
 		if r.access != want || want != nil && (r.inAccess >= len(want.pods) || want.pods[r.inAccess] != r) {
-			say("pod %s depends on another answer than it is listed under", r.UID)
+			c.say("pod %s depends on another answer than it is listed under", r.UID)
 		}
 		members[r.access]++
 		if _, blocked := r.mayNotSubmit(); blocked && r.InQueue() {
-			say("pod %s is in its pod queue, and its user may not submit", r.UID)
+			c.say("pod %s is in its pod queue, and its user may not submit", r.UID)
 		}
 	}
-	for _, e := range l.access.byQuestion { // each for itself: order does not matter
+	for _, e := range c.access.byQuestion { // each for itself: order does not matter
 		if members[e] != len(e.pods) || len(e.pods) == 0 && e.answer == access.Unknown {
-			say("%d pods depend on whether %s may submit to %s (%s), counted %d", members[e], e.User, e.Queue, e.answer, len(e.pods))
+			c.say("%d pods depend on whether %s may submit to %s (%s), counted %d", members[e], e.User, e.Queue, e.answer, len(e.pods))
 		}
 	}
-	return wrong
 }

@@ -10,17 +10,16 @@ import (
 )
 
 // checkApplications counts those that run, and looks for one that is neither let in nor kept out.
-func (l *Ledger) checkApplications() (wrong []string) {
-	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
-	drivers := l.countDrivers()
+func (c *checker) checkApplications() {
+	drivers := c.countDrivers()
 	admitted, users, queued := map[*account]int64{}, map[string]int64{}, 0
-	for _, n := range l.queues.Nodes {
-		leaf := l.queues.accounts[n.Path]
+	for _, n := range c.queues.Nodes {
+		leaf := c.queues.accounts[n.Path]
 		for _, name := range sortedKeys(leaf.apps) {
 			app := leaf.apps[name]
 			queued += btoi(app.slot.Waits)
 			if fault := app.checkDrivers(); fault != "" {
-				say("%s %s: %s", n.Path, name, fault)
+				c.say("%s %s: %s", n.Path, name, fault)
 			}
 			if app.slot.Runs {
 				users[app.slot.User]++
@@ -30,39 +29,38 @@ func (l *Ledger) checkApplications() (wrong []string) {
 			}
 		}
 	}
-	for _, n := range l.queues.Nodes {
-		a := l.queues.accounts[n.Path]
+	for _, n := range c.queues.Nodes {
+		a := c.queues.accounts[n.Path]
 		if a.admission.Running != admitted[a] {
-			say("%s: %d applications run, counted %d", n.Path, admitted[a], a.admission.Running)
+			c.say("%s: %d applications run, counted %d", n.Path, admitted[a], a.admission.Running)
 		}
 		d := drivers[a]
 		if d == nil {
 			d = &resource.Sum{}
 		}
 		if !a.drivers.Equal(d) {
-			say("%s: its drivers use %v, they add up to %v", n.Path, a.drivers.List(), d.List())
+			c.say("%s: its drivers use %v, they add up to %v", n.Path, a.drivers.List(), d.List())
 		}
 	}
 	for user, n := range users { // each for itself: order does not matter
-		if n != l.applications.slots.OfUser(user) {
-			say("%s runs %d applications, counted %d", user, n, l.applications.slots.OfUser(user))
+		if n != c.applications.slots.OfUser(user) {
+			c.say("%s runs %d applications, counted %d", user, n, c.applications.slots.OfUser(user))
 		}
 	}
-	if sorted := slices.IsSortedFunc(l.applications.slots.Waiting(), admission.Compare); queued != len(l.applications.slots.Waiting()) || !sorted {
-		say("%d applications are kept out, %d in line, in order %v", queued, len(l.applications.slots.Waiting()), sorted)
+	if sorted := slices.IsSortedFunc(c.applications.slots.Waiting(), admission.Compare); queued != len(c.applications.slots.Waiting()) || !sorted {
+		c.say("%d applications are kept out, %d in line, in order %v", queued, len(c.applications.slots.Waiting()), sorted)
 	}
-	for _, a := range l.applications.slots.Waiting() {
-		if _, fits := l.applications.slots.Fits(a.Leaf, a.User, l.applications.mode()); fits {
-			say("%s %s is kept out, and no limit does so", a.Leaf.Path, a.Name)
+	for _, a := range c.applications.slots.Waiting() {
+		if _, fits := c.applications.slots.Fits(a.Leaf, a.User, c.applications.mode()); fits {
+			c.say("%s %s is kept out, and no limit does so", a.Leaf.Path, a.Name)
 		}
 	}
-	return wrong
 }
 
 // countDrivers adds up what drivers use, by leaf.
-func (l *Ledger) countDrivers() map[*account]*resource.Sum {
+func (c *checker) countDrivers() map[*account]*resource.Sum {
 	drivers := map[*account]*resource.Sum{}
-	for _, r := range l.pods { // sums: order does not matter
+	for _, r := range c.pods { // sums: order does not matter
 		if r.app == nil || r.Role != application.Driver || !r.state.charged() {
 			continue
 		}

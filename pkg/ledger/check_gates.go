@@ -8,20 +8,19 @@ import (
 )
 
 // checkGates derives the state of every application from its pods, and looks at who is at which gate.
-func (l *Ledger) checkGates() (wrong []string) {
-	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
-	tells, states, timers := l.countPods(), map[*account][application.Completing + 1]int32{}, 0
-	for _, n := range l.queues.Nodes {
-		leaf := l.queues.accounts[n.Path]
+func (c *checker) checkGates() {
+	tells, states, timers := c.countPods(), map[*account][application.Completing + 1]int32{}, 0
+	for _, n := range c.queues.Nodes {
+		leaf := c.queues.accounts[n.Path]
 		starting, accepted := 0, []*account(nil)
 		for _, name := range sortedKeys(leaf.apps) {
 			app := leaf.apps[name]
 			if app.podCounts != tells[app] {
-				say("%s %s: its pods tell %+v, counted %+v", n.Path, name, tells[app], app.podCounts)
+				c.say("%s %s: its pods tell %+v, counted %+v", n.Path, name, tells[app], app.podCounts)
 			}
 			is := application.StateOf(app.podCounts, application.Start{Gated: leaf.gated, Single: app.single(), Started: app.progress.Started})
 			if app.state != is || !app.stated {
-				say("%s %s: is %s, counted %v as %s", n.Path, name, is, app.stated, app.state)
+				c.say("%s %s: is %s, counted %v as %s", n.Path, name, is, app.stated, app.state)
 			}
 			for up := leaf; up != nil; up = up.parent {
 				s := states[up]
@@ -32,34 +31,33 @@ func (l *Ledger) checkGates() (wrong []string) {
 				starting++
 				timers += btoi(leaf.gated)
 				if !slices.Contains(leaf.starting, app) || leaf.gated == (app.inStarts == notIn) {
-					say("%s %s: is Starting and not listed so", n.Path, name)
+					c.say("%s %s: is Starting and not listed so", n.Path, name)
 				}
 			}
 			if at := leaf.gated && is == application.Accepted && !app.single(); at != app.atGate {
-				say("%s %s: at the gate is %v, should be %v", n.Path, name, app.atGate, at)
+				c.say("%s %s: at the gate is %v, should be %v", n.Path, name, app.atGate, at)
 			}
 			if app.atGate && app.asking > 0 {
 				accepted = append(accepted, app)
 			}
 		}
 		if starting != len(leaf.starting) {
-			say("%s: %d applications are Starting, %d are listed", n.Path, starting, len(leaf.starting))
+			c.say("%s: %d applications are Starting, %d are listed", n.Path, starting, len(leaf.starting))
 		}
 		slices.SortFunc(accepted, startingOrder)
 		if !slices.Equal(accepted, leaf.accepted) {
-			say("%s: %d applications are in line at the gate, %d should be, or in another order", n.Path, len(leaf.accepted), len(accepted))
+			c.say("%s: %d applications are in line at the gate, %d should be, or in another order", n.Path, len(leaf.accepted), len(accepted))
 		}
-		wrong = append(wrong, leaf.checkCounted(accepted)...)
+		c.wrong = append(c.wrong, leaf.checkCounted(accepted)...)
 	}
-	for _, n := range l.queues.Nodes {
-		if a := l.queues.accounts[n.Path]; a.states != states[a] {
-			say("%s: applications by state %v, counted %v", n.Path, states[a], a.states)
+	for _, n := range c.queues.Nodes {
+		if a := c.queues.accounts[n.Path]; a.states != states[a] {
+			c.say("%s: applications by state %v, counted %v", n.Path, states[a], a.states)
 		}
 	}
-	if timers != len(l.startTimers.timers) {
-		say("%d applications are Starting, %d are timed", timers, len(l.startTimers.timers))
+	if timers != len(c.startTimers.timers) {
+		c.say("%d applications are Starting, %d are timed", timers, len(c.startTimers.timers))
 	}
-	return wrong
 }
 
 // checkCounted: of those in line, as many count as demand as may start.
@@ -77,9 +75,9 @@ func (a *account) checkCounted(line []*account) (wrong []string) {
 	return wrong
 }
 
-func (l *Ledger) countPods() map[*account]application.Pods {
+func (c *checker) countPods() map[*account]application.Pods {
 	all := map[*account]application.Pods{}
-	for _, r := range l.pods {
+	for _, r := range c.pods {
 		if r.app == nil {
 			continue
 		}

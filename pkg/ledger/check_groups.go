@@ -8,46 +8,45 @@ import (
 )
 
 // checkGroups looks at every group, and at the nodes that are held.
-func (l *Ledger) checkGroups(pods []*record) (wrong []string) {
-	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+func (c *checker) checkGroups() {
 	members := map[*group]int{}
-	for _, r := range pods {
+	for _, r := range c.byUID {
 		if r.group == nil {
 			if r.PodGroup != "" {
-				say("pod %s is in no group, should be in %s", r.UID, r.PodGroup)
+				c.say("pod %s is in no group, should be in %s", r.UID, r.PodGroup)
 			}
 			continue
 		}
 		members[r.group]++
 		if r.group.Key != r.PodGroup || r.inGroup >= len(r.group.pods) || r.group.pods[r.inGroup] != r {
-			say("pod %s of group %s is listed in %s", r.UID, r.PodGroup, r.group.Key)
+			c.say("pod %s of group %s is listed in %s", r.UID, r.PodGroup, r.group.Key)
 		}
 	}
 	starting := 0
-	for _, key := range sortedKeys(l.groups.byKey) {
-		g := l.groups.byKey[key]
+	for _, key := range sortedKeys(c.groups.byKey) {
+		g := c.groups.byKey[key]
 		if members[g] != len(g.pods) {
-			say("group %s lists %d pods, has %d", key, len(g.pods), members[g])
+			c.say("group %s lists %d pods, has %d", key, len(g.pods), members[g])
 		}
-		wrong = append(wrong, l.checkGroup(g)...)
+		c.checkGroup(g)
 		starting += btoi(g.Together() && g.Taken > 0 && !g.Broken() && g.complete)
 	}
 	if starting > 1 {
-		say("%d groups are starting", starting)
+		c.say("%d groups are starting", starting)
 	}
-	for _, e := range l.nodes.all {
-		if e.heldFor != nil && e.heldFor != l.nodeHolds.Group {
-			say("node %s is held for group %s, which has no turn", e.Name, e.heldFor.Key)
+	for _, e := range c.nodes.all {
+		if e.heldFor != nil && e.heldFor != c.nodeHolds.Group {
+			c.say("node %s is held for group %s, which has no turn", e.Name, e.heldFor.Key)
 		}
 	}
-	if l.nodeHolds.Held() != (l.nodeHolds.behind.leaf != nil) || l.nodeHolds.Held() != (l.nodeHolds.Until != 0) {
-		say("nodes are held until %d, in front of %+v: which group are they for?", l.nodeHolds.Until, l.nodeHolds.behind)
+	if c.nodeHolds.Held() != (c.nodeHolds.behind.leaf != nil) || c.nodeHolds.Held() != (c.nodeHolds.Until != 0) {
+		c.say("nodes are held until %d, in front of %+v: which group are they for?", c.nodeHolds.Until, c.nodeHolds.behind)
 	}
-	return append(wrong, l.checkKept()...)
+	c.checkKept()
 }
 
 // checkKept adds up what is kept for each queue.
-func (l *Ledger) checkKept() (wrong []string) {
+func (c *checker) checkKept() {
 	held, nominated, nominees := map[*account]*resource.Sum{}, map[*account]*resource.Sum{}, map[*account]int{}
 	add := func(to map[*account]*resource.Sum, a *account, amounts resource.List) {
 		if to[a] == nil {
@@ -55,8 +54,8 @@ func (l *Ledger) checkKept() (wrong []string) {
 		}
 		to[a].Add(amounts)
 	}
-	if h := &l.nodeHolds; h.Held() {
-		for _, e := range l.nodes.all {
+	if h := &c.nodeHolds; h.Held() {
+		for _, e := range c.nodes.all {
 			if e.heldFor == nil || !e.Usable {
 				continue
 			}
@@ -65,25 +64,24 @@ func (l *Ledger) checkKept() (wrong []string) {
 			}
 		}
 	}
-	for _, r := range l.nominations.pods {
+	for _, r := range c.nominations.pods {
 		for a := r.leaf; a != nil && a.parent != nil && !r.state.charged(); a = a.parent {
 			add(nominated, a, r.Request)
 			nominees[a]++
 		}
 	}
-	for _, n := range l.queues.Nodes {
-		a := l.queues.accounts[n.Path]
+	for _, n := range c.queues.Nodes {
+		a := c.queues.accounts[n.Path]
 		var is kept
 		if a.kept != nil {
 			is = *a.kept
 		}
-		stale := l.nodeHolds.Held() && l.nodeHolds.Group.wait.moved // the next walk counts it again
+		stale := c.nodeHolds.Held() && c.nodeHolds.Group.wait.moved // the next walk counts it again
 		if !is.nominated.Equal(sumOrNone(nominated[a])) || is.nominees != nominees[a] || !stale && !is.held.Equal(sumOrNone(held[a])) {
-			wrong = append(wrong, fmt.Sprintf("queue %s: %v is kept for %d nominated pods, and %v held; it should be %v for %d, and %v", n.Path,
-				is.nominated.List(), is.nominees, is.held.List(), sumOrNone(nominated[a]).List(), nominees[a], sumOrNone(held[a]).List()))
+			c.say("queue %s: %v is kept for %d nominated pods, and %v held; it should be %v for %d, and %v", n.Path,
+				is.nominated.List(), is.nominees, is.held.List(), sumOrNone(nominated[a]).List(), nominees[a], sumOrNone(held[a]).List())
 		}
 	}
-	return wrong
 }
 
 func sumOrNone(s *resource.Sum) *resource.Sum {
@@ -94,10 +92,8 @@ func sumOrNone(s *resource.Sum) *resource.Sum {
 }
 
 // checkGroup counts the pods of a group again, and compares what is noted of it.
-func (l *Ledger) checkGroup(g *group) (wrong []string) {
-	say := func(format string, args ...any) {
-		wrong = append(wrong, "group "+g.Key+": "+fmt.Sprintf(format, args...))
-	}
+func (c *checker) checkGroup(g *group) {
+	say := func(format string, args ...any) { c.say("group %s: %s", g.Key, fmt.Sprintf(format, args...)) }
 	was, reserved := g.Members, g.reserved
 	g.count()
 	was.Ready = g.Ready // counted when somebody asks
@@ -110,11 +106,10 @@ func (l *Ledger) checkGroup(g *group) (wrong []string) {
 	if complete := g.declared && g.Complete() || g.Members.Whole; complete != g.complete {
 		say("complete is %v, should be %v", g.complete, complete)
 	}
-	if g.Together() && g.Taken > 0 && l.groupRelease.starting != g && !g.Broken() {
+	if g.Together() && g.Taken > 0 && c.groupRelease.starting != g && !g.Broken() {
 		say("it is starting, and not noted so")
 	}
-	if partial := g.declared && g.Partial() && g.complete; partial != slices.Contains(l.groups.partial, g) {
+	if partial := g.declared && g.Partial() && g.complete; partial != slices.Contains(c.groups.partial, g) {
 		say("partial should be %v", partial)
 	}
-	return wrong
 }
