@@ -69,7 +69,7 @@ func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (sta
 }
 
 // wake takes a parked claimant out of kube-scheduler's queue: it is released when its room is there.
-func (l *Ledger) wake(r *record) {
+func (l *moves) wake(r *record) {
 	if r.state == Parked {
 		l.window.wake(r)
 	}
@@ -86,7 +86,7 @@ func nominationsOf(planned []preemption.Nomination, u preemption.Unit) (of []pre
 }
 
 // stillPossible reports whether the plan for a unit is still possible: its pods wait, its nodes and victims are there.
-func (l *Ledger) stillPossible(w preemption.World, plan preemption.Plan, u preemption.Unit, planned []preemption.Nomination) bool {
+func (l *contents) stillPossible(w preemption.World, plan preemption.Plan, u preemption.Unit, planned []preemption.Nomination) bool {
 	for _, at := range planned {
 		r, e := l.pods[UID(at.UID)], l.nodes.byName[w.Nodes[at.Node].Name]
 		if r == nil || r.leaf == nil || r.state != Waiting && r.state != Parked || e == nil || !e.known || !e.takes(&r.class.room) {
@@ -105,7 +105,7 @@ func (l *Ledger) stillPossible(w preemption.World, plan preemption.Plan, u preem
 }
 
 // addVictim adds a victim, if its claimant was nominated.
-func (l *Ledger) addVictim(w preemption.World, v *preemption.Victim, after freeRoom) {
+func (l *moves) addVictim(w preemption.World, v *preemption.Victim, after freeRoom) {
 	r, c := l.pods[UID(v.UID)], l.pods[UID(v.For)]
 	if r == nil || r.victim != nil || r.state != Bound || r.Terminating || r.leaf == nil || c == nil || c.nomination == nil || c.nomination.claim == nil {
 		return

@@ -208,7 +208,7 @@ func (a *applications) updateReasons() bool {
 }
 
 // updateSlotReasons is updateReasons with what follows from it.
-func (l *Ledger) updateSlotReasons() {
+func (l *consequences) updateSlotReasons() {
 	if l.applications.updateReasons() {
 		l.drain()
 	}

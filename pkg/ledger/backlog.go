@@ -110,7 +110,7 @@ func (l *Ledger) Backlog(n int, after, now int64) (show, unshow []Backlogged) {
 	together, more := l.together(n)
 	for _, r := range together {
 		l.backlog.together(r)
-		if r.blocked() || !l.waitsForRoom(r.class, now) {
+		if r.blocked() || !r.class.waitsForRoom(&l.contents, now) {
 			continue // to be tried within seconds
 		}
 		if now-l.backlog.lacksRoom(r, now) < after {
@@ -139,7 +139,7 @@ func (l *Ledger) Backlog(n int, after, now int64) (show, unshow []Backlogged) {
 // together returns the first pods that limits would let run together, in the order of the dispatch. more: there may be others. n bounds what is
 // moved for that, probes included. Where there are more probes than that it returns none: they show upstream's own condition, and are backlog
 // enough.
-func (l *Ledger) together(n int) (pods []*record, more bool) {
+func (l *releases) together(n int) (pods []*record, more bool) {
 	if len(l.window.parked)+len(l.backOffs) > n {
 		return nil, true
 	}
@@ -153,7 +153,7 @@ func (l *Ledger) together(n int) (pods []*record, more bool) {
 }
 
 // mustNotShow reports whether a pod that shows Unschedulable is not of the backlog. more: there are pods at which nobody looked.
-func (l *Ledger) mustNotShow(r *record, more bool) bool {
+func (l *contents) mustNotShow(r *record, more bool) bool {
 	switch {
 	case r.state != Waiting && r.state != Parked:
 		return false // in kube-scheduler's hands, which says itself what comes of it
@@ -169,7 +169,7 @@ func (l *Ledger) mustNotShow(r *record, more bool) bool {
 }
 
 // waitsForRoom is lacksRoom, found out once in each look.
-func (l *Ledger) waitsForRoom(c *class, now int64) bool {
+func (c *class) waitsForRoom(l *contents, now int64) bool {
 	if c.look.look != l.backlog.looks {
 		c.look = lookAtClass{l.backlog.looks, l.lacksRoom(c, now)}
 	}
@@ -178,7 +178,7 @@ func (l *Ledger) waitsForRoom(c *class, now int64) bool {
 
 // lacksRoom reports whether the class waits behind a pod that fitted no node, or for a node that has room for it (see mayTry). It changes
 // nothing.
-func (l *Ledger) lacksRoom(c *class, now int64) bool {
+func (l *contents) lacksRoom(c *class, now int64) bool {
 	if c.group.startsTogether() {
 		return l.groupLacksRoom(c.group)
 	}

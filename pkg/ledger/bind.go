@@ -28,7 +28,7 @@ import (
 // noteBound records that the pod has a node. A pod that is charged stays where it is. Another one is charged to the queue that its
 // binding names (Placed), else to the queue that it asks for. A name that is no path means the root. If the queue is not in the
 // tree, or has children, the pod is an orphan until the tree is rebuilt with it: as an undeclared queue, if nobody declares it.
-func (l *Ledger) noteBound(r *record, now int64) {
+func (l *consequences) noteBound(r *record, now int64) {
 	l.unask(r)
 	if r.state != Bound {
 		l.changed(l.nodes.count(r, 1))

@@ -20,7 +20,7 @@ func sortQueues(qs []QueueState) {
 func (l *Ledger) Check() (wrong []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := checker{Ledger: l, byUID: make([]*record, 0, len(l.pods))}
+	c := checker{contents: &l.contents, byUID: make([]*record, 0, len(l.pods))}
 	for _, r := range l.pods {
 		c.byUID = append(c.byUID, r)
 	}
@@ -43,7 +43,7 @@ func (l *Ledger) Check() (wrong []string) {
 
 // checker compares what the ledger holds with what follows from its pods. It owns the list of what is wrong, and changes nothing else.
 type checker struct {
-	*Ledger
+	*contents
 	byUID []*record // all pods, in an order in which faults are always told alike
 	wrong []string
 }

@@ -11,7 +11,7 @@ import (
 
 // claims adds the open claims to the world, with the next pods of their queues in the order of release, as far as limits from the queue
 // down allow them together. The plan checks the limits above, since the victims below them count.
-func (l *Ledger) claims(w *preemption.World, again []*record, all bool) {
+func (l *plans) claims(w *preemption.World, again []*record, all bool) {
 	for i, n := range l.queues.Nodes[1:] {
 		a := l.queues.accounts[n.Path]
 		if a.starving == nil || a.starving.pause.Until > l.now && !all {

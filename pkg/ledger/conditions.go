@@ -119,7 +119,7 @@ func (l *Ledger) TakeConditionUpdates(n int) []ConditionUpdate {
 		if l.pods[r.UID] != r || r.state == Gone || r.answerIsDue() {
 			return reason.Reason{}, false
 		}
-		return l.toShow(r), true
+		return l.conditions.toShow(r, &l.contents), true
 	})
 }
 
@@ -176,7 +176,7 @@ func (r *record) answerIsDue() bool {
 }
 
 // toShow is what the pod's condition should say. A sentence that another process wrote may be about a limit that this one has not looked at.
-func (l *Ledger) toShow(r *record) reason.Reason {
+func (c *conditions) toShow(r *record, l *contents) reason.Reason {
 	if shownAtOnce(r.blockedBy) {
 		return r.blockedBy
 	}

@@ -46,7 +46,7 @@ func (r *record) startsWithTheFirst() bool {
 }
 
 // groupDriversTooMany says in which leaf the drivers that start with a group are too many.
-func (l *Ledger) groupDriversTooMany(g *group) (reason.Reason, bool) {
+func (l *contents) groupDriversTooMany(g *group) (reason.Reason, bool) {
 	var used map[*account]*resource.Sum // what drivers use, by leaf
 	var first map[*account]*account     // whose drivers are the first
 	pods := g.asksForRoom()

@@ -60,7 +60,7 @@ func (e *effects) reviewLater(g *group) {
 //
 // It ends: a pod that is judged again without a change causes nothing, each application starts at most once for each slot that was freed, and a
 // group is reviewed only when one of its pods has moved.
-func (l *Ledger) drain() {
+func (l *consequences) drain() {
 	for e := &l.effects; ; {
 		switch {
 		case e.apps.some():
@@ -84,7 +84,7 @@ func (l *Ledger) drain() {
 }
 
 // settleApplications settles the applications of which a pod has changed, and draws no other consequence.
-func (l *Ledger) settleApplications() {
+func (l *consequences) settleApplications() {
 	for l.effects.apps.some() {
 		app := l.effects.apps.pop()
 		app.unsettled = false
@@ -94,7 +94,7 @@ func (l *Ledger) settleApplications() {
 
 // settleApplication brings an application up to date with its pods: its state, its gate, what blocks its drivers, its place in the order
 // books, its slot.
-func (l *Ledger) settleApplication(app *account) {
+func (l *consequences) settleApplication(app *account) {
 	if len(app.members) == 0 && app.parent.apps[app.slot.Name] == app {
 		delete(app.parent.apps, app.slot.Name)
 	}
@@ -105,7 +105,7 @@ func (l *Ledger) settleApplication(app *account) {
 }
 
 // judge asks again what blocks a pod that waits or is parked.
-func (l *Ledger) judge(r *record) {
+func (l *consequences) judge(r *record) {
 	switch r.state {
 	case Waiting:
 		l.wait(r, l.now)

@@ -270,7 +270,7 @@ func (e *evictions) anyPodLeaves(nodes []*node, now int64) bool {
 
 // reassign gives a victim to another claimant of the same claim on its node that needs the room, and withdraws it if there is none. Another claim may not
 // be owed it, whatever room it needs: that claim's ideal, guarantee and replacements are for a plan to judge.
-func (l *Ledger) reassign(v *record, e *node) {
+func (l *moves) reassign(v *record, e *node) {
 	if v.victim == nil || !v.victim.MayStay() {
 		return
 	}

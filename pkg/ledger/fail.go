@@ -32,7 +32,7 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 	case r == nil || !r.state.inWindow():
 		return []UID{uid}
 	}
-	l.requestRound(r, now)
+	r.requestRound(now)
 	if !r.nominatedElsewhere() {
 		l.failNomination(r, now)
 	}
@@ -78,7 +78,7 @@ func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 // mayPark reports whether the pod may be the probe of its class. A pod with a scheduling gate may not: kube-scheduler would not ask about it. Neither
 // may a pod that asks for another queue by now, or is too large by now: it would count in the wrong place. Pods of a group that starts together go back
 // with their group.
-func (l *Ledger) mayPark(r *record) bool {
+func (l *contents) mayPark(r *record) bool {
 	_, large := r.tooLarge(r.leaf)
 	return r.Gate == "" && !large && !r.group.startsTogether() && l.requests.byQueue[r.asked].leaf == r.leaf
 }
@@ -86,7 +86,7 @@ func (l *Ledger) mayPark(r *record) bool {
 // recall returns every released pod to Waiting. kube-scheduler tries pods in the order of their release, so all of these were released after the pod
 // whose attempt failed, and were chosen while its charge counted. Now that the charge is gone, they may not be next in order. Without recall, a queue
 // that begins with classes that fit nowhere would lose its turn for a whole window of other queues' pods with each of those classes.
-func (l *Ledger) recall(now int64) []UID {
+func (l *consequences) recall(now int64) []UID {
 	rs := l.window.inOrderOfRelease()
 	uids := make([]UID, 0, len(rs))
 	for _, r := range rs {

@@ -298,7 +298,7 @@ func (t *startTimers) due(now int64) *account {
 }
 
 // endStarts has the applications leave Starting that have been so for long enough.
-func (l *Ledger) endStarts(now int64) {
+func (l *moves) endStarts(now int64) {
 	for a := l.startTimers.due(now); a != nil; a = l.startTimers.due(now) {
 		l.markStarted(a)
 		l.version++
@@ -306,7 +306,7 @@ func (l *Ledger) endStarts(now int64) {
 }
 
 // markStarted has an application leave Starting for good.
-func (l *Ledger) markStarted(a *account) {
+func (l *moves) markStarted(a *account) {
 	a.progress.Started = true
 	l.startTimers.restate(a, l.now, l.leading)
 	l.books.refresh(a)
@@ -358,7 +358,7 @@ func (t *startTimers) takeChanged() []*account {
 }
 
 // resetGates applies what the specs of leaves say now.
-func (l *Ledger) resetGates() {
+func (l *moves) resetGates() {
 	for _, leaf := range l.startTimers.takeChanged() {
 		for _, name := range sortedKeys(leaf.apps) {
 			app := leaf.apps[name]

@@ -9,7 +9,7 @@ import (
 // Permit keeps the pods of a group back until the last one is reserved. Where one of them fails, all go back.
 
 // failTogether refunds a pod whose group is not whole: all of it goes back.
-func (l *Ledger) failTogether(r *record, now int64) (withdraw []UID) {
+func (l *consequences) failTogether(r *record, now int64) (withdraw []UID) {
 	r.group.pause(now)
 	l.wait(r, now)
 	l.drain()

@@ -138,7 +138,7 @@ func (r *record) waitsInVain() bool {
 
 // releaseGroup charges all pods that a group needs to start, and takes their room on nodes. It returns the first of them; the others are released
 // next. nil: the group cannot start now.
-func (l *Ledger) releaseGroup(g *group, now int64) *record {
+func (l *releases) releaseGroup(g *group, now int64) *record {
 	g.count()
 	need := g.Need()
 	if g.tried == l.walk.number || !g.MayStart() || g.retryAt > now {
@@ -178,7 +178,7 @@ func (l *Ledger) releaseGroup(g *group, now int64) *record {
 }
 
 // admits charges the pods one after the other, to see whether a limit or a gate stops one of them, and takes that back.
-func (l *Ledger) admits(pods []*record) bool {
+func (l *releases) admits(pods []*record) bool {
 	t := l.newTrial()
 	all := t.release(pods)
 	t.end()
@@ -201,7 +201,7 @@ func (g *group) next(n int) []*record {
 }
 
 // completePartial releases the missing pods of a group of which some run, since the group may be of no use without them.
-func (l *Ledger) completePartial(now int64) *record {
+func (l *releases) completePartial(now int64) *record {
 	if l.groupRelease.starting != nil {
 		return nil
 	}
@@ -214,7 +214,7 @@ func (l *Ledger) completePartial(now int64) *record {
 }
 
 // firstToRetry returns a pod that could not be bound although its group has begun. wait: it backs off, and no other pod is released until then.
-func (l *Ledger) firstToRetry(now int64) (next *record, wait bool) {
+func (l *releases) firstToRetry(now int64) (next *record, wait bool) {
 	for _, r := range l.groupRelease.stillToRetry(l.pods) { // few
 		switch {
 		case !r.InQueue():

@@ -1,7 +1,7 @@
 package ledger
 
 // reviewGroup counts a group's pods again after one of them moved or its declaration changed, and does what follows.
-func (l *Ledger) reviewGroup(g *group) {
+func (l *consequences) reviewGroup(g *group) {
 	told := g.redeclared
 	g.redeclared = false
 	g.count()
@@ -27,7 +27,7 @@ func (l *Ledger) reviewGroup(g *group) {
 }
 
 // makeWhole: from now on its pods are pods like any others.
-func (l *Ledger) makeWhole(g *group) {
+func (l *consequences) makeWhole(g *group) {
 	g.Members.Whole, g.attempts, g.retryAt = true, 0, 0
 	l.endWait(g)
 	l.version++
@@ -35,7 +35,7 @@ func (l *Ledger) makeWhole(g *group) {
 
 // breakUp takes all released pods of a group back that cannot be whole with them: those that were not tried yet at once, the others when their attempts
 // have been rejected.
-func (l *Ledger) breakUp(g *group) {
+func (l *consequences) breakUp(g *group) {
 	g.pause(l.now)
 	for _, r := range g.pods { // each for itself: order does not matter
 		switch r.state {

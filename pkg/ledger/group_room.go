@@ -133,7 +133,7 @@ func (t *nodeTable) holdAll(p *packing, nodes []*node) bool {
 }
 
 // placesFor returns the nodes to which a group's pods would go; nil: not all of them have room.
-func (l *Ledger) placesFor(g *group, pods []*record) []*node {
+func (l *contents) placesFor(g *group, pods []*record) []*node {
 	if nodes, given := l.nodes.nominatedNodes(pods); given {
 		return nodes
 	}

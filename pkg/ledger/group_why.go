@@ -60,7 +60,7 @@ func (g *group) asksForRoom() []*record {
 }
 
 // groupLacksRoom reports whether not all pods that a group needs to start fit on the nodes now.
-func (l *Ledger) groupLacksRoom(g *group) bool {
+func (l *contents) groupLacksRoom(g *group) bool {
 	pods := g.asksForRoom()
 	if pods == nil || l.opts.Extenders {
 		return false
@@ -70,7 +70,7 @@ func (l *Ledger) groupLacksRoom(g *group) bool {
 }
 
 // roomOfGroup says what room a group lacks; false: none.
-func (l *Ledger) roomOfGroup(g *group, queue string) (reason.Reason, bool) {
+func (l *contents) roomOfGroup(g *group, queue string) (reason.Reason, bool) {
 	pods := g.asksForRoom()
 	if pods == nil || l.opts.Extenders {
 		return reason.Reason{}, false
@@ -109,7 +109,7 @@ func (l *Ledger) roomOfGroup(g *group, queue string) (reason.Reason, bool) {
 // withShare adds to the reason of a group that waits for room whether its share forbids to hold nodes for it. While some are held for a
 // group, no others are. This costs a look at all nodes and queues, and its numbers move with every pod: so it is for the answer to why a
 // pod waits, not for its condition.
-func (l *Ledger) withShare(g *group, why reason.Reason) reason.Reason {
+func (l *contents) withShare(g *group, why reason.Reason) reason.Reason {
 	pods := g.asksForRoom()
 	if pods == nil || l.nodeHolds.Held() {
 		return why

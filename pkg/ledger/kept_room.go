@@ -64,7 +64,7 @@ func (a *account) lessHeld(target resource.List) resource.List {
 }
 
 // countHeld brings what queues have of held nodes up to date with what is free there.
-func (l *Ledger) countHeld() {
+func (l *moves) countHeld() {
 	h := &l.nodeHolds
 	if h.Group == nil || !h.Group.wait.moved {
 		return
@@ -89,7 +89,7 @@ func (h *nodeHolds) keepFree(free *resource.Sum) (changed []*account) {
 }
 
 // refreshLeaves puts the leaves among these queues, and so all above them, where they belong by what is kept for them now.
-func (l *Ledger) refreshLeaves(queues []*account) {
+func (l *moves) refreshLeaves(queues []*account) {
 	for _, a := range queues {
 		if len(a.kids) == 0 && l.queues.accounts[a.path] == a {
 			l.books.refresh(a)
@@ -109,7 +109,7 @@ func freeOn(g *group, nodes []*node) *resource.Sum {
 }
 
 // countNominated brings what queues have of a nominated pod up to date: its request, from the nomination to the charge.
-func (l *Ledger) countNominated(r *record) {
+func (l *moves) countNominated(r *record) {
 	p := r.nomination
 	var leaf *account
 	if !r.state.charged() {
@@ -132,7 +132,7 @@ func (l *Ledger) countNominated(r *record) {
 }
 
 // uncountNominated: nothing is kept for the nominated pod any more.
-func (l *Ledger) uncountNominated(p *nomination) {
+func (l *moves) uncountNominated(p *nomination) {
 	if p.keptIn == nil {
 		return
 	}

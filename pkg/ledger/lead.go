@@ -16,7 +16,7 @@ func (l *Ledger) Lead(now int64) {
 	}
 }
 
-func (l *Ledger) lead() {
+func (l *settled) lead() {
 	l.leading = true
 	l.applications.lead()
 	l.applications.moveBegins()
@@ -49,7 +49,7 @@ func (l *Ledger) Settle(now int64) {
 	l.settleAll()
 }
 
-func (l *Ledger) settleAll() {
+func (l *settled) settleAll() {
 	l.settle()
 	if l.leading {
 		l.endStarts(l.now)

@@ -11,7 +11,7 @@ import (
 
 // mayHold reports whether these nodes may be held for pods of a group, and why not: see core/keep. It judges the end of the hold, when all of
 // the nodes are empty: else a group could have them emptied one pod at a time.
-func (l *Ledger) mayHold(pods []*record, nodes []*node) (reason.ShareForbids, bool) {
+func (l *contents) mayHold(pods []*record, nodes []*node) (reason.ShareForbids, bool) {
 	j := judgement{ledger: l, queues: queuesOf(pods), pods: pods, on: usedOn(&l.window, nodes)}
 	var whole resource.Sum
 	for _, e := range nodes {
@@ -23,7 +23,7 @@ func (l *Ledger) mayHold(pods []*record, nodes []*node) (reason.ShareForbids, bo
 
 // mayKeepFor reports whether room may be kept for a nominated pod on its node. Its queues have that room already, and less what leaves them there: a pod
 // that takes the place of others of its queue costs nobody anything.
-func (l *Ledger) mayKeepFor(r *record, now int64) bool {
+func (l *contents) mayKeepFor(r *record, now int64) bool {
 	on := map[*account]*resource.Sum{}
 	var own resource.Sum
 	for _, o := range r.nomination.node.on {
@@ -45,7 +45,7 @@ func (l *Ledger) mayKeepFor(r *record, now int64) bool {
 
 // judgement is a question to core/keep.
 type judgement struct {
-	ledger *Ledger
+	ledger *contents
 	pods   []*record                  // for which room is kept
 	queues []*account                 // of these pods
 	asks   resource.List              // of the pod whose room it is; zero: it is that of whole nodes
@@ -146,7 +146,7 @@ func (j *judgement) below(a *account, yield func(keep.Queue) bool) bool {
 }
 
 // groupsOnly returns the pod groups that wait for their start in a queue; false: there are none, or other pods wait too.
-func (l *Ledger) groupsOnly(a *account) ([]*group, bool) {
+func (l *contents) groupsOnly(a *account) ([]*group, bool) {
 	groups, only := a.waitingGroups(nil)
 	if !only || len(groups) == 0 {
 		return nil, false

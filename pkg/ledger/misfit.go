@@ -24,7 +24,7 @@ func (r *record) nominatedElsewhere() bool {
 }
 
 // requestRound follows the failed attempt of a pod: see Misfit.
-func (l *Ledger) requestRound(r *record, now int64) {
+func (r *record) requestRound(now int64) {
 	misfit := r.misfit && r.madeRoom == ""
 	r.misfit = false
 	if !misfit {

@@ -133,14 +133,14 @@ func (h *nodeHolds) behindGroup(app *account) (reason.Reason, bool) {
 }
 
 // waitForRoom notes that a group of the walk has no room.
-func (l *Ledger) waitForRoom(g *group, now int64) {
+func (l *releases) waitForRoom(g *group, now int64) {
 	if l.nodeHolds.lacksRoom(g, &l.nodes, now) {
 		l.holdForNext(now) // so that nothing that comes after it in this walk passes it
 	}
 }
 
 // holdForNext holds nodes for the first group that has its turn, can make use of them and is owed them.
-func (l *Ledger) holdForNext(now int64) {
+func (l *releases) holdForNext(now int64) {
 	for l.groupRelease.starting == nil {
 		g, _, ok := l.nodeHolds.Turn()
 		if !ok {
@@ -168,7 +168,7 @@ func (l *Ledger) holdForNext(now int64) {
 // nodesToHold returns nodes to hold for a group that its queues are owed. nil: none may be held; why is that of the first. some: it could
 // start on empty nodes. It tries first the nodes that are free soonest. Then those on which its own queues run most: they are that much of
 // what the queues have already.
-func (l *Ledger) nodesToHold(p *packing) (nodes []*node, why reason.ShareForbids, some bool) {
+func (l *contents) nodesToHold(p *packing) (nodes []*node, why reason.ShareForbids, some bool) {
 	if nodes = l.nodes.nodesToHold(p, nil); nodes == nil {
 		return nil, why, false
 	}
@@ -185,7 +185,7 @@ func (l *Ledger) nodesToHold(p *packing) (nodes []*node, why reason.ShareForbids
 }
 
 // holdFor holds nodes for a group.
-func (l *Ledger) holdFor(p *packing, nodes []*node, now int64) {
+func (l *moves) holdFor(p *packing, nodes []*node, now int64) {
 	for _, e := range nodes {
 		e.heldFor = p.group
 	}
@@ -198,7 +198,7 @@ func (l *Ledger) holdFor(p *packing, nodes []*node, now int64) {
 }
 
 // endWait: the group does not wait for room any more.
-func (l *Ledger) endWait(g *group) {
+func (l *moves) endWait(g *group) {
 	if l.nodeHolds.Group == g {
 		l.nodeHolds.End()
 		l.giveBackHeld()
@@ -207,7 +207,7 @@ func (l *Ledger) endWait(g *group) {
 }
 
 // endHoldInTime gives back nodes that were held for long enough, or that have become useless to the group.
-func (l *Ledger) endHoldInTime(now int64) {
+func (l *releases) endHoldInTime(now int64) {
 	g := l.nodeHolds.Group
 	if g == nil {
 		return
@@ -222,7 +222,7 @@ func (l *Ledger) endHoldInTime(now int64) {
 }
 
 // reviewHold judges again whether the nodes may be held: at once if shares have changed, and once a second if anything has.
-func (l *Ledger) reviewHold(now int64) {
+func (l *releases) reviewHold(now int64) {
 	h := &l.nodeHolds
 	g := h.Group
 	if g.Taken > 0 || h.asOf == l.version || h.flips == l.shares.flips && now < h.NextReview() {
@@ -247,7 +247,7 @@ func (l *Ledger) reviewHold(now int64) {
 }
 
 // giveBackHeld opens the nodes that were held to all pods again.
-func (l *Ledger) giveBackHeld() {
+func (l *moves) giveBackHeld() {
 	leaf, changed := l.nodeHolds.giveBack()
 	l.refreshLeaves(changed)
 	l.books.reoffer(leaf, &l.queues)

@@ -159,7 +159,7 @@ func (n *nominations) anyClaimOn(e *node) bool {
 }
 
 // giveNode nominates a waiting pod: it takes the pod's room on the node.
-func (l *Ledger) giveNode(r *record, p *nomination) {
+func (l *moves) giveNode(r *record, p *nomination) {
 	l.nominations.add(r, p)
 	if r.group != nil {
 		r.group.wait.roomAt = 0 // what it lacked may be there now
@@ -174,7 +174,7 @@ func (l *Ledger) giveNode(r *record, p *nomination) {
 }
 
 // endNomination gives the nominated node back, if there is one. Its victims stay unless another claimant needs their room.
-func (l *Ledger) endNomination(r *record) {
+func (l *moves) endNomination(r *record) {
 	p := r.nomination
 	if p == nil {
 		return
@@ -195,7 +195,7 @@ func (l *Ledger) endNomination(r *record) {
 }
 
 // failNomination ends the nomination of a pod that did not fit on the node after all, and lets its claim pause: see preemption.Pause.
-func (l *Ledger) failNomination(r *record, now int64) {
+func (l *moves) failNomination(r *record, now int64) {
 	if r.nomination == nil {
 		return
 	}
@@ -207,7 +207,7 @@ func (l *Ledger) failNomination(r *record, now int64) {
 }
 
 // tendNominations ends the nominations that are of no use any more: see preemption.NominationState.
-func (l *Ledger) tendNominations(now int64) {
+func (l *plans) tendNominations(now int64) {
 	known, some := false, false // whether any pod is leaving; computed at most once, since it looks at all nodes
 	leaving := func() bool {
 		if !known {
@@ -233,7 +233,7 @@ func (l *Ledger) tendNominations(now int64) {
 }
 
 // nominationInput is what the core needs to know of a nomination, except Idle and Limited.
-func (l *Ledger) nominationInput(r *record, now int64) preemption.NominationInput {
+func (l *contents) nominationInput(r *record, now int64) preemption.NominationInput {
 	p := r.nomination
 	in := preemption.NominationInput{
 		Attempting: r.state == Released, Waiting: r.leaf != nil && (r.state == Waiting || r.state == Parked),
@@ -259,7 +259,7 @@ func (l *Ledger) nominationInput(r *record, now int64) preemption.NominationInpu
 }
 
 // nextNominated returns a pod whose nominated node has room for it. The order of queues does not matter to it, since the room was made for it.
-func (l *Ledger) nextNominated(now int64) *record {
+func (l *releases) nextNominated(now int64) *record {
 	for _, r := range l.nominations.pods { // in the order in which they were given
 		if r.state != Waiting || !r.InQueue() || !l.nodes.roomIsThere(r) || l.walk.stopsNow(r) {
 			continue
@@ -286,7 +286,7 @@ func (r *record) nominatedNode() *node {
 
 // readNomination brings a nomination up to date with the pod's status. A nomination of a claim stays as it is: then the status is out of
 // date.
-func (l *Ledger) readNomination(r *record) {
+func (l *moves) readNomination(r *record) {
 	switch {
 	case r.Node != "" || r.Terminating:
 		l.endNomination(r)

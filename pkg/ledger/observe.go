@@ -66,14 +66,14 @@ func (l *Ledger) ObservePod(p Pod, now int64) {
 }
 
 // revised ends a revision: what the pod has left is brought up to date.
-func (l *Ledger) revised(r *record) {
+func (l *consequences) revised(r *record) {
 	l.effects.settleLater(r.formerApp)
 	r.formerApp = nil
 	l.effects.reviewLater(r.group)
 }
 
 // readStatus takes in what the status of a pod says beside its binding, which revise does not look at.
-func (l *Ledger) readStatus(r *record, p Pod) {
+func (l *consequences) readStatus(r *record, p Pod) {
 	l.conditions.observed(r, p.Shown)
 	if p.Nominated == r.madeRoom {
 		r.madeRoom = ""
@@ -94,7 +94,7 @@ func (l *Ledger) readStatus(r *record, p Pod) {
 
 // rejudgeParked has a parked pod taken out of kube-scheduler's queue, since it or the tree changed. Meanwhile it counts where it would wait,
 // so that its application keeps its slot, or as blocked if a rule blocks it there.
-func (l *Ledger) rejudgeParked(r *record) {
+func (l *consequences) rejudgeParked(r *record) {
 	leaf := l.requests.byQueue[r.asked].leaf
 	var blockedBy reason.Reason
 	if leaf != nil {
@@ -117,7 +117,7 @@ func (l *Ledger) ForgetPod(uid UID, now int64) {
 	l.drain()
 }
 
-func (l *Ledger) forget(uid UID) {
+func (l *consequences) forget(uid UID) {
 	r := l.pods[uid]
 	if r == nil {
 		return
@@ -143,7 +143,7 @@ func (l *Ledger) forget(uid UID) {
 
 // revise replaces what is known of the pod; false: nothing that counts changed. Charges follow the request; the queue a charge
 // lies on does not follow the label. The caller then enters a pod again that is not charged, and calls revised.
-func (l *Ledger) revise(r *record, p Pod) bool {
+func (l *consequences) revise(r *record, p Pod) bool {
 	if r.Pod.equal(p) {
 		return false
 	}
@@ -182,7 +182,7 @@ func (p Pod) equal(o Pod) bool {
 }
 
 // ask registers the pod under the queue it asks for, and joins its class, while it is unbound.
-func (l *Ledger) ask(r *record) {
+func (l *consequences) ask(r *record) {
 	if r.state == Bound {
 		return // what it asks for now does not move its charge, also while the tree still makes place for it
 	}
@@ -203,7 +203,7 @@ func (l *Ledger) ask(r *record) {
 	l.queues.guard(r.asked, &l.requests)
 }
 
-func (l *Ledger) unask(r *record) {
+func (l *consequences) unask(r *record) {
 	if l.requests.remove(r) {
 		l.access.quit(r)
 		l.placements.quit(r)
@@ -213,7 +213,7 @@ func (l *Ledger) unask(r *record) {
 }
 
 // wait enters an unbound pod where it asks to be, with the rule that blocks it there, if one does.
-func (l *Ledger) wait(r *record, now int64) {
+func (l *consequences) wait(r *record, now int64) {
 	a := l.requests.byQueue[r.asked]
 	blockedBy := a.blockedBy
 	if blockedBy.Code != "" || r.asked == "" {
@@ -231,7 +231,7 @@ func (l *Ledger) wait(r *record, now int64) {
 }
 
 // blockIn returns what blocks a pod in its leaf, nothing if it may be released.
-func (l *Ledger) blockIn(r *record, leaf *account, now int64) reason.Reason {
+func (l *consequences) blockIn(r *record, leaf *account, now int64) reason.Reason {
 	if why, blocked := r.mayNotSubmit(); blocked {
 		return why
 	}
@@ -261,7 +261,7 @@ func (l *Ledger) blockIn(r *record, leaf *account, now int64) reason.Reason {
 }
 
 // step is set with the time and the journal.
-func (l *Ledger) step(r *record, now int64, leaf *account, s State, blockedBy reason.Reason) {
+func (l *moves) step(r *record, now int64, leaf *account, s State, blockedBy reason.Reason) {
 	if r.state == s && r.leaf == leaf && (r.blockedBy == blockedBy || r.blockedByAppLimit() && sameLimit(r.blockedBy, blockedBy)) {
 		return
 	}

@@ -15,7 +15,7 @@ package ledger
 //
 // Then one pod of the class goes: the one that is first in order, which may be the probe or another pod. A class that has failed needs room
 // on top of that: the pod goes only once the ledger knows a node with room for it, or five minutes after the last release of the class
-// (Ledger.mayTry). While nodes are held for a group, five minutes are not enough; with extenders, it needs no room that the ledger knows.
+// (releases.mayTry). While nodes are held for a group, five minutes are not enough; with extenders, it needs no room that the ledger knows.
 // If it is reserved, 2 may be on their way, then 4 and so on, up to the window (see core/breaker). A pod that made its room by its priority
 // sets that back to 1, and the next one may go without room (ReserveByPriority). If the pod that failed last leaves the class unbound
 // (clearLastFailed), the class counts as not failed: its next pod may go without room.

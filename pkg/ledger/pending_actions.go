@@ -75,7 +75,7 @@ func (l *Ledger) PendingActions(now int64) PendingActions {
 }
 
 // withdrawVictims withdraws the victims that should stay: see preemption.Withdraw.
-func (l *Ledger) withdrawVictims() {
+func (l *plans) withdrawVictims() {
 	if len(l.evictions.victims) == 0 {
 		return
 	}
@@ -101,7 +101,7 @@ func (l *Ledger) withdrawVictims() {
 }
 
 // victimInput is what the core needs to know of a victim.
-func (l *Ledger) victimInput(in *preemption.VictimInput, r *record, net *netUsage) {
+func (l *contents) victimInput(in *preemption.VictimInput, r *record, net *netUsage) {
 	v := r.victim
 	*in = preemption.VictimInput{
 		Nominated: v.claimant.nomination != nil, Total: l.shares.total, InQueue: r.leaf != nil, From: in.From[:0],

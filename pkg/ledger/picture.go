@@ -47,7 +47,7 @@ func (l *Ledger) Applications() []ApplicationState {
 	return all
 }
 
-func (l *Ledger) applicationState(a *account) ApplicationState {
+func (l *contents) applicationState(a *account) ApplicationState {
 	s := ApplicationState{
 		Queue: a.path, Name: a.slot.Name, User: a.slot.User, Submitted: a.slot.Submitted, State: a.state, Admitted: a.slot.Runs,
 		Allocated: a.usage.List(), PodsPending: a.pending, PodsRunning: a.running,

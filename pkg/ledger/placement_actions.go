@@ -31,7 +31,7 @@ func (l *Ledger) PlacementActions(now int64) PlacementActions {
 // toCreate is for each submission the first queue that is missing on the way to its own. If two names ask for the same queue, the first in the order of
 // names gets it; the other one gets another queue when this one exists. What is too much for a queue above is left out: its pods are rejected when the
 // others are there.
-func (l *Ledger) toCreate() []placement.NewQueue {
+func (l *contents) toCreate() []placement.NewQueue {
 	first := map[queue.Path]missingQueue{}
 	for _, s := range l.placements.bySubmission { // the smallest for each path: order does not matter
 		if len(s.create) == 0 || !slices.ContainsFunc(s.pods, (*record).mayHaveCreated) {
@@ -74,7 +74,7 @@ type missingQueue struct {
 }
 
 // createdAndEmpty returns the queues that placement created and that are empty, in the order of their names.
-func (l *Ledger) createdAndEmpty() (empty []queue.Path) {
+func (l *contents) createdAndEmpty() (empty []queue.Path) {
 	var parents map[queue.Path]bool
 	for path, d := range l.queues.declared { // sorted below
 		if !d.Origin.Placement || d.Origin.Edited || d.Deleting || l.queues.unreadable[path] != "" || l.inUse(path) {
@@ -113,7 +113,7 @@ func (p *placements) noteEmpty(empty []queue.Path, now int64) (remove []queue.Pa
 }
 
 // inUse reports whether pods are in a queue or ask for it.
-func (l *Ledger) inUse(p queue.Path) bool {
+func (l *contents) inUse(p queue.Path) bool {
 	a := l.queues.accounts[p]
 	return l.requests.byQueue[p] != nil || a != nil && (a.direct > 0 || len(a.apps) > 0)
 }

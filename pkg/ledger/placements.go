@@ -124,7 +124,7 @@ func (v *verdict) blocks(why reason.Reason) reason.Reason {
 
 // placeAgain asks the rules again if the policy or the declared queues have changed, and moves the unbound pods to which they say something else now,
 // the oldest first.
-func (l *Ledger) placeAgain() {
+func (l *settled) placeAgain() {
 	p := &l.placements
 	if !p.changed && (!p.inForce || p.asOf == l.queues.declarationsSeen) {
 		return
@@ -178,7 +178,7 @@ func (p *placements) look(queues *queueTree, pods *requests) (move []*record) {
 
 // askAgain enters an unbound pod under the queue that it asks for now. If it is charged, it stays where it is charged, and that queue counts only if its
 // attempt fails.
-func (l *Ledger) askAgain(r *record) {
+func (l *settled) askAgain(r *record) {
 	leaf, s, blockedBy := r.leaf, r.state, r.blockedBy
 	r.formerApp = r.app
 	l.set(r, nil, s, blockedBy) // out of its pod queue, with its old class

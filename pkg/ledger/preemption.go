@@ -159,7 +159,7 @@ func (t *nodeTable) withUnlisted(e *node, c *copiedNode, claims []preemption.Cla
 	return &x
 }
 
-func (l *Ledger) preemptionQueue(i int, n queue.Node, held heldBack) preemption.Queue {
+func (l *contents) preemptionQueue(i int, n queue.Node, held heldBack) preemption.Queue {
 	a := l.queues.accounts[n.Path]
 	q := preemption.Queue{
 		Path: n.Path, Parent: n.Parent, Rule: n.Spec.Rule(), Entitlement: l.shares.of(a), Usage: a.usage.List(), Demand: a.claimable(held), Max: n.Spec.Max,

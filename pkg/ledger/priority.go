@@ -43,7 +43,7 @@ func (l *Ledger) MadeRoom(uid UID, node string) {
 }
 
 // keepMadeRoom nominates a pod whose attempt has failed to the node where it made room.
-func (l *Ledger) keepMadeRoom(r *record) {
+func (l *moves) keepMadeRoom(r *record) {
 	if r.madeRoom != "" {
 		r.Nominated = r.madeRoom
 		l.readNomination(r)

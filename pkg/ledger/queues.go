@@ -34,14 +34,14 @@ func (l *Ledger) RetireQueue(p queue.Path) {
 	l.changed(l.queues.retire(p))
 }
 
-func (l *Ledger) changed(something bool) {
+func (l *moves) changed(something bool) {
 	if something {
 		l.version++
 	}
 }
 
 // rebuildTree builds the tree, and moves pods to where it puts them now.
-func (l *Ledger) rebuildTree() {
+func (l *settled) rebuildTree() {
 	gone, regated := l.queues.rebuild(&l.requests, l.shares.total)
 	l.startTimers.gatesChanged(regated)
 	l.applications.limitUsers(l.queues.root.spec.MaxRunningApplicationsPerUser)
@@ -55,7 +55,7 @@ func (l *Ledger) rebuildTree() {
 }
 
 // answerRequests judges again the waiting pods of every queue about which the tree has changed its mind.
-func (l *Ledger) answerRequests() {
+func (l *settled) answerRequests() {
 	for _, p := range sortedKeys(l.requests.byQueue) {
 		q := l.requests.byQueue[p]
 		if !q.answer(l.queues.resolve(p)) {
@@ -68,7 +68,7 @@ func (l *Ledger) answerRequests() {
 }
 
 // chargeOrphans charges bound pods to queues that entered the tree for their sake.
-func (l *Ledger) chargeOrphans() {
+func (l *settled) chargeOrphans() {
 	for _, uid := range sortedKeys(l.requests.orphans) {
 		r := l.requests.orphans[uid]
 		l.set(r, l.queues.accounts[r.asked], Bound, reason.Reason{})

@@ -29,7 +29,7 @@ func (r *record) asCharged(p Pod) Pod {
 }
 
 // relabel makes a pod that waits again what it says of itself.
-func (l *Ledger) relabel(r *record) {
+func (l *consequences) relabel(r *record) {
 	if r.relabelled == nil || r.state != Waiting && r.state != Parked {
 		return // or it is gone
 	}

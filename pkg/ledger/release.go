@@ -52,7 +52,7 @@ func (l *Ledger) Choose(now int64) (Release, bool) {
 }
 
 // charge charges a pod and stamps its ticket.
-func (l *Ledger) charge(r *record, now int64) Release {
+func (l *moves) charge(r *record, now int64) Release {
 	l.window.stamp(r)
 	r.alone = r.startsAlone()
 	l.step(r, now, r.leaf, Released, reason.Reason{})
@@ -70,7 +70,7 @@ func (r *record) released() Release {
 //  2. a pod that could not be bound although its group has begun (firstToRetry);
 //  3. a pod of a group of which only a part runs (completePartial);
 //  4. the next pod in the order of queues: a walk from the root in which those classes take part that may be released.
-func (l *Ledger) next(now int64) *record {
+func (l *releases) next(now int64) *record {
 	l.books.recheckDrivers(&l.queues)
 	l.countHeld()
 	// Only the class whose turn it is looks for room: there may be thousands, and most of them come later.
@@ -116,18 +116,18 @@ func (l *Ledger) next(now int64) *record {
 }
 
 // mayTry reports whether a pod of the class may be released now as far as room goes, and takes note of the node.
-func (l *Ledger) mayTry(c *class, now int64) bool {
+func (l *releases) mayTry(c *class, now int64) bool {
 	c.fitNode = l.nodes.roomFor(&c.room)
 	return c.fitNode != nil || l.mayTryWithoutRoom(c, now)
 }
 
 // mayTryWithoutRoom reports whether a pod of the class may be released although no node is known to have room for it.
-func (l *Ledger) mayTryWithoutRoom(c *class, now int64) bool {
+func (l *contents) mayTryWithoutRoom(c *class, now int64) bool {
 	return c.MayTryWithoutRoom(breaker.Nodes{Extenders: l.opts.Extenders, Held: l.nodeHolds.Held()}, now)
 }
 
 // mayHaveRoom is mayTry without looking at a node: false where the last look found no room and no node has gained any since.
-func (l *Ledger) mayHaveRoom(c *class, now int64) bool {
+func (l *releases) mayHaveRoom(c *class, now int64) bool {
 	if !l.nodes.mayFind(&c.room) {
 		c.fitNode = nil
 		return l.mayTryWithoutRoom(c, now)

@@ -13,7 +13,7 @@ func (l *Ledger) Recheck(uid UID) (reason.Reason, bool) {
 	return l.recheck(l.pods[uid])
 }
 
-func (l *Ledger) recheck(r *record) (reason.Reason, bool) {
+func (l *settled) recheck(r *record) (reason.Reason, bool) {
 	l.settle()
 	if r == nil || !r.state.inWindow() {
 		return reason.Reason{Code: reason.WaitingTurn}, false

@@ -10,21 +10,21 @@ import (
 
 // What survives a restart is in API objects, and nowhere else. This is what a new process restores from them, and where:
 //
-//	PlacementPolicy: spec, inForce which queue a waiting pod asks for             Ledger.placeAgain; a created Queue is an object before a pod is in it
-//	Pod: node                      the charge of a running pod                    Ledger.noteBound
-//	Pod: annotations of its        the queue to which it is charged;              Ledger.ask (Pod.Placed)
+//	PlacementPolicy: spec, inForce which queue a waiting pod asks for             settled.placeAgain; a created Queue is an object before a pod is in it
+//	Pod: node                      the charge of a running pod                    consequences.noteBound
+//	Pod: annotations of its        the queue to which it is charged;              consequences.ask (Pod.Placed)
 //	binding                        its application, role and user                 placedIn, placedFor in pkg/kube/convert/placed.go
-//	Pod: nominatedNodeName         the nomination of a waiting pod                Ledger.restoreNominations, Ledger.readNomination
-//	Pod: DisruptionTarget          since when its eviction is announced           Ledger.addVictim, once a plan takes it again;
+//	Pod: nominatedNodeName         the nomination of a waiting pod                settled.restoreNominations, moves.readNomination
+//	Pod: DisruptionTarget          since when its eviction is announced           moves.addVictim, once a plan takes it again;
 //	                               until then the announcement stays              rounds.judgesAnnouncements
 //	Pod: Queued                    what it was last told                          Ledger.ObservePod (inherited), conditions.observed
-//	Pod: PodScheduled              what its class shows, and that the pod         Ledger.ask (backlog.observed)
+//	Pod: PodScheduled              what its class shows, and that the pod         consequences.ask (backlog.observed)
 //	                               shows it;
-//	                               since when a running pod has its node          Ledger.noteBound (Pod.Bound)
-//	Pod: creation time             its place in its queue                         Ledger.ask (Pod.Created)
+//	                               since when a running pod has its node          consequences.noteBound (Pod.Bound)
+//	Pod: creation time             its place in its queue                         consequences.ask (Pod.Created)
 //	Queue status: preemption       starvation clocks and open claims              queueTree.storedClocks, in the first look at the clocks
 //	                               which of their events were sent                toldBefore in pkg/controllers/queuestatus
-//	Queue status: starts           which applications have left Starting, and     Ledger.restoreStarts
+//	Queue status: starts           which applications have left Starting, and     settled.restoreStarts
 //	                               how long the last starts took
 //	Queue status: policy in force  the last policy that could be used             queueTree.declare (Declaration.PolicyInForce)
 //	PodGroup status                that the group was whole, and how many of      groupTable.declare, groupTable.join (PodGroup.Whole,
@@ -39,7 +39,7 @@ import (
 // Lead calls what cannot be restored from one object alone, once all objects are there.
 
 // restoreStarts takes from the statuses of queues what no pod tells of the starts of applications.
-func (l *Ledger) restoreStarts() {
+func (l *settled) restoreStarts() {
 	for _, p := range sortedKeys(l.queues.accounts) {
 		leaf, memory := l.queues.accounts[p], l.queues.declared[p].Memory
 		if !leaf.gated {
@@ -59,7 +59,7 @@ func (l *Ledger) restoreStarts() {
 }
 
 // restoreNominations nominates waiting pods to the nodes that their statuses name.
-func (l *Ledger) restoreNominations() {
+func (l *settled) restoreNominations() {
 	for _, r := range slices.Clone(l.requests.unbound) { // each for itself: order does not matter
 		l.readNomination(r)
 	}

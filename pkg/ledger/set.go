@@ -11,7 +11,7 @@ import (
 // set is the only way a pod changes state, reason or queue. It takes back what the old state put on the accounts and puts on what
 // the new one asks for, so that no charge is lost or doubled whatever the order of events. leaf nil enters the pod nowhere. What follows for its
 // application is left to drain.
-func (l *Ledger) set(r *record, leaf *account, s State, blockedBy reason.Reason) {
+func (l *moves) set(r *record, leaf *account, s State, blockedBy reason.Reason) {
 	was, old, oldApp, oldState := r.footprint(), r.leaf, r.app, r.state
 	if r.leaf != leaf {
 		l.undo(r, was, footprint{})
@@ -41,7 +41,7 @@ func (l *Ledger) set(r *record, leaf *account, s State, blockedBy reason.Reason)
 }
 
 // afterSet keeps what is not on an account: window, room, nominations, back-off, and who must be told.
-func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will footprint) {
+func (l *moves) afterSet(r *record, old *account, oldState State, was, will footprint) {
 	l.window.moved(r, oldState)
 	if !r.state.charged() {
 		l.nodes.assume(r, r.nominatedNode())
@@ -65,7 +65,7 @@ func (l *Ledger) afterSet(r *record, old *account, oldState State, was, will foo
 }
 
 // updatePreemption ends the nomination of a pod that got a node or is gone, and takes a pod that runs no more off the list of victims.
-func (l *Ledger) updatePreemption(r *record) {
+func (l *moves) updatePreemption(r *record) {
 	r.listOnNode()
 	r.touch()
 	if r.nomination != nil && !l.trials.underWay && (r.state == Reserved || r.state == Bound || r.state == Gone) {
@@ -84,7 +84,7 @@ func (l *Ledger) updatePreemption(r *record) {
 	}
 }
 
-func (l *Ledger) undo(r *record, was, will footprint) {
+func (l *moves) undo(r *record, was, will footprint) {
 	if r.leaf == nil {
 		return
 	}
@@ -108,7 +108,7 @@ func (l *Ledger) undo(r *record, was, will footprint) {
 	r.app.stuck -= int32(btoi(was.stuck && !will.stuck))
 }
 
-func (l *Ledger) redo(r *record, was, will footprint) {
+func (l *moves) redo(r *record, was, will footprint) {
 	if r.leaf == nil {
 		return
 	}
@@ -148,7 +148,7 @@ func (a *account) askForDriver(r *record, sign int) {
 }
 
 // enter makes the pod a member of its application in the leaf.
-func (l *Ledger) enter(r *record, leaf *account) {
+func (l *moves) enter(r *record, leaf *account) {
 	if r.leaf = leaf; leaf == nil {
 		return
 	}
@@ -166,7 +166,7 @@ func (l *Ledger) enter(r *record, leaf *account) {
 	r.tally(r.state, 1, l.now)
 }
 
-func (l *Ledger) leave(r *record) {
+func (l *moves) leave(r *record) {
 	if r.leaf == nil {
 		return
 	}
@@ -181,7 +181,7 @@ func (l *Ledger) leave(r *record) {
 }
 
 // recount moves the pod to where its new state counts.
-func (l *Ledger) recount(r *record, old State) {
+func (l *moves) recount(r *record, old State) {
 	if r.leaf == nil || old == r.state {
 		return
 	}

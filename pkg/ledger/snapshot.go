@@ -146,7 +146,7 @@ func (l *Ledger) PodState(uid UID) (PodState, bool) {
 	return l.podState(r), true
 }
 
-func (l *Ledger) podState(r *record) PodState {
+func (l *contents) podState(r *record) PodState {
 	s := PodState{Pod: r.Pod, State: r.state, BlockedBy: l.applications.blockNow(r), Since: r.since, Asked: r.asked}
 	if r.leaf != nil {
 		s.Leaf = r.leaf.path

@@ -122,7 +122,7 @@ func (a *account) timeout(k preemption.Kind) queue.Timeout {
 }
 
 // lookAtClocks brings the clocks of all queues up to date.
-func (l *Ledger) lookAtClocks(now int64) {
+func (l *plans) lookAtClocks(now int64) {
 	l.books.recheckDrivers(&l.queues)
 	held := l.heldBack()
 	var tried onTrial
@@ -150,7 +150,7 @@ func (l *Ledger) lookAtClocks(now int64) {
 }
 
 // lookAtClock brings the clocks of a queue up to date.
-func (l *Ledger) lookAtClock(a *account, demand resource.List, tried onTrial, now int64) {
+func (l *plans) lookAtClock(a *account, demand resource.List, tried onTrial, now int64) {
 	var stored [len(kinds)]preemption.ClockMemory
 	if !l.rounds.clocksRestored {
 		stored = l.queues.storedClocks(a.path)
@@ -195,7 +195,7 @@ func (s *shares) targetOf(a *account, k preemption.Kind, demand resource.List) r
 // heldBack is what waiting drivers request beyond the driver share, and the pods that wait with them, by queue.
 type heldBack map[*account]resource.List
 
-func (l *Ledger) heldBack() heldBack {
+func (l *contents) heldBack() heldBack {
 	held := heldBack{}
 	for _, n := range l.queues.Nodes { // not waitingDrivers: where a share has shrunk, that is noted when a walk comes by
 		leaf := l.queues.accounts[n.Path]
@@ -227,7 +227,7 @@ func (a *account) claimable(held heldBack) resource.List {
 
 // heldDrivers is what waiting drivers of a leaf request beyond its driver share, together with the same part of what waits with drivers. If no driver
 // runs, one may always start, so nothing is held back.
-func (l *Ledger) heldDrivers(leaf *account) resource.List {
+func (l *contents) heldDrivers(leaf *account) resource.List {
 	waiting := leaf.driverDemand.List().Sub(leaf.drivers.List())
 	if waiting.IsZero() || !leaf.limitsDrivers() {
 		return resource.List{}

@@ -5,7 +5,7 @@ import "slices"
 // What time alone brings about: back-offs that end, applications that count as started, nodes that were held for long enough.
 
 // expire lets the pods go whose back-off is over.
-func (l *Ledger) expire(now int64) {
+func (l *releases) expire(now int64) {
 	l.endStarts(now)
 	l.endHoldInTime(now)
 	for r := l.backOffs.over(now); r != nil; r = l.backOffs.over(now) {

@@ -28,7 +28,7 @@ func (t *trials) end(memory []before) { t.underWay, t.memory = false, memory }
 
 // trial is a trial under way.
 type trial struct {
-	ledger  *Ledger
+	ledger  *settled
 	charged []*record
 	before  []before // of every pod that was moved, in the order of the moves
 	version uint64
@@ -45,7 +45,7 @@ type before struct {
 
 // try begins a trial. It must be ended before the lock is given up. Parked pods and those that back off take their turns with the others: what
 // keeps them is no limit.
-func (l *Ledger) try() *trial {
+func (l *settled) try() *trial {
 	l.settleAll()
 	l.books.recheckDrivers(&l.queues)
 	t := l.newTrial()
@@ -67,7 +67,7 @@ func (l *Ledger) try() *trial {
 }
 
 // newTrial begins a trial in which nothing is moved yet.
-func (l *Ledger) newTrial() *trial {
+func (l *settled) newTrial() *trial {
 	return &trial{ledger: l, version: l.version, before: l.trials.begin()}
 }
 

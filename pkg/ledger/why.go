@@ -6,7 +6,7 @@ import (
 )
 
 // why is the dominant reason: a rule that blocks the pod, then a hard limit, the nearest first, then room, then the turn.
-func (l *Ledger) why(r *record) reason.Reason {
+func (l *contents) why(r *record) reason.Reason {
 	if why, out := l.applications.limitNow(r); out { // what it was told may be of older numbers
 		return why
 	}
@@ -38,7 +38,7 @@ func (l *Ledger) why(r *record) reason.Reason {
 }
 
 // limitOn returns the first limit on the way up that admits no pod of the class from the application.
-func (l *Ledger) limitOn(app *account, c *class) (reason.Reason, bool) {
+func (l *contents) limitOn(app *account, c *class) (reason.Reason, bool) {
 	if app.atGate && !app.parent.gateIsOpen() {
 		return app.behind(), true
 	}

@@ -90,7 +90,7 @@ func (a *account) driverLanes() (lanes book.Lanes) {
 }
 
 // followDrivers has the other pods of an application judged again when all of its drivers become stuck, or are not any more.
-func (l *Ledger) followDrivers(app *account) {
+func (l *consequences) followDrivers(app *account) {
 	d := &app.appDrivers
 	is := d.stuck > 0 && d.stuck == app.podCounts.WaitingDrivers && app.podCounts.WaitsForDriver()
 	if is == d.allStuck {
@@ -121,7 +121,7 @@ func withDriver(driver *record, why reason.Reason) reason.Reason {
 
 // limitOnDriver says which limit stops the driver with which a pod of the class waits; false: it waits with none, or no limit stops that one. Where both
 // are of one pod group, what stops the group stops both.
-func (l *Ledger) limitOnDriver(app *account, c *class) (reason.Reason, bool) {
+func (l *contents) limitOnDriver(app *account, c *class) (reason.Reason, bool) {
 	if !app.waitsWithDriver(c) {
 		return reason.Reason{}, false
 	}
@@ -140,7 +140,7 @@ func (l *Ledger) limitOnDriver(app *account, c *class) (reason.Reason, bool) {
 }
 
 // waitsFor says with which driver a pod waits that no limit stops; false: with none.
-func (l *Ledger) waitsFor(r *record) (reason.Reason, bool) {
+func (l *contents) waitsFor(r *record) (reason.Reason, bool) {
 	if !r.waitsForDriverOutside() {
 		return reason.Reason{}, false
 	}

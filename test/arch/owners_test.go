@@ -11,27 +11,22 @@ import (
 )
 
 func ownerLaws() []law {
-	return []law{{name: "the types of the ledger write their fields themselves", check: checkOwners, samples: ownerSamples}}
+	return []law{
+		{name: "the types of the ledger write their fields themselves", check: checkOwners, samples: ownerSamples},
+		{name: "the ledger has its state on its lowest floor, which changes none of it", check: checkFloors, samples: floorSamples},
+	}
 }
 
-// ledgerDir has the type Ledger, whose fields are of the types that own its state.
+// ledgerDir has the type Ledger. Its state is in the fields of its lowest floor, of types that own it: see pkg/ledger/floors.go.
 const ledgerDir = "pkg/ledger"
 
 // checkOwners looks for assignments to a field of a type of the ledger outside of that type's methods. It also counts the elements of a map or slice
 // and the parts of a struct in such a field, but nothing behind a pointer. Constructors are free. It type-checks the ledger without the standard
 // library, so it misses a field of a value that comes out of a function from there, and never finds one too many.
 func checkOwners(tr *tree) []string {
-	o := owners{tree: tr, done: map[string]*types.Package{}, types: map[string]bool{}}
-	files := o.filesOf(ledgerDir)
-	if len(files) == 0 {
-		return nil
-	}
-	o.info = &types.Info{Selections: map[*ast.SelectorExpr]*types.Selection{}, Types: map[ast.Expr]types.TypeAndValue{}}
-	config := types.Config{Importer: &o, Error: func(error) {}}
-	pkg, _ := config.Check(module+"/"+ledgerDir, tr.fset, files, o.info) // of what is missing from the standard library there are errors
-	o.ledger(pkg)
+	o := ownersIn(tr)
 	var violations []string
-	for _, f := range files {
+	for _, f := range o.filesOf(ledgerDir) {
 		for _, d := range f.Decls {
 			function, ok := d.(*ast.FuncDecl)
 			if !ok || function.Body == nil || function.Recv == nil && strings.HasPrefix(strings.ToLower(function.Name.Name), "new") {
@@ -55,12 +50,98 @@ func checkOwners(tr *tree) []string {
 	return violations
 }
 
+// checkFloors looks for state outside of the lowest floor, and for methods of the lowest floor that change it: by an assignment to what their receiver
+// holds, or through a method that assigns to a field of its own. What a method that is called calls in its turn is not followed, so caches may be filled.
+func checkFloors(tr *tree) (violations []string) {
+	o := ownersIn(tr)
+	for _, field := range o.between {
+		violations = append(violations, field+": state belongs on the lowest floor of the ledger, "+o.lowest)
+	}
+	changes := map[string]bool{} // methods of the types that own state, as type.method
+	o.methods(func(of string, f *ast.FuncDecl) {
+		for _, place := range writes(f.Body) {
+			for _, field := range o.fields(place) {
+				owner, _, _ := strings.Cut(field, ".")
+				changes[of+"."+f.Name.Name] = changes[of+"."+f.Name.Name] || o.types[of] && owner == of
+			}
+		}
+	})
+	o.methods(func(of string, f *ast.FuncDecl) {
+		if of != o.lowest {
+			return
+		}
+		for _, place := range writes(f.Body) {
+			if _, whole := place.(*ast.Ident); !whole && rootOf(place) == receiverOf(f) {
+				violations = append(violations, tr.at(place.Pos())+": "+f.Name.Name+" writes: a method of "+o.lowest+" only answers")
+			}
+		}
+		ast.Inspect(f.Body, func(n ast.Node) bool {
+			if called := o.called(n); changes[called] {
+				violations = append(violations, tr.at(n.Pos())+": "+f.Name.Name+" calls "+called+", which writes: a method of "+o.lowest+" only answers")
+			}
+			return true
+		})
+	})
+	return violations
+}
+
+// receiverOf is the name of a method's receiver; "" if it has none.
+func receiverOf(f *ast.FuncDecl) string {
+	if names := f.Recv.List[0].Names; len(names) > 0 {
+		return names[0].Name
+	}
+	return ""
+}
+
+// called is the method of the ledger's package that is called here, as type.method; "" for anything else.
+func (o *owners) called(n ast.Node) string {
+	call, ok := n.(*ast.CallExpr)
+	if !ok {
+		return ""
+	}
+	selector, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return ""
+	}
+	s := o.info.Selections[selector]
+	if s == nil || s.Kind() != types.MethodVal {
+		return ""
+	}
+	receiver := s.Obj().(*types.Func).Signature().Recv()
+	return nameOf(receiver.Type()) + "." + selector.Sel.Name
+}
+
+// methods passes on the methods of the ledger's package.
+func (o *owners) methods(yield func(of string, f *ast.FuncDecl)) {
+	for _, f := range o.filesOf(ledgerDir) {
+		for _, d := range f.Decls {
+			if function, ok := d.(*ast.FuncDecl); ok && function.Recv != nil && function.Body != nil {
+				yield(typeName(function), function)
+			}
+		}
+	}
+}
+
 // owners finds which field of which type a place in the code belongs to.
 type owners struct {
-	tree  *tree
-	info  *types.Info
-	done  map[string]*types.Package
-	types map[string]bool // those of Ledger's fields
+	tree    *tree
+	info    *types.Info
+	done    map[string]*types.Package
+	types   map[string]bool // those of the fields of Ledger and of the floors below it
+	lowest  string          // the floor that embeds no other; "" where Ledger has no floors
+	between []string        // fields of the floors above that one and below Ledger, but for the floor that each embeds
+}
+
+// ownersIn type-checks the ledger.
+func ownersIn(tr *tree) *owners {
+	o := &owners{tree: tr, done: map[string]*types.Package{}, types: map[string]bool{}}
+	o.info = &types.Info{Selections: map[*ast.SelectorExpr]*types.Selection{}, Types: map[ast.Expr]types.TypeAndValue{}}
+	if files := o.filesOf(ledgerDir); len(files) > 0 {
+		config := types.Config{Importer: o, Error: func(error) {}}
+		pkg, _ := config.Check(module+"/"+ledgerDir, tr.fset, files, o.info) // of what is missing from the standard library there are errors
+		o.ledger(pkg)
+	}
+	return o
 }
 
 // Import gives the type checker our own packages, and empty ones for all others.
@@ -95,16 +176,27 @@ func (o *owners) filesOf(dir string) (files []*ast.File) {
 	return files
 }
 
-// ledger notes the types of the ledger's fields, as far as they are of its package.
+// ledger notes the types of the fields of Ledger, and of the floors below it, as far as they are of its package. A floor is embedded.
 func (o *owners) ledger(pkg *types.Package) {
-	object := pkg.Scope().Lookup("Ledger")
-	if object == nil {
-		return
-	}
-	is, ok := object.Type().Underlying().(*types.Struct)
-	for i := 0; ok && i < is.NumFields(); i++ {
-		if of, named := is.Field(i).Type().(*types.Named); named && of.Obj().Pkg() == pkg {
-			o.types[of.Obj().Name()] = true
+	var own []string
+	for floor := pkg.Scope().Lookup("Ledger"); floor != nil; {
+		is, ok := floor.Type().Underlying().(*types.Struct)
+		floor, own = nil, nil
+		for i := 0; ok && i < is.NumFields(); i++ {
+			of, named := is.Field(i).Type().(*types.Named)
+			switch ours := named && of.Obj().Pkg() == pkg; {
+			case ours && is.Field(i).Embedded():
+				floor = of.Obj()
+				continue
+			case ours:
+				o.types[of.Obj().Name()] = true
+			}
+			if o.lowest != "" {
+				own = append(own, o.lowest+"."+is.Field(i).Name())
+			}
+		}
+		if floor != nil {
+			o.lowest, o.between = floor.Name(), append(o.between, own...)
 		}
 	}
 }
@@ -202,6 +294,53 @@ func writes(body ast.Node) (places []ast.Expr) {
 	return places
 }
 
+// rootOf is the variable through which a place is reached, "" if it is reached through none.
+func rootOf(place ast.Expr) string {
+	for {
+		switch x := place.(type) {
+		case *ast.ParenExpr:
+			place = x.X
+		case *ast.StarExpr:
+			place = x.X
+		case *ast.IndexExpr:
+			place = x.X
+		case *ast.SelectorExpr:
+			place = x.X
+		case *ast.Ident:
+			return x.Name
+		default:
+			return ""
+		}
+	}
+}
+
+// sampleFloors has two floors and one type that owns fields.
+const sampleFloors = "package ledger\ntype Ledger struct{ upper }\ntype upper struct{ lower }\ntype lower struct{ window window; now int }\n" +
+	"type window struct{ pods int }\nfunc (w *window) add() { w.pods++ }\nfunc (w *window) fill() { w.add() }\n"
+
+var floorSamples = []sample{
+	{
+		about: "a question that writes",
+		files: map[string]string{"pkg/ledger/a.go": sampleFloors + "func (l *lower) f() { l.now = 1 }\n"},
+		want:  "pkg/ledger/a.go:8: f writes: a method of lower only answers",
+	},
+	{
+		about: "a question that has something written",
+		files: map[string]string{"pkg/ledger/a.go": sampleFloors + "func (l *lower) f() { l.window.add() }\n"},
+		want:  "f calls window.add, which writes: a method of lower only answers",
+	},
+	{
+		about: "state between the floors",
+		files: map[string]string{"pkg/ledger/a.go": strings.Replace(sampleFloors, "{ lower }", "{ lower; at int }", 1)},
+		want:  "upper.at: state belongs on the lowest floor of the ledger, lower",
+	},
+	{
+		about: "the floor above, a cache, and a variable of its own",
+		files: map[string]string{"pkg/ledger/a.go": sampleFloors + "func (l *upper) f() { l.now = 1; l.window.add() }\n" +
+			"func (l *lower) f() { l.window.fill(); n := l.now; n++; l = nil }\n"},
+	},
+}
+
 // sampleLedger has one type that owns fields.
 const sampleLedger = "package ledger\ntype Ledger struct{ window window; pods map[string]*pod }\ntype window struct{ pods int; of map[string]int; part part }\n" +
 	"type part struct{ n int }\ntype pod struct{ n int }\n"
@@ -231,6 +370,11 @@ var ownerSamples = []sample{
 				"func (l *Ledger) f() { l.holds.Until = 1 }\n",
 		},
 		want: "f writes holds.Holds",
+	},
+	{
+		about: "a field of the floor below",
+		files: map[string]string{"pkg/ledger/a.go": sampleFloors + "func (l *upper) f() { l.window.pods++ }\n"},
+		want:  "f writes window.pods: give window a method",
 	},
 	{
 		about: "a whole value",

@@ -8,8 +8,8 @@ package application
 //   - its driver had a node and has none any more: it has ended, failed or is being deleted (Next);
 //   - it turns out to be an application of one pod (StateOf in state.go; Next keeps it, whatever follows);
 //   - its queue's startingTimeout has passed since its first pod got a node, or, while none has one, since it began to hold resources (Since;
-//     starting_timeout.go has the timeout, Ledger.endStarts in pkg/ledger/gate.go applies it);
-//   - its queue is not StateAware any more, unless its driver still waits (StateOf, Ledger.resetGates);
+//     starting_timeout.go has the timeout, moves.endStarts in pkg/ledger/gate.go applies it);
+//   - its queue is not StateAware any more, unless its driver still waits (StateOf, moves.resetGates);
 //   - it holds nothing any more: then it is Accepted or Completing, and starts again with its next pod (StateOf).
 
 // Progress is what an application has shown since it last held nothing, as far as its current pods do not tell

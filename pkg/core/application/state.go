@@ -3,7 +3,7 @@ package application
 import "fmt"
 
 // State is how far an application has come. It follows from the application's pods, its queue and its Progress: in a StateAware queue,
-// startingTimeout and, after a restart, the status of the Queue may end Starting (Ledger.markStarted in pkg/ledger/gate.go).
+// startingTimeout and, after a restart, the status of the Queue may end Starting (moves.markStarted in pkg/ledger/gate.go).
 type State uint8
 
 // The states. YuniKorn's New is part of Accepted, because an application exists from its first pod on. There
