@@ -12,6 +12,10 @@ import (
 func (l *Ledger) Adopt(w preemption.World, plan preemption.Plan, now int64) (stale int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.adopt(w, plan, now)
+}
+
+func (l *plans) adopt(w preemption.World, plan preemption.Plan, now int64) (stale int) {
 	l.now = max(l.now, now)
 	l.settleAll()
 	if l.inspection.stopped {

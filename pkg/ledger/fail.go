@@ -23,6 +23,10 @@ const (
 func (l *Ledger) Fail(uid UID, f Failure, now int64) (withdraw []UID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.fail(uid, f, now)
+}
+
+func (l *consequences) fail(uid UID, f Failure, now int64) (withdraw []UID) {
 	l.now = now
 	r := l.pods[uid]
 	switch {

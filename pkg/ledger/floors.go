@@ -13,11 +13,11 @@ package ledger
 //
 // No floor but the lowest has fields of its own, and no floor but the highest knows the lock.
 
-// plans are the steps of preemption: which clocks run and which claims are open (lookAtClocks, claims), which nominations end (tendNominations), and
-// which victims stay (withdrawVictims). rounds.go lists the steps of a round, evictions.go those from a plan to the start of its claimant.
+// plans are the steps of preemption: which clocks run and which claims are open (lookAtStarvation, claims), which plans are carried out (adopt), which
+// nominations end (tendNominations), and which victims stay (withdrawVictims). rounds.go lists the steps of a round, evictions.go those from a plan to the start of its claimant.
 type plans struct{ releases }
 
-// releases say which pod goes next (next). A pod group goes whole (releaseGroup), or waits until nodes are held for it (holdForNext). What time alone
+// releases say which pod goes next, and charge it (choose). A pod group goes whole (releaseGroup), or waits until nodes are held for it (holdForNext). What time alone
 // brings about comes first (expire).
 type releases struct{ settled }
 
@@ -25,7 +25,8 @@ type releases struct{ settled }
 // What decides by them calls it first. Trials are here too: they charge what is in force.
 type settled struct{ consequences }
 
-// consequences are drawn here, in one order, until none is left: see drain. A pod is observed, judged and blocked here, and a group is reviewed.
+// consequences are drawn here, in one order, until none is left: see drain. A pod is observed (observe), judged (wait, blockIn) and taken back (fail)
+// here, and a group is reviewed.
 type consequences struct{ moves }
 
 // moves change one thing and what follows from it at once: the state of a pod and its charges (set), its nomination and the room that is taken for it

@@ -12,6 +12,10 @@ import (
 func (l *Ledger) ObservePod(p Pod, now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.observe(p, now)
+}
+
+func (l *consequences) observe(p Pod, now int64) {
 	l.now = now
 	if p.Foreign {
 		l.forget(p.UID)

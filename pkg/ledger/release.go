@@ -21,6 +21,10 @@ type Release struct {
 func (l *Ledger) Choose(now int64) (Release, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.choose(now)
+}
+
+func (l *releases) choose(now int64) (Release, bool) {
 	l.now = now
 	if !l.leading {
 		return Release{}, false

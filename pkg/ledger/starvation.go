@@ -72,6 +72,10 @@ func (s *starving) requestRound(a *account, now int64) {
 func (l *Ledger) LookAtStarvation(now int64) (due bool, next int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.lookAtStarvation(now)
+}
+
+func (l *plans) lookAtStarvation(now int64) (due bool, next int64) {
 	l.now = max(l.now, now)
 	if !l.leading {
 		return false, 0
