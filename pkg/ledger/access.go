@@ -50,6 +50,9 @@ func (t *accessTable) join(r *record) {
 // creates: the queue that the pod asks for would be created for it.
 func (r *record) creates() bool { return r.submission != nil && r.submission.creating }
 
+// claimed notes that a pod claims a queue that has children: whether it may is asked although no queue takes it.
+func (t *accessTable) claimed() { t.changes++ }
+
 func (t *accessTable) quit(r *record) {
 	e := r.access
 	if e == nil {
@@ -105,6 +108,10 @@ func (r *record) mayNotSubmit() (reason.Reason, bool) {
 	return why, true
 }
 
+// refused: the submitter may not use the queue that the pod asks for. Where that is not known, it is not refused: a restart changes no tree until all
+// is answered.
+func (r *record) refused() bool { return r.access != nil && r.access.answer == access.No }
+
 // ObserveAccess takes in whether a subject may submit to a queue. Pods that wait are judged again. One that was released is at the latest in Reserve;
 // one that is bound stays.
 func (l *Ledger) ObserveAccess(q access.Question, a access.Answer, now int64) {
@@ -114,6 +121,7 @@ func (l *Ledger) ObserveAccess(q access.Question, a access.Answer, now int64) {
 	for _, r := range l.access.answered(q, a) { // each for itself: order does not matter
 		l.effects.judgeLater(r)
 	}
+	l.queues.guard(q.Queue, &l.requests)
 	l.drain()
 }
 
@@ -125,7 +133,7 @@ func (l *Ledger) ForgetAccess(q access.Question) bool {
 }
 
 // AccessQuestions returns the questions on which unbound pods depend, in no order that means anything, with the version of that list. Pods that no
-// queue takes depend on none yet. Where the version is still the given one, it returns no list; no list has version 0.
+// queue takes depend on none yet, unless their queue depends on them. Where the version is still the given one, it returns no list; no list has version 0.
 func (l *Ledger) AccessQuestions(since uint64) (open []access.Question, version uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -134,7 +142,7 @@ func (l *Ledger) AccessQuestions(since uint64) (open []access.Question, version 
 		return nil, version
 	}
 	for _, e := range l.access.byQuestion { // a set: order does not matter
-		if len(e.pods) > 0 && (l.requests.byQueue[e.Queue].leaf != nil || slices.ContainsFunc(e.pods, (*record).creates)) {
+		if len(e.pods) > 0 && (l.requests.byQueue[e.Queue].leaf != nil || slices.ContainsFunc(e.pods, l.queues.dependsOnAccess)) {
 			open = append(open, e.Question)
 		}
 	}

@@ -114,6 +114,49 @@ func TestOnlyWhatPodsDependOnIsAsked(t *testing.T) {
 	f.wantQuestions("bob root.b")
 }
 
+// A pod that may not be submitted keeps no children out of the queue that it asks for. It says why it waits, and is asked about, also when that queue has
+// children: the tree depends on the answer. Until there is one, the tree stays as it is.
+func TestAPodThatMayNotBeSubmittedKeepsNoChildrenOut(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a", created(10))
+	f.pod("p", "a", at(20), submittedBy(ada))
+	f.declare("root.a.b", created(30))
+	f.pod("q", "a.b", at(40))
+	f.pod("young", "a", at(50), submittedBy(bob))
+	f.wantState("q", "Waiting - QueueNotReady")
+	f.answer(ada, "root.a", access.No)
+	f.wantQuestions("ada root.a")
+	f.wantState("q", "Waiting root.a.b")
+	f.wantState("p", "Waiting - SubmitForbidden")
+	f.wantState("young", "Waiting - QueueNotLeaf")
+	f.answer(ada, "root.a", access.Yes) // it is older than the child
+	f.Settle(f.now)
+	f.sound()
+	f.wantState("q", "Waiting - QueueNotReady")
+	f.wantState("p", "Waiting root.a")
+	f.answer(ada, "root.a", access.No)
+	f.wantPods(f.choose(), "q")
+	f.answer(ada, "root.a", access.Yes)
+	f.Settle(f.now)
+	f.sound()
+	f.wantState("p", "Waiting - QueueNotLeaf") // a pod is in the child
+
+	f.forget("q")
+	f.answer(ada, "root.a", access.No)
+	f.declare("root.a.c", created(5)) // p is younger than this child
+	f.Settle(f.now)
+	f.sound()
+	f.wantState("p", "Waiting - QueueNotLeaf")
+	f.wantQuestions()
+	_, version := f.AccessQuestions(0)
+	f.pod("oldest", "a", at(1), submittedBy(ada))
+	f.wantQuestions("ada root.a")
+	if _, now := f.AccessQuestions(0); now == version {
+		t.Error("the list of questions changed, and its version did not")
+	}
+	f.wantState("oldest", "Waiting - SubmitForbidden")
+}
+
 // An answer outlives the pods that depended on it, until it is forgotten: the next pod of the user starts at once.
 func TestAnAnswerWaitsForTheNextPod(t *testing.T) {
 	f := newFixture(t, Options{})
@@ -180,7 +223,8 @@ func TestTheOthersWaitForADriverThatMayNotBeSubmitted(t *testing.T) {
 func TestAccessEqualsItsTwin(t *testing.T) {
 	subjects := []access.Subject{{}, ada, bob, {User: "ada"}}
 	paths := []queue.Path{"root.a", "root.b", "root.b.c"}
-	blocked := 0
+	since := map[queue.Path]int64{"root.b.c": 5} // some pods that wait for root.b are older, and keep it out unless they may not be submitted
+	blocked, refused := 0, 0
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(16, seed))
 		f := newFixture(t, Options{Window: 3})
@@ -190,7 +234,7 @@ func TestAccessEqualsItsTwin(t *testing.T) {
 			switch r.IntN(6) {
 			case 0:
 				if queues[path] = !queues[path]; queues[path] {
-					f.declare(path)
+					f.declare(path, created(since[path]))
 				} else {
 					f.ForgetQueue(path)
 				}
@@ -228,6 +272,7 @@ func TestAccessEqualsItsTwin(t *testing.T) {
 					t.Fatalf("seed %d: %s waits in %s, its user may submit: %v, and %q blocks it", seed, uid, s.Leaf, may, s.BlockedBy.Code)
 				}
 				blocked += btoi(is)
+				refused += btoi(is && s.Leaf == "")
 			}
 		}
 		twin := newFixture(t, Options{Window: 3})
@@ -242,7 +287,7 @@ func TestAccessEqualsItsTwin(t *testing.T) {
 		}
 		for path, declared := range queues {
 			if declared {
-				twin.declare(path)
+				twin.declare(path, created(since[path]))
 			}
 		}
 		twin.Settle(f.now)
@@ -250,7 +295,7 @@ func TestAccessEqualsItsTwin(t *testing.T) {
 			t.Fatalf("seed %d: got\n%s\nbuilt again\n%s", seed, got, want)
 		}
 	}
-	if blocked < 1000 {
-		t.Errorf("access blocked pods only %d times: the test is of little worth", blocked)
+	if blocked < 1000 || refused < 100 {
+		t.Errorf("access blocked pods only %d times, and kept them from their queue %d times: the test is of little worth", blocked, refused)
 	}
 }

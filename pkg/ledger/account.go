@@ -72,6 +72,7 @@ type account struct {
 	// set: counts of pods.
 	pending, running int // pods of the subtree that are entered here: not bound, bound
 	direct           int // charged pods entered in this very queue
+	byOthers         int // those of them that somebody else has bound: see leafOfBound
 
 	// startTimers: gates and starts.
 	gates      // of a leaf: see gate.go
@@ -97,6 +98,9 @@ func (a *account) isUnder(q *account) bool {
 	}
 	return false
 }
+
+// holdsPlaced: pods are charged to this very queue that this scheduler put there. Only they shape the tree.
+func (a *account) holdsPlaced() bool { return a.direct > a.byOthers }
 
 // active: at least one application that may run.
 func (a *account) active() bool { return a.admission.Running > 0 }

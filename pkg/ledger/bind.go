@@ -23,11 +23,9 @@ import (
 //     date.
 //
 // A pod that was never charged here (bound by somebody else, or before this process began) is charged now: usage and demand count
-// it from now on, and assumedOn is set, with used and assumed of the node.
+// it from now on, and assumedOn is set, with used and assumed of the node. One that was, and that somebody else has bound, may move to another queue.
 
-// noteBound records that the pod has a node. A pod that is charged stays where it is. Another one is charged to the queue that its
-// binding names (Placed), else to the queue that it asks for. A name that is no path means the root. If the queue is not in the
-// tree, or has children, the pod is an orphan until the tree is rebuilt with it: as an undeclared queue, if nobody declares it.
+// noteBound records that the pod has a node.
 func (l *consequences) noteBound(r *record, now int64) {
 	l.unask(r)
 	if r.state != Bound {
@@ -35,21 +33,40 @@ func (l *consequences) noteBound(r *record, now int64) {
 	}
 	l.nodes.assume(r, l.nodes.get(r.Node))
 	wasProbe := r.state == Parked
-	leaf := r.leaf
-	if !r.state.charged() {
-		leaf = l.queues.accounts[r.asked]
-		if r.asked == "" {
-			leaf = l.queues.root
-		}
-		if leaf == nil || len(leaf.kids) > 0 && leaf != l.queues.root {
-			l.requests.addOrphan(r)
-			l.queues.noteOrphan()
-			leaf = nil
-		}
-	}
-	l.step(r, now, leaf, Bound, reason.Reason{})
+	l.step(r, now, l.leafOfBound(r), Bound, reason.Reason{})
 	if wasProbe {
 		r.wakeBehind()
 	}
 	l.classes.move(r, nil, &l.nodes)
+}
+
+// leafOfBound is the queue to which a bound pod is charged; nil: the one where the next tree puts it.
+//
+// A pod that this scheduler charged stays where it is. One of an earlier process is charged to the queue that its binding names (Placed). If that queue
+// is not in the tree, or has children, the pod is an orphan until the tree is rebuilt with it: as an undeclared queue, if nobody declares it.
+//
+// A pod that somebody else gave its node is charged to the queue that it asks for, or to the nearest one above that is in the tree, whether that has
+// children or not: users choose what such a pod asks for, so it must not change the tree for others.
+//
+// A name that is no path means the root.
+func (l *consequences) leafOfBound(r *record) *account {
+	before := l.requests.isBoundByOthers(r)
+	l.requests.noteBoundByOthers(r)
+	switch {
+	case r.state.charged() && (r.Placed != "" && !before || r.Placed == "" && l.queues.stale):
+		return r.leaf
+	case r.Placed == "" && l.queues.stale:
+		return nil
+	case r.Placed == "":
+		return l.queues.nearest(r.asked)
+	case r.asked == "":
+		return l.queues.root
+	}
+	leaf := l.queues.accounts[r.asked]
+	if leaf == nil || len(leaf.kids) > 0 && leaf != l.queues.root {
+		l.requests.addOrphan(r)
+		l.queues.noteOrphan()
+		return nil
+	}
+	return leaf
 }

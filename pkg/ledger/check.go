@@ -27,6 +27,7 @@ func (l *Ledger) Check() (wrong []string) {
 	slices.SortFunc(c.byUID, func(a, b *record) int { return cmp.Compare(a.UID, b.UID) })
 	c.checkPods()
 	c.checkAccounts()
+	c.checkDirect()
 	c.checkApplications()
 	c.checkGates()
 	c.checkGroups()
@@ -61,7 +62,7 @@ func (c *checker) checkPods() {
 		if r.state == Released {
 			inFlight[r.class]++
 		}
-		if (r.leaf == nil) && e.charged && c.requests.orphans[r.UID] == nil {
+		if (r.leaf == nil) && e.charged && c.requests.orphans[r.UID] == nil && !c.requests.isBoundByOthers(r) {
 			c.say("pod %s is charged to no queue", r.Name)
 		}
 		if r.app != nil {
@@ -125,6 +126,32 @@ func (c *checker) checkMember(r *record) (fault string) {
 		return "in a leaf that is not in the tree"
 	}
 	return ""
+}
+
+// checkDirect counts the charged pods of each queue, and looks where those are charged that somebody else has bound.
+func (c *checker) checkDirect() {
+	direct, byOthers := map[*account]int{}, map[*account]int{}
+	all := 0
+	for _, r := range c.byUID {
+		is := r.footprint()
+		direct[r.leaf] += btoi(is.charged)
+		byOthers[r.leaf] += btoi(is.byOthers)
+		all += btoi(is.byOthers)
+		if is.byOthers != c.requests.isBoundByOthers(r) {
+			c.say("pod %s is bound by somebody else: %v, noted is %v", r.Name, is.byOthers, !is.byOthers)
+		}
+		if is.byOthers && !c.queues.stale && r.leaf != c.queues.nearest(r.asked) {
+			c.say("pod %s asks for %q, and is not charged to the nearest queue", r.Name, r.asked)
+		}
+	}
+	if n := len(c.requests.boundByOthers); n != all {
+		c.say("%d pods are bound by somebody else, %d are noted", all, n)
+	}
+	for _, n := range c.queues.Nodes {
+		if a := c.queues.accounts[n.Path]; a.direct != direct[a] || a.byOthers != byOthers[a] {
+			c.say("%s has %d charged pods, %d of them bound by somebody else; counted %d and %d", a.title(), direct[a], byOthers[a], a.direct, a.byOthers)
+		}
+	}
 }
 
 // checkRosters compares the lists of pods with what the pods are.

@@ -351,10 +351,7 @@ func (p *player) compare() {
 	p.check()
 	twin := newLeader(Options{Window: 3})
 	twin.ObservePlacementPolicy(p.policy)
-	for uid, o := range p.pods {
-		if s, ok := p.PodState(uid); ok && s.State == Bound {
-			o.Placed = string(s.Leaf)
-		}
+	for _, o := range p.pods {
 		twin.ObservePod(o, p.now)
 	}
 	for q, a := range p.answers {

@@ -29,7 +29,7 @@ func spark(t *testing.T, edits ...func(*queue.Declaration)) *fixture {
 func (f *fixture) bind(uids ...UID) {
 	f.t.Helper()
 	f.reserve(uids...)
-	f.each(uids, func(uid UID) { f.edit(uid, func(p *Pod) { p.Node, p.Bound = "node", f.now }) })
+	f.each(uids, func(uid UID) { f.bound(uid, func(p *Pod) { p.Bound = f.now }) })
 }
 
 func (f *fixture) wantStates(want ...string) {

@@ -10,7 +10,7 @@ import (
 // Leaving is a Queue that is being deleted, and what keeps it. No pod enters it any more, so Pods only falls.
 type Leaving struct {
 	Path queue.Path
-	// Pods are charged to it or below it.
+	// Pods are charged to it or below it. Those that somebody else has bound do not count: with the Queue gone, they are charged above it.
 	Pods int
 	// Children is the number of Queues directly below it, those that cannot be read included.
 	Children int
@@ -45,9 +45,9 @@ func (t *queueTree) leaving() []Leaving {
 		at[qs[i].Path] = &qs[i]
 	}
 	for p, a := range t.accounts { // order does not matter: sums are exact
-		for up := p; up != "" && a.direct > 0; up = up.Parent() {
+		for up := p; up != "" && a.holdsPlaced(); up = up.Parent() {
 			if q := at[up]; q != nil {
-				q.Pods += a.direct
+				q.Pods += a.direct - a.byOthers
 			}
 		}
 	}

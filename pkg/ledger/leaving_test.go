@@ -26,8 +26,9 @@ func TestLeavingCountsChargedPodsAndQueuesBelow(t *testing.T) {
 	f.ObserveBadQueue("root.a.unreadable", "spec.weight: cannot be read")
 	f.pod("released", "a.b", request(none)) // asks for nothing, and is charged all the same
 	f.wantPods(f.choose(), "released")
-	f.pod("bound", "a.b", boundTo("node"))
-	f.pod("undeclared", "a.gone", boundTo("node"))
+	f.pod("bound", "a.b", placedIn("root.a.b"), boundTo("node"))
+	f.pod("undeclared", "a.gone", placedIn("root.a.gone"), boundTo("node"))
+	f.pod("others", "a.b", boundTo("node")) // not by this scheduler: it keeps no Queue
 	f.wantLeaving()
 
 	f.declare("root.a", deleting)
@@ -58,7 +59,7 @@ func TestWhatKeepsADeletedQueueIsItsFirstProblem(t *testing.T) {
 	f.declare("root.a")
 	f.declare("root.a.b")
 	f.declare("root.orphan.x", deleting)
-	f.pod("p", "a.b", boundTo("node"))
+	f.pod("p", "a.b", placedIn("root.a.b"), boundTo("node"))
 	f.declare("root.a", deleting)
 	q := f.queue("root.a")
 	want := []reason.Reason{{Code: reason.Deleting, Queue: "root.a", Details: reason.Leftovers{Pods: 1, Children: 1}}}
@@ -77,7 +78,7 @@ func TestWhatKeepsADeletedQueueIsItsFirstProblem(t *testing.T) {
 func TestAQueueThatCannotBeReadIsRetired(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.declare("root.good", weight(3))
-	f.pod("p", "good", boundTo("node"))
+	f.pod("p", "good", placedIn("root.good"), boundTo("node"))
 	f.RetireQueue("root.good") // it can be read: what it declares says whether it is being deleted
 	f.wantLeaving()
 	f.ObserveBadQueue("root.good", "spec.weight: cannot be read")

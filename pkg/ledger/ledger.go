@@ -41,7 +41,7 @@ func New(o Options) *Ledger {
 	l.contents = contents{
 		queues:     newQueueTree(),
 		placements: placements{bySubmission: map[submissionKey]*submission{}},
-		requests:   requests{byQueue: map[queue.Path]*queueRequest{}, orphans: map[UID]*record{}},
+		requests:   requests{byQueue: map[queue.Path]*queueRequest{}, orphans: map[UID]*record{}, boundByOthers: map[UID]*record{}},
 		access:     accessTable{byQuestion: map[access.Question]*accessEntry{}},
 		window:     window{size: o.Window},
 		opts:       o,

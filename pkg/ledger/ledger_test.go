@@ -95,13 +95,28 @@ func relabelled(q string) func(*Pod)     { return func(p *Pod) { p.Queue = q } }
 func gatedBy(plugin string) func(*Pod)   { return func(p *Pod) { p.Gate = plugin } }
 func prioritised(value int32) func(*Pod) { return func(p *Pod) { p.Priority = value } }
 func (f *fixture) forget(uids ...UID)    { f.each(uids, func(uid UID) { f.ForgetPod(uid, f.now) }) }
-func (f *fixture) bindAll(uids ...UID)   { f.each(uids, func(uid UID) { f.edit(uid, boundTo("node")) }) }
+func (f *fixture) bindAll(uids ...UID)   { f.each(uids, func(uid UID) { f.bound(uid, nil) }) }
 func (f *fixture) each(us []UID, g func(UID)) {
 	f.t.Helper()
 	for _, uid := range us {
 		g(uid)
 		f.sound()
 	}
+}
+
+// bound observes that a pod has a node. If the ledger has charged it, its binding names the queue, as this scheduler's bindings do.
+func (f *fixture) bound(uid UID, edit func(*Pod)) {
+	f.t.Helper()
+	s, _ := f.PodState(uid)
+	f.edit(uid, func(p *Pod) {
+		p.Node = "node"
+		if s.State.charged() {
+			p.Placed = string(s.Leaf)
+		}
+		if edit != nil {
+			edit(p)
+		}
+	})
 }
 
 // choose releases all it can and returns the pods in order.

@@ -139,7 +139,7 @@ func (l *consequences) forget(uid UID) {
 	l.unask(r)
 	l.classes.move(r, nil, &l.nodes)
 	delete(l.pods, uid)
-	l.requests.removeOrphan(uid)
+	l.requests.forgetBound(uid)
 	g := r.group
 	r.quit()
 	l.effects.reviewLater(g)
@@ -187,7 +187,7 @@ func (p Pod) equal(o Pod) bool {
 
 // ask registers the pod under the queue it asks for, and joins its class, while it is unbound.
 func (l *consequences) ask(r *record) {
-	if r.state == Bound {
+	if r.state == Bound && !l.requests.isBoundByOthers(r) {
 		return // what it asks for now does not move its charge, also while the tree still makes place for it
 	}
 	if r.Node != "" {
@@ -202,6 +202,10 @@ func (l *consequences) ask(r *record) {
 	q, first := l.requests.add(r)
 	if first {
 		q.answer(l.queues.resolve(r.asked))
+		q.eldest = l.queues.eldestChild(r.asked)
+	}
+	if r.access != nil && l.queues.mayBeClaimed(r) {
+		l.access.claimed()
 	}
 	l.backlog.observed(r)
 	l.queues.guard(r.asked, &l.requests)
@@ -223,8 +227,8 @@ func (l *consequences) wait(r *record, now int64) {
 	if blockedBy.Code != "" || r.asked == "" {
 		v := r.verdictFor()
 		blockedBy = v.blocks(blockedBy)
-		if why, blocked := r.mayNotSubmit(); blocked && blockedBy.Code == reason.CreatingQueue {
-			blockedBy = why // nothing is created for it
+		if why, blocked := r.mayNotSubmit(); blocked && (blockedBy.Code == reason.CreatingQueue || r.refused() && l.queues.mayBeClaimed(r)) {
+			blockedBy = why // nothing is created for it, and no queue stays without children for it
 		}
 	}
 	if blockedBy.Code != "" {

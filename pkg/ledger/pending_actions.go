@@ -104,7 +104,7 @@ func (l *plans) withdrawVictims() {
 func (l *contents) victimInput(in *preemption.VictimInput, r *record, net *netUsage) {
 	v := r.victim
 	*in = preemption.VictimInput{
-		Nominated: v.claimant.nomination != nil, Total: l.shares.total, InQueue: r.leaf != nil, From: in.From[:0],
+		Nominated: v.claimant.nomination != nil, Total: l.shares.total, InQueue: r.leaf != nil && r.leaf.parent != nil, From: in.From[:0],
 		Conflicts: v.conflicts, InGroup: v.with != "", RefusedSince: v.RefusedSince,
 	}
 	if !in.Nominated {

@@ -112,10 +112,10 @@ func (p *placements) noteEmpty(empty []queue.Path, now int64) (remove []queue.Pa
 	return remove
 }
 
-// inUse reports whether pods are in a queue or ask for it.
+// inUse reports whether pods are in a queue or ask for it. Those that somebody else has bound do not count: anybody may name the queue of another user.
 func (l *contents) inUse(p queue.Path) bool {
 	a := l.queues.accounts[p]
-	return l.requests.byQueue[p] != nil || a != nil && (a.direct > 0 || len(a.apps) > 0)
+	return l.requests.byQueue[p] != nil || a != nil && (a.holdsPlaced() || a.pending > 0)
 }
 
 // withChildren are the queues with declared children, those included that cannot be read.

@@ -38,7 +38,7 @@ type Pod struct {
 	// Queue is the queue asked for, as written (see queue.ParseRequest): what the rules of placement begin with, see placements.go. Ignored once
 	// the pod is charged.
 	Queue string
-	// Placed is the queue a bound pod was charged to when it was bound ("" if unknown): it beats Queue.
+	// Placed is the queue a bound pod was charged to when this scheduler bound it: it beats Queue. "": somebody else has bound it.
 	Placed string
 	// Application names the application, unique over the cluster. It, Role and User do not change from the release of a pod until it is bound or goes
 	// back: see relabelled.go.
@@ -176,6 +176,7 @@ type footprint struct {
 	limited                  bool // it wants to run, and a limit on applications blocks it
 	doubted                  bool // see gate.go
 	stuck                    bool // see with_driver.go
+	byOthers                 bool // charged, and somebody else has bound it
 }
 
 func (r *record) footprint() footprint {
@@ -188,6 +189,8 @@ func (r *record) footprint() footprint {
 		limited: r.blockedByAppLimit(),
 		doubted: r.inDoubt(),
 		stuck:   r.isStuck(),
+
+		byOthers: r.state == Bound && r.Placed == "",
 	}
 }
 

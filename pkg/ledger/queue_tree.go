@@ -192,20 +192,34 @@ func (t *queueTree) noteParents(pods *requests) {
 			t.parents[p] = q
 		}
 	}
+}
+
+// noteForced notes which queues would leave the tree without the pods that are charged in them. All pods are where they belong.
+func (t *queueTree) noteForced() {
 	for _, n := range t.Nodes[1:] { // parents before children
 		a := t.accounts[n.Path]
 		up := a.parent
-		a.forced = !n.Declared || up.forced || up.parent != nil && (up.direct > 0 || t.parents[up.path].occupied)
+		a.forced = !n.Declared || up.forced || up.parent != nil && (up.holdsPlaced() || t.parents[up.path].occupied)
 	}
 }
 
 // noteOrphan has the tree built again: a bound pod is to be charged to a queue that is not in it, or that has children.
 func (t *queueTree) noteOrphan() { t.stale = true }
 
+// nearest is the lowest queue of the tree that is this path or above it; the root if there is no path.
+func (t *queueTree) nearest(p queue.Path) *account {
+	for ; p != ""; p = p.Parent() {
+		if _, inTree := t.Find(p); inTree {
+			return t.accounts[p]
+		}
+	}
+	return t.root
+}
+
 // noteTotal has the tree built again if a Queue states something in percent of the cluster, of which the total has changed.
 func (t *queueTree) noteTotal() { t.stale = t.stale || t.percent > 0 }
 
-// emptied has the tree built again if the queue, of which the last charged pod has left, was in the tree for the sake of its pods, or kept its children out.
+// emptied has the tree built again if the queue, of which the last pod that was placed there has left, was in the tree for the sake of its pods, or kept its children out.
 func (t *queueTree) emptied(a *account) {
 	if a.forced || t.guarded[a.path] {
 		t.stale = true
@@ -220,6 +234,20 @@ func (t *queueTree) guard(p queue.Path, pods *requests) {
 	}
 }
 
+// eldestChild is when the first child of a queue was created; math.MinInt64: no pod keeps its children out.
+func (t *queueTree) eldestChild(p queue.Path) int64 {
+	if q, ok := t.parents[p]; ok && p != queue.Root && p != "" {
+		return q.since
+	}
+	return math.MinInt64
+}
+
+// mayBeClaimed: the pod is older than the children of the queue that it asks for, and would keep them out if it may be submitted there.
+func (t *queueTree) mayBeClaimed(r *record) bool { return r.Created < t.eldestChild(r.asked) }
+
+// dependsOnAccess: no queue takes the pod, and yet it matters whether it may be submitted.
+func (t *queueTree) dependsOnAccess(r *record) bool { return r.creates() || t.mayBeClaimed(r) }
+
 func (t *queueTree) declarations() []queue.Declaration {
 	ds := make([]queue.Declaration, 0, len(t.declared))
 	for _, d := range t.declared { // Build sorts
@@ -229,24 +257,29 @@ func (t *queueTree) declarations() []queue.Declaration {
 }
 
 // occupancy says which queues have pods of their own: charged ones everywhere, waiting ones only where a child is declared,
-// since that is all the tree asks about them.
+// since that is all the tree asks about them. Pods that somebody else has bound are left out.
 func (t *queueTree) occupancy(pods *requests) []queue.Occupancy {
 	byPath := map[queue.Path]queue.Occupancy{}
 	charge := func(p queue.Path) {
 		byPath[p] = queue.Occupancy{Path: p, Charged: true, OldestWaiting: math.MaxInt64}
 	}
 	for p, a := range t.accounts {
-		if a.direct > 0 && p != queue.Root {
+		if a.holdsPlaced() && p != queue.Root {
 			charge(p)
 		}
 	}
 	for _, r := range pods.orphans {
 		charge(r.asked)
 	}
+	looked := map[queue.Path]bool{}
 	for p := range t.declared {
 		parent := p.Parent()
+		if parent == "" || looked[parent] {
+			continue
+		}
+		looked[parent] = true
 		oldest := pods.oldestWaiting(parent)
-		if oldest == math.MaxInt64 || parent == "" {
+		if oldest == math.MaxInt64 {
 			continue
 		}
 		o, ok := byPath[parent]

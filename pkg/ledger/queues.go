@@ -1,6 +1,9 @@
 package ledger
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
@@ -46,11 +49,13 @@ func (l *settled) rebuildTree() {
 	l.startTimers.gatesChanged(regated)
 	l.applications.limitUsers(l.queues.root.spec.MaxRunningApplicationsPerUser)
 	l.applications.moveBegins()
+	l.queues.noteParents(&l.requests)
 	l.answerRequests()
 	l.chargeOrphans()
+	l.moveBoundByOthers()
 	l.settleApplications() // while the queues that are gone still have their accounts
 	l.applications.moveEnds()
-	l.queues.noteParents(&l.requests)
+	l.queues.noteForced()
 	l.queues.drop(gone)
 }
 
@@ -58,9 +63,11 @@ func (l *settled) rebuildTree() {
 func (l *settled) answerRequests() {
 	for _, p := range sortedKeys(l.requests.byQueue) {
 		q := l.requests.byQueue[p]
-		if !q.answer(l.queues.resolve(p)) {
+		eldest := l.queues.eldestChild(p)
+		if changed := q.answer(l.queues.resolve(p)); !changed && eldest == q.eldest {
 			continue
 		}
+		q.eldest = eldest
 		for _, e := range q.pods {
 			l.judge(e.record)
 		}
@@ -74,5 +81,23 @@ func (l *settled) chargeOrphans() {
 		l.set(r, l.queues.accounts[r.asked], Bound, reason.Reason{})
 		l.effects.reviewLater(r.group)
 		l.requests.removeOrphan(uid)
+	}
+}
+
+// moveBoundByOthers charges the pods that somebody else has bound where the tree has a place for them now: see leafOfBound.
+func (l *settled) moveBoundByOthers() {
+	var move []*record
+	for _, r := range l.requests.boundByOthers { // sorted below
+		if r.leaf != l.queues.nearest(r.asked) {
+			move = append(move, r)
+		}
+	}
+	slices.SortFunc(move, func(a, b *record) int { return cmp.Compare(a.UID, b.UID) })
+	for _, r := range move {
+		l.set(r, l.queues.nearest(r.asked), Bound, reason.Reason{})
+		l.effects.reviewLater(r.group)
+		if r.victim != nil {
+			r.victim.Queue = r.leaf.path
+		}
 	}
 }

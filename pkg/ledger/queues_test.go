@@ -71,7 +71,7 @@ func TestQueueThatCannotBeReadKeepsItsLastGoodState(t *testing.T) {
 func TestBoundPodsOfUndeclaredQueuesCountInAncestors(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.declare("root.a")
-	f.pod("p", "a.gone.deep", boundTo("node"))
+	f.pod("p", "a", placedIn("root.a.gone.deep"), boundTo("node"))
 	for _, q := range []queue.Path{"root", "root.a", "root.a.gone", "root.a.gone.deep"} {
 		f.wantUsage(q, "cpu=1 memory=4Gi")
 	}
@@ -161,7 +161,7 @@ func TestAChildStaysOutForOlderWaitingPodsInWhateverOrderTheyAreSeen(t *testing.
 func TestQueueThatOnlyItsPodsKeepInTheTreeLeavesWithThem(t *testing.T) {
 	for name, ancestor := range map[string]func(*fixture){
 		"its parent is deleted":    func(f *fixture) { f.ForgetQueue("root.a") },
-		"its parent is given pods": func(f *fixture) { f.pod("in-parent", "a", boundTo("node"), at(40)) },
+		"its parent is given pods": func(f *fixture) { f.pod("in-parent", "a", placedIn("root.a"), boundTo("node"), at(40)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, Options{})

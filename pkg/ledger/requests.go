@@ -15,6 +15,9 @@ type requests struct {
 	byQueue map[queue.Path]*queueRequest
 	// orphans are bound pods whose queue is not in the tree yet.
 	orphans map[UID]*record
+	// boundByOthers are the bound pods that this scheduler did not place: no binding names their queue. They shape no tree, so every new tree may
+	// move them.
+	boundByOthers map[UID]*record
 	// unbound are all pods that ask for a queue, in no order that means anything.
 	unbound []*record
 }
@@ -25,6 +28,7 @@ type queueRequest struct {
 	leaf      *account
 	blockedBy reason.Reason
 	maxPod    resource.List // of the leaf
+	eldest    int64         // see queueTree.eldestChild
 }
 
 type askEntry struct{ *record }
@@ -75,25 +79,50 @@ func (q *requests) remove(r *record) bool {
 // addOrphan notes a bound pod whose queue is not in the tree yet.
 func (q *requests) addOrphan(r *record) { q.orphans[r.UID] = r }
 
-// removeOrphan: the pod is charged, or gone.
+// removeOrphan: the pod is charged.
 func (q *requests) removeOrphan(uid UID) { delete(q.orphans, uid) }
 
-// askedBefore reports whether a pod that waits for the queue was created before the given time.
-func (q *requests) askedBefore(p queue.Path, since int64) bool { return q.oldestWaiting(p) < since }
+// forgetBound: the pod is gone.
+func (q *requests) forgetBound(uid UID) {
+	delete(q.orphans, uid)
+	delete(q.boundByOthers, uid)
+}
 
-// oldestWaiting is the creation of the oldest pod that asks for the queue and is not charged; math.MaxInt64: none does. A charged pod that asks for
-// another queue by now stays where it is charged, unless its attempt fails.
+// isBoundByOthers reports whether the pod was bound without a queue when it was last looked at.
+func (q *requests) isBoundByOthers(r *record) bool { return q.boundByOthers[r.UID] != nil }
+
+// noteBoundByOthers notes that a bound pod names no queue of its binding, or that it does.
+func (q *requests) noteBoundByOthers(r *record) {
+	if r.Placed == "" {
+		q.boundByOthers[r.UID] = r
+	} else {
+		delete(q.boundByOthers, r.UID)
+	}
+}
+
+// askedBefore reports whether a pod that waits for the queue, and may be submitted there, was created before the given time.
+func (q *requests) askedBefore(p queue.Path, since int64) bool {
+	of := q.byQueue[p]
+	return of != nil && of.pods[0].Created < since && q.oldestWaiting(p) < since
+}
+
+// claimsQueue: the pod may keep the queue that it asks for without children. A charged pod claims the queue to which it is charged, and one whose user
+// was refused claims none.
+func (r *record) claimsQueue() bool { return !r.state.charged() && !r.refused() }
+
+// oldestWaiting is the creation of the oldest pod that asks for the queue, may be submitted there and is not charged; math.MaxInt64: none does. A
+// charged pod that asks for another queue by now stays where it is charged, unless its attempt fails.
 func (q *requests) oldestWaiting(p queue.Path) int64 {
 	oldest := int64(math.MaxInt64)
 	of := q.byQueue[p]
 	if of == nil {
 		return oldest
 	}
-	if first := of.pods[0]; !first.state.charged() { // as mostly
+	if first := of.pods[0]; first.claimsQueue() { // as mostly
 		return first.Created
 	}
 	for _, e := range of.pods {
-		if !e.state.charged() {
+		if e.claimsQueue() {
 			oldest = min(oldest, e.Created)
 		}
 	}

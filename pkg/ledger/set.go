@@ -52,7 +52,7 @@ func (l *moves) afterSet(r *record, old *account, oldState State, was, will foot
 	l.updatePreemption(r)
 	l.backOffs.follow(r)
 	l.conditions.blockChanged(r, l.trials.underWay)
-	if was.charged && !l.trials.underWay && old != nil && old.direct == 0 {
+	if was.charged && !was.byOthers && !l.trials.underWay && old != nil && !old.holdsPlaced() {
 		l.queues.emptied(old)
 	}
 	if was.charged && !l.trials.underWay && (r.state == Waiting || r.state == Parked) {
@@ -96,6 +96,7 @@ func (l *moves) undo(r *record, was, will footprint) {
 		r.leaf.direct--
 		r.leaf.addDriver(r, -1)
 	}
+	r.leaf.byOthers -= btoi(was.byOthers && !will.byOthers)
 	if was.demands && !will.demands {
 		r.app.ask(r.Request, -1)
 		r.leaf.askForDriver(r, -1)
@@ -117,6 +118,7 @@ func (l *moves) redo(r *record, was, will footprint) {
 		r.leaf.direct++
 		r.leaf.addDriver(r, 1)
 	}
+	r.leaf.byOthers += btoi(will.byOthers && !was.byOthers)
 	if will.demands && !was.demands {
 		r.app.ask(r.Request, 1)
 		r.leaf.askForDriver(r, 1)

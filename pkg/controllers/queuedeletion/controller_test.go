@@ -185,7 +185,7 @@ func (w *world) passed(want ...string) {
 // run binds a pod in a queue.
 func (w *world) run(name, path string) {
 	w.ledger.ObservePod(ledger.Pod{
-		UID: ledger.UID(name), Name: name, Namespace: "ns", Queue: path, Application: name, Class: "c", Node: "n",
+		UID: ledger.UID(name), Name: name, Namespace: "ns", Queue: path, Placed: path, Application: name, Class: "c", Node: "n",
 		Request: resource.Of(resource.Entry{Name: resource.CPU, Value: 1000}),
 	}, 1)
 }

@@ -65,7 +65,8 @@ func (m Memory) Equal(o Memory) bool {
 // Occupancy says whether pods are in a queue.
 type Occupancy struct {
 	Path Path
-	// Charged is true if released or running pods are directly in this queue.
+	// Charged is true if released or running pods are directly in this queue that the scheduler put there. A pod that somebody
+	// else gave a node does not count: users choose which queue it names.
 	Charged bool
 	// OldestWaiting is the creation time (unix nanoseconds) of the oldest waiting pod that asks for exactly
 	// this queue; math.MaxInt64 if there is none.
