@@ -33,6 +33,7 @@ func (w *World) look(quiet bool) {
 	w.Audits++
 	defer w.beginLook()()
 	w.Ledger.Settle(w.now)
+	w.moveBoundByOthers()
 	w.wrong = append(w.wrong, w.Ledger.Check()...)
 	for _, v := range w.Ledger.Inspect(1 + w.Steps%7).Violations { // a round is long over when it ends what it began
 		w.fail("inspection: %s", v.Text)
@@ -76,7 +77,8 @@ func (w *World) idle() bool {
 	return w.underWay == 0 && !w.roundDue && !w.kube.busy && len(w.kube.active) == 0
 }
 
-// home is the queue that a pod is charged to when it is released, or, if that never happened here, when it is seen bound.
+// home is the queue that a pod is charged to when it is released, or, if that never happened here, when it is seen bound; one that somebody else has
+// bound, in the nearest queue above it (see nearest).
 func home(p *ledger.Pod) queue.Path {
 	request := p.Queue
 	if p.Node != "" && p.Placed != "" {
@@ -189,9 +191,6 @@ func (w *World) rebuild(shuffle *rand.Rand) *ledger.Ledger {
 	}
 	for _, p := range w.known.pods {
 		now := p.seen
-		if now.Node != "" && !now.Foreign && now.Placed == "" {
-			now.Placed = string(p.charged) // a request that changed after the bind does not move the charge
-		}
 		observe = append(observe, func() { twin.ObservePod(now, w.now) })
 	}
 	if w.opts.Placement {

@@ -166,7 +166,7 @@ func (w *World) occupancy() (os []queue.Occupancy) {
 	for _, p := range w.known.pods {
 		now, o := &p.seen, queue.Occupancy{}
 		switch {
-		case now.Foreign:
+		case now.Foreign || p.boundByOthers():
 			continue
 		case p.charged != "" && p.charged != queue.Root:
 			o = queue.Occupancy{Path: p.charged, Charged: true, OldestWaiting: math.MaxInt64}

@@ -72,7 +72,7 @@ func (w *World) auditRemoval(q queue.Path) {
 	}
 	for _, p := range w.known.pods {
 		now := &p.seen
-		if p.charged == q || !now.Foreign && now.Node == "" && !now.Terminating && p.home == q {
+		if p.charged == q && !p.boundByOthers() || !now.Foreign && now.Node == "" && !now.Terminating && p.home == q {
 			w.fail("queue %s is to be removed, and pod %s is in it", q, p.UID)
 		}
 	}

@@ -143,6 +143,7 @@ func (w *World) reserve(p *pod, node string) {
 		return
 	}
 	p.reserved = true
+	w.moveBoundByOthers()
 	w.auditLimits(p, "reserved")
 	w.auditReserving(p)
 	w.Reserved = append(w.Reserved, Reservation{UID: p.UID, Queue: p.charged, Node: node})

@@ -109,6 +109,8 @@ func (w *World) podSeen(uid ledger.UID, now *ledger.Pod) {
 	case now.Foreign:
 	case now.Node == "" && now.Terminating:
 		w.charge(p, "")
+	case p.boundByOthers():
+		w.moveBoundByOther(p)
 	case now.Node != "" && p.charged == "":
 		w.charge(p, p.home)
 		w.excess.grow(p.charged, 1)
@@ -202,6 +204,7 @@ func (g gate) Admit(uid ledger.UID) {
 		w.fail("pod %s was released, and is charged to %s already", uid, p.charged)
 	}
 	p.reserved, p.doubtful = false, false
+	w.moveBoundByOthers()
 	w.lookAtStarts() // before: an application that lost all its pods begins again
 	w.auditPassing(p, p.home)
 	p.alone = true

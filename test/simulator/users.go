@@ -78,6 +78,9 @@ func (w *World) submit() {
 			p.Gate = "SchedulingGates"
 		case 1: // bound by another scheduler, or by us in an earlier life
 			p.Node, p.Bound = w.anyNode(), w.generator.boundAt(w.now)
+			if w.rng.IntN(2) == 0 { // below a leaf, or below a parent
+				p.Queue = string(w.anyDeclared()) + ".missing"
+			}
 		case 2:
 			p.Node, p.Foreign = w.anyNode(), true
 		case 3: // created long ago, and only now its watch tells

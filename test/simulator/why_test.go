@@ -67,11 +67,7 @@ func (w *World) picture() *picture.Picture {
 		l.ObserveNode(w.known.nodes[name])
 	}
 	for _, p := range w.known.pods {
-		now := p.seen
-		if now.Node != "" && now.Placed == "" {
-			now.Placed = string(p.charged)
-		}
-		l.ObservePod(now, w.now)
+		l.ObservePod(p.seen, w.now)
 	}
 	l.Lead(w.now)
 	return picture.New(l)

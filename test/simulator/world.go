@@ -67,6 +67,8 @@ type World struct {
 	Steps, Audits, Quiet, Alike int
 	// Shown counts the pods that were made to show Unschedulable since they wait for room, Unshown those that were made not to.
 	Shown, Unshown int
+	// Followed counts how often the charge of a pod that somebody else bound went to another queue, with the tree or its label.
+	Followed int
 	// Passed counts the applications that passed a gate, Starting those that were starting, in all audits together.
 	Passed, Starting int
 	// Whole counts the pod groups that got all their places, Waited the pods that waited for them at Permit, Rejections those of them that
