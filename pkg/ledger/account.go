@@ -98,6 +98,14 @@ func (a *account) isUnder(q *account) bool {
 	return false
 }
 
+// lowestCommonAncestor is the lowest queue that is, or is above, both queues; nil: one of them is in the tree no more.
+func (a *account) lowestCommonAncestor(of *account) *account {
+	for of != nil && !a.isUnder(of) {
+		of = of.parent
+	}
+	return of
+}
+
 // active: at least one application that may run.
 func (a *account) active() bool { return a.admission.Running > 0 }
 
