@@ -102,6 +102,14 @@ func (a *account) isUnder(q *account) bool {
 // holdsPlaced: pods are charged to this very queue that this scheduler put there. Only they shape the tree.
 func (a *account) holdsPlaced() bool { return a.direct > a.byOthers }
 
+// lowestCommonAncestor is the lowest queue that is, or is above, both queues; nil: one of them is in the tree no more.
+func (a *account) lowestCommonAncestor(of *account) *account {
+	for of != nil && !a.isUnder(of) {
+		of = of.parent
+	}
+	return of
+}
+
 // active: at least one application that may run.
 func (a *account) active() bool { return a.admission.Running > 0 }
 

@@ -58,16 +58,21 @@ func (j *judgement) allows(room resource.List) (reason.ShareForbids, bool) {
 	levels := make([]keep.Level, len(j.queues))
 	for i, a := range j.queues {
 		l := &levels[i]
-		l.Queue, l.WithinGuarantee, l.Started = j.stands(a), j.guarantees(a), a.withStarted(j.pods)
+		l.Queue, l.WithinGuarantee, l.Started = j.stands(a, a.parent), j.guarantees(a), a.withStarted(j.pods)
 		l.Usage = l.Usage.Add(room)
 		l.Siblings = func(yield func(keep.Sibling) bool) { j.siblings(a, yield) }
 	}
 	return keep.Allowed(j.ledger.shares.total, levels)
 }
 
-// stands is how a queue stands, with what is kept for it, and without what it uses where the room is kept.
-func (j *judgement) stands(a *account) keep.Queue {
-	q := keep.Queue{Path: a.path, Rule: a.parent.spec.Rule(), Share: j.ledger.shares.of(a), Guaranteed: a.spec.Guaranteed}
+// stands is how a queue stands, with what is kept for it, and without what it uses where the room is kept. Its share and its guarantee are what counts of them
+// for other queues below from.
+func (j *judgement) stands(a, from *account) keep.Queue {
+	q := keep.Queue{Path: a.path, Rule: a.parent.spec.Rule(), Guaranteed: a.spec.Guaranteed}
+	var part bool
+	if q.Share, part = j.ledger.shares.covered(a, from); part {
+		q.Guaranteed = q.Guaranteed.Min(q.Share)
+	}
 	if gone := j.on[a]; gone == nil { // as of most queues
 		q.Usage = a.standing().List()
 	} else {
@@ -114,7 +119,7 @@ func (j *judgement) siblings(of *account, yield func(keep.Sibling) bool) {
 		if a.pending == 0 || a == of {
 			continue
 		}
-		s := keep.Sibling{Rule: a.parent.spec.Rule(), Share: j.ledger.shares.of(a), Queues: func(yield func(keep.Queue) bool) { j.below(a, yield) }}
+		s := keep.Sibling{Rule: a.parent.spec.Rule(), Share: j.ledger.shares.of(a), Queues: func(yield func(keep.Queue) bool) { j.below(a, of.parent, yield) }}
 		if groups, only := j.ledger.groupsOnly(a); only {
 			s.GroupsOnly, s.Started = true, a.withSmallest(groups, j.ledger.shares.total)
 		}
@@ -124,12 +129,12 @@ func (j *judgement) siblings(of *account, yield func(keep.Sibling) bool) {
 	}
 }
 
-// below passes on a queue with waiting pods and those below it. The pods for which room is kept count as started.
-func (j *judgement) below(a *account, yield func(keep.Queue) bool) bool {
+// below passes on a queue with waiting pods and those below it, as queues below from see them. The pods for which room is kept count as started.
+func (j *judgement) below(a, from *account, yield func(keep.Queue) bool) bool {
 	if a.pending == 0 {
 		return true
 	}
-	q := j.stands(a)
+	q := j.stands(a, from)
 	if slices.Contains(j.queues, a) {
 		q.Usage = q.Usage.Add(requestsUnder(a, j.pods))
 	}
@@ -138,7 +143,7 @@ func (j *judgement) below(a *account, yield func(keep.Queue) bool) bool {
 		return false
 	}
 	for _, kid := range a.kids {
-		if !j.below(kid, yield) {
+		if !j.below(kid, from, yield) {
 			return false
 		}
 	}

@@ -111,12 +111,15 @@ func (l *contents) victimInput(in *preemption.VictimInput, r *record, net *netUs
 		return
 	}
 	in.Pays, in.Request = v.claimant.nomination.pays, r.Request
-	for a := r.leaf; a != nil && a.parent != nil && !v.claim.isUnder(a); a = a.parent {
-		q := preemption.QueueAfter{
-			Rule: a.parent.spec.Rule(), Preemptible: !a.preemption.NotPreemptible, Usage: net.of(a), FairShare: l.shares.of(a),
-		}
+	common := v.claim.lowestCommonAncestor(r.leaf)
+	for a := r.leaf; a != nil && a.parent != nil && a != common; a = a.parent {
+		share, part := l.shares.covered(a, common)
+		q := preemption.QueueAfter{Rule: a.parent.spec.Rule(), Preemptible: !a.preemption.NotPreemptible, Usage: net.of(a), FairShare: share}
 		if in.Pays != "" {
 			q.Guaranteed = l.shares.targetOf(a, preemption.BelowGuaranteed, a.claimable(net.held))
+			if part {
+				q.Guaranteed = q.Guaranteed.Min(share)
+			}
 		}
 		in.From = append(in.From, q)
 	}

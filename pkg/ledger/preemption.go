@@ -85,7 +85,7 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 	for i, n := range l.queues.Nodes {
 		w.Queues = append(w.Queues, l.preemptionQueue(i, n, held))
 	}
-	w.Applications = l.queues.mayLosePods(w.Queues, w.Total)
+	w.Applications = l.queues.mayLosePods(&l.shares, w.Queues, w.Total)
 	if !all {
 		l.evictions.memory.lookAtShares(w.Queues, l.pods)
 	}
@@ -171,13 +171,16 @@ func (l *contents) preemptionQueue(i int, n queue.Node, held heldBack) preemptio
 	return q
 }
 
-// mayLosePods are the applications of the leaves that have more than they are entitled to, in no order. The order of their leaf says which
-// of them loses pods first.
-func (t *queueTree) mayLosePods(queues []preemption.Queue, total resource.List) (all []preemption.Application) {
+// mayLosePods are the applications of the leaves that have more than the queues furthest outside must leave them, in no order. The order of their leaf says
+// which of them loses pods first.
+func (t *queueTree) mayLosePods(s *shares, queues []preemption.Queue, total resource.List) (all []preemption.Application) {
 	for i := range queues {
 		q := &queues[i]
 		leaf := t.accounts[q.Path]
-		if len(leaf.apps) < 2 || !q.Preemptible || preemption.CompareDominant(q.Rule, total, q.Usage, q.Entitlement) <= 0 {
+		if len(leaf.apps) < 2 || !q.Preemptible {
+			continue
+		}
+		if kept, _ := s.covered(leaf, t.root); preemption.CompareDominant(q.Rule, total, q.Usage, kept) <= 0 {
 			continue
 		}
 		for _, app := range leaf.apps { // order does not matter: they are sorted when they are used

@@ -13,6 +13,8 @@ type share struct {
 	amounts resource.List
 	version uint64 // grows whenever amounts changes
 	divided uint64 // the version of amounts that was last divided among the children, 0 for none
+	// overdrawn: the children's shares, as last divided, are more than this one. Their guarantees are.
+	overdrawn bool
 }
 
 // shares owns the instantaneous fair shares. It hears of queues that become active or inactive (noteActive), and of a new tree, spec or total (forget).
@@ -72,7 +74,9 @@ func (s *shares) of(a *account) resource.List {
 func (s *shares) divide(a *account) {
 	a.share.divided = a.share.version
 	s.children = s.children[:0]
+	floors := false
 	for _, c := range a.kids {
+		floors = floors || c.spec.Guaranteed.Len() > 0
 		s.children = append(s.children, fairshare.Child{
 			Weight: c.spec.Weight, Guaranteed: c.spec.Guaranteed, Max: c.spec.Max, Active: c.active(),
 		})
@@ -83,6 +87,29 @@ func (s *shares) divide(a *account) {
 			c.share.version++
 		}
 	}
+	a.share.overdrawn = floors && fairshare.Overdrawn(a.share.amounts, a.sharesOfKids())
+}
+
+func (a *account) sharesOfKids() *resource.Sum {
+	var sum resource.Sum
+	for _, c := range a.kids {
+		sum.Add(c.share.amounts)
+	}
+	return &sum
+}
+
+// covered is what counts of the share of a queue for others, where from is the last queue above both: see fairshare.Covered. part: it is less than all, or
+// could be.
+func (s *shares) covered(a, from *account) (amounts resource.List, part bool) {
+	all := s.of(a)
+	if a.parent == nil || a.parent == from || from == nil {
+		return all, false
+	}
+	above, less := s.covered(a.parent, from)
+	if !less && !a.parent.share.overdrawn {
+		return all, false
+	}
+	return fairshare.CoveredBy(all, above, a.parent.sharesOfKids()), true
 }
 
 // sameEntries is Equal, and nothing is 0 in one and absent in the other: of an absent resource there is nothing to divide, of one of which

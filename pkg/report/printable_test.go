@@ -16,7 +16,7 @@ func TestPrintableShowsWhatATerminalWouldObey(t *testing.T) {
 		{"turns text around", "a\u202eb", `a\u202eb`, plain},
 		{"line separator", "a\u2028b", `a\u2028b`, plain},
 		{"no character", "a\xffb", `a\xffb`, plain},
-			{"own color stays", "\x1b[1mroot\x1b[0m", "\x1b[1mroot\x1b[0m", colored},
+		{"own color stays", "\x1b[1mroot\x1b[0m", "\x1b[1mroot\x1b[0m", colored},
 		{"no color is ours without colors", "\x1b[1mroot\x1b[0m", `\x1b[1mroot\x1b[0m`, plain},
 		{"hidden text", "\x1b[8mroot", `\x1b[8mroot`, colored},
 	} {

@@ -54,26 +54,55 @@ func (w *World) unowed() queue.Path {
 	for _, q := range snapshot.Queues {
 		states[q.Path] = q
 	}
-	compare := func(q queue.Path, usage size) int {
+	compare := func(q queue.Path, usage, share size) int {
 		rule, total := states[q.Parent()].Spec.Rule(), sizeOf(snapshot.Total)
-		return partOf(rule, total, usage).Cmp(partOf(rule, total, sizeOf(states[q].FairShare)))
+		return partOf(rule, total, usage).Cmp(partOf(rule, total, share))
 	}
 	for q := leaf; q != queue.Root && q != ""; q = q.Parent() {
-		if compare(q, used[q].plus(held)) <= 0 {
+		if compare(q, used[q].plus(held), sizeOf(states[q].FairShare)) <= 0 {
 			continue
 		}
 		for _, o := range snapshot.Queues { // in path order
 			if !o.InTree || o.Path == q.Parent() || !q.Parent().Contains(o.Path) || q.Contains(o.Path) {
 				continue
 			}
-			below, rule := compare(o.Path, used[o.Path]) < 0, states[o.Path.Parent()].Spec.Rule()
-			lacks := sizeOf(o.Spec.Guaranteed).minus(used[o.Path])
+			share, guaranteed := sizeOf(o.FairShare), sizeOf(o.Spec.Guaranteed)
+			if counts := coveredShare(states, o.Path, q.Parent()); counts != share {
+				share = counts
+				for i := range guaranteed {
+					guaranteed[i] = min(guaranteed[i], counts[i])
+				}
+			}
+			below, rule := compare(o.Path, used[o.Path], share) < 0, states[o.Path.Parent()].Spec.Rule()
+			lacks := guaranteed.minus(used[o.Path])
 			if w.lacksRoom(o.Path, func(asks size) bool { return below || asks.someOf(lacks, rule) }) {
 				return o.Path
 			}
 		}
 	}
 	return ""
+}
+
+// coveredShare is what counts of the share of a queue for the others below from: no more than what counts of its parent's share, in proportion to what all
+// children of that have.
+func coveredShare(states map[queue.Path]ledger.QueueState, q, from queue.Path) size {
+	share := sizeOf(states[q].FairShare)
+	if q.Parent() == from {
+		return share
+	}
+	above := coveredShare(states, q.Parent(), from)
+	for i := range share {
+		all := new(big.Int)
+		for path, o := range states { // a sum: order does not matter
+			if path.Parent() == q.Parent() && path != queue.Root && o.InTree {
+				all.Add(all, big.NewInt(sizeOf(o.FairShare)[i]))
+			}
+		}
+		if has := big.NewInt(above[i]); all.Cmp(has) > 0 {
+			share[i] = has.Mul(has, big.NewInt(share[i])).Quo(has, all).Int64()
+		}
+	}
+	return share
 }
 
 // withoutHeld is what queues are charged without their pods on held nodes, and what these nodes have for our pods.

@@ -109,8 +109,17 @@ func (b *books) auditPayments(plan preemption.Plan) {
 			b.auditUnit(plan, p, u)
 		}
 	}
+	outermost := map[int]int{} // of those who take pods from a queue: what counts of its share for them is all that it keeps for sure
+	for _, v := range plan.Victims {
+		meet := b.meet(v.Queue, v.ForQueue)
+		for q := v.Queue; q != meet; q = b.w.Queues[q].Parent {
+			if is, there := outermost[q]; !there || b.depth(meet) < b.depth(is) {
+				outermost[q] = meet
+			}
+		}
+	}
 	for _, v := range plan.Victims { // once more, with all that is planned
-		b.keepsShares(v, "in the end")
+		b.keepsShares(v, "in the end", func(q int) int { return outermost[q] })
 	}
 }
 
@@ -158,6 +167,7 @@ func (b *books) auditUnit(plan preemption.Plan, p preemption.Payment, u preempti
 	b.turns = append(b.turns, t)
 	for _, v := range t.victims {
 		if p.Kind == preemption.BelowGuaranteed {
+			pays = b.owes(p.Queue, asks, b.target(p, b.meet(v.Queue, p.Queue)))
 			b.keepsGuarantees(v, devicesFirst[:pays+1])
 		}
 	}
@@ -169,6 +179,56 @@ var devicesFirst = [...]int{gpu, cpu, memory}
 // owes is the index in devicesFirst of what these pods, charged already, ask for and of which the queue has no more than is due to it; -1: there is none.
 func (b *books) owes(q int, asks, due size) int {
 	return slices.IndexFunc(devicesFirst[:], func(i int) bool { return asks[i] > 0 && b.used[q][i] <= due[i] && b.rules[q].Counts(resources[i]) })
+}
+
+// covered is what counts of a queue's amount for queues that it meets at another one: of what counts of its parent's it has the part that it has of what its
+// siblings and it have together, if that is more. cut: somewhere on the way they have more than their parent.
+func (b *books) covered(q, meet int, of func(q int) size) (due size, cut bool) {
+	parent := b.w.Queues[q].Parent
+	if due = of(q); parent == meet || parent < 0 {
+		return due, false
+	}
+	above, cut := b.covered(parent, meet, of)
+	for i := range due {
+		all := new(big.Int)
+		for s := range b.w.Queues {
+			if b.w.Queues[s].Parent == parent {
+				all.Add(all, big.NewInt(of(s)[i]))
+			}
+		}
+		cut = cut || all.Cmp(big.NewInt(of(parent)[i])) > 0
+		if has := big.NewInt(above[i]); all.Cmp(has) > 0 {
+			due[i] = has.Mul(has, big.NewInt(due[i])).Quo(has, all).Int64()
+		}
+	}
+	return due, cut
+}
+
+func (b *books) share(q, meet int) size {
+	due, _ := b.covered(q, meet, func(q int) size { return b.shares[q] })
+	return due
+}
+
+func (b *books) ideal(plan preemption.Plan, q, meet int) size {
+	due, _ := b.covered(q, meet, func(q int) size { return sizeOf(plan.Ideal[q]) })
+	return due
+}
+
+// target is the usage up to which a claim goes, with victims whose queues it meets at this one.
+func (b *books) target(p preemption.Payment, meet int) size {
+	return b.within(sizeOf(p.Target), p.Queue, meet)
+}
+
+// guaranteedFor is what a queue is guaranteed and asks for, as far as it counts for queues that it meets at another one.
+func (b *books) guaranteedFor(q, meet int) size { return b.within(b.guaranteed(q), q, meet) }
+
+func (b *books) within(due size, q, meet int) size {
+	if most, cut := b.covered(q, meet, func(q int) size { return b.shares[q] }); cut {
+		for i := range due {
+			due[i] = min(due[i], most[i])
+		}
+	}
+	return due
 }
 
 // guaranteed is what a queue is guaranteed, as far as it asks for it.
@@ -192,14 +252,14 @@ func (b *books) keepsGuarantees(v preemption.Victim, of []int) {
 	}
 	if q := b.unguaranteed(m, v.ForQueue, of); q >= 0 {
 		b.fail("%s goes for the guarantee of %s, and then %s has %v of the %v that it is guaranteed itself",
-			v.UID, b.w.Queues[v.ForQueue].Path, b.w.Queues[q].Path, b.used[q], b.guaranteed(q))
+			v.UID, b.w.Queues[v.ForQueue].Path, b.w.Queues[q].Path, b.used[q], b.guaranteedFor(q, b.meet(v.Queue, v.ForQueue)))
 	}
 }
 
 // unguaranteed is a queue that has lost a pod, which is gone, for a claim, and now lacks of its own guarantee something that the pod held; -1: there is none.
 func (b *books) unguaranteed(m *member, claims int, of []int) int {
 	for q := b.leaf(m); q >= 0 && !b.w.Queues[q].Path.Contains(b.w.Queues[claims].Path); q = b.w.Queues[q].Parent {
-		due := b.guaranteed(q)
+		due := b.guaranteedFor(q, b.meet(b.leaf(m), claims))
 		for _, i := range of {
 			if sizeOf(m.Request)[i] > 0 && b.rules[q].Counts(resources[i]) && b.used[q][i] < due[i] {
 				return q
@@ -225,18 +285,21 @@ func (b *books) auditVictim(v preemption.Victim, p preemption.Payment) {
 		}
 	}
 	b.charge(leaf, sizeOf(m.Request), -1)
-	b.keepsShares(v, "then")
+	b.keepsShares(v, "then", func(int) int { return b.meet(leaf, p.Queue) })
 }
 
-// keepsShares: from the victim's leaf up to below the queue where its path meets that of the claim, all have their share.
-func (b *books) keepsShares(v preemption.Victim, when string) {
+// keepsShares: from the victim's leaf up to below the queue where its path meets that of the claim, all have their share, as far as it counts for queues
+// that they meet at another one.
+func (b *books) keepsShares(v preemption.Victim, when string, meet func(q int) int) {
 	m := b.s.pods[ledger.UID(v.UID)]
 	if m == nil {
 		return
 	}
 	for q := b.leaf(m); q >= 0 && !b.w.Queues[q].Path.Contains(b.w.Queues[v.ForQueue].Path); q = b.w.Queues[q].Parent {
-		if b.dominant(q, b.used[q]).Cmp(b.dominant(q, b.shares[q])) < 0 {
-			b.fail("%s goes for %s, and %s %s uses %v of its share of %v", v.UID, v.For, when, b.w.Queues[q].Path, b.used[q], b.shares[q])
+		if share := b.share(q, meet(q)); b.dominant(q, b.used[q]).Cmp(b.dominant(q, share)) < 0 {
+			b.fail("%s goes for %s, and %s %s uses %v of its share of %v", v.UID, v.For, when, b.w.Queues[q].Path, b.used[q], share)
+		} else if b.dominant(q, b.used[q]).Cmp(b.dominant(q, b.shares[q])) < 0 {
+			b.s.covered++
 		}
 	}
 }

@@ -56,6 +56,7 @@ func newSizes(seed uint64) *steady {
 			s.add(leaf, request)
 		}
 	}
+	s.overcommit(total, seed)
 	return s
 }
 

@@ -145,8 +145,9 @@ func (b *books) payers(plan preemption.Plan, claims int, all []*member) (is paye
 
 // belowIdeal reports whether a queue that pays for a claim, or one above it that pays, has less than its ideal.
 func (b *books) belowIdeal(plan preemption.Plan, leaf, claims int) bool {
-	for q := leaf; q != b.meet(leaf, claims); q = b.w.Queues[q].Parent {
-		if b.dominant(q, b.used[q]).Cmp(b.dominant(q, sizeOf(plan.Ideal[q]))) < 0 {
+	meet := b.meet(leaf, claims)
+	for q := leaf; q != meet; q = b.w.Queues[q].Parent {
+		if b.dominant(q, b.used[q]).Cmp(b.dominant(q, b.ideal(plan, q, meet))) < 0 {
 			return true
 		}
 	}
@@ -158,18 +159,18 @@ func (b *books) belowIdeal(plan preemption.Plan, leaf, claims int) bool {
 func (b *books) lawful(p preemption.Payment, pod *member, all []*member, top int) bool {
 	claims := p.Queue
 	for _, m := range all {
+		meet := b.meet(b.leaf(m), claims)
 		if p.Kind == preemption.BelowGuaranteed {
-			pays := b.owes(claims, sizeOf(pod.Request), sizeOf(p.Target))
+			pays := b.owes(claims, sizeOf(pod.Request), b.target(p, meet))
 			if pays < 0 || b.unguaranteed(m, claims, devicesFirst[:pays+1]) >= 0 {
 				return false
 			}
 		}
-		meet := b.meet(b.leaf(m), claims)
 		if b.depth(meet) < top {
 			return false
 		}
 		for q := b.leaf(m); q != meet; q = b.w.Queues[q].Parent {
-			if b.dominant(q, b.used[q]).Cmp(b.dominant(q, b.shares[q])) < 0 {
+			if b.dominant(q, b.used[q]).Cmp(b.dominant(q, b.share(q, meet))) < 0 {
 				return false
 			}
 		}
@@ -183,19 +184,33 @@ func (b *books) lawful(p preemption.Payment, pod *member, all []*member, top int
 }
 
 // top is the depth of the highest queue inside which victims may be: all queues above the claim and below it are within their shares, or
-// their ideals, or lack for themselves what is asked for of a guarantee.
+// their ideals, or lack for themselves what is asked for of a guarantee; as far as that counts for the victims, and so does the claim.
 func (b *books) top(plan preemption.Plan, p preemption.Payment, asks size, ideal bool) int {
-	q := b.w.Queues[p.Queue].Parent
-	for ; q > 0; q = b.w.Queues[q].Parent {
-		if p.Kind == preemption.BelowGuaranteed && b.owes(q, asks, b.guaranteed(q)) >= 0 {
+	top := b.w.Queues[p.Queue].Parent
+	for top > 0 && b.lackFrom(b.w.Queues[top].Parent, plan, p, asks, ideal) {
+		top = b.w.Queues[top].Parent
+	}
+	return b.depth(top)
+}
+
+// lackFrom reports whether a claim goes as far as its next payment, for queues that it meets at this one, and all queues between them lack something.
+func (b *books) lackFrom(meet int, plan preemption.Plan, p preemption.Payment, asks size, ideal bool) bool {
+	if due := b.target(p, meet); due != sizeOf(p.Target) {
+		if p.Kind == preemption.BelowGuaranteed && b.owes(p.Queue, asks, due) < 0 ||
+			p.Kind != preemption.BelowGuaranteed && b.dominant(p.Queue, b.used[p.Queue]).Cmp(b.dominant(p.Queue, due)) > 0 {
+			return false
+		}
+	}
+	for q := b.w.Queues[p.Queue].Parent; q != meet; q = b.w.Queues[q].Parent {
+		if p.Kind == preemption.BelowGuaranteed && b.owes(q, asks, b.guaranteedFor(q, meet)) >= 0 {
 			continue
 		}
 		is := b.dominant(q, b.used[q])
-		if is.Cmp(b.dominant(q, b.shares[q])) > 0 && (!ideal || is.Cmp(b.dominant(q, sizeOf(plan.Ideal[q]))) > 0) {
-			break
+		if is.Cmp(b.dominant(q, b.share(q, meet))) > 0 && (!ideal || is.Cmp(b.dominant(q, b.ideal(plan, q, meet))) > 0) {
+			return false
 		}
 	}
-	return b.depth(q)
+	return true
 }
 
 func (b *books) depth(q int) int { return strings.Count(string(b.w.Queues[q].Path), ".") }

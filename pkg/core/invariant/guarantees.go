@@ -46,32 +46,31 @@ func (r *replay) paysGuarantee(c *preemption.Payment, u *preemption.Unit) []stri
 		r.name(c.Queue), u.Pods[0].UID, r.usage[c.Queue], c.Target)}
 }
 
-func (r *replay) lacksToo(q int, c *preemption.Payment, u *preemption.Unit) bool {
-	return c.Kind == preemption.BelowGuaranteed && len(r.owed(q, c, u, r.guaranteed(q))) > 0
-}
-
-// guaranteed is what a queue is guaranteed, as far as it asks for it.
-func (r *replay) guaranteed(q int) resource.List {
-	return r.w.Queues[q].Guaranteed.Min(r.w.Queues[q].Demand)
+func (r *replay) lacksToo(q, from int, c *preemption.Payment, u *preemption.Unit) bool {
+	return c.Kind == preemption.BelowGuaranteed && len(r.owed(q, c, u, r.guaranteed(q, from))) > 0
 }
 
 // guarantees checks, when the victims of a unit are gone, that their queues have what they are guaranteed of what
 // the victims hold: of the resource that the unit pays, and of all that come before it.
 func (r *replay) guarantees(c *preemption.Payment, u *preemption.Unit, staying string) []string {
-	pays := r.owed(c.Queue, c, u, c.Target)
-	if len(pays) == 0 {
+	if len(r.owed(c.Queue, c, u, c.Target)) == 0 {
 		return nil // said already
 	}
-	device := strings.Contains(string(pays[0]), "/")
 	var out []string
 	for _, a := range u.Pods {
 		for _, v := range r.victims[a.UID] {
 			if r.stays(v.UID, staying) {
 				continue
 			}
-			held := r.runs[v.UID].Request
+			from := r.commonAncestor(v.Queue, v.ForQueue)
+			pays := r.owed(c.Queue, c, u, r.target(c, from))
+			if len(pays) == 0 {
+				out = append(out, fmt.Sprintf("victim %s: nothing of the guarantee of %s that is covered is owed", v.UID, r.name(c.Queue)))
+				continue
+			}
+			device, held := strings.Contains(string(pays[0]), "/"), r.runs[v.UID].Request
 			for _, q := range r.below(v) {
-				due := r.guaranteed(q)
+				due := r.guaranteed(q, from)
 				for i := range due.Len() {
 					n := due.At(i).Name
 					before := n <= pays[0]

@@ -169,12 +169,13 @@ func (r *replay) below(v preemption.Victim) []int {
 	return out
 }
 
-// entitlements checks that each queue that lost pods keeps its entitlement.
+// entitlements checks that each queue that lost pods keeps its entitlement, as far as it counts for the outermost of those who take them.
 func (r *replay) entitlements() []string {
 	var out []string
+	outermost := r.outermost()
 	for _, v := range r.p.Victims {
 		for _, q := range r.below(v) {
-			if due := r.w.Queues[q].Entitlement; r.compare(q, r.usage[q], due) < 0 {
+			if due := r.entitled(q, outermost[q]); r.compare(q, r.usage[q], due) < 0 {
 				out = append(out, fmt.Sprintf("victim %s: queue %s is left with (%s), below its entitlement of (%s)", v.UID, r.name(q), r.usage[q], due))
 			}
 		}

@@ -84,7 +84,7 @@ func (r *replay) step(claim int, u *preemption.Unit, staying string) []string {
 // of its unit: only what is above the ideal may go to a queue that is within its own.
 func (r *replay) aboveIdeal(v preemption.Victim, top int) []string {
 	for _, q := range r.below(v) {
-		if len(r.p.Ideal) != len(r.w.Queues) || r.compare(q, r.usage[q], r.p.Ideal[q]) < 0 {
+		if len(r.p.Ideal) != len(r.w.Queues) || r.compare(q, r.usage[q], r.idealFrom(q, r.commonAncestor(v.Queue, v.ForQueue))) < 0 {
 			return []string{fmt.Sprintf("victim %s: it is taken from outside %s, which has all it is entitled to", v.UID, r.name(top))}
 		}
 	}
@@ -107,21 +107,37 @@ func (r *replay) stays(uid, staying string) bool {
 }
 
 // top returns the highest queue from which pods may be taken: all queues below it, down to the claim's, stay
-// within their entitlements, or within the larger of entitlement and ideal, or lack of their guarantees what the unit asks for.
+// within their entitlements, or within the larger of entitlement and ideal, or lack of their guarantees what the unit asks for. All of this is as far as
+// it counts for queues from there.
 func (r *replay) top(c *preemption.Payment, u *preemption.Unit, ideal bool) int {
 	path := r.path(c.Queue)
 	at := len(path) - 2
-	for ; at > 0; at-- {
-		q := path[at]
-		above := r.compare(q, r.usage[q], r.w.Queues[q].Entitlement) > 0
-		if ideal && len(r.p.Ideal) == len(r.w.Queues) {
-			above = above && r.compare(q, r.usage[q], r.p.Ideal[q]) > 0
-		}
-		if above && !r.lacksToo(q, c, u) {
-			break
-		}
+	for at > 0 && r.lackFrom(path[at-1], path[at:len(path)-1], c, u, ideal) {
+		at--
 	}
 	return path[max(at, 0)]
+}
+
+// lackFrom reports whether all these queues around the claim, and the claim's queue, lack something for queues that meet them at from.
+func (r *replay) lackFrom(from int, around []int, c *preemption.Payment, u *preemption.Unit, ideal bool) bool {
+	for _, q := range around {
+		above := r.compare(q, r.usage[q], r.entitled(q, from)) > 0
+		if ideal && len(r.p.Ideal) == len(r.w.Queues) {
+			above = above && r.compare(q, r.usage[q], r.idealFrom(q, from)) > 0
+		}
+		if above && !r.lacksToo(q, from, c, u) {
+			return false
+		}
+	}
+	if c.Kind == preemption.BelowGuaranteed {
+		return len(r.owed(c.Queue, c, u, r.target(c, from))) > 0
+	}
+	return r.compare(c.Queue, r.usage[c.Queue], r.target(c, from)) <= 0
+}
+
+func (r *replay) idealFrom(q, from int) resource.List {
+	due, _ := r.covered(q, from, r.ideal)
+	return due
 }
 
 // allowed checks a victim before it is evicted.
@@ -140,9 +156,10 @@ func (r *replay) allowed(v preemption.Victim, top int) []string {
 	}
 	if k := r.w.Settings.MaxIgnoredOverCapacity; k > 0 {
 		leaf := &r.w.Queues[v.Queue]
+		due := r.entitled(v.Queue, r.commonAncestor(v.Queue, v.ForQueue))
 		var bar []resource.Entry
-		for i := range leaf.Entitlement.Len() {
-			e := leaf.Entitlement.At(i)
+		for i := range due.Len() {
+			e := due.At(i)
 			bar = append(bar, resource.Entry{Name: e.Name, Value: resource.Part(e.Value, 1000+k, 1000)})
 		}
 		if r.compare(v.Queue, leaf.Usage.Add(leaf.Announced), resource.Of(bar...)) <= 0 {

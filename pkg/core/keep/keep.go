@@ -24,7 +24,7 @@ import (
 type Queue struct {
 	Path  queue.Path
 	Rule  queue.Rule    // of its parent
-	Share resource.List // its instantaneous fair share
+	Share resource.List // its instantaneous fair share, as far as that counts for the others: see fairshare.Covered
 	// Usage is what it would use: of a queue for which room is kept with all of that room, of others without what they use there now.
 	Usage resource.List
 	// Guaranteed is what another queue is guaranteed of each resource.

@@ -5,11 +5,11 @@
 // the ledger carries out plans.
 //
 // Make (plan.go) pays the claims one after the other, in a picture of the cluster that follows what the plan has decided so far
-// (picture.go). For each unit it tries first to take only from those that should pay first (reach.go, assign.go). For each claimant it looks
-// at every node for the cheapest victims there (options.go, cover.go, under_max.go, conflict.go), within the rules (victim.go, budget.go,
-// target.go), the preferred first (ranks.go, applications.go). When a claim is paid, it looks for fewer victims for all of its claimants together
-// (joint_search.go). When all are paid, it drops the victims that are not needed any more (unneeded.go), and writes the plan down
-// (write.go).
+// (picture.go). For each unit it tries first to take only from those that should pay first (reach.go, assign.go). For each claimant it
+// looks at every node for the cheapest victims there (options.go, cover.go, under_max.go, conflict.go), within the rules (victim.go,
+// budget.go, target.go; covered.go where guarantees are too much), the preferred first (ranks.go, applications.go). When a claim is paid,
+// it looks for fewer victims for all of its claimants together (joint_search.go). When all are paid, it drops the victims that are not
+// needed any more (unneeded.go), and writes the plan down (write.go).
 //
 // Rules: Fairway semantics 0.5; YARN FairScheduler (classic) for starvation, ProportionalCapacityPreemptionPolicy for
 // the budget of a round.

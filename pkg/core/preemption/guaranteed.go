@@ -98,13 +98,17 @@ func (p *planner) paidBy(o *activeClaim, u *unit) resource.Name {
 // keepsGuarantees reports whether the queues that lose a pod, which is taken already, still have what they are guaranteed of all resources for which
 // the pod asks, up to the one that is paid.
 func (p *planner) keepsGuarantees(rs *roomSearch, v *pod) bool {
-	for at := range rs.pays + 1 {
+	lca, pays := rs.lowestCommonAncestor[v.Queue], rs.pays
+	if lca < len(rs.paysOutside) {
+		pays = rs.paysOutside[lca]
+	}
+	for at := range pays + 1 {
 		i := p.precedence[at]
 		if v.request[i] <= 0 {
 			continue
 		}
-		for q := v.Queue; p.queues[q].depth > rs.lowestCommonAncestor[v.Queue]; q = p.queues[q].parent {
-			if a := &p.queues[q]; a.counts[i] && a.usage[i] < a.guaranteed[i] {
+		for q := v.Queue; p.queues[q].depth > lca; q = p.queues[q].parent {
+			if a := &p.queues[q]; a.counts[i] && a.usage[i] < a.seen(lca).guaranteed[i] {
 				return false
 			}
 		}

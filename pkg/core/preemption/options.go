@@ -36,7 +36,7 @@ const (
 )
 
 // optionsKey says for which claimants nodeOptions are: their shape, which pods may be evicted for them, and by how much queues exceed their
-// max.
+// max, after what the unit pays to those further outside.
 type optionsKey struct {
 	shape   int
 	drivers bool
@@ -176,7 +176,7 @@ func (p *planner) retryRefused(m *nodeOptions) bool {
 // evicted only become fewer. Which of several victims of equal cost is preferred changes with the surpluses; that is followed as long as
 // the claim has work left.
 func (p *planner) optionsFor(rs *roomSearch) *nodeOptions {
-	which := optionsKey{rs.claimant.shape, rs.drivers, rs.reach, rs.pays, encode(p.excess(rs.activeClaim, nil))}
+	which := optionsKey{rs.claimant.shape, rs.drivers, rs.reach, rs.pays, rs.outside() + encode(p.excess(rs.activeClaim, nil))}
 	m, ok := p.optionsOf[which]
 	if !ok {
 		m = &nodeOptions{options: make([]option, len(p.nodes))}

@@ -29,25 +29,23 @@ type account struct {
 	parent, depth int
 	children      []int
 	usage         []int64
-	counts        []bool  // the resources that the queue's rule looks at
-	limits        []int64 // max; Unlimited where there is none
-	// entitled and above are the entitlement as usages, ideal and aboveIdeal the ideal: see bounds.
-	entitled, above   []int64
-	ideal, aboveIdeal []int64
-	guaranteed        []int64 // as far as the queue asks for it
-	bar               []int64 // nil: no excess is ignored; else the leaf is touched only if some usage was above
-	announced         []int64
-	preemptible       bool
-	// guarded: an earlier claim has taken victims from the queue, so later claims must leave it at its entitlement too.
-	guarded bool
+	counts        []bool          // the resources that the queue's rule looks at
+	limits        []int64         // max; Unlimited where there is none
+	dues                          // as its siblings see them
+	covered       []dues          // as queues further outside see them: see seen
+	entitlements  []resource.List // of covered, as far as they are smaller
+	announced     []int64         // nil: no excess is ignored
+	preemptible   bool
+	// guarded: an earlier claim has taken victims from the queue, so later claims must leave it at its entitlement too, as the outermost of these claims saw
+	// it, guardedFrom levels below the root.
+	guarded     bool
+	guardedFrom int
 	// applications are those of a leaf, stale: their ranks are out of date.
 	applications []int32
 	stale        bool
 	// byAge: the leaf serves its applications by priority and age; else by what they have of the resources in countsInside.
 	byAge        bool
 	countsInside []bool
-	// touchable: it was above its bar when the round began, or rather before any of its pods that still run was announced.
-	touchable bool
 }
 
 // pictureNode is a node in the picture.
@@ -83,8 +81,10 @@ func (p *picture) build(w *World, ideal []resource.List) {
 	p.nameResources(w)
 	p.total = p.dense(w.Total, 0)
 	p.queues = make([]account, len(w.Queues))
+	entitlements, ideals := coveredOf(w, ideal)
 	for i := range w.Queues {
-		p.queues[i] = p.account(w, &w.Queues[i], ideal[i])
+		p.queues[i] = p.account(w, &w.Queues[i])
+		p.addDues(w, i, ideal[i], entitlements[i], ideals[i])
 		if parent := w.Queues[i].Parent; parent >= 0 {
 			p.queues[parent].children = append(p.queues[parent].children, i)
 		}
@@ -146,17 +146,13 @@ func (p *picture) denseInto(out []int64, l resource.List, absent int64) []int64 
 	return out
 }
 
-func (p *picture) account(w *World, q *Queue, ideal resource.List) account {
+func (p *picture) account(w *World, q *Queue) account {
 	a := account{
 		parent: q.Parent, preemptible: q.Preemptible,
 		usage: p.dense(q.Usage, 0), limits: p.dense(q.Max, resource.Unlimited),
 	}
 	a.counts = p.counted(q.Rule)
-	a.entitled, a.above = p.bounds(q, w.Total, q.Entitlement)
-	a.ideal, a.aboveIdeal = p.bounds(q, w.Total, ideal)
-	a.guaranteed = p.dense(q.Guaranteed.Min(q.Demand), 0)
-	if ignored := w.Settings.MaxIgnoredOverCapacity; ignored > 0 {
-		_, a.bar = p.bounds(q, w.Total, more(q.Entitlement, ignored))
+	if w.Settings.MaxIgnoredOverCapacity > 0 {
 		a.announced = p.dense(q.Announced, 0)
 	}
 	if q.Parent >= 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// surplusAbove is what a queue uses of the resource that it uses most of, above one of its bounds; above is account.above or aboveIdeal.
+// surplusAbove is what a queue uses of the resource that it uses most of, above one of its bounds; above is dues.above or aboveIdeal.
 func (p *picture) surplusAbove(q int, above []int64) Share {
 	a := &p.queues[q]
 	most, which := p.dominant(a.counts, a.usage)
@@ -52,8 +52,8 @@ func (r *ranking) below(q int) {
 	rivals := few[:0]
 	for _, c := range r.p.queues[q].children {
 		if at := r.o.lowestCommonAncestor[c]; at != never && c != r.o.path[at] {
-			a := &r.p.queues[c]
-			rivals = append(rivals, rival{c, r.p.surplusAbove(c, a.aboveIdeal), r.p.surplusAbove(c, a.above)})
+			due := r.p.queues[c].seen(at)
+			rivals = append(rivals, rival{c, r.p.surplusAbove(c, due.aboveIdeal), r.p.surplusAbove(c, due.above)})
 		}
 	}
 	slices.SortStableFunc(rivals, func(a, b rival) int { return cmp.Or(b.ideal.Compare(a.ideal), b.entitled.Compare(a.entitled)) })
@@ -62,7 +62,7 @@ func (r *ranking) below(q int) {
 		r.next++
 		if a := &r.p.queues[c.queue]; len(a.children) > 0 {
 			r.below(c.queue)
-		} else if a.stale && !a.within(a.above) {
+		} else if a.stale && !a.within(a.seen(r.o.lowestCommonAncestor[c.queue]).above) {
 			r.p.rankApplications(c.queue)
 		}
 	}

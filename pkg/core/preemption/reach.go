@@ -37,20 +37,32 @@ func (p *planner) couldPay(o *activeClaim, at int, ideal bool) bool {
 // lcaBound is the smallest index on the claim's path that a victim may have as its lowestCommonAncestor. If this unit, charged already,
 // brings a queue on the path above that queue's own entitlement, no victim may be outside that queue: as a whole it lacks nothing, so its
 // children must give. From queues above their ideal it may take up to its own ideal. A queue that with the unit is not above its own
-// guarantee of something that the unit asks for does lack that, whatever else it has.
+// guarantee of something that the unit asks for does lack that, whatever else it has. What counts is what is covered for the queues outside.
 func (p *planner) lcaBound(o *activeClaim, u *unit, ideal bool) int {
 	m := len(o.path) - 2
-	for m > 0 && p.isShort(o, u, o.path[m], ideal) {
+	for m > 0 && p.lackFrom(o, u, m-1, ideal) {
 		m--
 	}
 	return m
 }
 
-// isShort reports whether a queue around the claim lacks something itself: see lcaBound.
-func (p *planner) isShort(o *activeClaim, u *unit, q int, ideal bool) bool {
+// lackFrom reports whether the claim's queue, and all around it that are further inside than this index on the claim's path, lack something for the queues
+// that meet the claim there.
+func (p *planner) lackFrom(o *activeClaim, u *unit, at int, ideal bool) bool {
+	for _, q := range o.path[at+1 : len(o.path)-1] {
+		if !p.isShort(o, u, q, at, ideal) {
+			return false
+		}
+	}
+	return at >= len(o.covered) || p.withinTarget(o, u, o.covered[at])
+}
+
+// isShort reports whether a queue around the claim lacks something itself, for the queues that meet it at this index on the claim's path: see lcaBound.
+func (p *planner) isShort(o *activeClaim, u *unit, q, at int, ideal bool) bool {
 	a := &p.queues[q]
-	if a.within(a.above) || ideal && a.within(a.aboveIdeal) {
+	due := a.seen(at)
+	if a.within(due.above) || ideal && a.within(due.aboveIdeal) {
 		return true
 	}
-	return o.Kind == BelowGuaranteed && p.pays(q, u, a.guaranteed) != paysNothing
+	return o.Kind == BelowGuaranteed && p.pays(q, u, due.guaranteed) != paysNothing
 }

@@ -13,8 +13,10 @@ type activeClaim struct {
 	// lowestCommonAncestor is, for each queue, the index on path of the last queue that its own path has in common with the claim's. It is
 	// never (the constant) for queues from which nothing may be taken: those inside the claim's queue, and those that are not preemptible.
 	lowestCommonAncestor []int
-	// target is the usage that the claim must not pass, round the usage that it must not pass in this round.
+	// target is the usage that the claim must not pass, round the usage that it must not pass in this round. covered are the targets for victims from further
+	// outside, by the index on path at which they meet the claim: see fairshare.Covered.
 	target, round []int64
+	covered       [][]int64
 	placed        []placedUnit
 }
 
@@ -71,13 +73,20 @@ func (p *planner) activate(c *Claim) *activeClaim {
 			o.lowestCommonAncestor[q] = never
 		}
 	}
-	if c.Kind == BelowGuaranteed {
-		o.target = p.dense(c.Target, 0)
-	} else {
-		_, o.target = p.bounds(&p.w.Queues[c.Queue], p.w.Total, c.Target)
+	o.target = p.targetOf(c, c.Target)
+	for _, entitlement := range p.queues[c.Queue].entitlements {
+		o.covered = append(o.covered, p.targetOf(c, c.Target.Min(entitlement)))
 	}
 	o.round = p.roundTarget(o)
 	return o
+}
+
+func (p *planner) targetOf(c *Claim, of resource.List) []int64 {
+	if c.Kind == BelowGuaranteed {
+		return p.dense(of, 0)
+	}
+	_, most := p.bounds(&p.w.Queues[c.Queue], p.w.Total, of)
+	return most
 }
 
 // owed is by how much the target of a claim is above the usage in the picture, for each resource.
@@ -129,6 +138,9 @@ func (p *planner) search(o *activeClaim, u *unit, within reach, drivers bool) *r
 	rs := &roomSearch{activeClaim: o, reach: within, pays: paysNothing, drivers: drivers}
 	if o.Kind == BelowGuaranteed {
 		rs.pays = p.pays(o.Queue, u, o.target)
+		for _, target := range o.covered {
+			rs.paysOutside = append(rs.paysOutside, p.pays(o.Queue, u, target))
+		}
 	}
 	return rs
 }

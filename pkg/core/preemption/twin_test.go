@@ -18,7 +18,7 @@ type twin struct {
 	free    []resource.List
 	slots   []int
 	gone    map[string]bool
-	guarded map[int]bool
+	guarded map[int]int // the outermost queue from which a claim has taken pods of it
 	taken   resource.List
 	any     bool
 	claim   *preemption.Claim
@@ -43,7 +43,7 @@ type twinPod struct {
 }
 
 func newTwin(w *preemption.World, f *filters, ideal []resource.List) *twin {
-	t := &twin{w: w, f: f, ideal: ideal, gone: map[string]bool{}, guarded: map[int]bool{}}
+	t := &twin{w: w, f: f, ideal: ideal, gone: map[string]bool{}, guarded: map[int]int{}}
 	t.taken, t.any = w.Queues[0].Announced, !w.Queues[0].Announced.IsZero()
 	for _, q := range w.Queues {
 		t.usage = append(t.usage, q.Usage)
@@ -85,6 +85,8 @@ func (t *twin) path(q int) []int {
 	}
 	return out
 }
+
+func (t *twin) depth(q int) int { return len(t.path(q)) }
 
 func (t *twin) compare(q int, a, b resource.List) int {
 	return preemption.CompareDominant(t.w.Queues[q].Rule, t.w.Total, a, b)
@@ -136,21 +138,81 @@ func (t *twin) below(q int) []int {
 func (t *twin) from(ideal bool, unit resource.List) int {
 	p := t.path(t.claim.Queue)
 	m := len(p) - 2
-	for m > 0 && t.short(p[m], ideal, unit) {
+	for m > 0 && t.short(p[m-1], p[m:], ideal, unit) {
 		m--
 	}
 	return m
 }
 
-// short reports whether a queue around the claim, charged with a unit already, lacks something itself: it is within its share, or for those who keep
-// their ideal within its own ideal, or not above its guarantee of something for which the unit asks.
-func (t *twin) short(q int, ideal bool, unit resource.List) bool {
-	return t.compare(q, t.usage[q], t.w.Queues[q].Entitlement) <= 0 || ideal && t.compare(q, t.usage[q], t.ideal[q]) <= 0 || t.lacked(q, unit)
+// short reports whether queues around the claim, charged with a unit already, lack something themselves for those outside who meet them at meet: they are
+// within their shares, or for those who keep their ideal within their own ideals, or not above their guarantees of something for which the unit asks. The
+// last is the claim's own queue, which must be within what it claims of them.
+func (t *twin) short(meet int, around []int, ideal bool, unit resource.List) bool {
+	for i, q := range around {
+		if i == len(around)-1 {
+			due, cut := t.due(q, meet)
+			if !cut {
+				return true
+			}
+			if t.claim.Kind == preemption.BelowGuaranteed {
+				return paid(t.w.Queues[q].Rule, unit, t.usage[q], t.claim.Target.Min(due)) != ""
+			}
+			return t.compare(q, t.usage[q], t.claim.Target.Min(due)) <= 0
+		}
+		due, _ := t.due(q, meet)
+		if t.compare(q, t.usage[q], due) > 0 && !(ideal && t.compare(q, t.usage[q], t.idealFor(q, meet)) <= 0) && !t.lacked(q, meet, unit) {
+			return false
+		}
+	}
+	return true
+}
+
+// covered is what counts of a queue's amount for those who meet it at a queue above: no more than what counts of its parent's, divided in proportion.
+func (t *twin) covered(q, meet int, of func(q int) resource.List) (resource.List, bool) {
+	parent := t.w.Queues[q].Parent
+	if parent == meet {
+		return of(q), false
+	}
+	above, cut := t.covered(parent, meet, of)
+	var out []resource.Entry
+	for i := range of(q).Len() {
+		e := of(q).At(i)
+		var all int64
+		for s := range t.w.Queues {
+			if t.w.Queues[s].Parent == parent {
+				all += of(s).Get(e.Name)
+			}
+		}
+		cut = cut || all > max(of(parent).Get(e.Name), 0)
+		if has := max(above.Get(e.Name), 0); all > has && e.Value > 0 {
+			e.Value = e.Value * has / all
+		}
+		out = append(out, e)
+	}
+	return resource.Of(out...), cut
+}
+
+func (t *twin) due(q, meet int) (resource.List, bool) {
+	return t.covered(q, meet, func(q int) resource.List { return t.w.Queues[q].Entitlement })
+}
+
+func (t *twin) idealFor(q, meet int) resource.List {
+	out, _ := t.covered(q, meet, func(q int) resource.List { return t.ideal[q] })
+	return out
+}
+
+// guaranteed is what a queue is guaranteed for those who meet it at meet, as far as it asks for it.
+func (t *twin) guaranteed(q, meet int) resource.List {
+	out := t.w.Queues[q].Guaranteed.Min(t.w.Queues[q].Demand)
+	if due, cut := t.due(q, meet); cut {
+		return out.Min(due)
+	}
+	return out
 }
 
 // keepsIdeal reports whether all queues from the victim's up to where it meets the claim have their ideal.
 func (t *twin) keepsIdeal(leaf int) bool {
-	return !slices.ContainsFunc(t.below(leaf), func(q int) bool { return t.compare(q, t.usage[q], t.ideal[q]) < 0 })
+	return !slices.ContainsFunc(t.below(leaf), func(q int) bool { return t.compare(q, t.usage[q], t.idealFor(q, t.meet(leaf))) < 0 })
 }
 
 func (t *twin) meetsAt(leaf int) int { return len(t.path(t.meet(leaf))) - 1 }
@@ -205,9 +267,8 @@ func (t *twin) before(r twinReach, unit resource.List) []twinReach {
 }
 
 // lacked reports whether a queue, charged with a unit already, is not above its guarantee of something for which the unit asks.
-func (t *twin) lacked(q int, unit resource.List) bool {
-	w := t.w.Queues[q]
-	return t.claim.Kind == preemption.BelowGuaranteed && paid(w.Rule, unit, t.usage[q], w.Guaranteed.Min(w.Demand)) != ""
+func (t *twin) lacked(q, meet int, unit resource.List) bool {
+	return t.claim.Kind == preemption.BelowGuaranteed && paid(t.w.Queues[q].Rule, unit, t.usage[q], t.guaranteed(q, meet)) != ""
 }
 
 // paid is of which resource a queue is not above a target, among those that a unit asks for: cpu before memory.
@@ -225,15 +286,21 @@ func paid(rule queue.Rule, unit, usage, target resource.List) resource.Name {
 
 // keeps reports whether a queue that lost a pod has what it is guaranteed of what the pod asks for: of cpu if the claim pays cpu, of both if it
 // pays memory.
-func (t *twin) keeps(q int, pod, unit resource.List) bool {
+func (t *twin) keeps(q, meet int, pod, unit resource.List) bool {
 	if t.claim.Kind != preemption.BelowGuaranteed {
 		return true
 	}
 	w := t.w.Queues[q]
-	pays := paid(t.w.Queues[t.claim.Queue].Rule, unit, t.usage[t.claim.Queue], t.claim.Target)
+	target := t.claim.Target
+	if meet != t.w.Queues[t.claim.Queue].Parent {
+		if due, cut := t.due(t.claim.Queue, meet); cut {
+			target = target.Min(due)
+		}
+	}
+	pays := paid(t.w.Queues[t.claim.Queue].Rule, unit, t.usage[t.claim.Queue], target)
 	for _, n := range []resource.Name{resource.CPU, resource.Memory} {
 		counts := w.Rule.Policy != queue.Fair || n == w.Rule.Resource
-		if counts && pod.Get(n) > 0 && t.usage[q].Get(n) < min(w.Guaranteed.Get(n), w.Demand.Get(n)) {
+		if counts && pod.Get(n) > 0 && t.usage[q].Get(n) < t.guaranteed(q, meet).Get(n) {
 			return false
 		}
 		if n == pays {
@@ -272,12 +339,17 @@ func (t *twin) lawful(set [][]twinPod, r twinReach, from int, touchable []bool, 
 				return false
 			}
 			for _, q := range t.below(v.Queue) {
-				if !t.keeps(q, v.Request, unit) || t.compare(q, t.usage[q], t.w.Queues[q].Entitlement) < 0 {
+				due, _ := t.due(q, t.meet(v.Queue))
+				if !t.keeps(q, t.meet(v.Queue), v.Request, unit) || t.compare(q, t.usage[q], due) < 0 {
 					return false
 				}
 			}
 			for _, q := range t.path(v.Queue) {
-				if t.guarded[q] && t.compare(q, t.usage[q], t.w.Queues[q].Entitlement) < 0 {
+				from, guarded := t.guarded[q]
+				if !guarded {
+					continue
+				}
+				if due, _ := t.due(q, from); t.compare(q, t.usage[q], due) < 0 && !slices.Contains(t.below(v.Queue), q) {
 					return false
 				}
 			}
@@ -343,8 +415,12 @@ func (t *twin) touchable() []bool {
 		out[i] = true
 		if k := t.w.Settings.MaxIgnoredOverCapacity; k > 0 {
 			var bar []resource.Entry
-			for j := range q.Entitlement.Len() {
-				e := q.Entitlement.At(j)
+			if slices.Contains(t.path(t.claim.Queue), i) {
+				continue
+			}
+			due, _ := t.due(i, t.meet(i))
+			for j := range due.Len() {
+				e := due.At(j)
 				bar = append(bar, resource.Entry{Name: e.Name, Value: e.Value * (1000 + k) / 1000})
 			}
 			out[i] = t.compare(i, q.Usage.Add(q.Announced), resource.Of(bar...)) > 0
@@ -493,7 +569,9 @@ func (t *twin) follow(pay preemption.Payment, victims []preemption.Victim) {
 					t.move([]twinPod{one}, true)
 					t.any = true
 					for _, q := range t.below(one.Queue) {
-						t.guarded[q] = true
+						if from, there := t.guarded[q]; !there || t.depth(t.meet(v.Queue)) < t.depth(from) {
+							t.guarded[q] = t.meet(v.Queue)
+						}
 					}
 					break
 				}

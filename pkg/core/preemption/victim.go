@@ -7,9 +7,11 @@ type roomSearch struct {
 	*activeClaim
 	reach
 	claimant *claimant
-	pays     int  // the place in precedence of what the unit pays of a guarantee
-	drivers  bool // drivers may be evicted too
-	touchAll bool // so may pods of leaves that are not touchable
+	pays     int // the place in precedence of what the unit pays of a guarantee
+	// paysOutside is pays for victims from further outside, by the index on the claim's path, where less of the claim is covered for them.
+	paysOutside []int
+	drivers     bool // drivers may be evicted too
+	touchAll    bool // so may pods of leaves that are not touchable
 	// ranks are those of the queues beside the claim's path: see rankQueues.
 	ranks []int
 	// underMax are the victims under a max if the node needs none; triedUnderMax: they were looked for.
@@ -22,11 +24,12 @@ type roomSearch struct {
 func (p *planner) noteTouchable() {
 	for q := range p.queues {
 		a := &p.queues[q]
-		if a.touchable = true; a.bar != nil {
-			change(a.usage, a.announced, true)
-			a.touchable = !a.within(a.bar)
-			change(a.usage, a.announced, false)
+		change(a.usage, a.announced, true)
+		for at := range len(a.covered) + 1 {
+			due := a.seen(at)
+			due.touchable = due.bar == nil || !a.within(due.bar)
 		}
+		change(a.usage, a.announced, false)
 	}
 }
 
@@ -75,14 +78,20 @@ func (p *planner) eligible(rs *roomSearch, v *pod) bool {
 	if at := rs.lowestCommonAncestor[v.Queue]; v.gone || at == never || at < rs.from || at > rs.to || rs.Exempts(v.Candidate) {
 		return false
 	}
-	return p.queues[v.Queue].touchable || rs.touchAll
+	return rs.touchAll || p.queues[v.Queue].seen(rs.lowestCommonAncestor[v.Queue]).touchable
 }
 
 func (p *planner) keepsEntitlements(rs *roomSearch, leaf int) bool {
 	lca := rs.lowestCommonAncestor[leaf]
 	for q := leaf; q >= 0; q = p.queues[q].parent {
 		a := &p.queues[q]
-		if (a.depth > lca || a.guarded) && !a.keeps(a.entitled) || rs.ideal && a.depth > lca && !a.keeps(a.ideal) {
+		if a.depth <= lca {
+			if a.guarded && !a.keeps(a.seen(a.guardedFrom).entitled) {
+				return false
+			}
+			continue
+		}
+		if due := a.seen(lca); !a.keeps(due.entitled) || rs.ideal && !a.keeps(due.ideal) {
 			return false
 		}
 	}

@@ -30,7 +30,8 @@ type Queue struct {
 	Parent int // index into World.Queues, -1 for the root
 	// Rule says by which resources the queue is compared with its siblings: its parent's rule; the root has its own.
 	Rule queue.Rule
-	// Entitlement is what no preemption takes from the queue: its instantaneous fair share, which is never less than its guarantee.
+	// Entitlement is what no claim of a sibling takes from the queue: its instantaneous fair share, which is never less than its guarantee. For queues further
+	// outside less may count: see covered.go.
 	Entitlement resource.List
 	// Inside is the queue's own rule: it orders the applications of a leaf.
 	Inside queue.Rule

@@ -1,6 +1,7 @@
 package preemption
 
-// guardQueues marks the queues that lose victims to a claim: later claims must leave them at their entitlement too.
+// guardQueues marks the queues that lose victims to a claim: later claims must leave them at their entitlement too, as far as that is covered for the
+// outermost of the claims that take from them.
 func (p *planner) guardQueues(o *activeClaim) {
 	for _, u := range o.placed {
 		for _, s := range u.assignments {
@@ -8,11 +9,17 @@ func (p *planner) guardQueues(o *activeClaim) {
 				for _, v := range p.evictionUnits[id].pods {
 					leaf := p.pods[v].Queue
 					for q := leaf; p.queues[q].depth > o.lowestCommonAncestor[leaf]; q = p.queues[q].parent {
-						p.queues[q].guarded = true
+						p.queues[q].guard(o.lowestCommonAncestor[leaf])
 					}
 				}
 			}
 		}
+	}
+}
+
+func (a *account) guard(from int) {
+	if !a.guarded || from < a.guardedFrom {
+		a.guarded, a.guardedFrom = true, from
 	}
 }
 

@@ -155,3 +155,26 @@ func (t *term) saturated() int64 {
 		return math.MaxInt64
 	}
 }
+
+// Part is amount x num over the total of its resource, exactly and rounded down; 0 if the total is not above 0. The amount is one of those that were added,
+// and neither it nor num is negative.
+func (s *Sum) Part(amount Entry, num int64) int64 {
+	i, ok := s.find(amount.Name)
+	if !ok || s.terms[i].hi < 0 {
+		return 0
+	}
+	hi, lo, value := uint64(s.terms[i].hi), s.terms[i].lo, amount.Value
+	// A total beyond int64 is divided by powers of two, rounded up, and the amount with it, rounded down.
+	for hi > 0 || lo > math.MaxInt64 {
+		odd := lo & 1
+		lo, hi = lo>>1|hi<<63, hi>>1
+		var carry uint64
+		lo, carry = bits.Add64(lo, odd, 0)
+		hi += carry
+		value >>= 1
+	}
+	if lo == 0 {
+		return 0
+	}
+	return Part(value, num, int64(lo))
+}
