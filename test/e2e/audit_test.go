@@ -168,7 +168,9 @@ func (w *world) rebuild() (*ledger.Ledger, map[string]*v1alpha1.Queue) {
 	for i := range pods.Items {
 		fresh.ObservePod(&pods.Items[i])
 	}
-	fresh.Ledger.Lead(time.Now().UnixNano())
+	now := time.Now().UnixNano()
+	fresh.Ledger.Lead(now)
+	fresh.Ledger.LookAtStarvation(now) // clocks go on where the statuses left them
 	return fresh.Ledger, queues
 }
 
