@@ -129,23 +129,11 @@ func (l *contents) limitOnDriver(app *account, c *class) (reason.Reason, bool) {
 	case driver.state != Waiting:
 		return reason.Reason{}, false
 	}
-	why, limited := l.limitOn(app, driver.class)
+	why, limited := l.limitOnClass(app, driver.class)
 	if limited && (why.Code == reason.MaxDriverShare || !c.group.startsTogether() || driver.group != c.group) {
 		return withDriver(driver, why), true
 	}
 	return why, limited
-}
-
-// waitsFor says with which driver a pod waits that no limit stops; false: with none.
-func (l *contents) waitsFor(r *record) (reason.Reason, bool) {
-	if !r.waitsForDriverOutside() {
-		return reason.Reason{}, false
-	}
-	driver := r.app.appDrivers.firstWaiting()
-	if driver.state == Parked {
-		return withDriver(driver, l.nodes.noRoom(driver)), true
-	}
-	return withDriver(driver, l.why(driver)), true
 }
 
 // waitsForDriverOutside reports whether the pod waits for a driver that does not start together with it, in the same group.
