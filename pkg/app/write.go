@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/controllers/placementqueues"
@@ -19,14 +20,14 @@ import (
 func (s *Scheduler) write(ctx context.Context) {
 	recorder := s.Config.EventBroadcaster.NewRecorder(v1alpha1.SchedulerName)
 	queues := s.Config.DynInformerFactory.ForResource(v1alpha1.QueueResource).Informer()
-	go queuedeletion.New(s.Ledger, queues.GetStore(), s.dynamic, queuedeletion.Options{}).Run(ctx)
+	go queuedeletion.New(s.Ledger, queues.GetStore(), s.dynamic, clock.RealClock{}).Run(ctx)
 	go queuestatus.New(s.Ledger, s.feed.Generation, s.dynamic, queuestatus.Options{Queues: queues.GetStore(), Recorder: recorder}).Run(ctx)
 	if groups, err := podgroupstatus.New(s.Ledger, s.Config.Client, s.dynamic, podgroupstatus.Options{Groups: s.podGroups.GetStore(), Ours: s.ours}); err != nil {
 		klog.FromContext(ctx).Error(err, "The status of pod groups is not written")
 	} else {
 		go groups.Run(ctx)
 	}
-	go placementqueues.New(s.Ledger, queues.GetStore(), s.dynamic, placementqueues.Options{}).Run(ctx)
+	go placementqueues.New(s.Ledger, queues.GetStore(), s.dynamic, clock.RealClock{}).Run(ctx)
 	go placementstatus.New(s.dynamic, placementstatus.Options{Policies: s.placement.GetStore()}).Run(ctx)
 	s.preempt(ctx, recorder)
 	s.inspectLedger(ctx, int(*s.args.LedgerChecksPerSecond))

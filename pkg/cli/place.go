@@ -40,17 +40,11 @@ func newPlace(o *options) *cobra.Command {
 	var s placement.Submission
 	c := &cobra.Command{
 		Use: "place --user USER", Short: "Show in which queue a user's pods go, and by which rule", Long: placeLong, Example: placeExample,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef("it takes no argument, and there is %q", args[0])
-			}
+		Args: noArguments("it takes no argument"), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(c *cobra.Command, _ []string) error {
 			if s.User == "" {
 				return usagef("say whose pod it is: --user")
 			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, _ []string) error {
 			d, err := o.place(c.Context(), s)
 			if err != nil {
 				return err

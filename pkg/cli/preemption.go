@@ -37,13 +37,7 @@ func newPreemption(o *options) *cobra.Command {
 	plan := false
 	c := &cobra.Command{
 		Use: "preemption", Short: "Show starved queues, and what would be taken for them", Long: preemptionLong, Example: preemptionExample,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef("it is about all queues and takes no argument, and there is %q", args[0])
-			}
-			return nil
-		},
+		Args: noArguments("it is about all queues and takes no argument"), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return o.show(c.Context(), func(*world, *world) (viewer, error) {
 				if plan {

@@ -47,6 +47,16 @@ func newTree(o *options) *cobra.Command {
 	return c
 }
 
+// noArguments checks the arguments of a command that takes none. says is how the error begins.
+func noArguments(says string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return usagef("%s, and there is %q", says, args[0])
+		}
+		return nil
+	}
+}
+
 // atMostOne checks the arguments of a command that takes one thing or none.
 func atMostOne(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {

@@ -21,7 +21,7 @@ type accessTable struct {
 type accessEntry struct {
 	access.Question
 	answer access.Answer
-	pods   []*record // that depend on it, in no order that means anything
+	pods   roster // that depend on it
 }
 
 // get finds the entry of a question, or makes one.
@@ -43,8 +43,8 @@ func (t *accessTable) join(r *record) {
 	if len(e.pods) == 0 {
 		t.changes++
 	}
-	r.access, r.inAccess = e, len(e.pods)
-	e.pods = append(e.pods, r)
+	r.access = e
+	e.pods.add(r, ofAccess)
 }
 
 // creates: the queue that the pod asks for would be created for it.
@@ -58,10 +58,7 @@ func (t *accessTable) quit(r *record) {
 	if e == nil {
 		return
 	}
-	last := e.pods[len(e.pods)-1]
-	e.pods[r.inAccess], last.inAccess = last, r.inAccess
-	e.pods[len(e.pods)-1] = nil
-	e.pods = e.pods[:len(e.pods)-1]
+	e.pods.remove(r, ofAccess)
 	r.access = nil
 	if len(e.pods) == 0 {
 		t.changes++

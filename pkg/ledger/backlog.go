@@ -15,14 +15,13 @@ const maxReviewed = 4000
 // It hears what pods show (observed, forget), and what a look finds (begin, together, lacksRoom). It says which pods have lacked room for long enough, and
 // which of those that show it have their turn to be reviewed (next).
 type backlog struct {
-	looks   uint64    // how many there were, the one under way included
-	showing []*record // unbound pods that show Unschedulable, in no order that means anything
-	review  int       // where the review of these goes on
+	looks   uint64 // how many there were, the one under way included
+	showing roster // unbound pods that show Unschedulable
+	review  int    // where the review of these goes on
 }
 
 // inBacklog is what the backlog knows of a pod.
 type inBacklog struct {
-	inShowing  int    // place among the pods that show Unschedulable
 	togetherIn uint64 // the last look in which limits let it run together with those before it
 	lackedIn   uint64 // the last look in which it was one of these and lacked room, and
 	lackSince  int64  // since when it has been so in every look
@@ -41,22 +40,16 @@ func (b *backlog) observed(r *record) {
 		return
 	}
 	r.class.lastMessage = r.Unschedulable
-	if r.backlog.inShowing == notIn {
-		r.backlog.inShowing = len(b.showing)
-		b.showing = append(b.showing, r)
+	if !b.showing.has(r, ofBacklog) {
+		b.showing.add(r, ofBacklog)
 	}
 }
 
 // forget takes a pod off the list: it shows nothing, or is not unbound any more.
 func (b *backlog) forget(r *record) {
-	if r.backlog.inShowing == notIn {
-		return
+	if b.showing.has(r, ofBacklog) {
+		b.showing.remove(r, ofBacklog)
 	}
-	last := len(b.showing) - 1
-	b.showing[r.backlog.inShowing], b.showing[last].backlog.inShowing = b.showing[last], r.backlog.inShowing
-	b.showing[last] = nil
-	b.showing = b.showing[:last]
-	r.backlog.inShowing = notIn
 }
 
 // begin begins a look.

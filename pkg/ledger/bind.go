@@ -6,7 +6,7 @@ import (
 
 // The fields that change when a pod is bound, after it was released and reserved:
 //
-//   - record: its Pod and what it asks for (revise, which has called unask already), state and since (step), listedOn and onNode
+//   - record: its Pod and what it asks for (revise, which has called unask already), state and since (step), listedOn and places
 //     (listOnNode), backlog (backlog.forget), class, which is nil from now on (classTable.move). assumedOn stays: Reserve set it.
 //     nomination is nil since Reserve. inRequest (unask): it leaves its request and the list of unbound pods; access and submission are
 //     nil from now on;

@@ -156,14 +156,14 @@ func (c *checker) checkDirect() {
 
 // checkRosters compares the lists of pods with what the pods are.
 func (c *checker) checkRosters() {
-	look := func(what string, list []*record, is func(*record) bool, place func(*record) int) {
+	look := func(what string, list roster, kind rosterKind, is func(*record) bool) {
 		n := 0
 		for _, r := range c.byUID {
 			if !is(r) {
 				continue
 			}
 			n++
-			if i := place(r); i < 0 || i >= len(list) || list[i] != r {
+			if !list.has(r, kind) {
 				c.say("pod %s is %s and not listed so", r.UID, what)
 			}
 		}
@@ -171,12 +171,11 @@ func (c *checker) checkRosters() {
 			c.say("%d pods are %s, %d are listed", n, what, len(list))
 		}
 	}
-	inRoster := func(r *record) int { return int(r.inRoster) }
-	look("released", c.window.released, func(r *record) bool { return r.state == Released }, inRoster)
-	look("reserved", c.window.reserved, func(r *record) bool { return r.state == Reserved }, inRoster)
-	look("parked", c.window.parked, func(r *record) bool { return r.state == Parked }, inRoster)
-	look("shown unschedulable", c.backlog.showing, func(r *record) bool { return r.inRequest != notIn && r.Unschedulable != "" },
-		func(r *record) int { return r.backlog.inShowing })
+	look("released", c.window.released, ofState, func(r *record) bool { return r.state == Released })
+	look("reserved", c.window.reserved, ofState, func(r *record) bool { return r.state == Reserved })
+	look("parked", c.window.parked, ofState, func(r *record) bool { return r.state == Parked })
+	look("shown unschedulable", c.backlog.showing, ofBacklog, func(r *record) bool { return r.inRequest != notIn && r.Unschedulable != "" })
+	look("unbound", c.requests.unbound, ofUnbound, func(r *record) bool { return r.inRequest != notIn })
 	if fault := c.checkUndrawn(); fault != "" {
 		c.say("%s", fault)
 	}

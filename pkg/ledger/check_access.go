@@ -18,7 +18,7 @@ func (c *checker) checkAccess() {
 				c.say("pod %s depends on an answer that nobody keeps", r.UID)
 			}
 		}
-		if r.access != want || want != nil && (r.inAccess >= len(want.pods) || want.pods[r.inAccess] != r) {
+		if r.access != want || want != nil && !want.pods.has(r, ofAccess) {
 			c.say("pod %s depends on another answer than it is listed under", r.UID)
 		}
 		members[r.access]++

@@ -106,7 +106,7 @@ func (a *account) checkDrivers() string {
 		waiting += btoi(!e.state.charged())
 		stuck += btoi(e.isStuck())
 		holding = holding || e.state.charged() && !e.Terminating
-		if !slices.Contains(a.appDrivers.all, e.record) {
+		if !a.appDrivers.all.has(e.record, ofDrivers) {
 			return "does not list driver " + e.Name
 		}
 	}

@@ -18,7 +18,7 @@ func (c *checker) checkGroups() {
 			continue
 		}
 		members[r.group]++
-		if r.group.Key != r.PodGroup || r.inGroup >= len(r.group.pods) || r.group.pods[r.inGroup] != r {
+		if r.group.Key != r.PodGroup || !r.group.pods.has(r, ofGroup) {
 			c.say("pod %s of group %s is listed in %s", r.UID, r.PodGroup, r.group.Key)
 		}
 	}

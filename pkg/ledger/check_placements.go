@@ -25,7 +25,7 @@ func (c *checker) checkPlacements() {
 			continue
 		}
 		members++
-		if r.submission.pods[r.inSubmission] != r {
+		if !r.submission.pods.has(r, ofSubmission) {
 			c.say("pod %s is not where its submission has it", r.Name)
 		}
 		if !upToDate {

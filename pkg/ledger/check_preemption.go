@@ -93,8 +93,8 @@ func (c *checker) checkCopies() {
 	}
 	for _, name := range sortedKeys(c.nodes.byName) {
 		e := c.nodes.byName[name]
-		for i, r := range e.on {
-			if r.assumedOn != e || r.listedOn != e || int(r.onNode) != i {
+		for _, r := range e.on {
+			if r.assumedOn != e || r.listedOn != e || !e.on.has(r, ofNode) {
 				c.say("pod %s is listed on node %s, and its room is not taken there", r.UID, name)
 			}
 		}

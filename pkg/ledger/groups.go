@@ -50,7 +50,7 @@ type group struct {
 	declared     bool // by a PodGroup; else only pods name it
 	redeclared   bool // its declaration has changed since its last review
 	unreviewed   bool // see effects
-	pods         []*record
+	pods         roster
 	reserved     int    // of those taken
 	complete     bool   // declared, and enough pods exist, or did
 	tried        uint64 // the last walk in which it was
@@ -173,8 +173,8 @@ func (t *groupTable) join(r *record, leading bool) {
 		return
 	}
 	g := t.get(r.PodGroup)
-	r.group, r.inGroup = g, len(g.pods)
-	g.pods = append(g.pods, r)
+	r.group = g
+	g.pods.add(r, ofGroup)
 	g.wait.roomAt = 0
 	if g.PodGroup.Whole && !leading {
 		g.Members.Whole = true
@@ -187,10 +187,7 @@ func (r *record) quit() {
 	if g == nil {
 		return
 	}
-	last := g.pods[len(g.pods)-1]
-	g.pods[r.inGroup], last.inGroup = last, r.inGroup
-	g.pods[len(g.pods)-1] = nil
-	g.pods = g.pods[:len(g.pods)-1]
+	g.pods.remove(r, ofGroup)
 	r.group = nil
 	g.wait.roomAt = 0
 }

@@ -26,8 +26,8 @@ type node struct {
 	// used is what takes room: foreign pods, and pods of ours that are released, reserved or bound here.
 	used                 resource.Sum
 	assumed, foreignPods int
-	index                int       // in the list of nodes
-	on                   []*record // that run here, or that are to: in no order that means anything
+	index                int    // in the list of nodes
+	on                   roster // that run here, or that are to
 	heldFor              *group
 	copied               *copiedNode // see preemption.go; nil: it is to be copied again
 	changes              uint64

@@ -25,8 +25,7 @@ func (l *consequences) observe(p Pod, now int64) {
 	}
 	r, replaces := l.pods[p.UID], false
 	if r == nil {
-		r = &record{Pod: p, state: Gone, since: now, inApp: notIn, inBackOffs: notIn, inRequest: notIn, lastCondition: p.Shown, inherited: p.Shown != "",
-			backlog: inBacklog{inShowing: notIn}}
+		r = &record{Pod: p, state: Gone, since: now, inApp: notIn, inBackOffs: notIn, inRequest: notIn, lastCondition: p.Shown, inherited: p.Shown != ""}
 		l.pods[p.UID] = r
 		l.groups.join(r, l.leading)
 		l.ask(r)

@@ -32,7 +32,7 @@ type submission struct {
 	verdict
 	create []placement.NewQueue // those that are to be created for it
 	key    submissionKey
-	pods   []*record // unbound pods, in no order that means anything
+	pods   roster // unbound pods
 }
 
 // submissionKey is equal for pods of the same user, groups and request, and for no others: names of users and groups are the API server's, and have no NUL.
@@ -68,8 +68,8 @@ func (p *placements) join(r *record) {
 		p.place(s)
 		p.bySubmission[key] = s
 	}
-	r.submission, r.inSubmission = s, len(s.pods)
-	s.pods = append(s.pods, r)
+	r.submission = s
+	s.pods.add(r, ofSubmission)
 }
 
 func (p *placements) quit(r *record) {
@@ -77,10 +77,7 @@ func (p *placements) quit(r *record) {
 	if s == nil {
 		return
 	}
-	last := s.pods[len(s.pods)-1]
-	s.pods[r.inSubmission], last.inSubmission = last, r.inSubmission
-	s.pods[len(s.pods)-1] = nil
-	s.pods = s.pods[:len(s.pods)-1]
+	s.pods.remove(r, ofSubmission)
 	r.submission = nil
 	if len(s.pods) == 0 {
 		delete(p.bySubmission, s.key)

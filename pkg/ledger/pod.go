@@ -122,8 +122,7 @@ type record struct {
 	unjudged     bool // it is to be judged again: see effects
 	misfit       bool // its attempt is about to fail, and requests a round: see Misfit
 	book.Item
-	inRoster int32 // place among the released, reserved or parked pods
-	onNode   int32 // place among the pods of listedOn
+	places [rosterKinds]int32 // in the rosters that have it
 
 	inBackOffs    int            // place among the back-off timers
 	limitShown    *reason.Reason // of a pod in a pod queue: the limit that its condition names; nil: none
@@ -137,13 +136,10 @@ type record struct {
 	relabelled *identity // what it says of itself, while it is charged as something else: see relabelled.go
 
 	formerApp *account     // while it is revised: the application that it has belonged to until now
-	inGroup   int          // place among the pods of its group
 	asked     queue.Path   // the queue that it asks for, by what it says or by the rules of placement; "" if that is none
 	access    *accessEntry // on which answer it depends, nil: on none
-	inAccess  int          // place among the pods that depend on it
 	inApp     int          // place among the pods of its application
 	inRequest int          // place among the pods that ask for the same queue
-	inUnbound int          // place among all pods that ask for a queue
 	attempts  int32        // failed with an error in a row
 	addedIn   uint32       // the last addition of inspect.go that counts it
 	retryAt   int64        // end of its back-off
@@ -152,8 +148,7 @@ type record struct {
 	replacement preemption.Replacement // the eviction that it makes up for, if any: see eviction_memory.go
 	exemptUntil int64                  // no victim until then: its disruption budget did not allow it
 
-	submission   *submission // see placements.go; nil without a policy
-	inSubmission int         // place among the pods of it
+	submission *submission // see placements.go; nil without a policy
 
 	backlog inBacklog
 }

@@ -18,8 +18,8 @@ type requests struct {
 	// boundByOthers are the bound pods that this scheduler did not place: no binding names their queue. They shape no tree, so every new tree may
 	// move them.
 	boundByOthers map[UID]*record
-	// unbound are all pods that ask for a queue, in no order that means anything.
-	unbound []*record
+	// unbound are all pods that ask for a queue.
+	unbound roster
 }
 
 // queueRequest gathers the unbound pods that ask for one queue, with what the tree last answered.
@@ -55,8 +55,7 @@ func (q *requests) add(r *record) (of *queueRequest, first bool) {
 		q.byQueue[r.asked] = of
 	}
 	of.pods = heap.Push(of.pods, askEntry{r})
-	r.inUnbound = len(q.unbound)
-	q.unbound = append(q.unbound, r)
+	q.unbound.add(r, ofUnbound)
 	return of, first
 }
 
@@ -70,9 +69,7 @@ func (q *requests) remove(r *record) bool {
 	if len(of.pods) == 0 {
 		delete(q.byQueue, r.asked)
 	}
-	last := q.unbound[len(q.unbound)-1]
-	q.unbound[r.inUnbound], last.inUnbound = last, r.inUnbound
-	q.unbound = q.unbound[:len(q.unbound)-1]
+	q.unbound.remove(r, ofUnbound)
 	return true
 }
 

@@ -140,15 +140,11 @@ func (r *record) listOnNode() {
 		return
 	}
 	if old != nil {
-		last := len(old.on) - 1
-		old.on[r.onNode], old.on[last].onNode = old.on[last], r.onNode
-		old.on[last] = nil
-		old.on = old.on[:last]
+		old.on.remove(r, ofNode)
 		old.changed()
 	}
 	if r.listedOn = e; e != nil {
-		r.onNode = int32(len(e.on))
-		e.on = append(e.on, r)
+		e.on.add(r, ofNode)
 		e.changed()
 	}
 }

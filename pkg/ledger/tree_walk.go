@@ -88,8 +88,11 @@ func (w *treeWalk) down(a *account, open book.Lanes) *record {
 	if a.isApplication() {
 		return w.head(a, open)
 	}
-	for c := a.firstBelow(open, nil); c != nil; c = a.firstBelow(open, c) {
-		if r := w.downBelow(c.Owner(), open&c.Own()); r != nil {
+	for c := a.firstBelow(open, nil); c != nil; c = a.firstBelow(open, c) { // with those pods alone that ask for what the queue lacks of its guarantee
+		w.ask(c.Owner().lacking())
+		r := w.down(c.Owner(), open&c.Own())
+		w.askNoMore()
+		if r != nil {
 			return r
 		}
 	}
@@ -102,13 +105,6 @@ func (w *treeWalk) down(a *account, open book.Lanes) *record {
 		w.stale = a
 	}
 	return nil
-}
-
-// downBelow is down, with the pods alone that ask for something that the queue lacks of its guarantee.
-func (w *treeWalk) downBelow(a *account, open book.Lanes) *record {
-	w.ask(a.lacking())
-	defer w.askNoMore()
-	return w.down(a, open)
 }
 
 // ask has only those pods take part, until askNoMore, that ask for one of these resources.

@@ -24,8 +24,12 @@ func (l *contents) why(r *record) reason.Reason {
 	if why, limited := l.limitOn(r.app, r.class); limited {
 		return why
 	}
-	if why, waits := l.waitsFor(r); waits {
-		return why
+	if r.waitsForDriverOutside() {
+		driver := r.app.firstWaiting()
+		if driver.state == Parked {
+			return withDriver(driver, l.nodes.noRoom(driver))
+		}
+		return withDriver(driver, l.why(driver))
 	}
 	if r.group.startsTogether() {
 		if why, lacks := l.roomOfGroup(r.group, string(r.leaf.path)); lacks {
@@ -48,6 +52,11 @@ func (l *contents) limitOn(app *account, c *class) (reason.Reason, bool) {
 	if why, stopped := l.limitOnDriver(app, c); stopped {
 		return why, true
 	}
+	return l.limitOnClass(app, c)
+}
+
+// limitOnClass is limitOn without what stops the application as a whole, and without the driver with which the class waits.
+func (l *contents) limitOnClass(app *account, c *class) (reason.Reason, bool) {
 	if why, stopped := c.group.stoppedBy(string(app.path)); stopped {
 		return why, true
 	}

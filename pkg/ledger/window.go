@@ -36,30 +36,33 @@ func (w *window) moved(r *record, old State) {
 		return
 	}
 	w.pods += btoi(r.state.inWindow()) - btoi(old.inWindow())
-	switch old {
+	if s := w.rosterOf(old); s != nil {
+		s.remove(r, ofState)
+	}
+	if s := w.rosterOf(r.state); s != nil {
+		s.add(r, ofState)
+	}
+	switch c := r.class; {
+	case c == nil:
+	case old == Released:
+		c.Leave()
+	case r.state == Released:
+		c.Enter()
+	}
+}
+
+// rosterOf has the pods of a state; nil: the window does not list them.
+func (w *window) rosterOf(s State) *roster {
+	switch s {
 	case Released:
-		w.released.remove(r)
-		if r.class != nil {
-			r.class.Leave()
-		}
+		return &w.released
 	case Reserved:
-		w.reserved.remove(r)
+		return &w.reserved
 	case Parked:
-		w.parked.remove(r)
+		return &w.parked
 	case Waiting, Bound, Gone:
 	}
-	switch r.state {
-	case Released:
-		w.released.add(r)
-		if r.class != nil {
-			r.class.Enter()
-		}
-	case Reserved:
-		w.reserved.add(r)
-	case Parked:
-		w.parked.add(r)
-	case Waiting, Bound, Gone:
-	}
+	return nil
 }
 
 // headedFor returns the pods in the window whose room is taken on a node.
@@ -162,19 +165,4 @@ func (l *Ledger) Repairs() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.window.repairs
-}
-
-// roster is a set of records, in no order that means anything. A record is in one at most.
-type roster []*record
-
-func (s *roster) add(r *record) {
-	r.inRoster = int32(len(*s))
-	*s = append(*s, r)
-}
-
-func (s *roster) remove(r *record) {
-	last := len(*s) - 1
-	(*s)[r.inRoster], (*s)[last].inRoster = (*s)[last], r.inRoster
-	(*s)[last] = nil
-	*s = (*s)[:last]
 }

@@ -18,7 +18,7 @@ import (
 
 // appDrivers are the drivers of an application, in any state.
 type appDrivers struct {
-	all []*record // in no order that means anything
+	all roster
 	// stuck are those that a rule blocks which would block no other pod of the application.
 	stuck int32
 	// allStuck: some wait, all of those are stuck, and no other holds anything. Then the other pods are blocked.
@@ -34,17 +34,14 @@ func (r *record) isStuck() bool {
 // join lists a driver that enters the application.
 func (d *appDrivers) join(r *record) {
 	if r.Role == application.Driver {
-		d.all = append(d.all, r)
+		d.all.add(r, ofDrivers)
 	}
 }
 
 // quit takes a driver off the list.
 func (d *appDrivers) quit(r *record) {
 	if r.Role == application.Driver {
-		i := slices.Index(d.all, r)
-		last := len(d.all) - 1
-		d.all[i], d.all[last] = d.all[last], nil
-		d.all = d.all[:last]
+		d.all.remove(r, ofDrivers)
 		d.first = nil
 	}
 }
@@ -132,23 +129,11 @@ func (l *contents) limitOnDriver(app *account, c *class) (reason.Reason, bool) {
 	case driver.state != Waiting:
 		return reason.Reason{}, false
 	}
-	why, limited := l.limitOn(app, driver.class)
+	why, limited := l.limitOnClass(app, driver.class)
 	if limited && (why.Code == reason.MaxDriverShare || !c.group.startsTogether() || driver.group != c.group) {
 		return withDriver(driver, why), true
 	}
 	return why, limited
-}
-
-// waitsFor says with which driver a pod waits that no limit stops; false: with none.
-func (l *contents) waitsFor(r *record) (reason.Reason, bool) {
-	if !r.waitsForDriverOutside() {
-		return reason.Reason{}, false
-	}
-	driver := r.app.appDrivers.firstWaiting()
-	if driver.state == Parked {
-		return withDriver(driver, l.nodes.noRoom(driver)), true
-	}
-	return withDriver(driver, l.why(driver)), true
 }
 
 // waitsForDriverOutside reports whether the pod waits for a driver that does not start together with it, in the same group.

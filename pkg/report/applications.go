@@ -88,7 +88,7 @@ func orNone(t Table, none string, l Layout) []string {
 }
 
 func (as Applications) table(l Layout) Table {
-	t := Table{Full: l.Wide || !l.Terminal, Columns: []Column{
+	t := Table{Full: l.full(), Columns: []Column{
 		{Title: "APPLICATION"},
 		{Title: "QUEUE", Rank: 1},
 		{Title: "USER", Rank: 8},
@@ -176,7 +176,7 @@ func (us Users) Since(before Document, l Layout) []string {
 }
 
 func (us Users) table(l Layout) Table {
-	t := Table{Full: l.Wide || !l.Terminal, Columns: []Column{
+	t := Table{Full: l.full(), Columns: []Column{
 		{Title: "USER"},
 		{Title: "STATE", Rank: 3},
 		{Title: "FAIR-SHARE", Rank: 4},

@@ -41,6 +41,9 @@ type Layout struct {
 	Now int64
 }
 
+// full: tables keep the columns that tell nothing.
+func (l Layout) full() bool { return l.Wide || !l.Terminal }
+
 // amounts prints amounts for the layout.
 func (l Layout) amounts(list resource.List) string {
 	if !l.Wide {

@@ -199,7 +199,7 @@ func (p Plan) lines(l Layout, claims, victims, ideal Table) []string {
 func (p Plan) podSeconds() int64 { return p.Plan.PodSeconds(p.World, -1, p.Now) }
 
 func (p Plan) claims(l Layout) Table {
-	t := Table{Full: l.Wide || !l.Terminal, Columns: []Column{
+	t := Table{Full: l.full(), Columns: []Column{
 		{Title: "QUEUE"}, {Title: "BELOW"}, {Title: "SINCE", Right: true, Rank: 2}, {Title: "OWED"}, {Title: "PODS", Right: true, Rank: 1},
 		{Title: "UNPAID", Usual: nothing}, {Title: "REASON", Rank: 3, Usual: nothing},
 	}}
@@ -216,7 +216,7 @@ func (p Plan) claims(l Layout) Table {
 }
 
 func (p Plan) victims(l Layout) Table {
-	t := Table{Full: l.Wide || !l.Terminal, Columns: []Column{{Title: "POD"}, {Title: "QUEUE", Rank: 1}, {Title: "NODE", Rank: 2}, {Title: "FOR"}}}
+	t := Table{Full: l.full(), Columns: []Column{{Title: "POD"}, {Title: "QUEUE", Rank: 1}, {Title: "NODE", Rank: 2}, {Title: "FOR"}}}
 	if l.Wide {
 		t.Columns = append(t.Columns, Column{Title: "REASON"})
 	}
@@ -231,7 +231,7 @@ func (p Plan) victims(l Layout) Table {
 }
 
 func (p Plan) ideal(l Layout) Table {
-	t := Table{Full: l.Wide || !l.Terminal, Columns: []Column{
+	t := Table{Full: l.full(), Columns: []Column{
 		{Title: "QUEUE"}, {Title: "ALLOCATED"}, {Title: "FAIR-SHARE", Rank: 1}, {Title: "IDEAL"},
 	}}
 	for i, ideal := range p.Plan.Ideal {

@@ -121,7 +121,7 @@ func (s Starved) tables(l Layout, queues, victims Table) []string {
 }
 
 func (s Starved) queues(l Layout) Table {
-	t := Table{Full: l.Wide || !l.Terminal, Columns: []Column{
+	t := Table{Full: l.full(), Columns: []Column{
 		{Title: "QUEUE"}, {Title: "BELOW"}, {Title: "SINCE", Right: true, Rank: 1}, {Title: "DUE", Right: true}, {Title: "OWED", Rank: 2},
 	}}
 	for i, q := range s.Queues {
@@ -146,7 +146,7 @@ func (l Layout) due(q StarvedQueue) string {
 }
 
 func (s Starved) victims(l Layout) Table {
-	t := Table{Full: l.Wide || !l.Terminal, Columns: []Column{
+	t := Table{Full: l.full(), Columns: []Column{
 		{Title: "POD"}, {Title: "QUEUE"}, {Title: "NODE", Rank: 3}, {Title: "FOR", Rank: 2, Usual: nothing}, {Title: "FOR-QUEUE"},
 		{Title: "SINCE", Right: true, Rank: 1},
 	}}

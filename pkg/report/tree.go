@@ -106,7 +106,7 @@ func (t Tree) Since(before Document, l Layout) []string {
 
 func (t Tree) table(l Layout) Table {
 	table := queueTable(t.Queues, l, true)
-	table.Full = l.Wide || !l.Terminal
+	table.Full = l.full()
 	depth := make(map[queue.Path]int, len(t.Queues)) // of the queues shown so far
 	for i, q := range t.Queues {
 		table.Keys = append(table.Keys, q.Name)

@@ -1,7 +1,6 @@
 package placementqueues
 
 import (
-	"cmp"
 	"context"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,16 +19,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// DefaultWritesPerSecond is the default of Options.WritesPerSecond. Pods wait for these writes, so they are not slowed down while others flow.
-const DefaultWritesPerSecond = 50
-
-// Options of a Controller; the zero value is fine.
-type Options struct {
-	// WritesPerSecond bounds the writes over all queues; 0 is DefaultWritesPerSecond.
-	WritesPerSecond int
-	// Clock is for tests.
-	Clock clock.WithTicker
-}
+// writesPerSecond bounds the writes over all queues. Pods wait for these writes, so they are not slowed down while others flow.
+const writesPerSecond = 50
 
 // Controller creates and deletes Queues.
 type Controller struct {
@@ -49,10 +40,10 @@ type task struct {
 }
 
 // New returns a controller of the Queues in a store, the informer's that feeds the ledger; it must be full when Run is called.
-func New(l *ledger.Ledger, stored cache.Store, client dynamic.Interface, o Options) *Controller {
+func New(l *ledger.Ledger, stored cache.Store, client dynamic.Interface, c clock.WithTicker) *Controller {
 	return &Controller{
 		ledger: l, stored: stored, client: client.Resource(v1alpha1.QueueResource), tries: map[queue.Path]*task{},
-		loop: writing.NewLoop(cmp.Or(o.WritesPerSecond, DefaultWritesPerSecond), o.Clock),
+		loop: writing.NewLoop(writesPerSecond, c),
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/placement"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
+	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
@@ -46,7 +47,8 @@ func newWorld(t *testing.T, rules ...placement.RuleStatement) *world {
 		store: cache.NewStore(cache.MetaNamespaceKeyFunc), server: map[string]*unstructured.Unstructured{}}
 	client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{v1alpha1.QueueResource: "QueueList"})
 	client.PrependReactor("*", "*", w.serve)
-	w.c = New(w.ledger, w.store, client, Options{Clock: w.clock, WritesPerSecond: 1000})
+	w.c = New(w.ledger, w.store, client, w.clock)
+	w.c.loop = writing.NewLoop(1000, w.clock)
 	policy, problems := placement.Parse(placement.Statement{Rules: rules})
 	if problems != nil {
 		t.Fatal(problems)

@@ -21,16 +21,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// DefaultWritesPerSecond is the default of Options.WritesPerSecond.
-const DefaultWritesPerSecond = 20
-
-// Options of a Controller; the zero value is fine.
-type Options struct {
-	// WritesPerSecond bounds the writes over all queues; 0 is DefaultWritesPerSecond.
-	WritesPerSecond int
-	// Clock is for tests.
-	Clock clock.WithTicker
-}
+// writesPerSecond bounds the writes over all queues.
+const writesPerSecond = 20
 
 // Controller puts finalizers on and takes them off.
 type Controller struct {
@@ -59,10 +51,10 @@ type task struct {
 }
 
 // New returns a controller of the Queues in a store, the informer's that feeds the ledger; it must be full when Run is called.
-func New(l *ledger.Ledger, stored cache.Store, client dynamic.Interface, o Options) *Controller {
+func New(l *ledger.Ledger, stored cache.Store, client dynamic.Interface, c clock.WithTicker) *Controller {
 	return &Controller{
 		ledger: l, stored: stored, client: client.Resource(v1alpha1.QueueResource), tasks: map[string]*task{},
-		loop: writing.NewLoop(cmp.Or(o.WritesPerSecond, DefaultWritesPerSecond), o.Clock),
+		loop: writing.NewLoop(writesPerSecond, c),
 	}
 }
 

@@ -49,16 +49,15 @@ type world struct {
 	fail    func(name string) error
 }
 
-func newWorld(t *testing.T, o Options) *world {
+func newWorld(t *testing.T) *world {
 	w := &world{
 		T: t, ledger: ledger.New(ledger.Options{}), clock: clocktesting.NewFakeClock(time.Unix(1000, 0)),
 		store: cache.NewStore(cache.MetaNamespaceKeyFunc), stored: map[string]*unstructured.Unstructured{}, version: 100,
 	}
 	client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{v1alpha1.QueueResource: "QueueList"})
 	client.PrependReactor("*", "*", w.serve)
-	o.Clock = w.clock
 	w.ledger.Lead(0)
-	w.c = New(w.ledger, w.store, client, o)
+	w.c = New(w.ledger, w.store, client, w.clock)
 	cores := resource.Of(resource.Entry{Name: resource.CPU, Value: 1000_000})
 	w.ledger.ObserveNode(ledger.Node{Name: "n", Allocatable: cores, Usable: true})
 	logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))
@@ -193,7 +192,7 @@ func (w *world) run(name, path string) {
 func (w *world) ends(name string) { w.ledger.ForgetPod(ledger.UID(name), 2) }
 
 func TestEveryQueueGetsTheFinalizerOnce(t *testing.T) {
-	w := newWorld(t, Options{})
+	w := newWorld(t)
 	w.create("root", "root.a", "root.a.b")
 	w.wrote("+root", "+root.a", "+root.a.b")
 	w.wrote()
@@ -204,7 +203,7 @@ func TestEveryQueueGetsTheFinalizerOnce(t *testing.T) {
 }
 
 func TestNothingIsWrittenTwiceWhileTheInformerLags(t *testing.T) {
-	w := newWorld(t, Options{})
+	w := newWorld(t)
 	w.create("root.a")
 	w.wrote("+root.a")
 	w.passed()
@@ -222,7 +221,7 @@ func TestNothingIsWrittenTwiceWhileTheInformerLags(t *testing.T) {
 }
 
 func TestADeletedLeafGoesWithItsLastPod(t *testing.T) {
-	w := newWorld(t, Options{})
+	w := newWorld(t)
 	w.create("root", "root.a")
 	w.wrote("+root", "+root.a")
 	w.run("p", "root.a")
@@ -239,7 +238,7 @@ func TestADeletedLeafGoesWithItsLastPod(t *testing.T) {
 }
 
 func TestADeletedParentGoesAfterItsChildrenAndWhatRunsBelowIt(t *testing.T) {
-	w := newWorld(t, Options{})
+	w := newWorld(t)
 	w.create("root", "root.a", "root.a.b", "root.a.c")
 	w.wrote("+root", "+root.a", "+root.a.b", "+root.a.c")
 	w.run("p", "root.a.b")
@@ -255,7 +254,7 @@ func TestADeletedParentGoesAfterItsChildrenAndWhatRunsBelowIt(t *testing.T) {
 }
 
 func TestAllQueuesDeletedAtOnceGoFromTheLeavesUp(t *testing.T) {
-	w := newWorld(t, Options{})
+	w := newWorld(t)
 	w.create("root", "root.a", "root.a.b", "root.default")
 	w.wrote("+root", "+root.a", "+root.a.b", "+root.default")
 	w.delete("root", "root.a", "root.a.b", "root.default")
@@ -268,7 +267,7 @@ func TestAllQueuesDeletedAtOnceGoFromTheLeavesUp(t *testing.T) {
 }
 
 func TestAQueueStaysUntilTheLedgerHasHeardOfItsDeletion(t *testing.T) {
-	w := newWorld(t, Options{})
+	w := newWorld(t)
 	w.create("root.a")
 	w.wrote("+root.a")
 	w.inform()
@@ -280,7 +279,7 @@ func TestAQueueStaysUntilTheLedgerHasHeardOfItsDeletion(t *testing.T) {
 }
 
 func TestAQueueThatCannotBeReadCanBeDeleted(t *testing.T) {
-	w := newWorld(t, Options{})
+	w := newWorld(t)
 	w.create("root", "root.bad")
 	w.show()
 	w.ledger.ObserveBadQueue("root.bad", "spec.weight: cannot be read")
@@ -297,7 +296,7 @@ func TestAQueueThatCannotBeReadCanBeDeleted(t *testing.T) {
 }
 
 func TestOtherFinalizersAreLeftAlone(t *testing.T) {
-	w := newWorld(t, Options{})
+	w := newWorld(t)
 	w.create("root.a")
 	w.change("root.a", func(u *unstructured.Unstructured) { u.SetFinalizers([]string{"example.com/a", "example.com/b"}) })
 	w.wrote("+root.a")
@@ -318,7 +317,7 @@ func TestOtherFinalizersAreLeftAlone(t *testing.T) {
 }
 
 func TestASuccessorIsNotTakenForTheOldQueue(t *testing.T) {
-	w := newWorld(t, Options{})
+	w := newWorld(t)
 	w.create("root.a")
 	w.wrote("+root.a")
 	w.delete("root.a")
@@ -336,7 +335,7 @@ func TestASuccessorIsNotTakenForTheOldQueue(t *testing.T) {
 }
 
 func TestFailuresBackOffAndAreMentionedOnce(t *testing.T) {
-	w := newWorld(t, Options{})
+	w := newWorld(t)
 	w.fail = func(name string) error { return apierrors.NewInternalError(errors.New("etcd is down")) }
 	w.create("root.a", "root.b")
 	w.inform()
@@ -355,7 +354,8 @@ func TestFailuresBackOffAndAreMentionedOnce(t *testing.T) {
 }
 
 func TestWritesAreBoundedAndDeletionsGoFirst(t *testing.T) {
-	w := newWorld(t, Options{WritesPerSecond: 4}) // 2 in a pass
+	w := newWorld(t)
+	w.c.loop = writing.NewLoop(4, w.clock) // 2 in a pass
 	w.create("root.z")
 	w.wrote("+root.z")
 	w.create("root.a", "root.b", "root.c")
@@ -367,7 +367,8 @@ func TestWritesAreBoundedAndDeletionsGoFirst(t *testing.T) {
 }
 
 func TestWhilePodsFlowFewAreWritten(t *testing.T) {
-	w := newWorld(t, Options{WritesPerSecond: 100})
+	w := newWorld(t)
+	w.c.loop = writing.NewLoop(100, w.clock)
 	for i := range 30 {
 		w.create(fmt.Sprintf("root.q%02d", i))
 	}
@@ -396,7 +397,7 @@ func TestWhilePodsFlowFewAreWritten(t *testing.T) {
 }
 
 func TestRunWorksUntilItsContextEnds(t *testing.T) {
-	w := newWorld(t, Options{})
+	w := newWorld(t)
 	w.create("root.a")
 	w.inform()
 	ctx, cancel := context.WithCancel(w.context)
