@@ -98,7 +98,7 @@ func (w *World) setPod(s statement) (string, error) {
 	}
 	l := w.inLive()
 	i := l.find(name)
-	p := ledger.Pod{UID: ledger.UID(name), Name: name, Namespace: "default", Application: name, Created: w.now}
+	p := ledger.Pod{UID: ledger.UID(name), Name: name, Namespace: "default", Application: name, Created: w.now * second}
 	if i >= 0 {
 		p = l.pods[i]
 	}

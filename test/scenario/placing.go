@@ -39,7 +39,7 @@ func (w *World) createQueues(statement) (string, error) {
 			}
 			out.WriteString("\n")
 			w.queues = append(w.queues, queue.Declaration{
-				Path: q.Path, Spec: queue.DefaultSpec(), Created: w.now, Parent: q.Parent, Origin: queue.Origin{Placement: true, For: q.For},
+				Path: q.Path, Spec: queue.DefaultSpec(), Created: w.now * second, Parent: q.Parent, Origin: queue.Origin{Placement: true, For: q.For},
 			})
 		}
 		for _, p := range do.Remove {

@@ -29,7 +29,7 @@ func (w *World) setQueue(s statement) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	d := queue.Declaration{Path: queue.Path(name), Spec: queue.DefaultSpec(), Created: w.now}
+	d := queue.Declaration{Path: queue.Path(name), Spec: queue.DefaultSpec(), Created: w.now * second}
 	i, known := w.declaration(d.Path)
 	if known {
 		d = w.queues[i]
@@ -142,7 +142,7 @@ func (w *World) setWaiting(s statement) (string, error) {
 	}
 	p := w.at(queue.Path(name))
 	if p.waiting.IsZero() {
-		p.since = w.now
+		p.since = w.now * second
 	}
 	p.waiting = l
 	return "", nil
@@ -170,7 +170,7 @@ func (w *World) setApplication(s statement) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	a := application{name: name, submitted: w.now}
+	a := application{name: name, submitted: w.now * second}
 	i := slices.IndexFunc(w.apps, func(a application) bool { return a.name == name })
 	if i >= 0 {
 		a = w.apps[i]
