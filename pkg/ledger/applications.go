@@ -1,8 +1,6 @@
 package ledger
 
 import (
-	"slices"
-
 	"github.com/fairway-scheduler/fairway/pkg/core/admission"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
@@ -42,15 +40,19 @@ func (r *record) wants() bool {
 		return false
 	}
 	switch r.blockedBy.Code {
-	case "", reason.BackOff, reason.MaxRunningApplications, reason.UserMaxRunningApplications:
+	case "", reason.BackOff:
+		return true
+	}
+	return r.blockedByAppLimit()
+}
+
+// blockedByAppLimit reports whether a limit on applications blocks the pod, or that its queue is stopped.
+func (r *record) blockedByAppLimit() bool {
+	switch r.blockedBy.Code {
+	case reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.QueueStopped:
 		return true
 	}
 	return false
-}
-
-// blockedByAppLimit reports whether a limit on applications blocks the pod.
-func (r *record) blockedByAppLimit() bool {
-	return r.blockedBy.Code == reason.MaxRunningApplications || r.blockedBy.Code == reason.UserMaxRunningApplications
 }
 
 // slot says whether the pod's application may run in the leaf, or which limit keeps it out.
@@ -63,7 +65,8 @@ func (a *applications) slot(r *record, leaf *account) (reason.Reason, bool) {
 		a.roundLater() // its former application may end and free a slot, for which an older one may wait
 		return reason.Reason{Code: reason.MaxRunningApplications, Queue: string(leaf.path)}, false
 	}
-	return a.fits(leaf, app.userWith(r))
+	user, submitted := app.with(r)
+	return a.fits(leaf, user, submitted)
 }
 
 // previousApplication is the application that the pod has belonged to until now.
@@ -74,18 +77,18 @@ func (r *record) previousApplication() *account {
 	return r.formerApp
 }
 
-// userWith is the user of the application once the pod is in it: that of its oldest pod. nil is an application without
-// pods.
-func (a *account) userWith(r *record) string {
+// with is whose the application is, and when it was submitted, once the pod is in it: as its oldest pod says. nil is an
+// application without pods.
+func (a *account) with(r *record) (user string, submitted int64) {
 	if a != nil && len(a.members) > 0 && a.members[0].older(r) {
-		return a.slot.User
+		return a.slot.User, a.slot.Submitted
 	}
-	return r.User
+	return r.User, r.Created
 }
 
-// fits says whether one more application of the user may run in the leaf, or which limit stops it.
-func (a *applications) fits(leaf *account, user string) (reason.Reason, bool) {
-	return a.slots.Fits(&leaf.admission, user, a.mode())
+// fits says whether one more application of the user, submitted then, may run in the leaf, or which limit stops it.
+func (a *applications) fits(leaf *account, user string, submitted int64) (reason.Reason, bool) {
+	return a.slots.Fits(&leaf.admission, user, submitted, a.mode())
 }
 
 // mode says which new applications may run. No application may start before an older one. So all new applications wait
@@ -119,6 +122,9 @@ func (a *applications) seniority(app *account) {
 	first := app.members[0]
 	if app.priority != first.Priority || app.slot.Submitted != first.Created {
 		app.leaveLine() // until it is settled
+		if app.parent.stopped() {
+			a.roundLater() // it may go on by now
+		}
 	}
 	app.priority = first.Priority
 	if a.slots.Change(&app.slot, first.User, first.Created) {
@@ -186,7 +192,7 @@ func (a *applications) admitWaiting() {
 		a.started(a.accountOf(of))
 	}
 	for _, of := range a.slots.Waiting() {
-		why, _ := a.slots.Fits(of.Leaf, of.User, mode)
+		why, _ := a.slots.Fits(of.Leaf, of.User, of.Submitted, mode)
 		for _, e := range a.accountOf(of).members {
 			if e.blockedByAppLimit() && !sameLimit(e.blockedBy, why) {
 				a.effects.judgeLater(e.record)
@@ -220,7 +226,7 @@ func (a *applications) limitNow(r *record) (reason.Reason, bool) {
 	if !r.blockedByAppLimit() || a.tree.stale {
 		return reason.Reason{}, false
 	}
-	why, fits := a.fits(r.leaf, r.app.slot.User)
+	why, fits := a.fits(r.leaf, r.app.slot.User, r.app.slot.Submitted)
 	return why, !fits
 }
 
@@ -244,13 +250,17 @@ func (a *applications) lead() { a.allSeen = true }
 // takeBack ends an application that was let in before all was seen, and returns its pods that are to wait for a slot from
 // now on.
 func (a *applications) takeBack(app *account) (kept []*record) {
-	charged := func(e appEntry) bool { return e.state.charged() }
-	if !app.slot.Runs || slices.ContainsFunc(app.members, charged) {
+	if !app.slot.Runs || app.holds() {
 		return nil
 	}
-	if _, fits := a.slots.Fits(&app.parent.admission, app.slot.User, admission.Bootstrapping); fits {
+	if _, fits := a.slots.Fits(&app.parent.admission, app.slot.User, app.slot.Submitted, admission.Bootstrapping); fits {
 		return nil // no limit concerns it
 	}
+	return a.putOut(app)
+}
+
+// putOut ends an application, and returns its pods that are to wait for a slot from now on.
+func (a *applications) putOut(app *account) (kept []*record) {
 	a.end(app)
 	for _, r := range app.members { // each for itself: order does not matter
 		if r.wants() {

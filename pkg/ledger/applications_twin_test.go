@@ -19,6 +19,8 @@ type appTwin struct {
 	now     int64
 	pods    []Pod
 	limits  map[queue.Path]queue.Limit
+	states  map[queue.Path]queue.State
+	stopped map[queue.Path]int64 // since when leaves are stopped
 	perUser queue.Limit
 	running []twinApp
 	// released holds each pod as it was at its last release: until it is bound or goes back, it counts as that.
@@ -68,8 +70,33 @@ func (w *appTwin) gather() (apps []twinFacts) {
 	return apps
 }
 
+// followStops notes since when each leaf has been stopped, by itself or by a queue above.
+func (w *appTwin) followStops() {
+	for _, leaf := range []queue.Path{"root.a.x", "root.a.y", "root.b.z"} {
+		stopped := false
+		for p := leaf; p != ""; p = p.Parent() {
+			stopped = stopped || w.states[p] == queue.StateStopped
+		}
+		switch {
+		case !stopped:
+			delete(w.stopped, leaf)
+		case w.stopped[leaf] == 0:
+			w.stopped[leaf] = max(w.now/sec, 1) * sec
+		}
+	}
+}
+
+// goesOn: it was submitted before the stop, or holds something.
+func (w *appTwin) goesOn(a twinFacts) bool {
+	since, stopped := w.stopped[a.leaf]
+	return !stopped || a.charged || a.oldest.Created < since
+}
+
 // fits counts who runs below every queue on the way up, and of the user.
 func (w *appTwin) fits(a twinFacts, apps []twinFacts, runs []twinApp) bool {
+	if !w.goesOn(a) {
+		return false
+	}
 	for q := a.leaf; q != ""; q = q.Parent() {
 		n := int64(1)
 		for _, r := range runs {
@@ -94,7 +121,7 @@ func (w *appTwin) follow() {
 	apps := w.gather()
 	var runs []twinApp
 	for _, a := range apps {
-		if a.charged || a.wants && slices.Contains(w.running, a.twinApp) {
+		if a.charged || a.wants && w.goesOn(a) && slices.Contains(w.running, a.twinApp) {
 			runs = append(runs, a.twinApp)
 		}
 	}
@@ -108,6 +135,7 @@ func (w *appTwin) follow() {
 
 func (w *appTwin) compare() {
 	w.TakeWoken(w.now)
+	w.followStops()
 	if wrong := w.Check(); len(wrong) > 0 {
 		w.t.Fatal(wrong)
 	}
@@ -136,7 +164,7 @@ var twinQueues = []queue.Path{"root", "root.a", "root.a.x", "root.a.y", "root.b"
 
 func (w *appTwin) declare(q queue.Path) {
 	d := queue.Declaration{Path: q, Spec: queue.DefaultSpec()}
-	d.Spec.MaxRunningApplications, d.Spec.MaxDriverShare = w.limits[q], queue.AtMost(1000)
+	d.Spec.MaxRunningApplications, d.Spec.MaxDriverShare, d.Spec.State = w.limits[q], queue.AtMost(1000), w.states[q]
 	if q == queue.Root {
 		d.Spec.MaxRunningApplicationsPerUser = w.perUser
 	}
@@ -157,7 +185,7 @@ func (w *appTwin) submit(t *rapid.T) {
 	n := len(w.pods)
 	w.pods = append(w.pods, Pod{
 		UID: UID(fmt.Sprintf("p%03d", w.now)), Queue: twinLeaves.Draw(t, "queue"), Application: twinNames.Draw(t, "application"), User: twinUsers.Draw(t, "user"),
-		Created: rapid.Int64Range(0, 9).Draw(t, "created"), Gate: twinGates.Draw(t, "gate"), Class: "c", Request: amounts(1, 1),
+		Created: rapid.Int64Range(0, 9).Draw(t, "created") + rapid.SampledFrom([]int64{0, w.now}).Draw(t, "age"), Gate: twinGates.Draw(t, "gate"), Class: "c", Request: amounts(1, 1),
 	})
 	w.observe(n)
 }
@@ -165,7 +193,7 @@ func (w *appTwin) submit(t *rapid.T) {
 // play changes one thing.
 func (w *appTwin) play(t *rapid.T) {
 	w.now++
-	op := rapid.IntRange(0, 12).Draw(t, "event")
+	op := rapid.IntRange(0, 14).Draw(t, "event")
 	if op < 3 || len(w.pods) == 0 {
 		w.submit(t)
 		return
@@ -209,6 +237,10 @@ func (w *appTwin) play(t *rapid.T) {
 			w.perUser = twinLimits.Draw(t, "limit of a user")
 		}
 		w.declare(q)
+	case 13, 14:
+		q := rapid.SampledFrom(twinQueues).Draw(t, "stopped")
+		w.states[q] = rapid.SampledFrom([]queue.State{queue.StateUnstated, queue.StateRunning, queue.StateStopped}).Draw(t, "state")
+		w.declare(q)
 	case 11:
 		w.now += 20 * sec
 		if r, ok := w.Choose(w.now); ok {
@@ -228,7 +260,8 @@ func (w *appTwin) play(t *rapid.T) {
 
 func TestRunningApplicationsEqualTheirTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := &appTwin{leader: newLeader(Options{}), t: t, limits: map[queue.Path]queue.Limit{}, released: map[UID]Pod{}}
+		w := &appTwin{leader: newLeader(Options{}), t: t, limits: map[queue.Path]queue.Limit{}, released: map[UID]Pod{},
+			states: map[queue.Path]queue.State{}, stopped: map[queue.Path]int64{}}
 		w.ObserveNode(Node{Name: "node", Allocatable: amounts(1000, 1000), Usable: true})
 		w.perUser = twinLimits.Draw(t, "limit of a user")
 		for _, q := range twinQueues {

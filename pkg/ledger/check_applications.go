@@ -51,7 +51,7 @@ func (c *checker) checkApplications() {
 		c.say("%d applications are kept out, %d in line, in order %v", queued, len(c.applications.slots.Waiting()), sorted)
 	}
 	for _, a := range c.applications.slots.Waiting() {
-		if _, fits := c.applications.slots.Fits(a.Leaf, a.User, c.applications.mode()); fits {
+		if _, fits := c.applications.slots.Fits(a.Leaf, a.User, a.Submitted, c.applications.mode()); fits {
 			c.say("%s %s is kept out, and no limit does so", a.Leaf.Path, a.Name)
 		}
 	}

@@ -192,7 +192,7 @@ func (c *conditions) toShow(r *record, l *contents) reason.Reason {
 func shownAtOnce(why reason.Reason) bool {
 	switch why.Code {
 	case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.PlacementRejected, reason.QueueDeleted,
-		reason.SubmitForbidden, reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.PodGroupNotFound:
+		reason.QueueStopped, reason.SubmitForbidden, reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.PodGroupNotFound:
 		return true
 	}
 	return false

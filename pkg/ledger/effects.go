@@ -102,6 +102,9 @@ func (l *consequences) settleApplication(app *account) {
 	l.followDrivers(app)
 	l.books.refresh(app)
 	l.applications.settle(app)
+	for _, r := range l.applications.takeBackStopped(app) {
+		l.judge(r)
+	}
 }
 
 // judge asks again what blocks a pod that waits or is parked.

@@ -22,7 +22,8 @@ type queueTree struct {
 	retired map[queue.Path]bool
 	// declarationsSeen grows when what placement sees of the declared queues changes.
 	declarationsSeen uint64
-	percent          int // declarations that state something in percent of the cluster
+	percent          int        // declarations that state something in percent of the cluster
+	stopsChanged     []*account // queues that were stopped or started by the last tree: see stopped.go
 
 	queue.Tree
 	stale    bool   // a Queue, or what sits in the queues, changed in a way that may change the tree
@@ -107,8 +108,8 @@ func (t *queueTree) retire(p queue.Path) bool {
 }
 
 // rebuild builds the tree and gives every queue of it an account with its spec. gone are the queues that are not in it any more; their accounts stay
-// until drop, for the pods that have to move. regated are the leaves whose gate is set differently.
-func (t *queueTree) rebuild(pods *requests, total resource.List) (gone []queue.Path, regated []*account) {
+// until drop, for the pods that have to move. regated are the leaves whose gate is set differently. at is the time, and whether this process leads.
+func (t *queueTree) rebuild(pods *requests, total resource.List, at moment) (gone []queue.Path, regated []*account) {
 	t.stale = false
 	t.Tree = queue.Build(t.declarations(), t.occupancy(pods), total)
 	t.builds++
@@ -124,6 +125,7 @@ func (t *queueTree) rebuild(pods *requests, total resource.List) (gone []queue.P
 			regated = append(regated, a)
 		}
 		a.declare(n, i+1)
+		t.stop(a, &t.Nodes[i], at)
 	}
 	t.root = t.accounts[queue.Root]
 	for i := range t.Nodes { // all have their children by now

@@ -45,11 +45,16 @@ func (l *moves) changed(something bool) {
 
 // rebuildTree builds the tree, and moves pods to where it puts them now.
 func (l *settled) rebuildTree() {
-	gone, regated := l.queues.rebuild(&l.requests, l.shares.total)
+	gone, regated := l.queues.rebuild(&l.requests, l.shares.total, moment{l.now, l.leading})
 	l.startTimers.gatesChanged(regated)
 	l.applications.limitUsers(l.queues.root.spec.MaxRunningApplicationsPerUser)
 	l.applications.moveBegins()
 	l.queues.noteParents(&l.requests)
+	for _, leaf := range l.queues.takeStopped() {
+		for _, name := range sortedKeys(leaf.apps) {
+			l.effects.settleLater(leaf.apps[name])
+		}
+	}
 	l.answerRequests()
 	l.chargeOrphans()
 	l.moveBoundByOthers()

@@ -27,6 +27,8 @@ type Rehearsal struct {
 	fresh, roomy bool
 	remembered   map[*class]seen // see RememberNodes
 
+	stops map[queue.Path]int64 // since when queues were stopped before the first change of one: see Readmit
+
 	// The others of a group of which a pod was charged, and where they go.
 	group  []*record
 	places []*node
@@ -241,13 +243,14 @@ func (h *Rehearsal) restoreSeen() {
 }
 
 // Readmit lets the applications that hold nothing compete for slots again, as after a restart: a limit that was raised for a try has let
-// some in, and lowering it again puts none out.
+// some in, and lowering it again puts none out. A queue that was started for a try is stopped since the time it was before.
 func (h *Rehearsal) Readmit() {
 	l := h.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.settleAll()
 	h.fresh = false
+	l.queues.restoreStops(h.stops)
 	l.lead()
 }
 

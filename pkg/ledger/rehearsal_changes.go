@@ -24,6 +24,11 @@ func (h *Rehearsal) Declaration(p queue.Path) (d queue.Declaration, declared boo
 // Declare puts a declaration in force, Undeclare takes it away.
 func (h *Rehearsal) Declare(d queue.Declaration) {
 	h.fresh = false
+	if h.stops == nil {
+		h.ledger.mu.Lock()
+		h.stops = h.ledger.queues.stops()
+		h.ledger.mu.Unlock()
+	}
 	h.ledger.ObserveQueue(d)
 }
 

@@ -26,6 +26,7 @@ import (
 //	                               which of their events were sent                toldBefore in pkg/controllers/queuestatus
 //	Queue status: starts           which applications have left Starting, and     settled.restoreStarts
 //	                               how long the last starts took
+//	Queue status: stoppedSince     since when the queue has been stopped          queueTree.stop
 //	Queue status: policy in force  the last policy that could be used             queueTree.declare (Declaration.PolicyInForce)
 //	PodGroup status                that the group was whole, and how many of      groupTable.declare, groupTable.join (PodGroup.Whole,
 //	                               its pods succeeded                             PodGroup.Succeeded)

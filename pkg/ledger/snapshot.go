@@ -30,6 +30,11 @@ type QueueState struct {
 	Leaf     bool
 	Spec     queue.Spec // as in force
 	Active   bool
+	// State is Running, Draining or Stopped; StoppedSince is since when the queue takes no new applications, in unix nanoseconds, 0 if it does.
+	State        queue.State
+	StoppedSince int64
+	// StoppedQueues are of root: see queue.Tree.Stopped.
+	StoppedQueues []queue.Path
 
 	SteadyFairShare resource.List
 	FairShare       resource.List
@@ -90,12 +95,13 @@ func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]strin
 	defer l.mu.Unlock()
 	tree := l.queues.Tree // built again at every change, never edited
 	s := Snapshot{Version: l.version, Total: l.shares.total, InWindow: l.window.pods, Queues: make([]QueueState, 0, len(tree.Nodes)+len(tree.Blocked))}
-	active, held := make([]bool, len(tree.Nodes)), heldBack(nil)
+	active, held, goingOn := make([]bool, len(tree.Nodes)), heldBack(nil), l.queues.goingOn()
 	for i, n := range tree.Nodes {
 		a := l.queues.accounts[n.Path]
 		active[i] = a.active()
 		q := QueueState{
 			Path: n.Path, Declared: n.Declared, InTree: true, Leaf: n.Leaf(), Spec: n.Spec, Active: active[i],
+			State: queue.StateOf(a.stopped(), goingOn[i]), StoppedSince: a.admission.Stop.Since,
 			Allocated: a.usage.List(), Demand: a.cappedDemand(),
 			ApplicationsPending: int(a.states[application.Accepted]), ApplicationsStarting: int(a.states[application.Starting]),
 			ApplicationsRunning:    int(a.states[application.Running] + a.states[application.Completing]),
@@ -113,6 +119,7 @@ func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]strin
 		}
 		s.Queues = append(s.Queues, q)
 	}
+	s.Queues[0].StoppedQueues = tree.Stopped()
 	return s, tree, active, maps.Clone(l.queues.unreadable), l.queues.leaving()
 }
 

@@ -84,6 +84,9 @@ func (s sink) queue(q *ledger.QueueState, total resource.List) {
 	if q.Starts != nil {
 		s.gauge(startingTimeout, float64(q.Starts.Timeout)/1e9, path)
 	}
+	if q.StoppedSince != 0 {
+		s.gauge(queueStopped, 1, path, q.State.String())
+	}
 	s.gauge(pods, float64(q.PodsPending), path, "pending")
 	s.gauge(pods, float64(q.PodsRunning), path, "running")
 	// A queue with nothing of an existing resource has 0 of it: a missing series compares with nothing, and

@@ -26,7 +26,8 @@ var (
 	pods            = desc("queue_pods", "Pods in the queue and everything below it: pending (not bound) or running.", "queue", "state")
 	startingTimeout = desc("queue_starting_timeout_seconds",
 		"How long an application may be starting in a queue with policy StateAware, stated or learnt.", "queue")
-	problems = desc("queue_problems",
+	queueStopped = desc("queue_stopped", "1 for a queue that takes no new applications: Draining while applications go on in it or below it, then Stopped.", "queue", "state")
+	problems     = desc("queue_problems",
 		"Queues of which the reason keeps something from being in force as written: the queue itself, and those below it that have no series of their own.",
 		"queue", "reason")
 
@@ -50,7 +51,7 @@ var (
 
 func descs() []*metrics.Desc {
 	return append(preemptionDescs(), []*metrics.Desc{
-		leading, steadyFairShare, fairShare, allocated, demand, guaranteed, maximum, applications, startingTimeout, pods, problems, queues, queuesShown,
+		leading, steadyFairShare, fairShare, allocated, demand, guaranteed, maximum, applications, startingTimeout, pods, queueStopped, problems, queues, queuesShown,
 		waitingPods, windowPods, releases, dispatchRounds, attempts, binds, sweeperRepairs, inspections, wrong, reviews, lockWaits, lockSeconds,
 	}...)
 }

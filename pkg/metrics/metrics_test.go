@@ -295,3 +295,20 @@ func TestNamesFollowTheConventions(t *testing.T) {
 		}
 	}
 }
+
+// Only stopped queues have a series that says so.
+func TestStoppedQueuesHaveASeries(t *testing.T) {
+	l := newLedger()
+	declare(l, "root.a")
+	declare(l, "root.b", func(q *queue.Spec) { q.State = queue.StateStopped })
+	r := New(l, Options{MaxQueues: 10})
+	lead(r)
+	l.Settle(200 * sec)
+	_, values := scrape(t, r)
+	if got := values[`fairway_queue_stopped{queue="root.b",state="Stopped"}`]; got != 1 {
+		t.Errorf("of a queue that is stopped: %v", got)
+	}
+	if _, shown := values[`fairway_queue_stopped{queue="root.a",state="Running"}`]; shown {
+		t.Error("of one that runs there is a series, too")
+	}
+}

@@ -47,6 +47,8 @@ const (
 	FieldUserApplications       Field = "users.maxRunningApplications"
 	FieldMaxDriverShare         Field = "maxDriverShare"
 	FieldMaxStarting            Field = "maxStarting"
+	// FieldState: the Queue is started. From and To are states.
+	FieldState Field = "state"
 	// FieldExists: the Queue is created, with an empty spec.
 	FieldExists Field = ""
 )
@@ -56,7 +58,7 @@ type Edit struct {
 	Queue    queue.Path
 	Field    Field
 	Resource resource.Name // for max and maxPodResources
-	From, To int64         // amounts of Resource, applications, or milli of a share
+	From, To int64         // amounts of Resource, applications, milli of a share, or states
 }
 
 // Spelled returns a value of the field as a Queue spells it.
@@ -66,6 +68,8 @@ func (e Edit) Spelled(v int64) string {
 		return resource.Format(e.Resource, v)
 	case FieldMaxDriverShare:
 		return resource.Decimal(v)
+	case FieldState:
+		return queue.State(v).String()
 	}
 	return strconv.FormatInt(v, 10)
 }
@@ -85,6 +89,8 @@ func (e Edit) Apply(d queue.Declaration) queue.Declaration {
 		d.Spec.MaxDriverShare = queue.AtMost(e.To)
 	case FieldMaxStarting:
 		d.Spec.MaxStarting = queue.AtMost(e.To)
+	case FieldState:
+		d.Spec.State = queue.State(e.To)
 	}
 	return d
 }

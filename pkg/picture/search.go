@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/limit"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
@@ -178,6 +179,8 @@ func (s *search) extend(why reason.Reason) bool {
 		e = Edit{Queue: path, Field: FieldMaxStarting, From: start, To: start + 1}
 	case reason.QueueNotFound, reason.QueueNotReady:
 		return s.create(path, why)
+	case reason.QueueStopped:
+		return s.start(why)
 	case reason.WaitingForRoom:
 		return s.addNode(why)
 	default:
@@ -261,6 +264,19 @@ func (s *search) create(path queue.Path, why reason.Reason) bool {
 	return grown
 }
 
+// start starts the queues that keep the pod's queue stopped.
+func (s *search) start(why reason.Reason) bool {
+	for _, p := range strings.Fields(reason.As[reason.Stop](why).By) {
+		e := Edit{Queue: queue.Path(p), Field: FieldState, From: int64(queue.StateStopped), To: int64(queue.StateRunning)}
+		if slices.Contains(s.edits, e) {
+			return false
+		}
+		s.add(e)
+	}
+	s.blockers = append(s.blockers, why)
+	return true
+}
+
 // addNode adds one more node; the first time, as many as the pods that are released before it need.
 func (s *search) addNode(why reason.Reason) bool {
 	if s.nodes > 0 && slices.Contains(s.nodeFor, s.stopped) {
@@ -306,7 +322,7 @@ func (s *search) shrink() {
 		again = false
 		for i := range s.edits {
 			e := &s.edits[i]
-			if e.Field == FieldExists || e.Field == FieldMaxPodResources {
+			if e.Field == FieldExists || e.Field == FieldMaxPodResources || e.Field == FieldState {
 				continue
 			}
 			enough := e.To

@@ -10,7 +10,7 @@ import (
 func TestVerdictOfEveryReason(t *testing.T) {
 	want := map[reason.Code]Verdict{
 		reason.QueueNameInvalid: Refused, reason.QueueNotFound: Refused, reason.QueueNotLeaf: Refused, reason.QueueNotReady: Refused,
-		reason.QueueDeleted: Refused, reason.SubmitForbidden: Held, reason.SubmitUnchecked: Held, reason.PlacementRejected: Refused, reason.CreatingQueue: Held, reason.Terminating: Held,
+		reason.QueueDeleted: Refused, reason.QueueStopped: Held, reason.SubmitForbidden: Held, reason.SubmitUnchecked: Held, reason.PlacementRejected: Refused, reason.CreatingQueue: Held, reason.Terminating: Held,
 		reason.MaxResources: Held, reason.MaxPodResources: Held, reason.MaxRunningApplications: Held, reason.UserMaxRunningApplications: Held,
 		reason.MaxDriverShare: Held, reason.WaitingForDriver: Held, reason.StateAware: Held,
 		reason.PodGroupNotFound: Held, reason.GangIncomplete: Held, reason.GangTooLarge: Held, reason.GangWaitsForRoom: Room, reason.BehindGang: Held,
@@ -18,6 +18,7 @@ func TestVerdictOfEveryReason(t *testing.T) {
 	}
 	ofQueues := []reason.Code{
 		reason.ParentMissing, reason.ParentHasPods, reason.Deleting, reason.PolicyNotAllowed, reason.PolicyBelowFair, reason.FairResourceNotAllowed, reason.MaxPodResourcesRaised,
+		reason.RunningBelowStopped,
 		reason.Overcommitted, reason.OverLimit, reason.BelowGuaranteed, reason.BelowFairShare, reason.SpecInvalid,
 	}
 	for _, code := range ofQueues { // no pod waits for one of these

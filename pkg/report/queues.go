@@ -39,7 +39,7 @@ type Queue struct {
 // The states of a queue.
 const (
 	StateRunning    = "Running"
-	StateDraining   = "Draining"   // being deleted
+	StateDraining   = "Draining"   // being deleted, or stopped with applications that go on
 	StateNotReady   = "NotReady"   // declared but not in force
 	StateUndeclared = "Undeclared" // exists only for its pods
 )

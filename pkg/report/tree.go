@@ -65,6 +65,8 @@ func stateOf(q ledger.QueueState) string {
 		return StateNotReady
 	case !q.Declared && q.Path != queue.Root:
 		return StateUndeclared
+	case q.StoppedSince != 0:
+		return q.State.String()
 	}
 	return StateRunning
 }

@@ -113,6 +113,8 @@ func TestRefusals(t *testing.T) {
 		"a weight too large by its suffix": {"root.a", `{weight: 2M}`, []string{`spec.weight: Invalid value: "2M": must be at most 1000000`}},
 		"an unknown policy":                {"root.a", `{policy: Best}`, []string{`spec.policy: Unsupported value: "Best": supported values: "DominantResourceFairness", "Fair", "FIFO", "StateAware"`, unchecked}},
 		"a policy in other letters":        {"root.a", `{policy: fifo}`, []string{`spec.policy: Unsupported value: "fifo": supported values: "DominantResourceFairness", "Fair", "FIFO", "StateAware"`, unchecked}},
+		"a state that only shows":          {"root.a", `{state: Draining}`, []string{`spec.state: Unsupported value: "Draining": supported values: "Running", "Stopped"`, unchecked}},
+		"a state in other letters":         {"root.a", `{state: STOPPED}`, []string{`spec.state: Unsupported value: "STOPPED": supported values: "Running", "Stopped"`, unchecked}},
 	})
 }
 

@@ -109,6 +109,7 @@ var statements = map[string]func(*World, statement) (string, error){
 	"answer":       (*World).showAnswer,
 	"next":         (*World).showNext,
 	"books":        (*World).showBooks,
+	"states":       (*World).showStates,
 	"applications": (*World).showApplications,
 
 	"tree":     (*World).showTree,

@@ -30,6 +30,19 @@ func (w *World) pass(s statement) (string, error) {
 	return "it is " + time.Unix(w.now, 0).UTC().Format(time.RFC3339) + "\n", nil
 }
 
+// states prints whether each queue takes new applications, and since when it does not.
+func (w *World) showStates(statement) (string, error) {
+	rows := [][]string{{"QUEUE", "STATE", "SINCE"}}
+	for _, q := range w.inLive().ledger.Snapshot().Queues {
+		since := "-"
+		if q.StoppedSince != 0 {
+			since = time.Unix(0, q.StoppedSince).UTC().Format(time.RFC3339)
+		}
+		rows = append(rows, []string{string(q.Path), q.State.String(), since})
+	}
+	return table(rows), nil
+}
+
 // applications prints how far each application has come, queue by queue in the order in
 // which they were submitted.
 func (w *World) showApplications(statement) (string, error) {
@@ -63,6 +76,7 @@ func (w *World) writeStatus() {
 		if q.Starts != nil {
 			w.queues[i].Memory = q.Starts.Memory
 		}
+		w.queues[i].Memory.StoppedSince = q.StoppedSince
 		w.queues[i].Memory.BelowFairShareSince = q.Starvation.BelowFairShareSince
 		w.queues[i].Memory.BelowGuaranteedSince = q.Starvation.BelowGuaranteedSince
 		w.queues[i].Memory.FairShareDue, w.queues[i].Memory.GuaranteedDue = q.Starvation.FairShareDue, q.Starvation.GuaranteedDue

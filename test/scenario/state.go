@@ -21,7 +21,7 @@ func (w *World) setCluster(s statement) (string, error) {
 
 // queue PATH [weight=N] [guaranteed=(...)] [max=(...)] [maxPodResources=(...)]
 // [maxRunningApplications=N] [maxDriverShare=N] [users.maxRunningApplications=N]
-// [maxStarting=N] [startingTimeout=5m|adaptive] [policy=NAME] [fairResource=NAME]
+// [maxStarting=N] [startingTimeout=5m|adaptive] [policy=NAME] [fairResource=NAME] [state=Running|Stopped]
 // [preemption.fairShareTimeout=60s|never|unset and so on] declares a queue, or changes those settings of one
 // that is declared. The path is not checked: what happens with a bad one is a rule.
 func (w *World) setQueue(s statement) (string, error) {
@@ -72,6 +72,8 @@ func setSpec(d *queue.Declaration, o option) (err error) {
 		spec.FairResource = resource.Name(o.value())
 	case "policy":
 		spec.Policy, err = queue.ParsePolicy(o.value())
+	case "state":
+		spec.State, err = queue.ParseState(o.value())
 	case "children.maxCreated":
 		d.Parent = true
 		d.MaxCreated, err = parseCount(o)

@@ -117,7 +117,7 @@ const headStart = 1000
 
 // turn orders the writes that wait: the smallest goes first.
 func (r *record) turn() uint64 {
-	if forgetful(r.status, r.desired) || mistimed(r.status, r.desired) {
+	if forgetful(r.status, r.desired) || mistimed(r.status, r.desired) || stopsLate(r.status, r.desired) {
 		return r.since
 	}
 	return r.since + headStart
@@ -149,7 +149,8 @@ func (r *record) forget() {
 // sameState reports whether two states of a queue give the same status. It saves converting thousands of idle queues
 // while others are busy.
 func sameState(a, b ledger.QueueState) bool {
-	return a.Path == b.Path && a.Declared == b.Declared && a.InTree == b.InTree && a.Spec.Equal(b.Spec) &&
+	return a.Path == b.Path && a.Declared == b.Declared && a.InTree == b.InTree && a.Spec.Equal(b.Spec) && a.State == b.State && a.StoppedSince == b.StoppedSince &&
+		slices.Equal(a.StoppedQueues, b.StoppedQueues) &&
 		a.SteadyFairShare.Equal(b.SteadyFairShare) && a.FairShare.Equal(b.FairShare) &&
 		a.Allocated.Equal(b.Allocated) && a.Demand.Equal(b.Demand) &&
 		a.ApplicationsPending == b.ApplicationsPending && a.ApplicationsStarting == b.ApplicationsStarting &&

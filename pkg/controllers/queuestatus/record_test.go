@@ -21,6 +21,12 @@ func TestEveryFieldThatTheStatusShowsIsCompared(t *testing.T) {
 		switch field := reflect.ValueOf(&other).Elem().Field(i).Addr().Interface().(type) {
 		case *queue.Path:
 			*field = "root.a"
+		case *queue.State:
+			*field = queue.StateStopped
+		case *int64:
+			*field = 1
+		case *[]queue.Path:
+			*field = []queue.Path{"root.a"}
 		case *queue.Spec:
 			*field = queue.DefaultSpec()
 		case *resource.List:

@@ -29,6 +29,9 @@ func Status(q ledger.QueueState, previous v1alpha1.QueueStatus, generation int64
 	}
 	status := v1alpha1.QueueStatus{
 		ObservedGeneration: generation,
+		State:              stateOf(q, previous),
+		StoppedSince:       stoppedSince(q, previous),
+		StoppedQueues:      stoppedQueues(q),
 		Conditions:         conditions(q, previous.Conditions, generation, now),
 		Policy:             policy,
 		SteadyFairShare:    convert.ResourceList(q.SteadyFairShare),

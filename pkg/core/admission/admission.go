@@ -23,6 +23,23 @@ type Queue struct {
 	Most   queue.Limit
 	// Running is the number of applications that run in the queue and below it.
 	Running int64
+	// Stop says that the queue takes no new applications; zero: it does.
+	Stop Stop
+}
+
+// Stop is since when a queue has been stopped, and by which queues: see core/queue/state.go.
+type Stop struct {
+	Since int64 // unix nanoseconds; 0: it is not stopped
+	By    string
+}
+
+// Stopped reports whether the queue is stopped, for an application that was submitted then and of which no pod holds
+// room, and the reason for that.
+func (q *Queue) Stopped(submitted int64) (reason.Reason, bool) {
+	if queue.GoesOn(submitted, q.Stop.Since, false) {
+		return reason.Reason{}, false
+	}
+	return reason.Reason{Code: reason.QueueStopped, Queue: string(q.Path), Details: reason.Stop{By: q.Stop.By, Since: q.Stop.Since}}, true
 }
 
 // Application is an application that runs, waits for a slot, or does neither.
@@ -80,22 +97,28 @@ func (s *Slots) Waiting() []*Application { return s.waiting }
 // OfUser returns how many applications of the user run.
 func (s *Slots) OfUser(user string) int64 { return s.users[user] }
 
-// Fits reports whether one more application of the user may run in the leaf. If not, it returns the limit that
-// stops it: the user's limit first, then those from the leaf up. Except in mode Open, the reason has no
-// numbers.
-func (s *Slots) Fits(leaf *Queue, user string, m Mode) (reason.Reason, bool) {
+// Fits reports whether one more application of the user, submitted then, may run in the leaf. If not, it returns what
+// stops it: that the leaf is stopped, then the user's limit, then those from the leaf up. Except in mode Open, the
+// reason has no numbers.
+func (s *Slots) Fits(leaf *Queue, user string, submitted int64, m Mode) (reason.Reason, bool) {
 	if m == Closed || m == Bootstrapping && s.limited(leaf) {
 		return reason.Reason{Code: reason.MaxRunningApplications, Queue: string(leaf.Path)}, false
 	}
 	if m == Bootstrapping {
 		return reason.Reason{}, true
 	}
+	if why, stopped := leaf.Stopped(submitted); stopped {
+		return why, false
+	}
 	why, over := limit.MaxRunningApplications(s.path(leaf, user))
 	return why, !over
 }
 
-// limited reports whether any limit on the number of applications covers the leaf.
+// limited reports whether the leaf is stopped, or any limit on the number of applications covers it.
 func (s *Slots) limited(leaf *Queue) bool {
+	if leaf.Stop.Since != 0 {
+		return true
+	}
 	for q := leaf; q != nil; q = q.Parent {
 		if q.Most.Stated {
 			return true
@@ -182,7 +205,7 @@ func (s *Slots) Change(a *Application, user string, submitted int64) (numbers bo
 func (s *Slots) Admit(m Mode) (started []*Application) {
 	stay := s.waiting[:0]
 	for _, a := range s.waiting {
-		if _, fits := s.Fits(a.Leaf, a.User, m); !fits {
+		if _, fits := s.Fits(a.Leaf, a.User, a.Submitted, m); !fits {
 			stay = append(stay, a)
 			continue
 		}

@@ -39,7 +39,7 @@ func TestAFreedSlotGoesByOrderOfSubmission(t *testing.T) {
 	later := &Application{Leaf: qs["x"], Name: "later", User: "u", Submitted: 3}
 	cousin := &Application{Leaf: qs["y"], Name: "cousin", User: "v", Submitted: 2}
 	for _, a := range []*Application{later, cousin} {
-		why, fits := s.Fits(a.Leaf, a.User, Open)
+		why, fits := s.Fits(a.Leaf, a.User, a.Submitted, Open)
 		if want := (reason.Reason{Code: reason.MaxRunningApplications, Queue: "root.a", Details: reason.Applications{Most: 1, Running: 1}}); fits || why != want {
 			t.Fatalf("%s: fits %v, %+v", a.Name, fits, why)
 		}
@@ -67,9 +67,32 @@ func TestAUsersSlotGoesToTheUser(t *testing.T) {
 	if got := names(s.HandOn(s.End(runs))); !slices.Equal(got, []string{"same queue", "same user"}) {
 		t.Errorf("%q got the slots", got)
 	}
-	why, fits := s.Fits(qs["y"], "u", Open)
+	why, fits := s.Fits(qs["y"], "u", 0, Open)
 	if want := (reason.Reason{Code: reason.UserMaxRunningApplications, Queue: "root", Details: reason.Applications{User: "u", Most: 1, Running: 1}}); fits || why != want {
 		t.Errorf("fits %v, %+v", fits, why)
+	}
+}
+
+// A stopped queue lets in what was submitted before, within the limits, and says which queues keep it stopped.
+func TestAStoppedQueueTakesNoNewApplications(t *testing.T) {
+	no := queue.Limit{}
+	qs := tree(no, queue.AtMost(1), no, no, no)
+	qs["x"].Stop = Stop{Since: 5, By: "root.a root.a.x"}
+	var s Slots
+	why, fits := s.Fits(qs["x"], "u", 5, Open)
+	want := reason.Reason{Code: reason.QueueStopped, Queue: "root.a.x", Details: reason.Stop{By: "root.a root.a.x", Since: 5}}
+	if fits || why != want {
+		t.Errorf("submitted later: %v, %+v", fits, why)
+	}
+	if _, fits := s.Fits(qs["x"], "u", 4, Open); !fits {
+		t.Error("submitted before: it does not fit")
+	}
+	s.Start(&Application{Leaf: qs["y"], Name: "runs"})
+	if why, _ := s.Fits(qs["x"], "u", 4, Open); why.Code != reason.MaxRunningApplications {
+		t.Errorf("submitted before, with the queue above full: %+v", why)
+	}
+	if _, fits := s.Fits(qs["x"], "u", 4, Bootstrapping); fits {
+		t.Error("before all applications have been seen, it is known which one goes on")
 	}
 }
 
@@ -82,7 +105,7 @@ func TestModes(t *testing.T) {
 		mode Mode
 		fits bool
 	}{{"x", Open, true}, {"x", Bootstrapping, false}, {"b", Bootstrapping, true}, {"x", Closed, false}, {"b", Closed, false}} {
-		if _, fits := s.Fits(qs[c.leaf], "u", c.mode); fits != c.fits {
+		if _, fits := s.Fits(qs[c.leaf], "u", 0, c.mode); fits != c.fits {
 			t.Errorf("%s in mode %d: fits %v", c.leaf, c.mode, fits)
 		}
 	}
@@ -110,6 +133,9 @@ func TestSlotsEqualTheirTwin(t *testing.T) {
 			if !s.PerUser.Admits(ofUser) {
 				return false
 			}
+			if a.Leaf.Stop.Since != 0 && a.Submitted >= a.Leaf.Stop.Since {
+				return false
+			}
 			for q := a.Leaf; q != nil; q = q.Parent {
 				n := int64(1)
 				for o := range runs {
@@ -127,11 +153,11 @@ func TestSlotsEqualTheirTwin(t *testing.T) {
 		}
 		for i := range rapid.IntRange(1, 40).Draw(t, "steps") {
 			user, submitted := rapid.SampledFrom([]string{"u", "v"}).Draw(t, "user"), rapid.Int64Range(0, 9).Draw(t, "submitted")
-			op := rapid.IntRange(0, 5).Draw(t, "step")
+			op := rapid.IntRange(0, 6).Draw(t, "step")
 			if op < 2 || len(all) == 0 {
 				a := &Application{Leaf: qs[rapid.SampledFrom([]string{"x", "y", "b"}).Draw(t, "leaf")], Name: fmt.Sprint("app", i), User: user, Submitted: submitted}
 				all = append(all, a)
-				if _, fits := s.Fits(a.Leaf, a.User, Open); fits {
+				if _, fits := s.Fits(a.Leaf, a.User, a.Submitted, Open); fits {
 					s.Start(a)
 				} else {
 					s.Wait(a)
@@ -149,11 +175,14 @@ func TestSlotsEqualTheirTwin(t *testing.T) {
 						s.Leave(a)
 					}
 				case 4:
-					if s.Change(a, user, submitted) {
+					if s.Change(a, user, submitted) || a.Leaf.Stop.Since != 0 { // as the ledger does
 						s.Admit(Open)
 					}
 				case 5:
 					qs["a"].Most = draw("a")
+					s.Admit(Open)
+				case 6: // it is stopped since then, or starts
+					qs["x"].Stop.Since = rapid.Int64Range(0, 9).Draw(t, "stop")
 					s.Admit(Open)
 				}
 			}

@@ -55,7 +55,7 @@ func (s *Slots) HandOn(f Freed) (started []*Application) {
 			if (f.below == nil || !a.Leaf.isUnder(f.below)) && (!f.userFull || a.User != f.user) {
 				return false
 			}
-			_, fits := s.Fits(a.Leaf, a.User, Open)
+			_, fits := s.Fits(a.Leaf, a.User, a.Submitted, Open)
 			return fits
 		})
 		if i < 0 {

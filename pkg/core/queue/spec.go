@@ -95,6 +95,8 @@ type Spec struct {
 	// the root's value is used.
 	MaxRunningApplicationsPerUser Limit
 	Preemption                    Preemption
+	// State is what the queue states; see Node.StoppedBy.
+	State State
 }
 
 // Percent is the part of a declaration that is stated in percent of the cluster, in thousandths of a percent.
@@ -200,7 +202,7 @@ func (s Spec) Equal(o Spec) bool {
 		s.Guaranteed.Equal(o.Guaranteed) && SameLimits(s.Max, o.Max) && SameLimits(s.MaxPod, o.MaxPod) &&
 		s.MaxStarting == o.MaxStarting && s.StartingTimeout == o.StartingTimeout &&
 		s.MaxRunningApplications == o.MaxRunningApplications && s.MaxDriverShare == o.MaxDriverShare &&
-		s.MaxRunningApplicationsPerUser == o.MaxRunningApplicationsPerUser && s.Preemption == o.Preemption
+		s.MaxRunningApplicationsPerUser == o.MaxRunningApplicationsPerUser && s.Preemption == o.Preemption && s.State == o.State
 }
 
 // SameLimits compares maxima, where an absent resource is unlimited.

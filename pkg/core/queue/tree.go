@@ -49,6 +49,9 @@ type Memory struct {
 	// ClaimsFairShare: the queue had a claim on its fair share, which stays open after the clock has stopped.
 	ClaimsFairShare bool
 
+	// StoppedSince is since when the queue has been stopped, in unix nanoseconds; 0 if it was not.
+	StoppedSince int64
+
 	// Started are applications that have left Starting, where their pods alone do not show it.
 	Started []string
 	// Starts are how long the last starts took, in nanoseconds, the newest last.
@@ -59,7 +62,7 @@ type Memory struct {
 func (m Memory) Equal(o Memory) bool {
 	return slices.Equal(m.Started, o.Started) && slices.Equal(m.Starts, o.Starts) &&
 		m.BelowFairShareSince == o.BelowFairShareSince && m.BelowGuaranteedSince == o.BelowGuaranteedSince && m.ClaimsFairShare == o.ClaimsFairShare &&
-		m.FairShareDue == o.FairShareDue && m.GuaranteedDue == o.GuaranteedDue
+		m.FairShareDue == o.FairShareDue && m.GuaranteedDue == o.GuaranteedDue && m.StoppedSince == o.StoppedSince
 }
 
 // Occupancy says whether pods are in a queue.
@@ -88,6 +91,9 @@ type Node struct {
 	// Accepting is true if pods may enter: a declared queue without children that is not for children, is not
 	// being deleted and is not the root.
 	Accepting bool
+	// StoppedBy are the queues that stop this one: itself and those above that state Stopped, from the top, joined by
+	// blanks; "" if none does. See state.go.
+	StoppedBy string
 }
 
 // Leaf reports whether a queue has no children and is not for children.
@@ -125,6 +131,7 @@ func (t Tree) Find(p Path) (int, bool) {
 //     are in or below it: the parent keeps its last valid state, a queue without
 //     children (see holdsPods).
 //  5. to 7. What is in the tree may still contradict itself: see validate.go.
+//  8. A stopped queue stops all queues below it: see state.go.
 func Build(declared []Declaration, occupied []Occupancy, total resource.List) Tree {
 	b := newBuilder(declared, occupied)
 	b.total = total
@@ -140,6 +147,7 @@ func Build(declared []Declaration, occupied []Occupancy, total resource.List) Tr
 	b.rulePolicies()
 	b.ruleMaxBelowGuaranteed()
 	b.ruleMaxPodResources()
+	b.ruleStates()
 	slices.SortStableFunc(b.tree.Problems, func(x, y Problem) int { return ComparePaths(x.Path, y.Path) })
 	return b.tree
 }

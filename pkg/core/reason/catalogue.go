@@ -36,6 +36,8 @@ const (
 	Terminating Code = "Terminating"
 	// QueueDeleted: the queue is being deleted, or it is gone while its pods still run.
 	QueueDeleted Code = "QueueDeleted"
+	// QueueStopped: Queue takes no new applications, and that of the pod is new. Details are Stop.
+	QueueStopped Code = "QueueStopped"
 	// MaxResources: with this pod the usage of Queue would exceed its max. PodGroup is set if the pod can
 	// only start together with its group. Limit, Used and Asked are amounts of Resource.
 	MaxResources Code = "MaxResources"
@@ -101,6 +103,8 @@ const (
 	FairResourceNotAllowed Code = "FairResourceNotAllowed"
 	// MaxPodResourcesRaised: a queue above takes only pods of Limit of Resource, and the queue states Asked.
 	MaxPodResourcesRaised Code = "MaxPodResourcesRaised"
+	// RunningBelowStopped: the queue states Running, and is stopped by queues above it. Details are Stop.
+	RunningBelowStopped Code = "RunningBelowStopped"
 	// Overcommitted: the children are guaranteed more of Resource than the queue itself.
 	// Details are Guarantees.
 	Overcommitted Code = "Overcommitted"
@@ -119,12 +123,12 @@ const (
 // Codes returns every code, in the order of this file.
 func Codes() []Code {
 	return []Code{
-		QueueNameInvalid, QueueNotFound, QueueNotLeaf, QueueNotReady, SubmitForbidden, SubmitUnchecked, PlacementRejected, CreatingQueue, Terminating, QueueDeleted, MaxResources,
-		MaxPodResources, MaxRunningApplications, UserMaxRunningApplications, MaxDriverShare,
+		QueueNameInvalid, QueueNotFound, QueueNotLeaf, QueueNotReady, SubmitForbidden, SubmitUnchecked, PlacementRejected, CreatingQueue, Terminating,
+		QueueDeleted, QueueStopped, MaxResources, MaxPodResources, MaxRunningApplications, UserMaxRunningApplications, MaxDriverShare,
 		WaitingForDriver, StateAware, PodGroupNotFound, GangIncomplete, GangTooLarge, GangWaitsForRoom, BehindGang, Parked, BackOff, SchedulingGate,
 		WaitingForRoom, WaitingTurn,
-		ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, MaxPodResourcesRaised, Overcommitted, OverLimit,
-		BelowGuaranteed, BelowFairShare, SpecInvalid,
+		ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, MaxPodResourcesRaised, RunningBelowStopped,
+		Overcommitted, OverLimit, BelowGuaranteed, BelowFairShare, SpecInvalid,
 	}
 }
 

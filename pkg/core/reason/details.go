@@ -33,6 +33,12 @@ type Parent struct {
 	Path string
 }
 
+// Stop are the details of QueueStopped and RunningBelowStopped.
+type Stop struct {
+	By    string // the queues that state Stopped, from the top, joined by blanks
+	Since int64  // since when Queue takes no new applications; only of QueueStopped
+}
+
 // Policies are the details of PolicyNotAllowed and PolicyBelowFair.
 type Policies struct {
 	Stated  string // in the spec
@@ -164,6 +170,7 @@ func (Invalid) details()      {}
 func (Child) details()        {}
 func (Cause) details()        {}
 func (Parent) details()       {}
+func (Stop) details()         {}
 func (Policies) details()     {}
 func (FairResource) details() {}
 func (Submitter) details()    {}

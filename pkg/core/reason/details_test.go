@@ -27,6 +27,8 @@ var readsOf = map[reason.Code]reads{
 	reason.PolicyNotAllowed:           {kinds: details(reason.Policies{})},
 	reason.PolicyBelowFair:            {kinds: details(reason.Policies{})},
 	reason.FairResourceNotAllowed:     {kinds: details(reason.FairResource{})},
+	reason.QueueStopped:               {kinds: details(reason.Stop{})},
+	reason.RunningBelowStopped:        {kinds: details(reason.Stop{})},
 	reason.SchedulingGate:             {kinds: details(reason.Gate{})},
 	reason.Parked:                     {kinds: details(reason.Answer{})},
 	reason.BackOff:                    {group: true},

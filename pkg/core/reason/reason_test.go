@@ -164,6 +164,24 @@ func TestSentences(t *testing.T) {
 			"queue root.a.b states maxPodResources of 16 cpu, but root.a above it takes pods of at most 8 cpu; " +
 				"that is in force until one of the two is changed",
 		},
+		"running below a stopped queue": {
+			reason.Reason{Code: reason.RunningBelowStopped, Queue: "root.a.b", Details: reason.Stop{By: "root.a"}},
+			"queue root.a.b states Running, but root.a above it is stopped, so root.a.b is stopped, too; set state of root.a to Running, or take state out of root.a.b",
+		},
+		"running below several": {
+			reason.Reason{Code: reason.RunningBelowStopped, Queue: "root.a.b", Details: reason.Stop{By: "root root.a"}},
+			"queue root.a.b states Running, but root and root.a above it are stopped, so root.a.b is stopped, too; " +
+				"set state of root and root.a to Running, or take state out of root.a.b",
+		},
+		"stopped": {
+			reason.Reason{Code: reason.QueueStopped, Queue: "root.a", Details: reason.Stop{By: "root.a", Since: 1_714_564_800e9}},
+			"queue root.a takes no new applications since 2024-05-01T12:00:00Z, because root.a is stopped; this one follows when root.a is Running again",
+		},
+		"stopped by several": {
+			reason.Reason{Code: reason.QueueStopped, Queue: "root.a.b", Details: reason.Stop{By: "root root.a root.a.b", Since: 1_714_564_800e9}},
+			"queue root.a.b takes no new applications since 2024-05-01T12:00:00Z, because root, root.a and root.a.b are stopped; " +
+				"this one follows when all of these are Running again",
+		},
 		"above a lowered max": {
 			reason.Reason{Code: reason.OverLimit, Queue: "root.a", Resource: resource.CPU, Limit: 10_000, Used: 10_500},
 			"queue root.a uses 10500m cpu, above its max of 10 cpu; nothing is stopped, and nothing more is released until its usage fits",

@@ -11,8 +11,8 @@ import (
 // stop at the end, because events and conditions join sentences.
 func (r Reason) Text() string {
 	switch r.Code {
-	case ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, MaxPodResourcesRaised, Overcommitted, OverLimit,
-		BelowGuaranteed, BelowFairShare, SpecInvalid:
+	case ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, MaxPodResourcesRaised, RunningBelowStopped, Overcommitted,
+		OverLimit, BelowGuaranteed, BelowFairShare, SpecInvalid:
 		return r.queueText()
 	default:
 		return r.podText()
@@ -26,6 +26,8 @@ func (r Reason) podText() string {
 		return r.noQueueText()
 	case SubmitForbidden, SubmitUnchecked:
 		return r.submitText()
+	case QueueStopped:
+		return r.stoppedText()
 	case MaxResources:
 		return r.maxResourcesText()
 	case MaxPodResources:
@@ -128,6 +130,8 @@ func (r Reason) queueText() string {
 		above := As[Parent](r).Path
 		return "queue " + r.Queue + " states maxPodResources of " + r.amount(r.Asked) + ", but " + above + " above it takes pods of at most " +
 			r.amount(r.Limit) + "; that is in force until one of the two is changed"
+	case RunningBelowStopped:
+		return r.runningBelowStoppedText()
 	case Overcommitted:
 		return r.overcommittedText()
 	case OverLimit:

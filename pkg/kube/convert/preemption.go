@@ -125,6 +125,7 @@ func duration(text string, shortest, longest time.Duration) (time.Duration, erro
 
 // clocks reads the clocks of starvation, which go on over a restart, when they are due, and whether the fair share was claimed. A status that says
 // that the queue is below its guarantee does not tell which claim is open: the guarantee's is opened again by its clock, and the other waits for its own.
+// It also reads since when the queue has been stopped.
 func clocks(s *v1alpha1.QueueStatus, m *queue.Memory) {
 	at := func(t *metav1.Time) int64 {
 		if t.IsZero() {
@@ -137,6 +138,7 @@ func clocks(s *v1alpha1.QueueStatus, m *queue.Memory) {
 		m.FairShareDue, m.GuaranteedDue = at(s.Preemption.FairShareDue), at(s.Preemption.GuaranteedDue)
 	}
 	m.ClaimsFairShare = s.Preemption != nil && s.Preemption.ClaimOpen && m.BelowGuaranteedSince == 0
+	m.StoppedSince = at(s.StoppedSince)
 }
 
 // ClockTime is an instant of a clock of starvation as a status keeps it; nil for 0. It is rounded up to the second, which is what the wire

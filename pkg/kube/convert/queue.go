@@ -35,9 +35,13 @@ func Declaration(q *v1alpha1.Queue) (queue.Declaration, error) {
 	if err != nil {
 		return queue.Declaration{}, refusal(q.Name, "spec.policy", err)
 	}
+	state, err := queue.ParseState(string(q.Spec.State))
+	if err != nil {
+		return queue.Declaration{}, refusal(q.Name, "spec.state", err)
+	}
 	d := queue.Declaration{
 		Path:          path,
-		Spec:          queue.Spec{Weight: weight, Policy: policy, FairResource: resource.Name(q.Spec.FairResource)},
+		Spec:          queue.Spec{Weight: weight, Policy: policy, FairResource: resource.Name(q.Spec.FairResource), State: state},
 		PolicyInForce: policyInForce(q, policy),
 		Deleting:      q.DeletionTimestamp != nil,
 		Memory:        memory(q.Status.Starts),
@@ -94,7 +98,7 @@ func DecodeQueue(object *unstructured.Unstructured) (*v1alpha1.Queue, error) {
 	}
 	// The converter does not say where it failed: ask again with one field at a time.
 	spec, _, _ := unstructured.NestedMap(object.Object, "spec")
-	for _, field := range []string{"weight", "guaranteed", "max", "maxPodResources", "maxRunningApplications", "maxDriverShare", "users", "policy", "fairResource", "maxStarting", "startingTimeout", "preemption", "children"} {
+	for _, field := range []string{"weight", "guaranteed", "max", "maxPodResources", "maxRunningApplications", "maxDriverShare", "users", "policy", "fairResource", "maxStarting", "startingTimeout", "preemption", "state", "children"} {
 		alone := map[string]any{"spec": map[string]any{field: spec[field]}}
 		if e := runtime.DefaultUnstructuredConverter.FromUnstructured(alone, &v1alpha1.Queue{}); e != nil {
 			return nil, refusal(object.GetName(), "spec."+field, fmt.Errorf("cannot be read: %w", e))

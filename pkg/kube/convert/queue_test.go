@@ -167,6 +167,8 @@ func TestDeclarationNamesObjectAndField(t *testing.T) {
 			n := int32(1)
 			q.Spec.Users = &v1alpha1.QueueUsers{MaxRunningApplications: &n}
 		}), "queue root.a: spec.users.maxRunningApplications: it holds over all queues, so it can be stated in the queue root only"},
+		"unknown state": {makeQueue("root.a", func(q *v1alpha1.Queue) { q.Spec.State = v1alpha1.QueueDraining }),
+			`queue root.a: spec.state: state "Draining" is not one of Running, Stopped`},
 		"unknown policy": {makeQueue("root.a", policy("Best", "")),
 			`queue root.a: spec.policy: policy "Best" is not one of DominantResourceFairness, Fair, FIFO, StateAware`},
 	} {

@@ -18,6 +18,7 @@ import (
 // +kubebuilder:printcolumn:name="Fair-Share",type=string,JSONPath=`.status.summary.fairShare`,description="What the queue should have now: cpu cores and memory"
 // +kubebuilder:printcolumn:name="Allocated",type=string,JSONPath=`.status.summary.allocated`,description="What the pods of the queue and of the queues below it hold"
 // +kubebuilder:printcolumn:name="Pending",type=integer,JSONPath=`.status.pods.pending`,description="Pods that wait"
+// +kubebuilder:printcolumn:name="State",type=string,priority=1,JSONPath=`.status.state`,description="Running, Draining or Stopped"
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether the queue works as its spec says"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,description="Why the queue is ready or not"
@@ -159,6 +160,16 @@ type QueueSpec struct {
 	// +optional
 	Preemption *QueuePreemption `json:"preemption,omitempty"`
 
+	// Whether the queue and all queues below it take new applications. Stopped, they
+	// take none, and the applications that were submitted before go on until they
+	// end; then the queue has been drained. If not stated, the queue follows the
+	// one above it. Running below a stopped queue does not start the queue, and
+	// condition Ready says so.
+	//
+	// +optional
+	// +kubebuilder:validation:Enum=Running;Stopped
+	State QueueState `json:"state,omitempty"`
+
 	// What holds for the queues that placement creates directly below this one. A
 	// queue that states it, be it empty, is for child queues: it takes no pods,
 	// also while it has no children.
@@ -236,6 +247,20 @@ const (
 	PolicyStateAware QueuePolicy = "StateAware"
 )
 
+// QueueState is whether a queue takes new applications.
+type QueueState string
+
+const (
+	// QueueRunning: the queue takes applications.
+	QueueRunning QueueState = "Running"
+
+	// QueueDraining: the queue takes no new ones, and has applications that go on. Only a status says so.
+	QueueDraining QueueState = "Draining"
+
+	// QueueStopped: the queue takes no new ones. In a status: and no application goes on.
+	QueueStopped QueueState = "Stopped"
+)
+
 // StartingTimeoutAdaptive is the startingTimeout that is learnt from the last starts.
 const StartingTimeoutAdaptive = "adaptive"
 
@@ -253,6 +278,28 @@ type QueueStatus struct {
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// Running: the queue takes new applications. Draining: it is stopped, by itself
+	// or by a queue above it, and applications go on in it or below it. Stopped:
+	// none does any more.
+	//
+	// +optional
+	State QueueState `json:"state,omitempty"`
+
+	// Since when the queue has taken no new applications. Nothing while it takes
+	// them.
+	//
+	// +optional
+	StoppedSince *metav1.Time `json:"stoppedSince,omitempty"`
+
+	// Of root: the queues that state Stopped below none that does, in path order.
+	// By it, the API server refuses new applications of these queues and of those
+	// below them.
+	//
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=500
+	StoppedQueues []string `json:"stoppedQueues,omitempty"`
 
 	// The policy in force. It differs from spec.policy while that is not allowed
 	// where the queue stands.
@@ -418,11 +465,13 @@ type StartingApplication struct {
 	Until *metav1.Time `json:"until,omitempty"`
 }
 
-// Bounds of the lists in QueueStarts, as the schema has them.
+// Bounds of the lists in a status, as the schema has them.
 const (
 	MaxStartingShown     = 100
 	MaxStartedRemembered = 100
 	MaxStartsRemembered  = 20
+	// MaxStoppedShown bounds stoppedQueues.
+	MaxStoppedShown = 500
 )
 
 // QueueSummary spells amounts such as "50c 200Gi": 50 cores and 200 GiB of memory. The text is meant for the eye and may change.

@@ -1,0 +1,104 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/admission"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+)
+
+// Stopped queues. Which queues are stopped, and which of their applications go on, is decided in core/queue/state.go. Here that is kept:
+//
+//   - since when a queue is stopped: in its account, and over a restart in its status (queueTree.stop);
+//   - an application that may not run waits as one does over a limit on applications (core/admission), with a reason of its own;
+//   - an application that has lost what it went on by is put out (takeBackStopped), so that a restart finds the same.
+
+// moment is a time, and whether this process leads.
+type moment struct {
+	now     int64
+	leading bool
+}
+
+// stop notes whether a queue is stopped, and since when. A process that does not lead follows the status of the queue, which the leader writes.
+// The parent has been noted already.
+func (t *queueTree) stop(a *account, n *queue.Node, at moment) {
+	before, above := a.admission.Stop.Since, int64(0)
+	if remembered := t.declared[n.Path].Memory.StoppedSince; remembered != 0 && !at.leading {
+		before = remembered
+	}
+	if a.parent != nil {
+		above = a.parent.admission.Stop.Since
+	}
+	is := admission.Stop{Since: n.StoppedSince(before, above, at.now), By: n.StoppedBy}
+	if is.Since != a.admission.Stop.Since {
+		t.stopsChanged = append(t.stopsChanged, a)
+	}
+	a.admission.Stop = is
+}
+
+// takeStopped returns the queues that were stopped or started, and forgets them.
+func (t *queueTree) takeStopped() []*account {
+	changed := t.stopsChanged
+	t.stopsChanged = nil
+	return changed
+}
+
+// stopped reports whether the queue is stopped.
+func (a *account) stopped() bool { return a.admission.Stop.Since != 0 }
+
+// holds reports whether a pod of the application is charged.
+func (a *account) holds() bool {
+	return slices.ContainsFunc(a.members, func(e appEntry) bool { return e.state.charged() })
+}
+
+// goesOn reports whether the application may run as far as stops are concerned.
+func (a *account) goesOn() bool {
+	since := a.parent.admission.Stop.Since
+	return queue.GoesOn(a.slot.Submitted, since, false) || queue.GoesOn(a.slot.Submitted, since, a.holds())
+}
+
+// takeBackStopped ends an application that runs in a stopped queue and goes on no more: what was submitted before the stop has ended, and no pod of it
+// holds room. It returns the pods that are to wait from now on.
+func (a *applications) takeBackStopped(app *account) []*record {
+	if !app.slot.Runs || app.goesOn() {
+		return nil
+	}
+	return a.putOut(app)
+}
+
+// goingOn counts the applications that go on in stopped queues, for each queue of the tree with those below it.
+func (t *queueTree) goingOn() []int {
+	counts := make([]int, len(t.Nodes))
+	for i, n := range slices.Backward(t.Nodes) { // children before parents
+		a := t.accounts[n.Path]
+		if a.stopped() {
+			for _, app := range a.apps { // a number: order does not matter
+				counts[i] += btoi(len(app.members) > 0 && app.goesOn())
+			}
+		}
+		if n.Parent >= 0 {
+			counts[n.Parent] += counts[i]
+		}
+	}
+	return counts
+}
+
+// stops are since when queues are stopped.
+func (t *queueTree) stops() map[queue.Path]int64 {
+	since := map[queue.Path]int64{}
+	for p, a := range t.accounts { // into a map: order does not matter
+		if a.stopped() {
+			since[p] = a.admission.Stop.Since
+		}
+	}
+	return since
+}
+
+// restoreStops has queues be stopped since the times that stops returned, as far as they are stopped.
+func (t *queueTree) restoreStops(since map[queue.Path]int64) {
+	for p, a := range t.accounts { // each for itself: order does not matter
+		if a.stopped() && since[p] != 0 {
+			a.admission.Stop.Since = since[p]
+		}
+	}
+}
