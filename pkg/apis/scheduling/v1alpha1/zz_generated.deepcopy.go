@@ -526,6 +526,15 @@ func (in *QueueStatus) DeepCopyInto(out *QueueStatus) {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
+	if in.StoppedSince != nil {
+		in, out := &in.StoppedSince, &out.StoppedSince
+		*out = (*in).DeepCopy()
+	}
+	if in.StoppedQueues != nil {
+		in, out := &in.StoppedQueues, &out.StoppedQueues
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.SteadyFairShare != nil {
 		in, out := &in.SteadyFairShare, &out.SteadyFairShare
 		*out = make(corev1.ResourceList, len(*in))
