@@ -12,6 +12,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/plugin/cel"
@@ -47,14 +48,15 @@ func policy(t *testing.T, file, name string) *admissionregistrationv1.Validating
 // expressions is a policy that is compiled as an API server does.
 type expressions struct {
 	conditions, validations, messages cel.ConditionEvaluator
-	groups                            []string // of the user, beside system:authenticated
+	groups                            []string       // of the user, beside system:authenticated
+	params                            runtime.Object // of a policy that has a paramKind
 }
 
 func compile(t *testing.T, p *admissionregistrationv1.ValidatingAdmissionPolicy) expressions {
 	t.Helper()
 	compiler, err := cel.NewCompositedCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
 	must(t, err)
-	options := cel.OptionalVariableDeclarations{HasAuthorizer: true}
+	options := cel.OptionalVariableDeclarations{HasAuthorizer: true, HasParams: p.Spec.ParamKind != nil}
 	for _, v := range p.Spec.Variables {
 		if r := compiler.CompileAndStoreVariable(&validating.Variable{Name: v.Name, Expression: v.Expression}, options, environment.StoredExpressions); r.Error != nil {
 			t.Fatalf("%s: %v", v.Name, r.Error)
@@ -72,7 +74,7 @@ func compile(t *testing.T, p *admissionregistrationv1.ValidatingAdmissionPolicy)
 		conditions: cel.NewConditionCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())).
 			CompileCondition(conditions, options, environment.StoredExpressions), // which see no variables
 		validations: compiler.CompileCondition(validations, options, environment.StoredExpressions),
-		messages:    compiler.CompileCondition(messages, cel.OptionalVariableDeclarations{}, environment.StoredExpressions),
+		messages:    compiler.CompileCondition(messages, cel.OptionalVariableDeclarations{HasParams: options.HasParams}, environment.StoredExpressions),
 	}
 }
 
@@ -102,12 +104,12 @@ func (e expressions) judge(t require, pod, former *corev1.Pod) (allowed bool, as
 		}
 		return results[0].EvalResult.Value(), left
 	}
-	matches, _ := evaluate(e.conditions, cel.OptionalVariableBindings{Authorizer: nobody}, celconfig.RuntimeCELCostBudgetMatchConditions)
+	matches, _ := evaluate(e.conditions, cel.OptionalVariableBindings{Authorizer: nobody, VersionedParams: e.params}, celconfig.RuntimeCELCostBudgetMatchConditions)
 	if matches == false {
 		return true, asked, ""
 	}
-	verdict, left := evaluate(e.validations, cel.OptionalVariableBindings{Authorizer: nobody}, celconfig.RuntimeCELCostBudget)
-	said, _ := evaluate(e.messages, cel.OptionalVariableBindings{}, left)
+	verdict, left := evaluate(e.validations, cel.OptionalVariableBindings{Authorizer: nobody, VersionedParams: e.params}, celconfig.RuntimeCELCostBudget)
+	said, _ := evaluate(e.messages, cel.OptionalVariableBindings{VersionedParams: e.params}, left)
 	allowed, _ = verdict.(bool)
 	message, _ = said.(string)
 	return allowed, asked, message
