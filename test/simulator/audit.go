@@ -41,6 +41,7 @@ func (w *World) look(quiet bool) {
 	w.expectWithdrawals()
 	w.auditCharges()
 	w.auditApplications()
+	w.auditStops()
 	w.auditGates()
 	w.auditGroups()
 	w.auditPlaced()
@@ -177,7 +178,7 @@ func (w *World) auditRebuild() {
 func (w *World) rebuild(shuffle *rand.Rand) *ledger.Ledger {
 	twin := ledger.New(ledger.Options{Window: w.Window})
 	var memories map[queue.Path]queue.Memory
-	if w.opts.Gates {
+	if w.opts.Gates || w.opts.Stops {
 		memories = w.memories()
 	}
 	var observe []func()
@@ -293,7 +294,7 @@ func (w *World) auditConditions() {
 		want := ""
 		switch state.BlockedBy.Code {
 		case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.PlacementRejected, reason.QueueDeleted,
-			reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.PodGroupNotFound:
+			reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.QueueStopped, reason.PodGroupNotFound:
 			want = state.BlockedBy.Text()
 		}
 		if got := w.shown[uid]; got != want {

@@ -11,7 +11,11 @@ import (
 )
 
 func blockedByAppLimit(s ledger.PodState) bool {
-	return s.BlockedBy.Code == reason.MaxRunningApplications || s.BlockedBy.Code == reason.UserMaxRunningApplications
+	switch s.BlockedBy.Code {
+	case reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.QueueStopped:
+		return true
+	}
+	return false
 }
 
 // excess is by how much more applications than allowed may run since the last look that found none too many: where limits were edited,
@@ -56,6 +60,10 @@ func (w *World) auditStart(p *pod) {
 		if k == (appKey{p.charged, p.seen.Application}) && w.chargedBeside(p) {
 			return // it ran before
 		}
+	}
+	if a := apps[appKey{p.charged, p.seen.Application}]; w.opts.Stops && w.stopped(p.charged) && a.oldest.Created >= w.stoppedSince(p.charged) {
+		w.fail("pod %s was released, and its application was submitted at %d to queue %s, which is stopped since %d", p.UID, a.oldest.Created, p.charged,
+			w.stoppedSince(p.charged))
 	}
 	for q := p.charged; q != ""; q = q.Parent() {
 		if l := w.known.queues[q].Spec.MaxRunningApplications; !l.Admits(c.queues[q] - w.excess[q]) {

@@ -147,8 +147,12 @@ func (w *World) excuseEdit(path queue.Path) {
 func (w *World) memories() map[queue.Path]queue.Memory {
 	out := map[queue.Path]queue.Memory{}
 	for _, q := range w.snapshot().Queues {
+		memory := queue.Memory{}
 		if q.Starts != nil {
-			out[q.Path] = q.Starts.Memory
+			memory = q.Starts.Memory
+		}
+		if memory.StoppedSince = q.StoppedSince; !memory.Equal(queue.Memory{}) {
+			out[q.Path] = memory
 		}
 	}
 	return out

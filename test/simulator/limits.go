@@ -200,8 +200,11 @@ func (c counts) add(a *app) {
 	c.users[a.oldest.User]++
 }
 
-// fits: one more application breaks no limit.
+// fits: one more application breaks no limit, and its queue takes it.
 func (w *World) fits(c counts, a *app) bool {
+	if !w.goesOn(a) {
+		return false
+	}
 	for q := a.queue; q != ""; q = q.Parent() {
 		if !w.known.queues[q].Spec.MaxRunningApplications.Admits(c.queues[q] + 1) {
 			return false

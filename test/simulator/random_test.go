@@ -79,7 +79,7 @@ func (s *together) report(t *testing.T) {
 }
 
 // options: one run in eleven is audited after every step. An audit makes the ledger settle, so fewer audits find other mistakes. Half of
-// the runs have limits of every kind, half of them have gates, a quarter of them have preemption and restarts, and a fifth an adversary.
+// the runs have limits of every kind, half of them have gates, a quarter of them have preemption and restarts, a quarter queues that are stopped and started, and a fifth an adversary.
 func options(seed uint64) Options {
 	o := Options{Every: 20, Limits: seed/2%2 == 0, Gates: seed/4%2 == 0}
 	if seed%11 == 0 {
@@ -87,13 +87,14 @@ func options(seed uint64) Options {
 	}
 	o.Preemption = seed/8%4 == 0
 	o.Adversary = seed/3%5 == 0
+	o.Stops = o.Limits && seed/5%2 == 0
 	return o
 }
 
 // Users, administrators, watches, nodes and binds do what they like; the ledger's books stay right, no limit is broken by a release,
 // nothing waits that could run, and a ledger built again comes to the same picture (see audit.go).
 func TestTheBooksStayRightWhateverHappens(t *testing.T) {
-	var steps, reserved, audits, quiet, alike, shown, unshown, passed, starting, followed atomic.Int64
+	var steps, reserved, audits, quiet, alike, shown, unshown, passed, starting, followed, draining, drained, stoppedOut atomic.Int64
 	var preempted together
 	seeds(t, 300, func(seed uint64, o Options) error {
 		w := New(seed, o)
@@ -112,9 +113,16 @@ func TestTheBooksStayRightWhateverHappens(t *testing.T) {
 		passed.Add(int64(w.Passed))
 		starting.Add(int64(w.Starting))
 		followed.Add(int64(w.Followed))
+		draining.Add(int64(w.Draining))
+		drained.Add(int64(w.Drained))
+		stoppedOut.Add(int64(w.StoppedOut))
 		return err
 	})
 	t.Cleanup(func() {
+		t.Logf("%d queues were seen draining, %d drained, %d pods waited for a stopped queue", draining.Load(), drained.Load(), stoppedOut.Load())
+		if *seedFlag == 0 && (draining.Load() == 0 || drained.Load() == 0 || stoppedOut.Load() == 0) {
+			t.Error("no queue was stopped: the test lost its subject")
+		}
 		t.Logf("%d steps, %d reservations, %d audits, %d of them in quiet moments, %d times the same after a restart; %d pods shown unschedulable, %d not any more; "+
 			"%d applications passed a gate, %d were seen starting; %d charges of pods that somebody else bound followed the tree or their label",
 			steps.Load(), reserved.Load(), audits.Load(), quiet.Load(), alike.Load(), shown.Load(), unshown.Load(), passed.Load(), starting.Load(),

@@ -21,6 +21,7 @@ func (w *World) Restart() {
 		w.unlearn(w.known.pods[len(w.known.pods)-1])
 	}
 	w.known = newKnown()
+	w.stops = stops{}
 	w.requeue()
 	maps.DeleteFunc(w.pods, func(_ ledger.UID, p *pod) bool { return !p.exists })
 	clear(w.shown)

@@ -46,7 +46,7 @@ func (w *World) queueSeen(path queue.Path, q *queue.Declaration) {
 	w.excess[path] += anything
 	w.excuseEdit(path)
 	defer w.requeue()
-	w.unsettled = true
+	w.unsettled, w.stops.edited = true, true
 	if path == queue.Root {
 		w.excess[users] += anything
 	}

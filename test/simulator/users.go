@@ -154,6 +154,10 @@ func (w *World) household() {
 		w.editPolicy()
 		return
 	}
+	if w.opts.Stops && w.rng.IntN(3) == 0 {
+		w.editState()
+		return
+	}
 	switch w.rng.IntN(3) {
 	case 0:
 		w.editNode()

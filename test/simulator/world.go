@@ -29,6 +29,8 @@ type Options struct {
 	Recount bool
 	// Limits: queues may also limit running applications, those of a user, drivers and the size of pods, and state amounts in percent.
 	Limits bool
+	// Stops: an administrator stops and starts queues. It needs Limits.
+	Stops bool
 	// Gates: leaves may be StateAware, and applications have drivers, executors, or one pod.
 	Gates bool
 	// Groups: there are pod groups.
@@ -71,6 +73,8 @@ type World struct {
 	Followed int
 	// Passed counts the applications that passed a gate, Starting those that were starting, in all audits together.
 	Passed, Starting int
+	// Draining and Drained count the queues that were so in all audits, StoppedOut the pods that waited because their queue was stopped.
+	Draining, Drained, StoppedOut int
 	// Whole counts the pod groups that got all their places, Waited the pods that waited for them at Permit, Rejections those of them that
 	// went back, Late those that were allowed when they had just been. Holds is how often nodes were held for a group, and LongestHold the longest time.
 	Whole, Waited, Rejections, Late, Holds int
@@ -133,6 +137,8 @@ type World struct {
 	disturbed               map[string]bool // groups that were edited, or of which a pod was
 
 	preempting preempting
+
+	stops stops
 }
 
 // pod is a pod in the hands of the API server, the turnstile and kube-scheduler.
@@ -283,6 +289,9 @@ func (w *World) Run(n int) error {
 // scheduler keeps itself busy for nothing.
 func (w *World) Close(n int) error {
 	w.closing = true
+	if w.opts.Stops {
+		w.startAll()
+	}
 	last := w.now + 1200*second
 	for ; n > 0; n-- {
 		if err := w.Run(1); err != nil {
