@@ -9,6 +9,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -114,6 +115,7 @@ func (w *world) auditBooks() {
 			}
 			seen++
 			want := queuestatus.Status(q, is.Status, is.Generation, metav1.Time{})
+			w.must(saysStarved(&want, is.Status))
 			if !equality.Semantic.DeepEqual(want, is.Status) {
 				return false, fmt.Sprintf("%s says\n%s\nshould say\n%s", q.Path, text(is.Status), text(want))
 			}
@@ -123,6 +125,19 @@ func (w *world) auditBooks() {
 		}
 		return seen == len(queues), fmt.Sprintf("%d of %d Queues are in the ledger", seen, len(queues))
 	})
+}
+
+// saysStarved compares the condition Starved with the clocks, and takes it over: its sentence has the numbers of the moment at which it was written.
+func saysStarved(want *v1alpha1.QueueStatus, is v1alpha1.QueueStatus) error {
+	clocks := is.BelowFairShareSince != nil || is.BelowGuaranteedSince != nil
+	if says := meta.IsStatusConditionTrue(is.Conditions, v1alpha1.ConditionStarved); says != clocks {
+		return fmt.Errorf("condition Starved is %t, while a clock runs is %t: %s", says, clocks, text(is))
+	}
+	if c := meta.FindStatusCondition(is.Conditions, v1alpha1.ConditionStarved); c != nil {
+		meta.SetStatusCondition(&want.Conditions, *c)
+		meta.FindStatusCondition(want.Conditions, v1alpha1.ConditionStarved).LastTransitionTime = c.LastTransitionTime
+	}
+	return nil
 }
 
 func allocated(q *v1alpha1.Queue) amounts {
