@@ -37,7 +37,8 @@ const (
 	// QueueDeleted: the queue is being deleted, or it is gone while its pods still run.
 	QueueDeleted Code = "QueueDeleted"
 	// MaxResources: with this pod the usage of Queue would exceed its max. PodGroup is set if the pod can
-	// only start together with its group. Limit, Used and Asked are amounts of Resource.
+	// only start together with its group. Limit, Used and Asked are amounts of Resource. Details are MaxCapacity if the queue
+	// states one.
 	MaxResources Code = "MaxResources"
 	// MaxPodResources: the pod is larger than Queue allows a single pod to be.
 	// Limit and Asked are amounts of Resource.
@@ -101,6 +102,13 @@ const (
 	FairResourceNotAllowed Code = "FairResourceNotAllowed"
 	// MaxPodResourcesRaised: a queue above takes only pods of Limit of Resource, and the queue states Asked.
 	MaxPodResourcesRaised Code = "MaxPodResourcesRaised"
+	// CapacityMissing: some children of a queue state a capacity, and others do not. Details are Capacities, here and
+	// in the next two.
+	CapacityMissing Code = "CapacityMissing"
+	// CapacitySumInvalid: the capacities of the children of a queue do not sum to 100 percent.
+	CapacitySumInvalid Code = "CapacitySumInvalid"
+	// MaxCapacityTooLow: a child of a queue may use less of the cluster than its capacity is.
+	MaxCapacityTooLow Code = "MaxCapacityTooLow"
 	// Overcommitted: the children are guaranteed more of Resource than the queue itself.
 	// Details are Guarantees.
 	Overcommitted Code = "Overcommitted"
@@ -123,7 +131,8 @@ func Codes() []Code {
 		MaxPodResources, MaxRunningApplications, UserMaxRunningApplications, MaxDriverShare,
 		WaitingForDriver, StateAware, PodGroupNotFound, GangIncomplete, GangTooLarge, GangWaitsForRoom, BehindGang, Parked, BackOff, SchedulingGate,
 		WaitingForRoom, WaitingTurn,
-		ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, MaxPodResourcesRaised, Overcommitted, OverLimit,
+		ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, MaxPodResourcesRaised,
+		CapacityMissing, CapacitySumInvalid, MaxCapacityTooLow, Overcommitted, OverLimit,
 		BelowGuaranteed, BelowFairShare, SpecInvalid,
 	}
 }
