@@ -150,7 +150,7 @@ func (r *record) forget() {
 // while others are busy.
 func sameState(a, b ledger.QueueState) bool {
 	return a.Path == b.Path && a.Declared == b.Declared && a.InTree == b.InTree && a.Spec.Equal(b.Spec) &&
-		a.SteadyFairShare.Equal(b.SteadyFairShare) && a.FairShare.Equal(b.FairShare) &&
+		a.Absolute == b.Absolute && a.SteadyFairShare.Equal(b.SteadyFairShare) && a.FairShare.Equal(b.FairShare) &&
 		a.Allocated.Equal(b.Allocated) && a.Demand.Equal(b.Demand) &&
 		a.ApplicationsPending == b.ApplicationsPending && a.ApplicationsStarting == b.ApplicationsStarting &&
 		a.ApplicationsRunning == b.ApplicationsRunning && sameStarts(a.Starts, b.Starts) &&
