@@ -73,7 +73,10 @@ func different(a, b report.Queue) []string {
 		name string
 		same bool
 	}{
-		{"weight", a.Weight == b.Weight},
+		{"weight", a.Weight == b.Weight || a.Capacity+b.Capacity != ""},
+		{"capacity", a.Capacity == b.Capacity},
+		{"absoluteCapacity", a.Absolute.Capacity == b.Absolute.Capacity || a.Capacity+b.Capacity == ""}, // else it is steadyFairShare
+		{"absoluteMaxCapacity", a.Absolute.Max == b.Absolute.Max},
 		{"policy", a.Policy == b.Policy},
 		{"state", a.State == b.State},
 		{"active", a.Active == b.Active},

@@ -219,7 +219,7 @@ func (a *account) rekey(total resource.List) {
 	if a.isApplication() {
 		s.Name, s.Priority, s.Submitted = a.slot.Name, a.priority, a.slot.Submitted
 	} else {
-		s.Ordinal = a.ordinal
+		s.Ordinal, s.ByCapacity = a.ordinal, a.spec.Capacity.Stated
 	}
 	rule := a.parent.spec.Rule()
 	a.inOrder.KeyUnder(rule.Policy).Set(rule, s, total)
@@ -230,5 +230,14 @@ func (a *account) rekey(total resource.List) {
 
 // maxOn says that this request would break the max of this account, and whether it would.
 func (a *account) maxOn(request resource.List) (reason.Reason, bool) {
-	return limit.MaxResources(string(a.path), &a.usage, request, a.spec.Max)
+	return a.maxWith(&a.usage, request)
+}
+
+// maxWith is maxOn if the account used this.
+func (a *account) maxWith(usage *resource.Sum, request resource.List) (reason.Reason, bool) {
+	why, over := limit.MaxResources(string(a.path), usage, request, a.spec.Max)
+	if over && a.spec.MaxCapacity.Stated {
+		why.Details = reason.MaxCapacity{Percent: a.spec.MaxCapacity.Most}
+	}
+	return why, over
 }

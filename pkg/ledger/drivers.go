@@ -26,7 +26,7 @@ func (a *account) driverShare() int64 {
 	if a.spec.MaxDriverShare.Stated {
 		return a.spec.MaxDriverShare.Most
 	}
-	return limit.DefaultDriverShare
+	return limit.DefaultShare(a.spec.Capacity.Stated)
 }
 
 // startsAlone: no driver runs in the leaf of this one, so it may start, whatever its size. An application that starts as a group may start with all of its

@@ -23,6 +23,7 @@ type queueTree struct {
 	// declarationsSeen grows when what placement sees of the declared queues changes.
 	declarationsSeen uint64
 	percent          int        // declarations that state something in percent of the cluster
+	byCapacity       bool       // some queue in force shares by capacity, and its maximum may be a part of the cluster
 	stopsChanged     []*account // queues that were stopped or started by the last tree: see stopped.go
 
 	queue.Tree
@@ -56,7 +57,7 @@ func (t *queueTree) declare(d queue.Declaration, leading bool) bool {
 	_, unreadable := t.unreadable[d.Path]
 	forPlacement := known && !unreadable && old.Parent == d.Parent && old.MaxCreated == d.MaxCreated && old.Origin == d.Origin
 	if forPlacement && old.Spec.Equal(d.Spec) && old.Percent.Equal(d.Percent) && old.PolicyInForce == d.PolicyInForce &&
-		old.Created == d.Created && old.Deleting == d.Deleting && (leading || old.Memory.Equal(d.Memory)) {
+		old.Created == d.Created && old.Deleting == d.Deleting && (leading || old.InForce == d.InForce && old.Memory.Equal(d.Memory)) {
 		return false
 	}
 	if !forPlacement {
@@ -113,9 +114,11 @@ func (t *queueTree) rebuild(pods *requests, total resource.List, at moment) (gon
 	t.stale = false
 	t.Tree = queue.Build(t.declarations(), t.occupancy(pods), total)
 	t.builds++
+	t.byCapacity = false
 	inTree := make(map[queue.Path]bool, len(t.Nodes))
 	for i, n := range t.Nodes { // parents before children
 		inTree[n.Path] = true
+		t.byCapacity = t.byCapacity || n.Spec.Capacity.Stated
 		a := t.accounts[n.Path]
 		if a == nil {
 			a = newQueueAccount(n.Path, t.accounts[n.Path.Parent()])
@@ -219,7 +222,7 @@ func (t *queueTree) nearest(p queue.Path) *account {
 }
 
 // noteTotal has the tree built again if a Queue states something in percent of the cluster, of which the total has changed.
-func (t *queueTree) noteTotal() { t.stale = t.stale || t.percent > 0 }
+func (t *queueTree) noteTotal() { t.stale = t.stale || t.percent > 0 || t.byCapacity }
 
 // emptied has the tree built again if the queue, of which the last pod that was placed there has left, was in the tree for the sake of its pods, or kept its children out.
 func (t *queueTree) emptied(a *account) {
@@ -252,7 +255,13 @@ func (t *queueTree) dependsOnAccess(r *record) bool { return r.creates() || t.ma
 
 func (t *queueTree) declarations() []queue.Declaration {
 	ds := make([]queue.Declaration, 0, len(t.declared))
-	for _, d := range t.declared { // Build sorts
+	for p, d := range t.declared { // Build sorts
+		if t.byCapacity || d.Spec.Capacity.Stated {
+			if i, ok := t.Find(p); ok && t.Nodes[i].Declared { // once there is a tree, it knows better than a status
+				d.InForce = t.Nodes[i].Spec.Division()
+				t.declared[p] = d // for when it has left the tree
+			}
+		}
 		ds = append(ds, d)
 	}
 	return ds

@@ -58,9 +58,11 @@ type Competitor struct {
 	Name      string
 	Usage     resource.List
 	Below     guarantee.Part // what it has of what it is owed, where it had its turn because it is below its guarantee
-	Weight    int64          // milli
+	Weight    int64          // milli; with ByCapacity the capacity, in thousandths of a percent
 	Priority  int32
 	Submitted int64
+
+	ByCapacity bool
 }
 
 // Rehearse begins a rehearsal.
@@ -322,7 +324,7 @@ func (h *Rehearsal) rival(a *account, open book.Lanes, d *Decision) {
 }
 
 func (a *account) competitor() Competitor {
-	c := Competitor{Name: string(a.path), Usage: a.standing().List(), Weight: a.spec.Weight}
+	c := Competitor{Name: string(a.path), Usage: a.standing().List(), Weight: a.spec.Weight, ByCapacity: a.spec.Capacity.Stated}
 	if a.isApplication() {
 		c.Name, c.Priority, c.Submitted = a.slot.Name, a.priority, a.slot.Submitted
 	}

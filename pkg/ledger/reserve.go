@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"github.com/fairway-scheduler/fairway/pkg/core/limit"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -30,7 +29,7 @@ func (l *settled) recheck(r *record) (reason.Reason, bool) {
 			var others resource.Sum
 			others.AddSum(&a.usage)
 			others.Sub(r.Request)
-			why, _ := limit.MaxResources(string(a.path), &others, r.Request, a.spec.Max)
+			why, _ := a.maxWith(&others, r.Request)
 			return why, false
 		}
 	}

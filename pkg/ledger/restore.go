@@ -28,6 +28,8 @@ import (
 //	                               how long the last starts took
 //	Queue status: stoppedSince     since when the queue has been stopped          queueTree.stop
 //	Queue status: policy in force  the last policy that could be used             queueTree.declare (Declaration.PolicyInForce)
+//	Queue status: capacity and     how siblings shared that contradict each      queueTree.declare, queueTree.declarations
+//	maxCapacity in force           other now                                     (Declaration.InForce)
 //	PodGroup status                that the group was whole, and how many of      groupTable.declare, groupTable.join (PodGroup.Whole,
 //	                               its pods succeeded                             PodGroup.Succeeded)
 //

@@ -15,6 +15,8 @@ type share struct {
 	divided uint64 // the version of amounts that was last divided among the children, 0 for none
 	// overdrawn: the children's shares, as last divided, are more than this one. Their guarantees are.
 	overdrawn bool
+	// capacity is of a queue that shares by capacity: its steady share, which it has while it is active.
+	capacity resource.List
 }
 
 // shares owns the instantaneous fair shares. It hears of queues that become active or inactive (noteActive), and of a new tree, spec or total (forget).
@@ -53,9 +55,22 @@ func (s *shares) forget(t *queueTree) {
 	for _, a := range t.accounts { // each for itself: order does not matter
 		a.share.divided = 0
 	}
+	s.noteCapacities(t)
 	t.root.share.amounts = s.total.CapBy(t.root.spec.Max)
 	t.root.share.version++
 	s.flips++
+}
+
+// noteCapacities computes the steady shares of the queues that share by capacity.
+func (s *shares) noteCapacities(t *queueTree) {
+	if !t.byCapacity {
+		return
+	}
+	for i, steady := range fairshare.Shares(t.Tree, s.total, nil) {
+		if n := &t.Nodes[i]; n.Spec.Capacity.Stated {
+			t.accounts[n.Path].share.capacity = steady
+		}
+	}
 }
 
 // of returns the instantaneous fair share of a queue in the tree.
@@ -73,6 +88,13 @@ func (s *shares) of(a *account) resource.List {
 // divide gives every child of a queue its share.
 func (s *shares) divide(a *account) {
 	a.share.divided = a.share.version
+	if len(a.kids) > 0 && a.kids[0].spec.Capacity.Stated {
+		for _, c := range a.kids {
+			c.share.set(fairshare.Capacity(c.share.capacity, c.active()))
+		}
+		a.share.overdrawn = false
+		return
+	}
 	s.children = s.children[:0]
 	floors := false
 	for _, c := range a.kids {
@@ -82,12 +104,16 @@ func (s *shares) divide(a *account) {
 		})
 	}
 	for i, amounts := range fairshare.Level(a.spec.Rule(), a.share.amounts, s.children) {
-		if c := a.kids[i]; c.share.version == 0 || !sameEntries(c.share.amounts, amounts) {
-			c.share.amounts = amounts
-			c.share.version++
-		}
+		a.kids[i].share.set(amounts)
 	}
 	a.share.overdrawn = floors && fairshare.Overdrawn(a.share.amounts, a.sharesOfKids())
+}
+
+func (s *share) set(amounts resource.List) {
+	if s.version == 0 || !sameEntries(s.amounts, amounts) {
+		s.amounts = amounts
+		s.version++
+	}
 }
 
 func (a *account) sharesOfKids() *resource.Sum {

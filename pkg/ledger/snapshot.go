@@ -36,6 +36,8 @@ type QueueState struct {
 	// StoppedQueues are of root: see queue.Tree.Stopped.
 	StoppedQueues []queue.Path
 
+	// Absolute is of queues in the tree.
+	Absolute        fairshare.Absolute
 	SteadyFairShare resource.List
 	FairShare       resource.List
 	Allocated       resource.List
@@ -59,8 +61,10 @@ func (l *Ledger) Snapshot() Snapshot {
 	s, tree, active, unreadable, leaving := l.copyState()
 	steady := fairshare.Shares(tree, s.Total, nil)
 	instantaneous := fairshare.Shares(tree, s.Total, active)
+	absolute := fairshare.AbsoluteOf(tree, s.Total, steady)
 	at := map[queue.Path]int{}
 	for i := range tree.Nodes {
+		s.Queues[i].Absolute = absolute[i]
 		s.Queues[i].SteadyFairShare, s.Queues[i].FairShare = steady[i], instantaneous[i]
 		at[s.Queues[i].Path] = i
 	}

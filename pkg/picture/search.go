@@ -165,6 +165,9 @@ func (s *search) extend(why reason.Reason) bool {
 	var e Edit
 	switch why.Code {
 	case reason.MaxResources:
+		if _, byCapacity := why.Details.(reason.MaxCapacity); byCapacity {
+			return false
+		}
 		e = Edit{Queue: path, Field: FieldMax, Resource: why.Resource, From: why.Limit, To: s.atLeast(why)}
 	case reason.MaxPodResources:
 		e = Edit{Queue: path, Field: FieldMaxPodResources, Resource: why.Resource, From: why.Limit, To: why.Asked}

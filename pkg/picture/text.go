@@ -107,6 +107,8 @@ func manual(why reason.Reason) (text string) {
 		text = "name another queue in " + queueKey
 	case reason.SubmitForbidden:
 		text = "a role that grants user " + reason.As[reason.Submitter](why).User + " the verb submit or administer for queue " + why.Queue + " or one above it"
+	case reason.MaxResources:
+		text = "a higher maxCapacity of queue " + why.Queue + ", or when other pods of it end"
 	case reason.PodGroupNotFound:
 		text = "a PodGroup " + why.PodGroup
 	case reason.GangIncomplete:
@@ -167,7 +169,15 @@ func (p *Picture) Text(d ledger.Decision) string {
 		return head + "it is below its guarantee, " + partText(a.Below) + ", with a pod that asks for what it lacks"
 	case ordering.CriterionWeight:
 		return head + b.Name + " has weight 0 and gets what nobody with a weight wants"
+	case ordering.CriterionCapacity:
+		if b.Weight <= 0 {
+			return head + b.Name + " has capacity 0% and gets what nobody with a capacity wants"
+		}
+		return head + "it has the larger capacity, " + capacityText(a) + " against " + capacityText(b)
 	case ordering.CriterionShare:
+		if a.ByCapacity {
+			return head + "it uses less of its capacity, " + p.shareText(d.Rule, a) + " against " + p.shareText(d.Rule, b)
+		}
 		return head + "it uses less for its weight, " + p.shareText(d.Rule, a) + " against " + p.shareText(d.Rule, b)
 	case ordering.CriterionPriority:
 		return head + "priority " + strconv.Itoa(int(a.Priority)) + " against " + strconv.Itoa(int(b.Priority))
@@ -197,7 +207,7 @@ func (p *Picture) shareText(rule queue.Rule, c ledger.Competitor) string {
 		}
 	}
 	if name == "" {
-		return "nothing at weight " + resource.Decimal(c.Weight)
+		return "nothing at " + capacityText(c)
 	}
 	digits := int64(1000) // one after the decimal point
 	for digits > 1 && most < 100*digits {
@@ -207,7 +217,15 @@ func (p *Picture) shareText(rule queue.Rule, c ledger.Competitor) string {
 	if digits == 1 && most < 10 {
 		percent = "less than 0.001"
 	}
-	return percent + "% of the " + string(name) + " at weight " + resource.Decimal(c.Weight)
+	return percent + "% of the " + string(name) + " at " + capacityText(c)
+}
+
+// capacityText is the capacity of a queue, or the weight of one that has none.
+func capacityText(c ledger.Competitor) string {
+	if c.ByCapacity {
+		return "capacity " + resource.Decimal(c.Weight) + "%"
+	}
+	return "weight " + resource.Decimal(c.Weight)
 }
 
 func timeText(ns int64) string { return time.Unix(0, ns).UTC().Format(time.RFC3339Nano) }

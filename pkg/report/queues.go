@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/fairshare"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
@@ -14,6 +15,8 @@ import (
 type Queue struct {
 	Name            string // the path
 	Weight          int64  // in milli
+	Capacity        string // in percent of the parent; "" of a queue that shares by weight
+	Absolute        fairshare.Absolute
 	Policy          string // "" if none is in force
 	State           string
 	Active          bool
@@ -50,6 +53,8 @@ func (q Queue) MarshalJSON() ([]byte, error) {
 		Name            string            `json:"name"`
 		Weight          string            `json:"weight"`
 		Capacity        string            `json:"capacity"`
+		Absolute        string            `json:"absoluteCapacity"`
+		AbsoluteMax     string            `json:"absoluteMaxCapacity"`
 		Policy          string            `json:"policy"`
 		State           string            `json:"state"`
 		Active          bool              `json:"active"`
@@ -65,12 +70,28 @@ func (q Queue) MarshalJSON() ([]byte, error) {
 		StartingTimeout string            `json:"startingTimeout"`
 		Starting        []start           `json:"starting"`
 	}{
-		q.Name, resource.Format(resource.CPU, q.Weight), "", q.Policy, q.State, q.Active,
+		q.Name, q.weight(), q.Capacity, q.ofCluster(q.Absolute.Capacity), q.ofCluster(q.Absolute.Max), q.Policy, q.State, q.Active,
 		quantities(q.SteadyFairShare), quantities(q.FairShare), quantities(q.Guaranteed), quantities(q.Max),
 		quantities(q.Allocated), quantities(q.Demand),
 		applicationCounts{q.ApplicationsPending, q.ApplicationsStarting, q.ApplicationsRunning},
 		podCounts{q.Pending, q.Running}, problems(q.Problems), startingTimeout(q.StartingTimeout), starts(q.Starting),
 	})
+}
+
+// weight is "" of a queue that shares by capacity.
+func (q Queue) weight() string {
+	if q.Capacity != "" {
+		return ""
+	}
+	return resource.Format(resource.CPU, q.Weight)
+}
+
+// ofCluster prints a part of the cluster; "" of a queue that is not in force.
+func (q Queue) ofCluster(millionths int64) string {
+	if q.Policy == "" {
+		return ""
+	}
+	return resource.Percent(millionths)
 }
 
 func startingTimeout(ns int64) string {
@@ -106,10 +127,17 @@ type queueColumn struct {
 var queueColumns = []queueColumn{
 	{Column{Title: "NAME"}, false, func(q Queue, _ Layout) string { return q.Name }},
 	{Column{Title: "WEIGHT", Right: true, Rank: 3}, false, func(q Queue, _ Layout) string {
-		if q.State == StateNotReady { // its weight is not known
+		if q.State == StateNotReady || q.Capacity != "" { // its weight is not known, or it has none
 			return nothing
 		}
 		return resource.Decimal(q.Weight)
+	}},
+	{Column{Title: "CAPACITY", Right: true, Rank: 3, Usual: nothing}, true, func(q Queue, _ Layout) string { return orNothing(q.Capacity) }},
+	{Column{Title: "OF-CLUSTER", Right: true, Rank: 6, Usual: nothing}, true, func(q Queue, _ Layout) string {
+		if q.Capacity == "" {
+			return nothing
+		}
+		return resource.Percent(q.Absolute.Capacity)
 	}},
 	{Column{Title: "POLICY", Rank: 9, Usual: "DominantResourceFairness"}, true, func(q Queue, _ Layout) string { return q.Policy }},
 	{Column{Title: "STEADY-SHARE", Rank: 4}, false, func(q Queue, l Layout) string { return l.amounts(q.SteadyFairShare) }},

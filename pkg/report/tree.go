@@ -34,12 +34,15 @@ func NewTree(s ledger.Snapshot, unplaced []ledger.Unplaced, top queue.Path) Tree
 
 func queueOf(q ledger.QueueState) Queue {
 	out := Queue{
-		Name: string(q.Path), Weight: q.Spec.Weight, State: stateOf(q), Active: q.Active,
+		Name: string(q.Path), Weight: q.Spec.Weight, Absolute: q.Absolute, State: stateOf(q), Active: q.Active,
 		SteadyFairShare: q.SteadyFairShare, FairShare: q.FairShare, Guaranteed: q.Spec.Guaranteed, Max: q.Spec.Max,
 		Allocated: q.Allocated, Demand: q.Demand, Pending: int64(q.PodsPending), Running: int64(q.PodsRunning),
 		ApplicationsPending: int64(q.ApplicationsPending), ApplicationsStarting: int64(q.ApplicationsStarting),
 		ApplicationsRunning: int64(q.ApplicationsRunning),
 		Problems:            q.Problems,
+	}
+	if q.InTree && q.Spec.Capacity.Stated {
+		out.Capacity = resource.Decimal(q.Spec.Capacity.Most) + "%"
 	}
 	if q.Starts != nil {
 		out.StartingTimeout, out.Starting = q.Starts.Timeout, q.Starts.Starting

@@ -247,6 +247,8 @@ func spell(d queue.Declaration) string {
 			out = append(out, fmt.Sprintf("%s=%d", name, l.Most))
 		}
 	}
+	limit("capacity", d.Spec.Capacity)
+	limit("maxCapacity", d.Spec.MaxCapacity)
 	limit("applications", d.Spec.MaxRunningApplications)
 	limit("drivers", d.Spec.MaxDriverShare)
 	limit("of-a-user", d.Spec.MaxRunningApplicationsPerUser)

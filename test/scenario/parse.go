@@ -199,6 +199,19 @@ func parseStartingTimeout(o option) (queue.StartingTimeout, error) {
 	return queue.StartingTimeout{Nanoseconds: d.Nanoseconds()}, nil
 }
 
+// parsePercent reads "12.5%" into thousandths of a percent; "unset" is not stated.
+func parsePercent(o option) (queue.Limit, error) {
+	if o.value() == "unset" {
+		return queue.Limit{}, nil
+	}
+	number, percent := strings.CutSuffix(o.value(), "%")
+	n, err := parseQuantity(resource.CPU, number)
+	if err != nil || !percent || n > queue.Whole {
+		return queue.Limit{}, fmt.Errorf("%s: %q is not a percentage from 0%% to 100%%", o.Key, o.value())
+	}
+	return queue.AtMost(n), nil
+}
+
 // parseRatio reads a part of a whole, as a limit in milli-units.
 func parseRatio(o option) (queue.Limit, error) {
 	n, err := parseQuantity(resource.CPU, o.value())

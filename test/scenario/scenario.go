@@ -112,13 +112,14 @@ var statements = map[string]func(*World, statement) (string, error){
 	"states":       (*World).showStates,
 	"applications": (*World).showApplications,
 
-	"tree":     (*World).showTree,
-	"limits":   (*World).showLimits,
-	"problems": (*World).showProblems,
-	"shares":   (*World).showShares,
-	"order":    (*World).showOrder,
-	"try":      (*World).showTry,
-	"request":  (*World).showRequest,
+	"tree":       (*World).showTree,
+	"limits":     (*World).showLimits,
+	"capacities": (*World).showCapacities,
+	"problems":   (*World).showProblems,
+	"shares":     (*World).showShares,
+	"order":      (*World).showOrder,
+	"try":        (*World).showTry,
+	"request":    (*World).showRequest,
 
 	"placement": (*World).setPlacement,
 	"rule":      (*World).addRule,
@@ -171,13 +172,14 @@ func (w *World) run(line string) (string, error) {
 	return text, err
 }
 
-// rebuild derives the tree. The policies in force are remembered for the next tree, as the status of a queue remembers
-// them.
+// rebuild derives the tree. The policies and capacities in force are remembered for the next tree, as the status of a queue
+// remembers them.
 func (w *World) rebuild() {
 	w.tree = queue.Build(w.queues, w.occupancies(), w.cluster)
 	for i := range w.queues {
 		if n, ok := w.tree.Find(w.queues[i].Path); ok {
 			w.queues[i].PolicyInForce = w.tree.Nodes[n].Spec.Policy
+			w.queues[i].InForce = w.tree.Nodes[n].Spec.Division()
 		}
 	}
 }

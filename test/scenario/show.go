@@ -28,7 +28,7 @@ func (w *World) showTree(statement) (string, error) {
 			pods = "in children"
 		}
 		rows = append(rows, []string{
-			string(n.Path), pods, n.Spec.Policy.String(), milli(n.Spec.Weight), amounts(n.Spec.Guaranteed), amounts(n.Spec.Max),
+			string(n.Path), pods, n.Spec.Policy.String(), weightOf(n.Spec), amounts(n.Spec.Guaranteed), amounts(n.Spec.Max),
 		})
 	}
 	out := table(rows)
@@ -36,6 +36,33 @@ func (w *World) showTree(statement) (string, error) {
 		out += "not in force: " + string(p) + "\n"
 	}
 	return out, nil
+}
+
+// weightOf is the weight of a queue, or its capacity.
+func weightOf(s queue.Spec) string {
+	if s.Capacity.Stated {
+		return milli(s.Capacity.Most) + "%"
+	}
+	return milli(s.Weight)
+}
+
+// capacities prints what is in force of each queue that shares by capacity, and every queue's part of the cluster.
+func (w *World) showCapacities(statement) (string, error) {
+	rows := [][]string{{"QUEUE", "CAPACITY", "MAX CAPACITY", "OF THE CLUSTER", "AT MOST"}}
+	percent := func(l queue.Limit) string {
+		if !l.Stated {
+			return "-"
+		}
+		return milli(l.Most) + "%"
+	}
+	absolute := fairshare.AbsoluteOf(w.tree, w.cluster, fairshare.Shares(w.tree, w.cluster, nil))
+	for i, n := range w.tree.Nodes {
+		rows = append(rows, []string{
+			string(n.Path), percent(n.Spec.Capacity), percent(n.Spec.MaxCapacity),
+			resource.Percent(absolute[i].Capacity), resource.Percent(absolute[i].Max),
+		})
+	}
+	return table(rows), nil
 }
 
 // limits prints the limits that queues state besides max.
@@ -153,7 +180,7 @@ func (w *World) rank(node int, accounts []account) []contender {
 	}
 	for _, c := range n.Children {
 		child, a := w.tree.Nodes[c], &accounts[c]
-		is := add(c, ordering.Standing{Usage: &a.usage, Weight: child.Spec.Weight, Name: string(child.Path)}, !a.waiting.List().IsZero())
+		is := add(c, ordering.Standing{Usage: &a.usage, Weight: child.Spec.Weight, Name: string(child.Path), ByCapacity: child.Spec.Capacity.Stated}, !a.waiting.List().IsZero())
 		lacks := guarantee.Lacking(n.Spec.Rule(), child.Spec.Guaranteed, &a.demand, &a.usage, nil)
 		if is != nil && guarantee.Asks(a.waiting.List(), lacks) { // what waits counts as one pod
 			all := is.key

@@ -19,7 +19,7 @@ func (w *World) setCluster(s statement) (string, error) {
 	return "", err
 }
 
-// queue PATH [weight=N] [guaranteed=(...)] [max=(...)] [maxPodResources=(...)]
+// queue PATH [weight=N] [capacity=N%|unset] [maxCapacity=N%|unset] [guaranteed=(...)] [max=(...)] [maxPodResources=(...)]
 // [maxRunningApplications=N] [maxDriverShare=N] [users.maxRunningApplications=N]
 // [maxStarting=N] [startingTimeout=5m|adaptive] [policy=NAME] [fairResource=NAME] [state=Running|Stopped]
 // [preemption.fairShareTimeout=60s|never|unset and so on] declares a queue, or changes those settings of one
@@ -52,6 +52,10 @@ func setSpec(d *queue.Declaration, o option) (err error) {
 	switch o.Key {
 	case "weight":
 		spec.Weight, err = parseWeight(o.value())
+	case "capacity":
+		spec.Capacity, err = parsePercent(o)
+	case "maxCapacity":
+		spec.MaxCapacity, err = parsePercent(o)
 	case "guaranteed":
 		spec.Guaranteed, d.Percent.Guaranteed, err = parseParts(o)
 	case "max":

@@ -71,6 +71,9 @@ func (w *World) maxOf(q queue.Path, total size) caps {
 func (w *World) readMax(q queue.Path, total size) caps {
 	d := w.known.queues[q]
 	most := stated(d.Spec.Max, d.Percent.Max, total)
+	if d.Spec.Capacity.Stated {
+		return most.capBy(w.maxCapacityOf(q), total)
+	}
 	guaranteed := stated(d.Spec.Guaranteed, d.Percent.Guaranteed, total)
 	for i := range most {
 		if most[i] >= 0 {
@@ -231,8 +234,11 @@ func (w *World) driverOver(leaf queue.Path, self *pod, s size) (i int, part, use
 
 // driverOverBeside is driverOver beside those of the drivers that count.
 func (w *World) driverOverBeside(leaf queue.Path, s size, counts func(*pod) bool) (i int, part, used int64) {
-	share := int64(500)
-	if l := w.known.queues[leaf].Spec.MaxDriverShare; l.Stated {
+	share, spec := int64(500), w.known.queues[leaf].Spec
+	if spec.Capacity.Stated {
+		share = 100
+	}
+	if l := spec.MaxDriverShare; l.Stated {
 		share = l.Most
 	}
 	var drivers size

@@ -166,6 +166,9 @@ func Generate(seed uint64, o Options) Objects {
 			}
 		}
 	}
+	if !o.Calm && !o.Adversary {
+		drawCapacities(seed, obs.Queues)
+	}
 	return obs
 }
 

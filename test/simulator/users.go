@@ -197,6 +197,9 @@ func (w *World) editQueue() {
 	}
 	switch w.rng.IntN(8) {
 	case 0, 1: // also below a leaf
+		if w.agreesOnCapacity(path) {
+			return
+		}
 		q = w.generator.queue(path)
 		q.Created = w.now
 		path = q.Path
@@ -214,7 +217,7 @@ func (w *World) editQueue() {
 	case 6:
 		q.Spec.Guaranteed, q.Percent.Guaranteed = w.generator.limit(w.extent()), resource.List{}
 	case 7:
-		if path != queue.Root {
+		if path != queue.Root && !q.Spec.Capacity.Stated {
 			w.deleteQueue(path)
 		}
 		return

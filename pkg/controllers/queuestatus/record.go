@@ -149,9 +149,9 @@ func (r *record) forget() {
 // sameState reports whether two states of a queue give the same status. It saves converting thousands of idle queues
 // while others are busy.
 func sameState(a, b ledger.QueueState) bool {
-	return a.Path == b.Path && a.Declared == b.Declared && a.InTree == b.InTree && a.Spec.Equal(b.Spec) && a.State == b.State && a.StoppedSince == b.StoppedSince &&
-		slices.Equal(a.StoppedQueues, b.StoppedQueues) &&
-		a.SteadyFairShare.Equal(b.SteadyFairShare) && a.FairShare.Equal(b.FairShare) &&
+	return a.Path == b.Path && a.Declared == b.Declared && a.InTree == b.InTree && a.Spec.Equal(b.Spec) && a.State == b.State &&
+		a.StoppedSince == b.StoppedSince && slices.Equal(a.StoppedQueues, b.StoppedQueues) &&
+		a.Absolute == b.Absolute && a.SteadyFairShare.Equal(b.SteadyFairShare) && a.FairShare.Equal(b.FairShare) &&
 		a.Allocated.Equal(b.Allocated) && a.Demand.Equal(b.Demand) &&
 		a.ApplicationsPending == b.ApplicationsPending && a.ApplicationsStarting == b.ApplicationsStarting &&
 		a.ApplicationsRunning == b.ApplicationsRunning && sameStarts(a.Starts, b.Starts) &&

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/core/fairshare"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -35,6 +36,8 @@ func TestEveryFieldThatTheStatusShowsIsCompared(t *testing.T) {
 			*field = true
 		case *int:
 			*field = 1
+		case *fairshare.Absolute:
+			field.Capacity = 1
 		case *ledger.Starvation:
 			*field = ledger.Starvation{Claiming: true}
 		case **ledger.GateStatus:
@@ -109,6 +112,7 @@ func TestWhatARestartDependsOnHasAHeadStart(t *testing.T) {
 		"another of its kind, a look before": {with(4999, nil, one), false},
 		"one that ends what is remembered":   {with(4999, one, nil), false},
 		"what is remembered is written":      {with(4999, one, one), true},
+		"a capacity in force, a look before": {&record{since: 4999, desired: v1alpha1.QueueStatus{Capacity: "5%"}}, false},
 	} {
 		if first := urgent.turn() < tc.other.turn(); first != tc.first {
 			t.Errorf("%s: the urgent one goes first: %v", name, first)

@@ -48,7 +48,7 @@ func sameStarts(a, b *ledger.GateStatus) bool {
 // forgetful reports whether a restart would make an application start again that has started, because the status does
 // not yet say that it did.
 func forgetful(stored, desired v1alpha1.QueueStatus) bool {
-	return !slices.Equal(startedOf(stored), startedOf(desired))
+	return !slices.Equal(startedOf(stored), startedOf(desired)) || stored.Capacity != desired.Capacity || stored.MaxCapacity != desired.MaxCapacity
 }
 
 func startedOf(s v1alpha1.QueueStatus) []string {

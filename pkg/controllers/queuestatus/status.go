@@ -50,6 +50,7 @@ func Status(q ledger.QueueState, previous v1alpha1.QueueStatus, generation int64
 			Demand:          report.Amounts(q.Demand),
 		},
 	}
+	capacity(q, &previous, &status)
 	clocks(q, &previous, &status)
 	return status
 }

@@ -58,7 +58,22 @@ func (c Child) claimant(n resource.Name) Claimant {
 //
 // active says, by node index, which queues have an application that may run; their ancestors count as active
 // too. If it is nil, every queue is active, which gives the steady fair shares.
+//
+// Queues that share by capacity have their part of the parent's steady share while they are active, whatever their
+// siblings do: see capacity.go.
 func Shares(t queue.Tree, total resource.List, active []bool) []resource.List {
+	if active == nil {
+		return shares(t, total, nil, newCapacities(t))
+	}
+	c := newCapacities(t)
+	if c != nil { // they are parts of steady shares
+		shares(t, total, nil, c)
+	}
+	return shares(t, total, active, c)
+}
+
+// shares divides from the root down. The first call for capacities must be that for the steady shares.
+func shares(t queue.Tree, total resource.List, active []bool, by *capacities) []resource.List {
 	out := make([]resource.List, len(t.Nodes))
 	if len(t.Nodes) == 0 {
 		return out
@@ -67,6 +82,10 @@ func Shares(t queue.Tree, total resource.List, active []bool) []resource.List {
 	out[0] = total.CapBy(t.Nodes[0].Spec.Max)
 	for i, n := range t.Nodes { // parents come before children
 		if len(n.Children) == 0 {
+			continue
+		}
+		if t.ByCapacity(i) {
+			by.divide(i, out, active != nil, busy)
 			continue
 		}
 		children := make([]Child, len(n.Children))

@@ -9,6 +9,18 @@ import (
 // (YARN FairScheduler: maxAMShare 0.5).
 const DefaultDriverShare int64 = 500
 
+// DefaultDriverCapacity is that part of a queue that shares by capacity (YARN CapacityScheduler:
+// maximum-am-resource-percent 0.1).
+const DefaultDriverCapacity int64 = 100
+
+// DefaultShare returns the part that drivers may use if none is stated.
+func DefaultShare(byCapacity bool) int64 {
+	if byCapacity {
+		return DefaultDriverCapacity
+	}
+	return DefaultDriverShare
+}
+
 // WholeShare is a driver share of 1, which limits nothing.
 const WholeShare int64 = 1000
 

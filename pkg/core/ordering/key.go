@@ -22,13 +22,15 @@ import (
 // Standing is what decides the place of a queue or an application at one moment.
 type Standing struct {
 	Usage     *resource.Sum // allocated
-	Weight    int64         // milli
+	Weight    int64         // milli; or the capacity
 	Priority  int32
 	Submitted int64  // unix nanoseconds; 0 for queues
 	Name      string // queue path or application name, unique among siblings
 	// Ordinal is the place of a queue among all in path order, from 1, so that names need not be compared; 0
 	// for applications. Queues have neither priority nor submission.
 	Ordinal int
+	// ByCapacity: it is a queue that shares by capacity.
+	ByCapacity bool
 }
 
 // Key is a standing, prepared to be compared. An order book keeps one for each entry and renews it in place.
@@ -38,7 +40,8 @@ type Key struct {
 	part     fraction // what it has of what it is owed; only when below
 	dominant fraction // of usage
 
-	weight uint64 // 0 if the sibling has none
+	weight     uint64 // 0 if the sibling has none
+	byCapacity bool   // weight is a capacity
 	// shares is usage over total of each resource in use, largest first.
 	shares []fraction
 
@@ -62,7 +65,7 @@ func newFraction(num, den int64) fraction {
 // Set renews the key. It reuses the key's memory: after it has seen all resources, it allocates nothing.
 func (k *Key) Set(rule queue.Rule, s Standing, total resource.List) {
 	k.priority, k.submitted, k.name, k.ordinal = s.Priority, s.Submitted, s.Name, s.Ordinal
-	k.weight = uint64(max(s.Weight, 0))
+	k.weight, k.byCapacity = uint64(max(s.Weight, 0)), s.ByCapacity
 	k.shares = k.shares[:0]
 	k.below, k.part, k.dominant = false, fraction{0, 1}, fraction{0, 1}
 	if !rule.Policy.ByAge() {

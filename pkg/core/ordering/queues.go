@@ -15,8 +15,11 @@ const (
 	CriterionGuarantee Criterion = "guarantee"
 	// CriterionWeight: one has weight 0 and comes after those with a weight.
 	CriterionWeight Criterion = "weight"
-	// CriterionShare: the smaller usage per weight.
+	// CriterionShare: the smaller usage per weight or capacity.
 	CriterionShare Criterion = "share"
+	// CriterionCapacity: the larger capacity of two that use the same part of theirs; and a capacity of 0 comes after all
+	// others. It is for queues that share by capacity.
+	CriterionCapacity Criterion = "capacity"
 	// CriterionPriority: the higher priority.
 	CriterionPriority Criterion = "priority"
 	// CriterionSubmitted: the earlier submission.
@@ -37,13 +40,20 @@ func Compare(policy queue.Policy, a, b *Key) (int, Criterion) {
 		}
 		// "Fixed at its guarantee, then only what nobody with weight wants".
 		if (a.weight == 0) != (b.weight == 0) {
-			if a.weight == 0 {
-				return 1, CriterionWeight
+			by := CriterionWeight
+			if a.byCapacity {
+				by = CriterionCapacity
 			}
-			return -1, CriterionWeight
+			if a.weight == 0 {
+				return 1, by
+			}
+			return -1, by
 		}
 		if c := compareShares(a, b); c != 0 {
 			return c, CriterionShare
+		}
+		if c := cmp.Compare(b.capacity(), a.capacity()); c != 0 {
+			return c, CriterionCapacity
 		}
 	}
 	if c := cmp.Compare(b.priority, a.priority); c != 0 {
@@ -93,4 +103,12 @@ func (k *Key) share(i int) fraction {
 		return k.shares[i]
 	}
 	return fraction{0, 1}
+}
+
+// capacity is 0 of those that share by weight.
+func (k *Key) capacity() uint64 {
+	if !k.byCapacity {
+		return 0
+	}
+	return min(k.weight, mostCapacity)
 }

@@ -30,6 +30,8 @@ const (
 	tierShift = 62
 	shareBits = 44 // binary places of a share
 	maxShare  = 1<<tierShift - 1
+	// mostCapacity bounds what a rank has room for; it is far above 100 percent.
+	mostCapacity = 1<<32 - 1
 )
 
 // Before reports whether the rank is the smaller one.
@@ -55,7 +57,7 @@ func (k *Key) ranked(policy queue.Policy) Rank {
 	case k.dominant.num > 0:
 		r.major |= max(k.dominant.scaled(weight), 1)
 	case k.ordinal > 0:
-		r.minor = uint64(k.ordinal)
+		r.minor = (mostCapacity-k.capacity())<<32 | uint64(k.ordinal)
 	default:
 		r.minor = k.age()
 	}

@@ -30,7 +30,11 @@ func twin(p queue.Policy, a, b standing, total resource.List) (int, ordering.Cri
 			return ar.Cmp(br), ordering.CriterionGuarantee
 		}
 		if (a.Weight <= 0) != (b.Weight <= 0) {
-			return cmp.Compare(max(b.Weight, 0), max(a.Weight, 0)), ordering.CriterionWeight
+			by := ordering.CriterionWeight
+			if a.ByCapacity {
+				by = ordering.CriterionCapacity
+			}
+			return cmp.Compare(max(b.Weight, 0), max(a.Weight, 0)), by
 		}
 		x, y := weighted(p, a, total), weighted(p, b, total)
 		for len(x) < len(y) {
@@ -43,6 +47,9 @@ func twin(p queue.Policy, a, b standing, total resource.List) (int, ordering.Cri
 			if c := compareRats(x[i], y[i]); c != 0 {
 				return c, ordering.CriterionShare
 			}
+		}
+		if a.ByCapacity && b.ByCapacity && a.Weight != b.Weight && max(a.Weight, b.Weight) > 0 {
+			return cmp.Compare(b.Weight, a.Weight), ordering.CriterionCapacity
 		}
 	}
 	if a.Priority != b.Priority {
@@ -164,6 +171,12 @@ func TestCompareEqualsItsTwin(t *testing.T) {
 		if rapid.Bool().Draw(t, "are queues") {
 			for _, s := range []*standing{&a, &b} {
 				s.Ordinal, s.Priority, s.Submitted = ordinal[s.Name], 0, 0
+			}
+			if rapid.Bool().Draw(t, "share by capacity") {
+				capacity := rapid.OneOf(rapid.SampledFrom([]int64{0, 1, 33_330, 50_000}), rapid.Int64Range(0, queue.Whole))
+				for _, s := range []*standing{&a, &b} {
+					s.ByCapacity, s.Weight = true, capacity.Draw(t, "capacity")
+				}
 			}
 		}
 		x, y := compete(p, a, total), compete(p, b, total)

@@ -72,6 +72,12 @@ const DefaultFairResource = resource.Memory
 type Spec struct {
 	// Weight is in milli. A queue with weight 0 (or less) gets only what no sibling wants.
 	Weight int64
+	// Capacity is the part of the parent's steady share that the queue is entitled to, in thousandths of a percent,
+	// if its siblings share by capacity. In force, Weight is the same number then.
+	Capacity Limit
+	// MaxCapacity is the part of the parent's maximum that the queue may use, likewise; not stated, it is all.
+	// In force, Max has the amounts too.
+	MaxCapacity Limit
 	// Guaranteed is the floor of the queue's share. An absent resource is 0.
 	Guaranteed resource.List
 	// Max caps the usage of the queue and everything below it. An absent resource is
@@ -198,7 +204,7 @@ func DefaultSpec() Spec {
 
 // Equal reports whether both specs mean the same.
 func (s Spec) Equal(o Spec) bool {
-	return s.Weight == o.Weight && s.Rule() == o.Rule() &&
+	return s.Weight == o.Weight && s.Capacity == o.Capacity && s.MaxCapacity == o.MaxCapacity && s.Rule() == o.Rule() &&
 		s.Guaranteed.Equal(o.Guaranteed) && SameLimits(s.Max, o.Max) && SameLimits(s.MaxPod, o.MaxPod) &&
 		s.MaxStarting == o.MaxStarting && s.StartingTimeout == o.StartingTimeout &&
 		s.MaxRunningApplications == o.MaxRunningApplications && s.MaxDriverShare == o.MaxDriverShare &&

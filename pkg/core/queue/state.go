@@ -95,7 +95,7 @@ func (t Tree) Stopped() (top []Path) {
 	return top
 }
 
-// ruleStates is rule 8: which queues are stopped, and by which queues.
+// ruleStates is rule 9: which queues are stopped, and by which queues.
 func (b *builder) ruleStates() {
 	for i := range b.tree.Nodes { // parents come before children
 		n := &b.tree.Nodes[i]

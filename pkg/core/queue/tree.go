@@ -18,8 +18,10 @@ type Declaration struct {
 	// PolicyInForce is the policy from the queue's last valid spec. It stays in force while Spec.Policy cannot
 	// be used.
 	PolicyInForce Policy
-	Created       int64 // unix nanoseconds
-	Deleting      bool
+	// InForce is how the queue shared with its siblings when these last agreed with each other: see ruleCapacities.
+	InForce  Division
+	Created  int64 // unix nanoseconds
+	Deleting bool
 	// Parent: the queue is for child queues. It takes no pods, also while it has no children.
 	Parent bool
 	// MaxCreated is how many queues placement may create below the queue.
@@ -130,8 +132,9 @@ func (t Tree) Find(p Path) (int, bool) {
 //  4. A declared queue whose parent holds pods itself is blocked, unless charged pods
 //     are in or below it: the parent keeps its last valid state, a queue without
 //     children (see holdsPods).
-//  5. to 7. What is in the tree may still contradict itself: see validate.go.
-//  8. A stopped queue stops all queues below it: see state.go.
+//  5. to 8. What is in the tree may still contradict itself: see validate.go and
+//     capacity.go.
+//  9. A stopped queue stops all queues below it: see state.go.
 func Build(declared []Declaration, occupied []Occupancy, total resource.List) Tree {
 	b := newBuilder(declared, occupied)
 	b.total = total
@@ -145,6 +148,7 @@ func Build(declared []Declaration, occupied []Occupancy, total resource.List) Tr
 		n.Accepting = n.Declared && n.Leaf() && n.Parent >= 0 && !b.declared[n.Path].Deleting
 	}
 	b.rulePolicies()
+	b.ruleCapacities()
 	b.ruleMaxBelowGuaranteed()
 	b.ruleMaxPodResources()
 	b.ruleStates()
@@ -214,7 +218,7 @@ func (b *builder) noteChild(parent Path, since int64) {
 
 // candidates returns every path that may become a node, parents before children.
 func (b *builder) candidates() []Path {
-	out := append(b.order, Root)
+	out := append(slices.Clone(b.order), Root)
 	slices.SortFunc(out, ComparePaths)
 	return slices.Compact(out)
 }

@@ -39,7 +39,8 @@ const (
 	// QueueStopped: Queue takes no new applications, and that of the pod is new. Details are Stop.
 	QueueStopped Code = "QueueStopped"
 	// MaxResources: with this pod the usage of Queue would exceed its max. PodGroup is set if the pod can
-	// only start together with its group. Limit, Used and Asked are amounts of Resource.
+	// only start together with its group. Limit, Used and Asked are amounts of Resource. Details are MaxCapacity if the queue
+	// states one.
 	MaxResources Code = "MaxResources"
 	// MaxPodResources: the pod is larger than Queue allows a single pod to be.
 	// Limit and Asked are amounts of Resource.
@@ -105,6 +106,13 @@ const (
 	MaxPodResourcesRaised Code = "MaxPodResourcesRaised"
 	// RunningBelowStopped: the queue states Running, and is stopped by queues above it. Details are Stop.
 	RunningBelowStopped Code = "RunningBelowStopped"
+	// CapacityMissing: some children of a queue state a capacity, and others do not. Details are Capacities, here and
+	// in the next two.
+	CapacityMissing Code = "CapacityMissing"
+	// CapacitySumInvalid: the capacities of the children of a queue do not sum to 100 percent.
+	CapacitySumInvalid Code = "CapacitySumInvalid"
+	// MaxCapacityTooLow: a child of a queue may use less of the cluster than its capacity is.
+	MaxCapacityTooLow Code = "MaxCapacityTooLow"
 	// Overcommitted: the children are guaranteed more of Resource than the queue itself.
 	// Details are Guarantees.
 	Overcommitted Code = "Overcommitted"
@@ -127,8 +135,9 @@ func Codes() []Code {
 		QueueDeleted, QueueStopped, MaxResources, MaxPodResources, MaxRunningApplications, UserMaxRunningApplications, MaxDriverShare,
 		WaitingForDriver, StateAware, PodGroupNotFound, GangIncomplete, GangTooLarge, GangWaitsForRoom, BehindGang, Parked, BackOff, SchedulingGate,
 		WaitingForRoom, WaitingTurn,
-		ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, MaxPodResourcesRaised, RunningBelowStopped,
-		Overcommitted, OverLimit, BelowGuaranteed, BelowFairShare, SpecInvalid,
+		ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, MaxPodResourcesRaised,
+		RunningBelowStopped, CapacityMissing, CapacitySumInvalid, MaxCapacityTooLow, Overcommitted, OverLimit,
+		BelowGuaranteed, BelowFairShare, SpecInvalid,
 	}
 }
 

@@ -145,6 +145,25 @@ type Leftovers struct {
 	Children int64 // queues directly below it
 }
 
+// MaxCapacity are the details of MaxResources, if the queue states maxCapacity: its max has that in it.
+type MaxCapacity struct {
+	Percent int64 // thousandths of a percent of its parent's maximum
+}
+
+// Capacities are the details of CapacityMissing, CapacitySumInvalid and MaxCapacityTooLow. Lists name the queues with
+// what they state.
+type Capacities struct {
+	Parent  string // whose children contradict each other
+	Stated  string // what they state
+	InForce string // what counts until that is mended
+	Sum     int64  // of the capacities, in thousandths of a percent, as the next
+	Whole   int64  // what they must sum to
+	// Child is the queue with too low a maximum; it and its capacity in millionths of a percent of the cluster.
+	Child         string
+	Capacity, Max int64
+	UpTo          bool // its capacity may grow to this: it is below a queue that shares by weight
+}
+
 // Guarantees are the details of SpecInvalid, and of Overcommitted if the queue states a guarantee of its own:
 // amounts of Resource.
 type Guarantees struct {
@@ -185,6 +204,8 @@ func (MinResources) details() {}
 func (Turn) details()         {}
 func (Room) details()         {}
 func (Leftovers) details()    {}
+func (MaxCapacity) details()  {}
+func (Capacities) details()   {}
 func (Guarantees) details()   {}
 func (Divided) details()      {}
 func (Shortfall) details()    {}

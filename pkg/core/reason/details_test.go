@@ -32,7 +32,7 @@ var readsOf = map[reason.Code]reads{
 	reason.SchedulingGate:             {kinds: details(reason.Gate{})},
 	reason.Parked:                     {kinds: details(reason.Answer{})},
 	reason.BackOff:                    {group: true},
-	reason.MaxResources:               {limit: true, used: true, asked: true, group: true},
+	reason.MaxResources:               {limit: true, used: true, asked: true, group: true, kinds: details(reason.MaxCapacity{})},
 	reason.MaxPodResources:            {limit: true, asked: true},
 	reason.MaxDriverShare:             {limit: true, used: true, asked: true, group: true},
 	reason.OverLimit:                  {limit: true, used: true},
@@ -49,6 +49,9 @@ var readsOf = map[reason.Code]reads{
 	reason.Deleting:                   {kinds: details(reason.Leftovers{})},
 	reason.Overcommitted:              {kinds: details(reason.Guarantees{}, reason.Divided{})},
 	reason.MaxPodResourcesRaised:      {limit: true, asked: true, kinds: details(reason.Parent{})},
+	reason.CapacityMissing:            {kinds: details(reason.Capacities{})},
+	reason.CapacitySumInvalid:         {kinds: details(reason.Capacities{})},
+	reason.MaxCapacityTooLow:          {kinds: details(reason.Capacities{})},
 	reason.SpecInvalid:                {limit: true, kinds: details(reason.Guarantees{})},
 	reason.BelowGuaranteed:            {used: true, asked: true, kinds: details(reason.Shortfall{})},
 	reason.BelowFairShare:             {used: true, asked: true, kinds: details(reason.Shortfall{})},
@@ -70,6 +73,8 @@ func fill(v reflect.Value) {
 			fill(f)
 		case f.Kind() == reflect.String:
 			f.SetString(v.Type().Field(i).Name)
+		case f.Kind() == reflect.Bool:
+			f.SetBool(true)
 		default:
 			f.SetInt(int64(i+2) * 3e9)
 		}

@@ -182,6 +182,36 @@ func TestSentences(t *testing.T) {
 			"queue root.a.b takes no new applications since 2024-05-01T12:00:00Z, because root, root.a and root.a.b are stopped; " +
 				"this one follows when all of these are Running again",
 		},
+		"some with a capacity": {
+			reason.Reason{Code: reason.CapacityMissing, Queue: "root.b", Details: reason.Capacities{
+				Parent: "root", Stated: "root.a 60%, root.b weight 1", InForce: "root.a 50%, root.b 50%"}},
+			"the children of queue root state a capacity or share by weight, all of them: root.a 60%, root.b weight 1; " +
+				"until that is mended these are in force: root.a 50%, root.b 50%",
+		},
+		"capacities that do not sum to the whole": {
+			reason.Reason{Code: reason.CapacitySumInvalid, Queue: "root.a", Details: reason.Capacities{
+				Parent: "root", Sum: 110_500, Whole: 100_000, Stated: "root.a 60.5%, root.b 50%", InForce: "root.a 50%, root.b 50%"}},
+			"the capacities of the children of queue root must sum to 100%, not to 110.5%: root.a 60.5%, root.b 50%; " +
+				"until that is mended these are in force: root.a 50%, root.b 50%",
+		},
+		"a capacity below none": {
+			reason.Reason{Code: reason.CapacitySumInvalid, Queue: "root.a", Details: reason.Capacities{
+				Parent: "root.a", Sum: 100_000, Stated: "root.a.x 100%", InForce: "root.a.x 0%"}},
+			"the capacities of the children of queue root.a must sum to 0%, not to 100%: root.a.x 100% (the capacity of root.a is 0%); " +
+				"until that is mended these are in force: root.a.x 0%",
+		},
+		"a maximum below the capacity": {
+			reason.Reason{Code: reason.MaxCapacityTooLow, Queue: "root.a", Details: reason.Capacities{
+				Parent: "root.a", Child: "root.a.x", Capacity: 30_000_000, Max: 29_995_000, InForce: "root.a.x 50%, root.a.y 50%"}},
+			"queue root.a.x has a capacity of 30% of the cluster, but by maxCapacity it may use only 29.995%; raise maxCapacity or lower " +
+				"capacity, of it or of queues above; until that is mended these are in force: root.a.x 50%, root.a.y 50%",
+		},
+		"at a max in percent of the parent": {
+			reason.Reason{Code: reason.MaxResources, Queue: "root.a", Resource: resource.CPU, Limit: 10_000, Used: 8000, Asked: 4000,
+				Details: reason.MaxCapacity{Percent: 12_500}},
+			"queue root.a may use at most 10 cpu, with a maxCapacity of 12.5%: it uses 8 cpu and this pod asks for 4 cpu; " +
+				"the pod waits for another 2 cpu below that max, or for a higher max or maxCapacity",
+		},
 		"above a lowered max": {
 			reason.Reason{Code: reason.OverLimit, Queue: "root.a", Resource: resource.CPU, Limit: 10_000, Used: 10_500},
 			"queue root.a uses 10500m cpu, above its max of 10 cpu; nothing is stopped, and nothing more is released until its usage fits",

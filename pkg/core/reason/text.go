@@ -11,8 +11,9 @@ import (
 // stop at the end, because events and conditions join sentences.
 func (r Reason) Text() string {
 	switch r.Code {
-	case ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, MaxPodResourcesRaised, RunningBelowStopped, Overcommitted,
-		OverLimit, BelowGuaranteed, BelowFairShare, SpecInvalid:
+	case ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, MaxPodResourcesRaised,
+		RunningBelowStopped, CapacityMissing, CapacitySumInvalid, MaxCapacityTooLow, Overcommitted, OverLimit,
+		BelowGuaranteed, BelowFairShare, SpecInvalid:
 		return r.queueText()
 	default:
 		return r.podText()
@@ -132,6 +133,8 @@ func (r Reason) queueText() string {
 			r.amount(r.Limit) + "; that is in force until one of the two is changed"
 	case RunningBelowStopped:
 		return r.runningBelowStoppedText()
+	case CapacityMissing, CapacitySumInvalid, MaxCapacityTooLow:
+		return r.capacityText()
 	case Overcommitted:
 		return r.overcommittedText()
 	case OverLimit:
@@ -203,13 +206,17 @@ func (r Reason) maxResourcesText() string {
 	if r.PodGroup != "" {
 		who = "pod group " + r.PodGroup
 	}
+	max := "max"
+	if c, ok := r.Details.(MaxCapacity); ok {
+		head, max = head+", with a maxCapacity of "+resource.Decimal(c.Percent)+"%", "max or maxCapacity"
+	}
 	if r.Asked > r.Limit { // waiting alone will not help
-		return head + ", and " + who + " alone asks for " + r.amount(r.Asked) + "; raise max or ask for less"
+		return head + ", and " + who + " alone asks for " + r.amount(r.Asked) + "; raise " + max + " or ask for less"
 	}
 	// Asked is 0 if the pod does not ask for the resource: a queue above any of its maxima starts nothing.
 	excess := resource.SatSub(resource.SatAdd(r.Used, r.Asked), r.Limit)
 	return head + ": it uses " + r.amount(r.Used) + " and " + who + " asks for " + r.amount(r.Asked) +
-		"; the pod waits for another " + r.amount(excess) + " below that max, or for a higher max"
+		"; the pod waits for another " + r.amount(excess) + " below that max, or for a higher " + max
 }
 
 func (r Reason) specInvalidText() string {

@@ -59,3 +59,13 @@ func Decimal(milli int64) string {
 	}
 	return text
 }
+
+// Percent prints millionths of a percent: "12.5%".
+func Percent(millionths int64) string {
+	const one = 1_000_000
+	text := strconv.FormatInt(millionths/one, 10)
+	if rest := millionths % one; rest != 0 {
+		text += "." + strings.TrimRight(strconv.FormatInt(one+rest, 10)[1:], "0")
+	}
+	return text + "%"
+}

@@ -1,9 +1,6 @@
 package v1alpha1
 
 import (
-	"encoding/json"
-
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -22,6 +19,8 @@ import (
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether the queue works as its spec says"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,description="Why the queue is ready or not"
+// +kubebuilder:printcolumn:name="Capacity",type=string,priority=1,JSONPath=`.status.capacity`,description="The part of the parent that the queue is entitled to, if it shares by capacity"
+// +kubebuilder:printcolumn:name="Of-Cluster",type=string,priority=1,JSONPath=`.status.absoluteCapacity`,description="The capacity as a part of the cluster"
 // +kubebuilder:printcolumn:name="Steady-Share",type=string,priority=1,JSONPath=`.status.summary.steadyFairShare`,description="What the queue would have if every queue had work"
 // +kubebuilder:printcolumn:name="Demand",type=string,priority=1,JSONPath=`.status.summary.demand`,description="Allocated plus what the waiting pods ask for"
 // +kubebuilder:printcolumn:name="Running",type=integer,priority=1,JSONPath=`.status.pods.running`,description="Pods that hold resources"
@@ -31,6 +30,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^root([.]|$)')",message="metadata.name: a queue's name is its path and starts at the root: \"root\", or \"root.\" followed by the names of the queues down to this one, such as root.analytics.adhoc"
 // +kubebuilder:validation:XValidation:rule="!self.metadata.name.matches('[^.]{64}')",message="metadata.name: each name between two dots has at most 63 characters"
 // +kubebuilder:validation:XValidation:rule="!self.metadata.name.matches('^([^.]*[.]){12}')",message="metadata.name: queues nest at most 12 levels deep, root included"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name != 'root' || !has(self.spec) || !(has(self.spec.capacity) || has(self.spec.maxCapacity))",fieldPath=".spec.capacity",message="the queue root has the whole cluster: capacity and maxCapacity are for the queues below it"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name == 'root' || !has(self.spec) || !has(self.spec.users) || !has(self.spec.users.maxRunningApplications)",fieldPath=".spec.users.maxRunningApplications",message="holds over all queues, so it can be stated in the queue root only"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name == 'root' || !has(self.spec) || !has(self.spec.preemption) || !(has(self.spec.preemption.observeOnly) || has(self.spec.preemption.utilizationThreshold) || has(self.spec.preemption.interval) || has(self.spec.preemption.maxWaitBeforeKill) || has(self.spec.preemption.totalPerRound) || has(self.spec.preemption.maxIgnoredOverCapacity) || has(self.spec.preemption.naturalTerminationFactor))",fieldPath=".spec.preemption",message="observeOnly, utilizationThreshold, interval, maxWaitBeforeKill, totalPerRound, maxIgnoredOverCapacity and naturalTerminationFactor hold over all queues, so they can be stated in the queue root only"
 type Queue struct {
@@ -51,6 +51,10 @@ type Queue struct {
 }
 
 // QueueSpec is what an administrator decides about a queue.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.capacity) || !has(self.weight) || !isQuantity(string(self.weight)) || quantity(string(self.weight)).compareTo(quantity('1')) == 0",fieldPath=".capacity",message="a queue shares by capacity or by weight: remove weight to state capacity"
+// +kubebuilder:validation:XValidation:rule="!has(self.capacity) || !has(self.guaranteed)",fieldPath=".capacity",message="the capacity of a queue is its guarantee: remove guaranteed to state capacity"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxCapacity) || has(self.capacity)",fieldPath=".maxCapacity",message="maxCapacity is for queues that state capacity: state max, which takes percentages of the cluster"
 type QueueSpec struct {
 	// The queue's share of its parent, in proportion to the weights of its
 	// siblings: between 0 and 1000000 in steps of 0.001, such as 2, "0.25" or 250m
@@ -62,6 +66,25 @@ type QueueSpec struct {
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[0-9]+([.][0-9]{1,3})?$|^[0-9]+(m|k|M)?$')",message="must be a number from 0 to 1000000 with at most three decimals, such as 2, \"0.25\" or 250m"
 	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('1M')) <= 0",message="must be at most 1000000"
 	Weight *resource.Quantity `json:"weight,omitempty"`
+
+	// The part of its parent that the queue is entitled to, whatever its siblings
+	// do: a percentage from "0%" to "100%" with at most two decimals, such as
+	// "12.5%". It is of the parent's steady fair share, and takes the place of
+	// weight and guaranteed. The children of a queue state it all or none, and
+	// theirs sum to 100%, to 0.05 points (to 0% below a queue of capacity 0%). If
+	// they do not, condition Ready of all of them says so, and what was in force
+	// before stays so. What others leave, the queue may use up to maxCapacity.
+	//
+	// +optional
+	Capacity Percentage `json:"capacity,omitempty"`
+
+	// The part of its parent's maximum that the queue and all queues below it may
+	// hold, for a queue that states capacity; "100%" if not stated. It is a limit
+	// like max, and the smaller of both counts. Taken down the tree, it must not
+	// be less than capacity.
+	//
+	// +optional
+	MaxCapacity Percentage `json:"maxCapacity,omitempty"`
 
 	// What the queue gets, per resource, before anything is divided by weight. It
 	// is not set apart: others use it while the queue does not ask for it.
@@ -101,8 +124,9 @@ type QueueSpec struct {
 
 	// The part of the queue's fair share that the drivers of its applications may
 	// use, so that room is left for what they drive: between 0 and 1 in steps of
-	// 0.001, such as "0.3". For queues without children; 0.5 if not stated; "1" is
-	// no limit. In a queue where nothing runs, one application may always start.
+	// 0.001, such as "0.3". For queues without children; if not stated 0.5, or 0.1
+	// of a capacity; "1" is no limit. In a queue where nothing runs, one
+	// application may always start.
 	//
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^(0([.][0-9]{1,3})?|1([.]0{1,3})?|[.][0-9]{1,3}|[0-9]{1,3}m|1000m)$')",message="must be a number from 0 to 1 with at most three decimals, such as \"0.3\" or 300m"
@@ -178,42 +202,6 @@ type QueueSpec struct {
 	Children *QueueChildren `json:"children,omitempty"`
 }
 
-// Amounts are amounts of resources: quantities, or percentages of the cluster such as "12.5%".
-//
-// The bounds on their number and length keep the rules within what the API server lets rules cost; 32 characters hold any amount there is.
-//
-// +kubebuilder:validation:MaxProperties=32
-// +kubebuilder:validation:XValidation:rule="self.all(name, string(self[name]).matches('^[0-9]*[.]?[0-9]+([numkMGTPE]|[KMGTPE]i|[eE][-+]?[0-9]{1,2})?$|^([0-9]{1,2}([.][0-9]{1,3})?|100([.]0{1,3})?)%$'))",messageExpression="self.filter(name, !string(self[name]).matches('^[0-9]*[.]?[0-9]+([numkMGTPE]|[KMGTPE]i|[eE][-+]?[0-9]{1,2})?$|^([0-9]{1,2}([.][0-9]{1,3})?|100([.]0{1,3})?)%$'))[0] + ': an amount must be a quantity of at least 0, such as 500m, 8 or 64Gi, or a percentage of the cluster from 0% to 100% with at most three decimals'",message="an amount must be a quantity of at least 0, such as 500m, 8 or 64Gi, or a percentage of the cluster from 0% to 100% with at most three decimals"
-// +kubebuilder:validation:XValidation:rule="self.all(name, !format.qualifiedName().validate(name).hasValue())",messageExpression="self.filter(name, format.qualifiedName().validate(name).hasValue())[0] + ' is not the name of a resource, such as cpu, memory or example.com/gpu'",message="names must be names of resources, such as cpu, memory or example.com/gpu"
-// +kubebuilder:validation:XValidation:rule="!('pods' in self)",message="pods: their number is a limit of each node and is not shared between queues"
-type Amounts map[corev1.ResourceName]Amount
-
-// An Amount is a quantity, such as 8, "500m" or 64Gi, or a percentage of the cluster, such as "12.5%".
-//
-// +kubebuilder:validation:Type=""
-// +kubebuilder:validation:XIntOrString
-// +kubebuilder:validation:MaxLength=32
-type Amount struct {
-	// Text is the amount as it was written. An IntOrString would hold a number in 32 bits, which are too few for bytes.
-	Text string `json:"-"`
-}
-
-// UnmarshalJSON takes a number as its own text.
-func (a *Amount) UnmarshalJSON(data []byte) error {
-	if len(data) > 0 && data[0] == '"' {
-		return json.Unmarshal(data, &a.Text)
-	}
-	var number json.Number
-	if err := json.Unmarshal(data, &number); err != nil {
-		return err
-	}
-	a.Text = number.String()
-	return nil
-}
-
-// MarshalJSON writes text.
-func (a Amount) MarshalJSON() ([]byte, error) { return json.Marshal(a.Text) }
-
 // QueueUsers is what holds for each user. The user of a pod is named by its annotation fairway.dev/user; without one it is the pod's
 // service account.
 type QueueUsers struct {
@@ -263,231 +251,6 @@ const (
 
 // StartingTimeoutAdaptive is the startingTimeout that is learnt from the last starts.
 const StartingTimeoutAdaptive = "adaptive"
-
-// QueueStatus is written only by the scheduler that leads. Amounts count the queue and everything below it.
-type QueueStatus struct {
-	// The generation of the spec that this status answers to.
-	//
-	// +optional
-	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-
-	// Whether the queue works as its spec says (Ready), and what deserves a look
-	// (Overcommitted, OverLimit, Starved).
-	//
-	// +optional
-	// +listType=map
-	// +listMapKey=type
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
-
-	// Running: the queue takes new applications. Draining: it is stopped, by itself
-	// or by a queue above it, and applications go on in it or below it. Stopped:
-	// none does any more.
-	//
-	// +optional
-	State QueueState `json:"state,omitempty"`
-
-	// Since when the queue has taken no new applications. Nothing while it takes
-	// them.
-	//
-	// +optional
-	StoppedSince *metav1.Time `json:"stoppedSince,omitempty"`
-
-	// Of root: the queues that state Stopped below none that does, in path order.
-	// By it, the API server refuses new applications of these queues and of those
-	// below them.
-	//
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=500
-	StoppedQueues []string `json:"stoppedQueues,omitempty"`
-
-	// The policy in force. It differs from spec.policy while that is not allowed
-	// where the queue stands.
-	//
-	// +optional
-	Policy QueuePolicy `json:"policy,omitempty"`
-
-	// What the queue would get if every queue asked for its share.
-	//
-	// +optional
-	SteadyFairShare corev1.ResourceList `json:"steadyFairShare,omitempty"`
-
-	// What the queue should have now, with the cluster shared among the queues
-	// that have applications.
-	//
-	// +optional
-	FairShare corev1.ResourceList `json:"fairShare,omitempty"`
-
-	// The guarantee in force.
-	//
-	// +optional
-	Guaranteed corev1.ResourceList `json:"guaranteed,omitempty"`
-
-	// The limit in force: spec.max, raised to the guarantee where that is more.
-	//
-	// +optional
-	Max corev1.ResourceList `json:"max,omitempty"`
-
-	// What the pods of the queue hold.
-	//
-	// +optional
-	Allocated corev1.ResourceList `json:"allocated,omitempty"`
-
-	// What the queue could use at once: allocated, plus the waiting pods that
-	// nothing but room holds back, within the limits.
-	//
-	// +optional
-	Demand corev1.ResourceList `json:"demand,omitempty"`
-
-	// Applications in the queue.
-	//
-	// +optional
-	Applications ApplicationCounts `json:"applications"`
-
-	// Pods in the queue.
-	//
-	// +optional
-	Pods PodCounts `json:"pods"`
-
-	// Of a queue with policy StateAware: what is starting, and what the scheduler
-	// has to know about earlier starts when it starts again itself.
-	//
-	// +optional
-	Starts *QueueStarts `json:"starts,omitempty"`
-
-	// Since when the queue has had less than fairShareThreshold of its fair share,
-	// although it asks for more. Nothing while it has not.
-	//
-	// +optional
-	BelowFairShareSince *metav1.Time `json:"belowFairShareSince,omitempty"`
-
-	// Since when the queue has had less than its guarantee, although it asks for
-	// more. Nothing while it has not.
-	//
-	// +optional
-	BelowGuaranteedSince *metav1.Time `json:"belowGuaranteedSince,omitempty"`
-
-	// Of a queue that is below, and has a timeout in force: when pods of other
-	// queues are preempted for it, and what it is owed.
-	//
-	// +optional
-	Preemption *QueuePreemptionStatus `json:"preemption,omitempty"`
-
-	// The amounts above in a form short enough for the columns of kubectl. For
-	// people only: rounded, and cut to cpu, memory and devices.
-	//
-	// +optional
-	Summary QueueSummary `json:"summary,omitzero"`
-}
-
-// ApplicationCounts counts applications. Zeros are written out, so that a column shows 0 rather than nothing.
-type ApplicationCounts struct {
-	// Applications of which no pod holds anything: they are Accepted.
-	//
-	// +optional
-	Pending int32 `json:"pending"`
-
-	// Applications that are Starting: in queues with policy StateAware, and those
-	// whose driver waits while other pods run.
-	//
-	// +optional
-	Starting int32 `json:"starting"`
-
-	// Applications of which pods hold something and that are not starting: they
-	// are Running or Completing.
-	//
-	// +optional
-	Running int32 `json:"running"`
-}
-
-// PodCounts counts pods. Zeros are written out, so that a column shows 0 rather than nothing.
-type PodCounts struct {
-	// Pods that wait.
-	//
-	// +optional
-	Pending int32 `json:"pending"`
-
-	// Pods that hold resources.
-	//
-	// +optional
-	Running int32 `json:"running"`
-}
-
-// QueueStarts is what a queue with policy StateAware remembers. Lists are cut to what a status can hold.
-type QueueStarts struct {
-	// How long an application may be starting now, such as 5m0s.
-	//
-	// +optional
-	Timeout string `json:"timeout,omitempty"`
-
-	// With startingTimeout adaptive: what 95 in 100 of the last starts did not
-	// exceed. Nothing while there were too few to learn from.
-	//
-	// +optional
-	Percentile95 string `json:"percentile95,omitempty"`
-
-	// The applications that are starting.
-	//
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=100
-	Applications []StartingApplication `json:"applications,omitempty"`
-
-	// Names of applications that have left Starting although their pods do not
-	// show it, such as one whose time was up.
-	//
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=100
-	Started []string `json:"started,omitempty"`
-
-	// How long the last starts took, such as 12.5s, the newest last.
-	//
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=20
-	LastStarts []string `json:"lastStarts,omitempty"`
-}
-
-// StartingApplication is an application that is starting.
-type StartingApplication struct {
-	// Its name.
-	Name string `json:"name"`
-
-	// Since when.
-	//
-	// +optional
-	Since *metav1.Time `json:"since,omitempty"`
-
-	// Until when at the latest.
-	//
-	// +optional
-	Until *metav1.Time `json:"until,omitempty"`
-}
-
-// Bounds of the lists in a status, as the schema has them.
-const (
-	MaxStartingShown     = 100
-	MaxStartedRemembered = 100
-	MaxStartsRemembered  = 20
-	// MaxStoppedShown bounds stoppedQueues.
-	MaxStoppedShown = 500
-)
-
-// QueueSummary spells amounts such as "50c 200Gi": 50 cores and 200 GiB of memory. The text is meant for the eye and may change.
-type QueueSummary struct {
-	// +optional
-	FairShare string `json:"fairShare,omitempty"`
-
-	// +optional
-	SteadyFairShare string `json:"steadyFairShare,omitempty"`
-
-	// +optional
-	Allocated string `json:"allocated,omitempty"`
-
-	// +optional
-	Demand string `json:"demand,omitempty"`
-}
 
 // QueueList is a list of queues.
 //
