@@ -33,7 +33,15 @@ func (l *consequences) noteBound(r *record, now int64) {
 	}
 	l.nodes.assume(r, l.nodes.get(r.Node))
 	wasProbe := r.state == Parked
-	l.step(r, now, l.leafOfBound(r), Bound, reason.Reason{})
+	if leaf := l.leafOfBound(r); r.state == Bound && leaf != r.leaf {
+		l.applications.moveBegins() // a queue above both may be full with its application
+		l.step(r, now, leaf, Bound, reason.Reason{})
+		l.settleApplications()
+		l.applications.moveEnds()
+		l.applications.roundLater()
+	} else {
+		l.step(r, now, leaf, Bound, reason.Reason{})
+	}
 	if wasProbe {
 		r.wakeBehind()
 	}

@@ -191,3 +191,19 @@ func TestAPodThatSomebodyElseBoundKeepsNoCreatedQueue(t *testing.T) {
 		t.Errorf("removes %q", do.Remove)
 	}
 }
+
+// A pod that somebody else has bound goes to another queue when its label says so. On the way its application leaves no slot to others: the queue above
+// both is as full as before.
+func TestAPodThatMovesGivesUpNoSlotOnTheWay(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a", runs(1))
+	f.declare("root.a.x")
+	f.declare("root.a.y")
+	f.pod("l", "a.x", boundTo("node"))
+	f.pod("k", "a.x")
+	f.wantWhy("k", "MaxRunningApplications root.a 1/1+0")
+	f.pod("l", "a.y", boundTo("node"))
+	f.sound()
+	f.wantState("l", "Bound root.a.y")
+	f.wantWhy("k", "MaxRunningApplications root.a 1/1+0")
+}
