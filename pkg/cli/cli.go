@@ -111,7 +111,7 @@ func newRoot(e Environment) *cobra.Command {
 	c.SetVersionTemplate(program + " {{.Version}}\n")
 	c.SetUsageTemplate(usageTemplate(c.UsageTemplate()))
 	o.cluster.AddFlags(c.PersistentFlags())
-	c.AddCommand(newTree(o), newWhy(o), newOrder(o), newApps(o), newUsers(o), newAccess(o), newPreemption(o), newPlace(o))
+	c.AddCommand(newTree(o), newWhy(o), newOrder(o), newApps(o), newUsers(o), newAccess(o), newPreemption(o), newPlace(o), newImport(o))
 	return c
 }
 

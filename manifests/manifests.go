@@ -1,0 +1,14 @@
+// Package manifests has the definitions of the API as they are installed, for programs that need to know which fields there are.
+package manifests
+
+import _ "embed"
+
+// Queues is the CustomResourceDefinition of Queue.
+//
+//go:embed crds/scheduling.fairway.dev_queues.yaml
+var Queues []byte
+
+// PlacementPolicies is the CustomResourceDefinition of PlacementPolicy.
+//
+//go:embed crds/scheduling.fairway.dev_placementpolicies.yaml
+var PlacementPolicies []byte
