@@ -20,9 +20,9 @@ type QueueStatus struct {
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// Running: the queue takes new applications. Draining: it is stopped, by itself
-	// or by a queue above it, and applications go on in it or below it. Stopped:
-	// none does any more.
+	// Running: the queue takes new applications. Draining: it is stopped, by
+	// itself or by a queue above it, and applications go on in it or below it.
+	// Stopped: none does any more.
 	//
 	// +optional
 	State QueueState `json:"state,omitempty"`

@@ -184,11 +184,11 @@ type QueueSpec struct {
 	// +optional
 	Preemption *QueuePreemption `json:"preemption,omitempty"`
 
-	// Whether the queue and all queues below it take new applications. Stopped, they
-	// take none, and the applications that were submitted before go on until they
-	// end; then the queue has been drained. If not stated, the queue follows the
-	// one above it. Running below a stopped queue does not start the queue, and
-	// condition Ready says so.
+	// Whether the queue and all queues below it take new applications. Stopped,
+	// they take none, and the applications that were submitted before go on until
+	// they end; then the queue has been drained. If not stated, the queue follows
+	// the one above it. Running below a stopped queue does not start the queue,
+	// and condition Ready says so.
 	//
 	// +optional
 	// +kubebuilder:validation:Enum=Running;Stopped
