@@ -27,7 +27,7 @@ type schedulePodFn = func(context.Context, framework.Framework, fwk.CycleState, 
 // schedulePod tries a pod on a few nodes that have room for it and, if it fits none of them, on all nodes in
 // the same cycle: a pod never waits although it fits some node because of what only filters know (ports,
 // affinity between pods). Nodes held for another group are not among the few, except the one where the pod's room
-// is taken.
+// is taken. A pod for which room was found on nodes that it prefers is tried on those first.
 func (s *Scheduler) schedulePod(upstream schedulePodFn) schedulePodFn {
 	return func(ctx context.Context, f framework.Framework, state fwk.CycleState, info *framework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
 		s.metrics.Attempted()
@@ -40,10 +40,14 @@ func (s *Scheduler) schedulePod(upstream schedulePodFn) schedulePodFn {
 			result, err := upstream(ctx, f, state, info)
 			return result, withoutOurs(err, state)
 		}
-		if !s.samples(f, info.Pod) {
+		nodes := s.Ledger.PreferredNodes(uid, candidates)
+		switch {
+		case len(nodes) > 0 && info.Pod.Status.NominatedNodeName == "":
+		case !s.samples(f, info.Pod):
 			return all()
+		default:
+			nodes = s.Ledger.Candidates(uid, candidates, smallCluster)
 		}
-		nodes := s.Ledger.Candidates(uid, candidates, smallCluster)
 		if len(nodes) == 0 {
 			return all()
 		}

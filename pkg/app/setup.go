@@ -22,6 +22,7 @@ import (
 
 	configv1alpha1 "github.com/fairway-scheduler/fairway/pkg/apis/config/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/core/locality"
 	"github.com/fairway-scheduler/fairway/pkg/dispatch"
 	"github.com/fairway-scheduler/fairway/pkg/kube/access"
 	"github.com/fairway-scheduler/fairway/pkg/kube/feed"
@@ -92,6 +93,7 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 	o.Ledger.Clock = monotonic
 	o.Ledger.Journal = max(o.Ledger.Journal, stepsKept)
 	o.Ledger.Extenders = len(cc.ComponentConfig.Extenders) > 0
+	o.Ledger.Delay = locality.Delay{Node: *args.NodeLocalityDelay, Rack: *args.RackLocalityDelay}
 	var l *leadership
 	if cc.LeaderElection != nil {
 		l = guard(cc.LeaderElection)
@@ -103,7 +105,7 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 	s.metrics = metrics.New(s.Ledger, metrics.Options{MaxQueues: int(*args.MetricsMaxQueues)})
 	s.feed = &feed.Feed{
 		Ledger: s.Ledger, Now: now, Kick: s.Kick, Ours: s.ours, Gate: s.gate,
-		Classes: &feed.Classes{Single: o.Ledger.Extenders},
+		Classes: &feed.Classes{Single: o.Ledger.Extenders}, RackKey: *args.RackTopologyKey,
 	}
 	s.feed.IgnoreResources(ignoredResources(cc.ComponentConfig.Profiles))
 	s.turnstile = turnstile.New(s.feed, s.holds)

@@ -85,6 +85,7 @@ type account struct {
 	preemption   queue.Preemption // of a queue: what is in force
 	starving     *starving        // of a queue: see starvation.go; nil: it never was
 	evictedAt    int64            // of a queue: see noteEviction; 0: never
+	missed       missed           // of an application: see delays.go
 }
 
 func (a *account) isApplication() bool { return a.apps == nil }

@@ -99,6 +99,7 @@ func (t *classTable) move(r *record, c *class, nodes *nodeTable) {
 		}
 	}
 	r.class = c
+	nodes.preferences.follow(r)
 }
 
 // enqueued counts a pod of the class that entered a pod queue.

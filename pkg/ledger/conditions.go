@@ -154,7 +154,9 @@ func (l *Ledger) Survey(n int, now int64) {
 		if r.state != Waiting || r.blocked() || r.leaf == nil || now-r.since < tellAfter {
 			continue
 		}
-		if why, limited := l.limitOn(r.app, r.class); limited && !sameLimit(why, r.shownLimit()) && !saysEnough(r.shownLimit(), why, now) {
+		if why, limited := l.limitOn(r.app, r.class); !limited {
+			l.surveyPreference(r)
+		} else if !sameLimit(why, r.shownLimit()) && !saysEnough(r.shownLimit(), why, now) {
 			l.conditions.limit(r, &why)
 		}
 	}

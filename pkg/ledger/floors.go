@@ -77,6 +77,7 @@ type contents struct {
 	now        int64 // the latest time heard of, for steps that no caller times
 	books      orderBooks
 	walk       treeWalk
+	delays     delays
 	window     window
 	backOffs   backOffs
 	conditions conditions

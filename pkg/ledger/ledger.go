@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"github.com/fairway-scheduler/fairway/pkg/core/access"
+	"github.com/fairway-scheduler/fairway/pkg/core/locality"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -18,6 +19,8 @@ type Options struct {
 	Journal int
 	// Extenders: nodes may have room that only an extender knows of, so no class waits for room.
 	Extenders bool
+	// Delay is for how long pods wait for nodes that they prefer; zero: they prefer none.
+	Delay locality.Delay
 	// Clock is monotonic, in nanoseconds, and measures waits for the lock; nil: they are not measured. No decision reads it. It must not call the
 	// ledger.
 	Clock func() int64
@@ -53,7 +56,8 @@ func New(o Options) *Ledger {
 	}
 	l.applications = applications{tree: &l.queues, shares: &l.shares, effects: &l.effects}
 	l.books = orderBooks{classes: &l.classes, shares: &l.shares, behind: &l.nodeHolds.behind}
-	l.walk = treeWalk{books: &l.books}
+	l.delays = delays{delay: o.Delay, nodes: &l.nodes}
+	l.walk = treeWalk{books: &l.books, delays: &l.delays}
 	l.settle()
 	return l
 }

@@ -19,12 +19,15 @@ type nodeTable struct {
 	unlisted      capacity.Unlisted
 	rooms         []*room // of all classes, in no order that means anything
 	roomChanges   uint64  // grows whenever a node gains room
+	preferences   preferences
 
 	total      resource.Sum // see recount
 	totalMoved bool         // since the ledger last took it over
 }
 
-func newNodeTable() nodeTable { return nodeTable{byName: map[string]*node{}, foreign: map[UID]Pod{}} }
+func newNodeTable() nodeTable {
+	return nodeTable{byName: map[string]*node{}, foreign: map[UID]Pod{}, preferences: newPreferences()}
+}
 
 // takeTotal returns what the nodes offer, and notes that the ledger has taken it over.
 func (t *nodeTable) takeTotal() resource.List {
@@ -45,13 +48,14 @@ func (t *nodeTable) get(name string) *node {
 // observe takes in the newest state of a node; false: nothing of it has changed.
 func (t *nodeTable) observe(n Node) (changed, totalMoved bool) {
 	e := t.get(n.Name)
-	if e.known && e.Usable == n.Usable && e.Allocatable.Equal(n.Allocatable) && e.Pods == n.Pods && e.Facts == n.Facts {
+	if e.known && e.Usable == n.Usable && e.Allocatable.Equal(n.Allocatable) && e.Pods == n.Pods && e.Rack == n.Rack && e.Facts == n.Facts {
 		return false, false
 	}
 	if !e.known { // at the end of the list, where no class has looked yet
 		e.index = len(t.all)
 		t.all = append(t.all, e)
 	}
+	t.preferences.changed(e) // of the rack that it leaves
 	e.Node, e.known = n, true
 	e.changed()
 	totalMoved = t.recount(e)
@@ -65,6 +69,7 @@ func (t *nodeTable) forget(name string) (totalMoved bool) {
 	if e.known {
 		t.unlist(e)
 	}
+	t.preferences.changed(e)
 	e.Node, e.known = Node{Name: name}, false
 	e.changed()
 	e.heldFor = nil // if it comes back, the hold may have ended

@@ -10,6 +10,8 @@ type Node struct {
 	Usable bool
 	// Pods is how many pods the node takes, 0 for any number.
 	Pods int
+	// Rack is the rack, or whatever else the configuration calls one, that the node is in; "" for none.
+	Rack string
 	// Facts is what Pod.Eligible looks at. The same value (by ==) says that nothing of it changed.
 	Facts any
 }

@@ -23,6 +23,7 @@ func (l *consequences) observe(p Pod, now int64) {
 		l.drain()
 		return
 	}
+	p.PreferredNodes, p.PreferredRacks = l.delays.known(p)
 	r, replaces := l.pods[p.UID], false
 	if r == nil {
 		r = &record{Pod: p, state: Gone, since: now, inApp: notIn, inBackOffs: notIn, inRequest: notIn, lastCondition: p.Shown, inherited: p.Shown != ""}
@@ -181,7 +182,8 @@ func (p Pod) equal(o Pod) bool {
 	return p.Request.Equal(o.Request) && p.Queue == o.Queue && p.Placed == o.Placed && p.Application == o.Application && p.Role == o.Role && p.User == o.User &&
 		p.Submitter == o.Submitter && slices.Equal(p.Groups, o.Groups) &&
 		p.Class == o.Class && p.Priority == o.Priority && p.Node == o.Node && p.Terminating == o.Terminating && p.Gate == o.Gate &&
-		p.Created == o.Created && p.Foreign == o.Foreign && p.Single == o.Single && p.PodGroup == o.PodGroup && p.Bound == o.Bound && p.Deadline == o.Deadline
+		p.Created == o.Created && p.Foreign == o.Foreign && p.Single == o.Single && p.PodGroup == o.PodGroup && p.PreferredNodes == o.PreferredNodes && p.PreferredRacks == o.PreferredRacks &&
+		p.Bound == o.Bound && p.Deadline == o.Deadline
 }
 
 // ask registers the pod under the queue it asks for, and joins its class, while it is unbound.

@@ -51,6 +51,9 @@ type Pod struct {
 	Groups []string
 	// PodGroup is the Key of the pod group without which the pod does not start, "" for none.
 	PodGroup string
+	// PreferredNodes and PreferredRacks are the names of nodes and racks where the pod would rather run, each once, in order, joined by commas.
+	PreferredNodes string
+	PreferredRacks string
 	// Class is equal for pods that every filter would judge alike.
 	Class string
 	// Eligible reports whether the pod may use a node of these facts (Node.Facts) as far as the node itself decides; nil: any usable
@@ -110,6 +113,7 @@ type record struct {
 	nomination *nomination // where room is kept for it while it waits: see nominations.go
 	victim     *victim     // it is to go: see evictions.go
 	listedOn   *node       // see listOnNode
+	preference *preference // what it prefers, while it is of a class; nil: nothing. See delays.go
 
 	ticket       uint64 // of the last release; never changes while kube-scheduler holds the pod
 	since        int64  // when it entered its state

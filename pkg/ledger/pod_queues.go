@@ -8,9 +8,10 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
-// podQueue has the waiting pods of one class in one application. It exists while it has a pod.
+// podQueue has the waiting pods of one class in one application, of those that prefer the same nodes. It exists while it has a pod.
 type podQueue struct {
-	class *class
+	class      *class
+	preference *preference
 	book.PodQueue[*record]
 }
 
@@ -30,9 +31,9 @@ func compareInApp(a, b *record) int {
 // enqueue puts a waiting pod into its pod queue. The caller refreshes the application.
 func (b *orderBooks) enqueue(r *record) {
 	a, c := r.app, r.class
-	q := a.podQueueOf(c)
+	q := a.podQueueOf(c, r.preference)
 	if q == nil {
-		a.podQueues = append(a.podQueues, podQueue{c, b.free.Get()})
+		a.podQueues = append(a.podQueues, podQueue{c, r.preference, b.free.Get()})
 		a.lanes |= c.lane.Set()
 		q = &a.podQueues[len(a.podQueues)-1]
 	}
@@ -43,10 +44,10 @@ func (b *orderBooks) enqueue(r *record) {
 // dequeue takes a pod out of its pod queue. The caller refreshes the application.
 func (b *orderBooks) dequeue(r *record) {
 	a, c := r.app, r.class
-	q := a.podQueueOf(c)
+	q := a.podQueueOf(c, r.preference)
 	if q.Remove(r); q.Len() == 0 {
 		b.free.Put(q.PodQueue)
-		a.podQueues = slices.DeleteFunc(a.podQueues, func(o podQueue) bool { return o.class == c })
+		a.podQueues = slices.DeleteFunc(a.podQueues, func(o podQueue) bool { return o.class == c && o.preference == r.preference })
 		a.lanes = 0
 		for i := range a.podQueues {
 			a.lanes |= a.podQueues[i].class.lane.Set()
@@ -55,10 +56,10 @@ func (b *orderBooks) dequeue(r *record) {
 	b.classes.dequeued(c)
 }
 
-// podQueueOf returns the application's pod queue of the class, nil if there is none.
-func (a *account) podQueueOf(c *class) *podQueue {
+// podQueueOf returns the application's pod queue of the class and preference, nil if there is none.
+func (a *account) podQueueOf(c *class, p *preference) *podQueue {
 	for i := range a.podQueues {
-		if a.podQueues[i].class == c {
+		if a.podQueues[i].class == c && a.podQueues[i].preference == p {
 			return &a.podQueues[i]
 		}
 	}

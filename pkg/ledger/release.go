@@ -4,6 +4,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/breaker"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
 // Release is a decision: this pod goes to kube-scheduler next.
@@ -42,13 +43,17 @@ func (l *releases) choose(now int64) (Release, bool) {
 		return Release{}, false
 	}
 	if r.state == Released { // the first of its group
+		l.delays.releasedTogether(r.app)
 		l.drain()
 		return r.released(), true
 	}
 	assumedOn := r.class.fitNode
 	if p := r.nominatedNode(); p != nil && l.nodes.roomIsThere(r) {
 		assumedOn = p
+	} else {
+		assumedOn = l.delays.nodeFor(r, assumedOn)
 	}
+	l.delays.released(r, assumedOn)
 	c := l.charge(r, now)
 	l.nodes.assume(r, assumedOn)
 	l.drain()
@@ -77,9 +82,9 @@ func (r *record) released() Release {
 func (l *releases) next(now int64) *record {
 	l.books.recheckDrivers(&l.queues)
 	l.countHeld()
-	// Only the class whose turn it is looks for room: there may be thousands, and most of them come later.
-	l.walk.begin(func(c *class) bool { return c.MayRelease(now) && l.mayHaveRoom(c, now) })
-	root, open := l.queues.root, l.books.lanesOf(l.queues.root)
+	l.delays.forget()
+	root := l.beginWalk(now)
+	open := l.books.lanesOf(root)
 	l.nodeHolds.Walk()
 	if r := l.nextNominated(now); r != nil {
 		return r
@@ -90,33 +95,52 @@ func (l *releases) next(now int64) *record {
 	if r := l.completePartial(now); r != nil {
 		return r
 	}
-	r := l.walk.next(root, open)
-	for ; r != nil; r = l.walk.next(root, open) {
+	l.delays.begin()
+	r, wait := l.inOrder(root, open, now)
+	l.delays.end()
+	if r == nil && !wait && l.delays.haveDeclined() {
+		l.delays.forget()
+		l.beginWalk(now) // nobody else wants the room
+		r, _ = l.inOrder(root, l.books.lanesOf(root), now)
+	}
+	// The order's next pod waits for what becomes of the released ones of its class. Stepping past it to another class would
+	// trade the exact order for a few milliseconds.
+	if r == nil || r.state != Released && r.class.Full() {
+		l.holdForNext(now)
+		return nil
+	}
+	return r
+}
+
+// beginWalk begins a walk from the root, in which those classes take part that may be released. Only the class whose turn it is looks for room: there may
+// be thousands, and most of them come later.
+func (l *releases) beginWalk(now int64) (root *account) {
+	l.walk.begin(func(c *class) bool { return c.MayRelease(now) && l.mayHaveRoom(c, now) })
+	return l.queues.root
+}
+
+// inOrder returns the next pod in the order of queues, or the first of a group that it has released. wait: there is none, since a group has its turn that
+// waits for another one.
+func (l *releases) inOrder(root *account, open book.Lanes, now int64) (r *record, wait bool) {
+	defer l.walk.refreshStale()
+	for r = l.walk.next(root, open); r != nil; r = l.walk.next(root, open) {
 		if r.class.group.startsTogether() {
 			if starting := l.groupRelease.starting; starting != nil && starting != r.group {
-				r = nil // its turn is next, and comes when the other group has its places
-				break
+				return nil, true // its turn is next, and comes when the other group has its places
 			}
+			l.delays.aboutToRelease()
 			if first := l.releaseGroup(r.group, now); first != nil {
-				l.walk.refreshStale()
-				return first
+				return first, false
 			}
 		} else if under := l.nominations.exceedMax(r); under != nil {
 			l.walk.block(r.class, under) // also its nominated pods: they wait for the room that is made for them
 			continue
 		} else if l.mayTry(r.class, now) && (r.nomination == nil || r.class.fitNode != nil) { // one whose room is being made is no probe
-			break
+			return r, false
 		}
 		l.walk.leaveOut(r.class)
 	}
-	l.walk.refreshStale()
-	// The order's next pod waits for what becomes of the released ones of its class. Stepping past it to another class would
-	// trade the exact order for a few milliseconds.
-	if r == nil || r.class.Full() {
-		l.holdForNext(now)
-		return nil
-	}
-	return r
+	return nil, false
 }
 
 // mayTry reports whether a pod of the class may be released now as far as room goes, and takes note of the node.

@@ -60,6 +60,7 @@ func (t *nodeTable) observeUnlisted(names map[resource.Name]bool) {
 	t.unlisted = names
 	t.roomChanges++
 	t.lookAgain()
+	t.preferences.lookAgain()
 }
 
 // gained makes the node a candidate of the classes that had passed it over.
@@ -68,6 +69,7 @@ func (t *nodeTable) gained(e *node) {
 		return
 	}
 	t.roomChanges++
+	t.preferences.changed(e)
 	for _, s := range t.rooms { // each for itself: order does not matter
 		if e.index >= s.next || !t.fits(e, s) {
 			continue
@@ -165,6 +167,8 @@ func (t *nodeTable) candidates(r *record, n, small int) []string {
 	switch {
 	case assumed && (r.group.startsTogether() || r.nomination != nil):
 		return []string{r.assumedOn.Name} // the places of a group were chosen together, and one that was made by preemption is for this pod
+	case r.headsForPreferred():
+		return t.preferredLike(r, n)
 	case len(t.all) <= small:
 		return nil
 	}

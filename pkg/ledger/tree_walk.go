@@ -23,6 +23,7 @@ type treeWalk struct {
 	// asking has, for each queue above that has its turn because of its guarantee, what it lacks. A pod must ask for something of each.
 	asking [][]resource.Name
 	stale  *account // a leaf that promised a driver which its share does not allow any more
+	delays *delays
 }
 
 // blockedBelow is a class of which no pod may be released below a queue.
@@ -131,7 +132,7 @@ func (w *treeWalk) asks(c *class) bool {
 }
 
 // head is the application's next pod of the classes that take part, in the lanes that are open down to here, and that no limit above the application
-// stops.
+// stops. Pods that wait for nodes that they prefer are passed over: see delays.go.
 func (w *treeWalk) head(a *account, open book.Lanes) *record {
 	var first *podQueue
 	for i := range a.podQueues {
@@ -139,7 +140,7 @@ func (w *treeWalk) head(a *account, open book.Lanes) *record {
 		c := q.class
 		if !w.takesPart(c) || a.waitsWithDriver(c) || open&c.lane.Set() == 0 || len(w.asking) > 0 && !w.asks(c) ||
 			(w.books.classes.lanes.Shared() || c.driver) && w.stopsOnPath(a, c) ||
-			len(w.blocked) > 0 && w.isBlocked(a, c) {
+			len(w.blocked) > 0 && w.isBlocked(a, c) || w.delays.declines(a, q) {
 			continue
 		}
 		if first == nil || q.Before(&first.PodQueue) {

@@ -31,6 +31,12 @@ func (l *contents) why(r *record) reason.Reason {
 		}
 		return withDriver(driver, l.why(driver))
 	}
+	if why, waits := l.delays.waitsFor(r); waits {
+		return why
+	}
+	if why, waits := l.delays.saidToWait(r); waits {
+		return why
+	}
 	if r.group.startsTogether() {
 		if why, lacks := l.roomOfGroup(r.group, string(r.leaf.path)); lacks {
 			return why
@@ -94,6 +100,10 @@ func withMoving(r reason.Reason, by int64) reason.Reason {
 		driver := reason.As[reason.Driver](r)
 		driver.Why = withMoving(driver.Why, by)
 		r.Details = driver
+	case reason.WaitingForPreferredNodes:
+		preferred := reason.As[reason.Preferred](r)
+		preferred.Missed = by
+		r.Details = preferred
 	case reason.GangIncomplete:
 		members := reason.As[reason.Members](r)
 		members.Exist = by

@@ -92,7 +92,7 @@ func (p *Picture) Why(uid ledger.UID) (Answer, bool) {
 
 func verdictOf(code reason.Code) Verdict {
 	switch code {
-	case reason.WaitingTurn:
+	case reason.WaitingTurn, reason.WaitingForPreferredNodes:
 		return Waiting
 	case reason.WaitingForRoom, reason.GangWaitsForRoom:
 		return Room

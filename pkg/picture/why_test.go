@@ -15,6 +15,7 @@ func TestVerdictOfEveryReason(t *testing.T) {
 		reason.MaxDriverShare: Held, reason.WaitingForDriver: Held, reason.StateAware: Held,
 		reason.PodGroupNotFound: Held, reason.GangIncomplete: Held, reason.GangTooLarge: Held, reason.GangWaitsForRoom: Room, reason.BehindGang: Held,
 		reason.Parked: Parked, reason.BackOff: Held, reason.SchedulingGate: Held, reason.WaitingForRoom: Room, reason.WaitingTurn: Waiting,
+		reason.WaitingForPreferredNodes: Waiting,
 	}
 	ofQueues := []reason.Code{
 		reason.ParentMissing, reason.ParentHasPods, reason.Deleting, reason.PolicyNotAllowed, reason.PolicyBelowFair, reason.FairResourceNotAllowed, reason.MaxPodResourcesRaised,

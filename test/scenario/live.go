@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	role "github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/locality"
 	"github.com/fairway-scheduler/fairway/pkg/core/placement"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -23,16 +24,19 @@ type live struct {
 	ports   map[string]string // those that pods take on their nodes
 	budgets []budget
 	policy  placement.Policy
+	racks   map[string]string // of nodes
+	delay   locality.Delay
 }
 
 const second int64 = 1e9
 
-func newLive() *live {
-	return &live{ledger: ledger.New(ledger.Options{}), nodes: map[string]resource.List{}, groups: map[string]ledger.PodGroup{}, ports: map[string]string{}}
+func newLive(d locality.Delay) *live {
+	return &live{ledger: ledger.New(ledger.Options{Delay: d}), delay: d, racks: map[string]string{}, nodes: map[string]resource.List{}, groups: map[string]ledger.PodGroup{}, ports: map[string]string{}}
 }
 
 // with has the objects of another world.
 func (l *live) with(o *live) *live {
+	l.racks = o.racks
 	l.nodes, l.pods, l.groups, l.ports, l.budgets, l.policy = o.nodes, o.pods, o.groups, o.ports, o.budgets, o.policy
 	return l
 }
@@ -40,7 +44,7 @@ func (l *live) with(o *live) *live {
 // inLive returns the live part of the world, and makes it if there is none.
 func (w *World) inLive() *live {
 	if w.live == nil {
-		w.live = newLive()
+		w.live = newLive(w.delay)
 	}
 	w.syncLive()
 	return w.live
@@ -64,29 +68,37 @@ func (w *World) syncLive() {
 	w.cluster = w.live.ledger.Snapshot().Total
 }
 
-// node NAME cpu=100 memory=400Gi adds a node or changes it. Without amounts the node is removed.
+// node NAME [rack=NAME] cpu=100 memory=400Gi adds a node or changes it. Without amounts the node is removed.
 func (w *World) setNode(s statement) (string, error) {
 	name, err := s.word("name")
 	if err != nil {
 		return "", err
 	}
+	rack := ""
+	s.options = slices.DeleteFunc(slices.Clone(s.options), func(o option) bool {
+		if o.Key == "rack" {
+			rack = o.value()
+		}
+		return o.Key == "rack"
+	})
 	amounts, err := s.amounts()
 	if err != nil {
 		return "", err
 	}
 	l := w.inLive()
+	l.racks[name] = rack
 	if amounts.Len() == 0 {
 		delete(l.nodes, name)
 		l.ledger.ForgetNode(name)
 		return "", nil
 	}
 	l.nodes[name] = amounts
-	l.ledger.ObserveNode(ledger.Node{Name: name, Allocatable: amounts, Usable: true})
+	l.ledger.ObserveNode(ledger.Node{Name: name, Allocatable: amounts, Usable: true, Rack: rack})
 	return "", nil
 }
 
 // pod NAME queue=PATH [application=NAME] [size=N] [role=driver|executor] [user=NAME] [groups=(A, B)]
-// [priority=N] [group=NAME] [gate=NAME] [shows=TEXT] [port=N] cpu=4 memory=8Gi submits a
+// [priority=N] [group=NAME] [gate=NAME] [shows=TEXT] [port=N] [prefers=(NODE, NODE)] [racks=(A, B)] cpu=4 memory=8Gi submits a
 // pod, or changes those properties of one. A pod that names no application is one of its
 // own, or of its group's, and size=1 says that its application is that one pod; gate=none
 // lets it go. What it shows is the scheduler's answer that it fits no node. No two pods of
@@ -190,6 +202,10 @@ func setPodOption(p *ledger.Pod, o option) (known bool, err error) {
 		var n int64
 		n, err = strconv.ParseInt(o.value(), 10, 32)
 		p.Priority = int32(n)
+	case "prefers":
+		p.PreferredNodes = strings.Join(o.Vals, ",")
+	case "racks":
+		p.PreferredRacks = strings.Join(o.Vals, ",")
 	case "shows":
 		p.Unschedulable = o.value()
 	case "gate":
@@ -218,6 +234,27 @@ func (l *live) named(words []string) ([]int, error) {
 		out = append(out, i)
 	}
 	return out, nil
+}
+
+// delay nodes=N [racks=N]: for how many missed opportunities pods wait for what they prefer. It stands before the first node and pod.
+func (w *World) setDelay(s statement) (string, error) {
+	if w.live != nil {
+		return "", fmt.Errorf("the delay stands before the first node and pod")
+	}
+	for _, o := range s.options {
+		n, err := parseCount(o)
+		switch {
+		case err != nil:
+			return "", err
+		case o.Key == "nodes":
+			w.delay.Node = int32(n.Most)
+		case o.Key == "racks":
+			w.delay.Rack = int32(n.Most)
+		default:
+			return "", fmt.Errorf("delay takes nothing but nodes= and racks=")
+		}
+	}
+	return "", nil
 }
 
 // bind NAME... : another scheduler has bound these pods, whatever the limits.
@@ -292,7 +329,7 @@ func (w *World) restart(s statement) (string, error) {
 			w.queues[i].Memory = queue.Memory{}
 		}
 	}
-	w.live = newLive().with(old)
+	w.live = newLive(w.delay).with(old)
 	w.fill(w.live)
 	return "", nil
 }

@@ -15,7 +15,7 @@ import (
 func (w *World) picture() *picture.Picture {
 	l := w.inLive()
 	w.writeStatus()
-	copied := newLive().with(l)
+	copied := newLive(l.delay).with(l)
 	w.fill(copied)
 	copied.ledger.Lead(w.now * second)
 	return picture.New(copied.ledger)
@@ -97,7 +97,7 @@ func (w *World) fill(l *live) {
 		l.ledger.ObservePod(p, w.now*second)
 	}
 	for name, amounts := range l.nodes {
-		l.ledger.ObserveNode(ledger.Node{Name: name, Allocatable: amounts, Usable: true})
+		l.ledger.ObserveNode(ledger.Node{Name: name, Allocatable: amounts, Usable: true, Rack: l.racks[name]})
 	}
 	for _, g := range l.groups {
 		l.ledger.ObservePodGroup(g)

@@ -22,6 +22,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/locality"
 	"github.com/fairway-scheduler/fairway/pkg/core/placement"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -40,6 +41,7 @@ type World struct {
 
 	placement placement.Statement
 	created   []createdQueue
+	delay     locality.Delay
 }
 
 // place is what is known about a queue's own pods, declared or not.
@@ -85,6 +87,7 @@ var statements = map[string]func(*World, statement) (string, error){
 	"pod":        (*World).setPod,
 	"pods":       (*World).setPods,
 	"bind":       (*World).bindPods,
+	"delay":      (*World).setDelay,
 	"delete-pod": (*World).deletePods,
 	"end":        (*World).endPods,
 	"pass":       (*World).pass,

@@ -82,6 +82,9 @@ const (
 	// WaitingForRoom: no rule blocks the pod, but no node has room. It asks for Asked of Resource, more than
 	// any node has free, as Details (Room) say; if Resource is empty, no node can be used.
 	WaitingForRoom Code = "WaitingForRoom"
+	// WaitingForPreferredNodes: nothing blocks the pod, but it declines room on other nodes than those it prefers, for now. Details are
+	// Preferred.
+	WaitingForPreferredNodes Code = "WaitingForPreferredNodes"
 	// WaitingTurn: nothing blocks the pod; other pods come first.
 	WaitingTurn Code = "WaitingTurn"
 )
@@ -134,7 +137,7 @@ func Codes() []Code {
 		QueueNameInvalid, QueueNotFound, QueueNotLeaf, QueueNotReady, SubmitForbidden, SubmitUnchecked, PlacementRejected, CreatingQueue, Terminating,
 		QueueDeleted, QueueStopped, MaxResources, MaxPodResources, MaxRunningApplications, UserMaxRunningApplications, MaxDriverShare,
 		WaitingForDriver, StateAware, PodGroupNotFound, GangIncomplete, GangTooLarge, GangWaitsForRoom, BehindGang, Parked, BackOff, SchedulingGate,
-		WaitingForRoom, WaitingTurn,
+		WaitingForRoom, WaitingForPreferredNodes, WaitingTurn,
 		ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, MaxPodResourcesRaised,
 		RunningBelowStopped, CapacityMissing, CapacitySumInvalid, MaxCapacityTooLow, Overcommitted, OverLimit,
 		BelowGuaranteed, BelowFairShare, SpecInvalid,

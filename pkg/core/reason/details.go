@@ -114,6 +114,15 @@ type MinResources struct {
 	Forbids ShareForbids
 }
 
+// Preferred are the details of WaitingForPreferredNodes.
+type Preferred struct {
+	Nodes  string // for which it waits, joined by commas; "" if it waits for Racks
+	Racks  string // for which it waits by now, or which it accepts after Nodes, before any node
+	Missed int64  // opportunities that its application has missed in a row
+	Of     int64  // after how many it accepts more
+	Shown  string // the sentence that the pod shows, where nothing else is known
+}
+
 // ShareForbids says that no nodes may be held for a pod group: with them, Queue would be above its fair share, while
 // another queue waits. If Queue is empty, its share does not forbid it.
 type ShareForbids struct {
@@ -200,6 +209,7 @@ func (Driver) details()       {}
 func (Start) details()        {}
 func (Members) details()      {}
 func (Packing) details()      {}
+func (Preferred) details()    {}
 func (MinResources) details() {}
 func (Turn) details()         {}
 func (Room) details()         {}

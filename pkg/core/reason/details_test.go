@@ -46,6 +46,7 @@ var readsOf = map[reason.Code]reads{
 	reason.GangWaitsForRoom:           {group: true, kinds: details(reason.Packing{}, reason.MinResources{})},
 	reason.BehindGang:                 {group: true, kinds: details(reason.Turn{})},
 	reason.WaitingForRoom:             {asked: true, kinds: details(reason.Room{})},
+	reason.WaitingForPreferredNodes:   {kinds: details(reason.Preferred{})},
 	reason.Deleting:                   {kinds: details(reason.Leftovers{})},
 	reason.Overcommitted:              {kinds: details(reason.Guarantees{}, reason.Divided{})},
 	reason.MaxPodResourcesRaised:      {limit: true, asked: true, kinds: details(reason.Parent{})},

@@ -119,6 +119,22 @@ func TestSentences(t *testing.T) {
 			reason.Reason{Code: reason.SchedulingGate, Details: reason.Gate{Plugin: "SchedulingGates"}},
 			"held by SchedulingGates; it goes on when that plugin lets it pass",
 		},
+		"preferred nodes": {
+			reason.Reason{Code: reason.WaitingForPreferredNodes, Details: reason.Preferred{Nodes: "n1,n2,n3", Missed: 7, Of: 40}},
+			"waits for its preferred nodes n1, n2, n3: its application has missed 7 of 40 opportunities to start elsewhere; " +
+				"then it takes any node, and earlier if no other pod wants the room",
+		},
+		"preferred nodes, then racks": {
+			reason.Reason{Code: reason.WaitingForPreferredNodes,
+				Details: reason.Preferred{Nodes: "n1,n2,n3,n4,n5", Racks: "r1,r2", Missed: 7, Of: 40}},
+			"waits for its preferred nodes n1, n2, n3 and 2 others: its application has missed 7 of 40 opportunities to start elsewhere; " +
+				"then it takes any node of its preferred racks r1, r2, and earlier if no other pod wants the room",
+		},
+		"preferred racks": {
+			reason.Reason{Code: reason.WaitingForPreferredNodes, Details: reason.Preferred{Racks: "r1,r2", Missed: 43, Of: 50}},
+			"waits for its preferred racks r1, r2: its application has missed 43 of 50 opportunities to start elsewhere; " +
+				"then it takes any node, and earlier if no other pod wants the room",
+		},
 		"its turn": {
 			reason.Reason{Code: reason.WaitingTurn, Queue: "root.a"},
 			"waits for its turn in queue root.a",

@@ -57,6 +57,8 @@ func (r Reason) podText() string {
 		return "held by " + orElse(As[Gate](r).Plugin, "another plugin") + "; it goes on when that plugin lets it pass"
 	case WaitingForRoom:
 		return r.waitingForRoomText()
+	case WaitingForPreferredNodes:
+		return r.preferredText()
 	case Terminating:
 		return "the pod is being deleted, and gets no node any more"
 	case WaitingTurn:

@@ -13,7 +13,7 @@ func (f *Feed) Nodes() cache.ResourceEventHandler {
 	return handler(func(n *v1.Node) {
 		f.Ledger.ObserveNode(ledger.Node{
 			Name: n.Name, Allocatable: convert.NodeAllocatable(n), Usable: convert.NodeUsable(n),
-			Pods: int(n.Status.Allocatable.Pods().Value()), Facts: f.factsFor(n),
+			Pods: int(n.Status.Allocatable.Pods().Value()), Facts: f.factsFor(n), Rack: n.Labels[f.RackKey],
 		})
 		f.Kick()
 	}, func(n *v1.Node) {

@@ -26,6 +26,8 @@ type Feed struct {
 	// Kick is called after each event: a round of the dispatcher may be due. It must not block.
 	Kick    func()
 	Classes *Classes
+	// RackKey is the label of nodes that names their rack; "": they are in none.
+	RackKey string
 	// Access: what pods may start depends on whether their users may submit to their queues. Somebody has to answer what the ledger asks.
 	Access bool
 	// Unreadable, if set, is called with the error if a pod group cannot be read. (A Queue has a status for that.)
@@ -100,6 +102,7 @@ func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) (changed bool) {
 	if p.Node == "" && !p.Terminating {
 		p.Class = f.Classes.of(pod, p.Request, p.Role == application.Driver)
 		p.Eligible = eligible(pod)
+		p.PreferredNodes, p.PreferredRacks = convert.PreferredNodes(pod), convert.PreferredRacks(pod)
 		p.Gate = f.Gate(pod)
 		if f.Access || f.foundForbidden(pod) {
 			p.Submitter = convert.Submitter(pod)

@@ -21,12 +21,14 @@ func decoded(t *testing.T, text string) *FairwayArgs {
 
 func TestDefaultsFillWhatIsNotStated(t *testing.T) {
 	show := func(a *FairwayArgs) string {
-		return fmt.Sprint(*a.PodConditionWritesPerSecond, *a.ShowUnschedulable, *a.UnschedulableAfterSeconds, *a.MetricsMaxQueues, *a.LedgerChecksPerSecond, *a.CheckAccess)
+		return fmt.Sprint(*a.PodConditionWritesPerSecond, *a.ShowUnschedulable, *a.UnschedulableAfterSeconds, *a.MetricsMaxQueues, *a.LedgerChecksPerSecond, *a.CheckAccess,
+			*a.NodeLocalityDelay, *a.RackLocalityDelay, *a.RackTopologyKey)
 	}
 	for text, want := range map[string]string{
-		`{}`: "20 true 5 1000 5 false",
-		`{"podConditionWritesPerSecond":1,"showUnschedulable":false,"unschedulableAfterSeconds":0,"metricsMaxQueues":0,"ledgerChecksPerSecond":0,"checkAccess":true}`: "1 false 0 0 0 true",
-		`{"metricsMaxQueues":7}`: "20 true 5 7 5 false",
+		`{}`: "20 true 5 1000 5 false 40 -1topology.kubernetes.io/rack",
+		`{"podConditionWritesPerSecond":1,"showUnschedulable":false,"unschedulableAfterSeconds":0,"metricsMaxQueues":0,"ledgerChecksPerSecond":0,"checkAccess":true}`: "1 false 0 0 0 true 40 -1topology.kubernetes.io/rack",
+		`{"metricsMaxQueues":7}`: "20 true 5 7 5 false 40 -1topology.kubernetes.io/rack",
+		`{"nodeLocalityDelay":-1,"rackLocalityDelay":0,"rackTopologyKey":"example.com/rack"}`: "20 true 5 1000 5 false -1 0example.com/rack",
 	} {
 		if got := show(decoded(t, text)); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
@@ -43,6 +45,9 @@ func TestValidationNamesFieldAndBounds(t *testing.T) {
 		{`{"apiVersion":"config.fairway.dev/v1alpha1","kind":"FairwayArgs"}`, nil},
 		{`{"podConditionWritesPerSecond":1000,"unschedulableAfterSeconds":3600,"metricsMaxQueues":100000,"ledgerChecksPerSecond":100}`, nil},
 		{`{"ledgerChecksPerSecond":101}`, []string{`args.ledgerChecksPerSecond: Invalid value: 101: must be from 0 to 100`}},
+		{`{"nodeLocalityDelay":-2,"rackLocalityDelay":100001}`, []string{
+			`args.nodeLocalityDelay: Invalid value: -2: must be from -1 to 100000`, `args.rackLocalityDelay: Invalid value: 100001`}},
+		{`{"rackTopologyKey":"a rack"}`, []string{`args.rackTopologyKey: Invalid value: "a rack"`}},
 		{`{"podConditionWritesPerSecond":0}`, []string{`args.podConditionWritesPerSecond: Invalid value: 0: must be from 1 to 1000`}},
 		{`{"podConditionWritesPerSecond":1001}`, []string{`args.podConditionWritesPerSecond: Invalid value: 1001`}},
 		{`{"unschedulableAfterSeconds":-1,"metricsMaxQueues":-1}`, []string{

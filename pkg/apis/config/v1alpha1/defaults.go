@@ -8,6 +8,9 @@ const (
 	DefaultMetricsMaxQueues            int32 = 1000
 	DefaultLedgerChecksPerSecond       int32 = 5
 	DefaultCheckAccess                       = false
+	DefaultNodeLocalityDelay           int32 = 40
+	DefaultRackLocalityDelay           int32 = -1
+	DefaultRackTopologyKey                   = "topology.kubernetes.io/rack"
 )
 
 // SetDefaults states what is not stated: afterwards no field is nil.
@@ -18,6 +21,9 @@ func SetDefaults(a *FairwayArgs) {
 	setDefault(&a.MetricsMaxQueues, DefaultMetricsMaxQueues)
 	setDefault(&a.LedgerChecksPerSecond, DefaultLedgerChecksPerSecond)
 	setDefault(&a.CheckAccess, DefaultCheckAccess)
+	setDefault(&a.NodeLocalityDelay, DefaultNodeLocalityDelay)
+	setDefault(&a.RackLocalityDelay, DefaultRackLocalityDelay)
+	setDefault(&a.RackTopologyKey, DefaultRackTopologyKey)
 }
 
 func setDefault[T any](field **T, value T) {

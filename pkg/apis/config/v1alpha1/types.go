@@ -33,4 +33,15 @@ type FairwayArgs struct {
 	// CheckAccess: a pod starts only if its user was granted the verb submit or administer on its queue or a queue above it. Without any
 	// such grant in the cluster, no pod starts. Default false.
 	CheckAccess *bool `json:"checkAccess,omitempty"`
+
+	// NodeLocalityDelay is for how many missed opportunities to start elsewhere a pod waits for the nodes that it names in the annotation
+	// fairway.dev/preferred-nodes; at most as many as there are nodes. -1 and 0: it does not wait. Up to 100000; default 40.
+	NodeLocalityDelay *int32 `json:"nodeLocalityDelay,omitempty"`
+
+	// RackLocalityDelay is for how many more it then waits for the racks that it names in fairway.dev/preferred-rack. -1 and 0: it does not
+	// wait. Up to 100000; default -1.
+	RackLocalityDelay *int32 `json:"rackLocalityDelay,omitempty"`
+
+	// RackTopologyKey is the label of nodes that names their rack. Default topology.kubernetes.io/rack, which no cluster sets by itself.
+	RackTopologyKey *string `json:"rackTopologyKey,omitempty"`
 }

@@ -3,6 +3,7 @@ package v1alpha1
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -12,6 +13,7 @@ const (
 	maxUnschedulableAfterSeconds   int32 = 3600
 	maxMetricsMaxQueues            int32 = 100_000
 	maxLedgerChecksPerSecond       int32 = 100
+	maxLocalityDelay               int32 = 100_000
 )
 
 // Validate returns what is wrong with arguments whose defaults are set; at is where they stand in the configuration.
@@ -32,5 +34,10 @@ func Validate(a *FairwayArgs, at *field.Path) field.ErrorList {
 	within("unschedulableAfterSeconds", *a.UnschedulableAfterSeconds, 0, maxUnschedulableAfterSeconds)
 	within("metricsMaxQueues", *a.MetricsMaxQueues, 0, maxMetricsMaxQueues)
 	within("ledgerChecksPerSecond", *a.LedgerChecksPerSecond, 0, maxLedgerChecksPerSecond)
+	within("nodeLocalityDelay", *a.NodeLocalityDelay, -1, maxLocalityDelay)
+	within("rackLocalityDelay", *a.RackLocalityDelay, -1, maxLocalityDelay)
+	for _, wrong := range validation.IsQualifiedName(*a.RackTopologyKey) {
+		errs = append(errs, field.Invalid(at.Child("rackTopologyKey"), *a.RackTopologyKey, wrong))
+	}
 	return errs
 }

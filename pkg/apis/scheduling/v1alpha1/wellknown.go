@@ -38,6 +38,11 @@ const (
 	// KeyGroups is the annotation with the groups of that user, joined by commas. In each group, % is written %25 and a comma %2C.
 	KeyGroups = "fairway.dev/groups"
 
+	// KeyPreferredNodes is the annotation with the names of the nodes where the pod would rather run, joined by commas, and KeyPreferredRack the
+	// one with the racks. The pod waits for them for some opportunities to start elsewhere.
+	KeyPreferredNodes = "fairway.dev/preferred-nodes"
+	KeyPreferredRack  = "fairway.dev/preferred-rack"
+
 	// KeyCreatorPod is the annotation with the UID of the pod that created this pod and controls it, as a driver of Spark does its executors.
 	KeyCreatorPod = "fairway.dev/creator-pod"
 )
