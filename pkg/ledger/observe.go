@@ -182,8 +182,13 @@ func (p Pod) equal(o Pod) bool {
 	return p.Request.Equal(o.Request) && p.Queue == o.Queue && p.Placed == o.Placed && p.Application == o.Application && p.Role == o.Role && p.User == o.User &&
 		p.Submitter == o.Submitter && slices.Equal(p.Groups, o.Groups) &&
 		p.Class == o.Class && p.Priority == o.Priority && p.Node == o.Node && p.Terminating == o.Terminating && p.Gate == o.Gate &&
-		p.Created == o.Created && p.Foreign == o.Foreign && p.Single == o.Single && p.PodGroup == o.PodGroup && p.PreferredNodes == o.PreferredNodes && p.PreferredRacks == o.PreferredRacks &&
-		p.Bound == o.Bound && p.Deadline == o.Deadline
+		p.Created == o.Created && p.Foreign == o.Foreign && p.Single == o.Single && p.PodGroup == o.PodGroup &&
+		p.Bound == o.Bound && p.Deadline == o.Deadline && p.prefersAs(o)
+}
+
+// prefersAs reports whether two pods would rather run on the same nodes.
+func (p Pod) prefersAs(o Pod) bool {
+	return p.PreferredNodes == o.PreferredNodes && p.PreferredRacks == o.PreferredRacks
 }
 
 // ask registers the pod under the queue it asks for, and joins its class, while it is unbound.

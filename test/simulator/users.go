@@ -169,28 +169,7 @@ func (w *World) household() {
 func (w *World) editQueue() {
 	path := w.anyDeclared()
 	q := w.queues[path]
-	if w.opts.Limits && w.rng.IntN(3) != 0 {
-		w.generator.limitQueue(&q, w.extent())
-		w.queues[path] = q
-		w.queueChanged(path)
-		return
-	}
-	if w.opts.Preemption && w.rng.IntN(4) == 0 {
-		w.generator.hurried(&q)
-		w.queues[path] = q
-		w.queueChanged(path)
-		return
-	}
-	if w.opts.Gates && w.rng.IntN(2) == 0 {
-		w.generator.gateQueue(&q)
-		w.queues[path] = q
-		w.queueChanged(path)
-		return
-	}
-	if w.opts.Placement && w.rng.IntN(4) == 0 {
-		q.Parent = w.rng.IntN(3) > 0
-		q.MaxCreated = queue.Limit{Stated: q.Parent && w.rng.IntN(2) == 0, Most: int64(w.rng.IntN(5))}
-		q.Origin.Edited = true
+	if w.editAsDrawn(&q) {
 		w.queues[path] = q
 		w.queueChanged(path)
 		return
@@ -224,6 +203,25 @@ func (w *World) editQueue() {
 	}
 	w.queues[path] = q
 	w.queueChanged(path)
+}
+
+// editAsDrawn changes what only worlds with an option have in their queues; false: nothing.
+func (w *World) editAsDrawn(q *queue.Declaration) bool {
+	switch {
+	case w.opts.Limits && w.rng.IntN(3) != 0:
+		w.generator.limitQueue(q, w.extent())
+	case w.opts.Preemption && w.rng.IntN(4) == 0:
+		w.generator.hurried(q)
+	case w.opts.Gates && w.rng.IntN(2) == 0:
+		w.generator.gateQueue(q)
+	case w.opts.Placement && w.rng.IntN(4) == 0:
+		q.Parent = w.rng.IntN(3) > 0
+		q.MaxCreated = queue.Limit{Stated: q.Parent && w.rng.IntN(2) == 0, Most: int64(w.rng.IntN(5))}
+		q.Origin.Edited = true
+	default:
+		return false
+	}
+	return true
 }
 
 // deleteQueue: at once, or by way of a finalizer; children stay behind.

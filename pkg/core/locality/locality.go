@@ -11,11 +11,11 @@ import "math"
 type Level uint8
 
 const (
-	// Node: only the nodes that the pod prefers.
+	// Node is only the nodes that the pod prefers.
 	Node Level = iota
-	// Rack: also other nodes of the racks that it prefers.
+	// Rack is also other nodes of the racks that it prefers.
 	Rack
-	// Any: all nodes.
+	// Any is all nodes.
 	Any
 )
 
@@ -74,11 +74,11 @@ func (m Missed) until(d Delay, has Names) (Level, int32) {
 type Opportunity uint8
 
 const (
-	// Declined: a pod of another application, which came after it, took room that the application declined.
+	// Declined means that a pod of another application, which came after it, took room that the application declined.
 	Declined Opportunity = iota
-	// Preferred: one of its pods took room on a node, or in a rack, that the pod prefers.
+	// Preferred means that one of its pods took room on a node, or in a rack, that the pod prefers.
 	Preferred
-	// Elsewhere: one of its pods took other room.
+	// Elsewhere means that one of its pods took other room.
 	Elsewhere
 )
 

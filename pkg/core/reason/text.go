@@ -208,17 +208,17 @@ func (r Reason) maxResourcesText() string {
 	if r.PodGroup != "" {
 		who = "pod group " + r.PodGroup
 	}
-	max := "max"
+	limit := "max"
 	if c, ok := r.Details.(MaxCapacity); ok {
-		head, max = head+", with a maxCapacity of "+resource.Decimal(c.Percent)+"%", "max or maxCapacity"
+		head, limit = head+", with a maxCapacity of "+resource.Decimal(c.Percent)+"%", "max or maxCapacity"
 	}
 	if r.Asked > r.Limit { // waiting alone will not help
-		return head + ", and " + who + " alone asks for " + r.amount(r.Asked) + "; raise " + max + " or ask for less"
+		return head + ", and " + who + " alone asks for " + r.amount(r.Asked) + "; raise " + limit + " or ask for less"
 	}
 	// Asked is 0 if the pod does not ask for the resource: a queue above any of its maxima starts nothing.
 	excess := resource.SatSub(resource.SatAdd(r.Used, r.Asked), r.Limit)
 	return head + ": it uses " + r.amount(r.Used) + " and " + who + " asks for " + r.amount(r.Asked) +
-		"; the pod waits for another " + r.amount(excess) + " below that max, or for a higher " + max
+		"; the pod waits for another " + r.amount(excess) + " below that max, or for a higher " + limit
 }
 
 func (r Reason) specInvalidText() string {

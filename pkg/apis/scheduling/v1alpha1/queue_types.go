@@ -239,13 +239,13 @@ const (
 type QueueState string
 
 const (
-	// QueueRunning: the queue takes applications.
+	// QueueRunning means that the queue takes applications.
 	QueueRunning QueueState = "Running"
 
-	// QueueDraining: the queue takes no new ones, and has applications that go on. Only a status says so.
+	// QueueDraining means that the queue takes no new ones, and has applications that go on. Only a status says so.
 	QueueDraining QueueState = "Draining"
 
-	// QueueStopped: the queue takes no new ones. In a status: and no application goes on.
+	// QueueStopped means that the queue takes no new ones; in a status, that no application goes on either.
 	QueueStopped QueueState = "Stopped"
 )
 
