@@ -143,11 +143,11 @@ func (a *applications) limitPriorities() (moved []*account) {
 
 // seniority notes what an application has from its oldest pod and its oldest driver.
 func (a *applications) seniority(app *account) {
-	first, speaker := app.members[0], app.appDrivers.oldest()
-	if speaker == nil {
-		speaker = first.record
+	first, by := app.members[0], app.appDrivers.oldest()
+	if by == nil {
+		by = first.record
 	}
-	priority := app.parent.priorities.OfApplication(speaker.priority())
+	priority := app.parent.priorities.OfApplication(by.priority())
 	if app.priority != priority || app.slot.Submitted != first.Created {
 		app.leaveLine() // until it is settled
 		if app.parent.stopped() {

@@ -95,17 +95,17 @@ func (a *account) checkRuns(n *sums) (fault string) {
 
 // checkPriority works the priority of an application out from its pods and the Queues.
 func (c *checker) checkPriority(app *account) string {
-	var speaker *record
+	var by *record
 	for _, e := range app.members {
 		driver := e.Role == application.Driver
-		if speaker == nil || driver && speaker.Role != application.Driver || driver == (speaker.Role == application.Driver) && e.older(speaker) {
-			speaker = e.record
+		if by == nil || driver && by.Role != application.Driver || driver == (by.Role == application.Driver) && e.older(by) {
+			by = e.record
 		}
 	}
 	most := c.queues.root.spec.MaxPriority
 	rule := application.Priorities{Default: app.parent.spec.DefaultPriority, Capped: most.Stated, Most: int32(most.Most)}
-	if want := rule.OfApplication(speaker.priority()); app.priority != want {
-		return fmt.Sprintf("has priority %d, should have %d, by pod %s", app.priority, want, speaker.Name)
+	if want := rule.OfApplication(by.priority()); app.priority != want {
+		return fmt.Sprintf("has priority %d, should have %d, by pod %s", app.priority, want, by.Name)
 	}
 	return ""
 }

@@ -38,9 +38,9 @@ func (p Priorities) OfPod(pod PodPriority) int32 {
 	return value
 }
 
-// OfApplication is the priority of an application, given the pod that speaks for it: its oldest driver or, without one, its
-// oldest pod. What the pod asks for its application comes before its own priority. Everybody who may create a pod
-// may ask, so without a cap that only lowers the priority.
+// OfApplication is the priority of an application, given its oldest driver or, without one, its oldest pod. What that
+// pod asks for its application comes before its own priority. Everybody who may create a pod may ask, so without a cap
+// that only lowers the priority.
 func (p Priorities) OfApplication(pod PodPriority) int32 {
 	own := p.OfPod(pod)
 	switch asked := pod.Application; {
