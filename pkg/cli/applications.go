@@ -20,7 +20,7 @@ An application's fair share is its part of its queue's: an even part among those
 StateAware, all of it for the one that was submitted first. It is Accepted while no pod of it holds anything, Running when
 one does, Completing when all that it still has is being deleted. In a queue with policy StateAware it is Starting at first:
 until a pod that is no driver has a node. In any queue it is Starting if its driver waits while others have nodes. REASON is what
-its oldest waiting pod waits for; -o wide has the sentence.`
+its oldest waiting pod waits for; -o wide has the sentence, and the priority of the application as it counts.`
 
 const appsExample = `  # All applications, or those of one queue
   kubectl fairway apps
@@ -107,7 +107,7 @@ func applicationsOf(q ledger.QueueState, states []ledger.ApplicationState, why m
 		row := report.Application{
 			Name: a.Name, Queue: string(a.Queue), User: a.User, State: a.State, Reason: why[applicationKey{a.Queue, a.Name}],
 			Allocated: a.Allocated, Demand: a.Demand, Pending: int64(a.PodsPending), Running: int64(a.PodsRunning),
-			Submitted: a.Submitted, WaitingSince: a.WaitingSince,
+			Priority: a.Priority, Submitted: a.Submitted, WaitingSince: a.WaitingSince,
 		}
 		if a.Admitted {
 			row.FairShare, shares = shares[0], shares[1:]

@@ -35,7 +35,7 @@ type account struct {
 	spec     queue.Spec
 	gate     book.Order[*account]  // of a StateAware leaf: those of its applications that are at its gate; order has the others
 	slot     admission.Application // of an application
-	priority int32                 // of an application: that of its oldest pod
+	priority int32                 // of an application: see seniority
 
 	// queueTree: where the account is.
 	path    queue.Path // the queue; for an application its leaf
@@ -60,6 +60,9 @@ type account struct {
 	drivers     resource.Sum // of a leaf: charges of drivers
 	driverPods  int          // and how many there are
 	driversWait bool         // of a leaf: its share keeps drivers from starting
+
+	// applications: what holds for priorities in a queue.
+	priorities application.Priorities
 
 	// Notes of effects, queueTree and inspection.
 	unsettled bool // of an application: see effects

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"github.com/fairway-scheduler/fairway/pkg/core/admission"
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
@@ -17,7 +18,7 @@ import (
 // Each must fit. See core/admission/freed_slot.go.
 //
 // It hears of every application of which a pod has changed (settle), of its oldest pod (seniority), of the limit of users
-// (limitUsers), of pods that are being moved (moveBegins, moveEnds), and of Lead (lead, takeBack). It says whether the
+// (limitUsers), of what holds for priorities (limitPriorities), of pods that are being moved (moveBegins, moveEnds), and of Lead (lead, takeBack). It says whether the
 // application of a pod may run (slot), which limit keeps it out by now (limitNow, blockNow), and which mode it is in. What
 // follows for other pods goes to effects: those that waited for a slot, or are kept out by another limit, are judged again.
 // drain makes the rounds that are due (round).
@@ -117,16 +118,43 @@ func (a *applications) roundLater() { a.due = true }
 // limitUsers takes in how many applications of each user may run.
 func (a *applications) limitUsers(most queue.Limit) { a.slots.PerUser = most }
 
-// seniority notes what an application has from its oldest pod.
+// limitPriorities takes in what the tree says about priorities, and returns the applications that have another one by it, for
+// which a place among the others is to be found.
+func (a *applications) limitPriorities() (moved []*account) {
+	most := a.tree.root.spec.MaxPriority
+	for _, n := range a.tree.Nodes {
+		leaf := a.tree.accounts[n.Path]
+		is := application.Priorities{Default: leaf.spec.DefaultPriority, Capped: most.Stated, Most: int32(most.Most)}
+		if leaf.priorities == is {
+			continue
+		}
+		leaf.priorities = is
+		for _, name := range sortedKeys(leaf.apps) {
+			app := leaf.apps[name]
+			if before := app.priority; len(app.members) > 0 {
+				if a.seniority(app); app.priority != before {
+					moved = append(moved, app)
+				}
+			}
+		}
+	}
+	return moved
+}
+
+// seniority notes what an application has from its oldest pod and its oldest driver.
 func (a *applications) seniority(app *account) {
-	first := app.members[0]
-	if app.priority != first.Priority || app.slot.Submitted != first.Created {
+	first, by := app.members[0], app.appDrivers.oldest()
+	if by == nil {
+		by = first.record
+	}
+	priority := app.parent.priorities.OfApplication(by.priority())
+	if app.priority != priority || app.slot.Submitted != first.Created {
 		app.leaveLine() // until it is settled
 		if app.parent.stopped() {
 			a.roundLater() // it may go on by now
 		}
 	}
-	app.priority = first.Priority
+	app.priority = priority
 	if a.slots.Change(&app.slot, first.User, first.Created) {
 		a.roundLater()
 	}

@@ -21,6 +21,9 @@ func (c *checker) checkApplications() {
 			if fault := app.checkDrivers(); fault != "" {
 				c.say("%s %s: %s", n.Path, name, fault)
 			}
+			if fault := c.checkPriority(app); fault != "" {
+				c.say("%s %s: %s", n.Path, name, fault)
+			}
 			if app.slot.Runs {
 				users[app.slot.User]++
 				for a := leaf; a != nil; a = a.parent {
@@ -86,6 +89,23 @@ func (a *account) checkRuns(n *sums) (fault string) {
 		return fmt.Sprintf("runs, with %d pods kept out", a.limited)
 	case n.charged > 0 && !a.slot.Runs:
 		return "has charged pods and does not run"
+	}
+	return ""
+}
+
+// checkPriority works the priority of an application out from its pods and the Queues.
+func (c *checker) checkPriority(app *account) string {
+	var by *record
+	for _, e := range app.members {
+		driver := e.Role == application.Driver
+		if by == nil || driver && by.Role != application.Driver || driver == (by.Role == application.Driver) && e.older(by) {
+			by = e.record
+		}
+	}
+	most := c.queues.root.spec.MaxPriority
+	rule := application.Priorities{Default: app.parent.spec.DefaultPriority, Capped: most.Stated, Most: int32(most.Most)}
+	if want := rule.OfApplication(by.priority()); app.priority != want {
+		return fmt.Sprintf("has priority %d, should have %d, by pod %s", app.priority, want, by.Name)
 	}
 	return ""
 }

@@ -181,7 +181,7 @@ func (l *consequences) revise(r *record, p Pod) bool {
 func (p Pod) equal(o Pod) bool {
 	return p.Request.Equal(o.Request) && p.Queue == o.Queue && p.Placed == o.Placed && p.Application == o.Application && p.Role == o.Role && p.User == o.User &&
 		p.Submitter == o.Submitter && slices.Equal(p.Groups, o.Groups) &&
-		p.Class == o.Class && p.Priority == o.Priority && p.Node == o.Node && p.Terminating == o.Terminating && p.Gate == o.Gate &&
+		p.Class == o.Class && p.priority() == o.priority() && p.Node == o.Node && p.Terminating == o.Terminating && p.Gate == o.Gate &&
 		p.Created == o.Created && p.Foreign == o.Foreign && p.Single == o.Single && p.PodGroup == o.PodGroup &&
 		p.Bound == o.Bound && p.Deadline == o.Deadline && p.prefersAs(o)
 }

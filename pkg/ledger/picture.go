@@ -15,6 +15,7 @@ type ApplicationState struct {
 	Queue     queue.Path
 	Name      string
 	User      string
+	Priority  int32 // as it counts
 	Submitted int64 // creation of its oldest pod, in nanoseconds since the epoch
 	State     application.State
 	// Admitted: it counts as one that may run. Else BlockedBy says what keeps it out.
@@ -49,7 +50,7 @@ func (l *Ledger) Applications() []ApplicationState {
 
 func (l *contents) applicationState(a *account) ApplicationState {
 	s := ApplicationState{
-		Queue: a.path, Name: a.slot.Name, User: a.slot.User, Submitted: a.slot.Submitted, State: a.state, Admitted: a.slot.Runs,
+		Queue: a.path, Name: a.slot.Name, User: a.slot.User, Priority: a.priority, Submitted: a.slot.Submitted, State: a.state, Admitted: a.slot.Runs,
 		Allocated: a.usage.List(), PodsPending: a.pending, PodsRunning: a.running,
 	}
 	s.Demand = a.countedDemand().List() // as its queues see it

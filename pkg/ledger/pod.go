@@ -32,6 +32,10 @@ type Pod struct {
 	Deadline int64
 	// Single: the application is known to be this one pod. It is not believed where there are more.
 	Single bool
+	// Classed: the pod names a PriorityClass. Without one a Priority of 0 says nothing.
+	Classed bool
+	// AskedPriority is what the pod asks for its application.
+	AskedPriority application.AskedPriority
 
 	Namespace string
 	Name      string
@@ -143,6 +147,7 @@ type record struct {
 	asked     queue.Path   // the queue that it asks for, by what it says or by the rules of placement; "" if that is none
 	access    *accessEntry // on which answer it depends, nil: on none
 	inApp     int          // place among the pods of its application
+	inDrivers int          // of a driver: place among those of its application, by age
 	inRequest int          // place among the pods that ask for the same queue
 	attempts  int32        // failed with an error in a row
 	addedIn   uint32       // the last addition of inspect.go that counts it
@@ -199,7 +204,7 @@ const notIn = heap.Out
 // appEntry is a pod in the heap of its application: beside it, it may be in others.
 type appEntry struct{ *record }
 
-// The first pod of an application, its oldest, gives it its submission time and priority.
+// The first pod of an application, its oldest, gives it its submission time.
 func (e *appEntry) Before(o *appEntry) bool { return e.record.older(o.record) }
 func (e *appEntry) Moved(to int)            { e.inApp = to }
 

@@ -1,8 +1,10 @@
 package ledger
 
+import "github.com/fairway-scheduler/fairway/pkg/core/application"
+
 // Outranked returns the pods that a pod may evict by its priority alone: running pods of its own leaf queue with a lower priority that are not
-// leaving and not victims. nil: there are none. Pods of groups of several take no part on either side: a group starts and ends whole, and this is
-// for one pod.
+// leaving and not victims. nil: there are none. The priority must be lower as the pods say it, as upstream has it, and also as it counts in the
+// leaf: above the cap all are equal. Pods of groups of several take no part on either side: a group starts and ends whole, and this is for one pod.
 func (l *Ledger) Outranked(uid UID) map[UID]bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -26,7 +28,13 @@ func (l *Ledger) Outranked(uid UID) map[UID]bool {
 }
 
 func (r *record) givesWayTo(o *record) bool {
-	return r.Priority < o.Priority && r.state == Bound && !r.Terminating && r.Announced == 0 && r.victim == nil && !r.inGangOfSeveral()
+	counts := &o.leaf.priorities
+	return r.Priority < o.Priority && counts.OfPod(r.priority()) < counts.OfPod(o.priority()) && r.state == Bound && !r.Terminating && r.Announced == 0 && r.victim == nil && !r.inGangOfSeveral()
+}
+
+// priority is what the pod says about priority.
+func (p *Pod) priority() application.PodPriority {
+	return application.PodPriority{Value: p.Priority, Classed: p.Classed, Application: p.AskedPriority}
 }
 
 // inGangOfSeveral: the pod is of a group of several.

@@ -4,6 +4,9 @@ import (
 	"maps"
 	"slices"
 	"testing"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 )
 
 func priority(p int32) func(*Pod) { return func(pod *Pod) { pod.Priority = p } }
@@ -109,4 +112,97 @@ func TestAPodThatMadeRoomByPriorityIsFollowedByItsClass(t *testing.T) {
 			f.wantPods(f.choose())
 		})
 	}
+}
+
+// The priority of an application follows its oldest driver, else its oldest pod, and the Queues, at every time.
+func TestThePriorityOfAnApplication(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a", policy(queue.FIFO))
+	driver := func(p *Pod) { p.Role = application.Driver }
+	want := func(want int32) {
+		t.Helper()
+		f.Settle(f.now)
+		if got := f.Applications()[0].Priority; got != want {
+			t.Errorf("the application has priority %d, want %d", got, want)
+		}
+	}
+	f.pod("worker", "a", in("x"), at(1), priority(3))
+	want(3)
+	f.pod("second", "a", in("x"), at(2), priority(4), driver)
+	want(4)
+	f.pod("first", "a", in("x"), at(1), priority(5), driver)
+	want(5)
+	f.pod("third", "a", in("x"), at(3), priority(6), driver)
+	want(5)
+	f.bound("first", nil)
+	want(5)
+	f.edit("first", func(p *Pod) { p.AskedPriority = application.AskedPriority{Asked: true, Value: 2} })
+	want(2)
+	f.forget("first")
+	want(4)
+	f.declare("root", func(d *queue.Declaration) { d.Spec.MaxPriority = queue.AtMost(3) })
+	want(3)
+	f.declare("root", func(d *queue.Declaration) { d.Spec.MaxPriority = queue.Limit{} })
+	f.forget("second", "third")
+	want(3)
+	f.edit("worker", priority(0))
+	f.declare("root.a", policy(queue.FIFO), func(d *queue.Declaration) { d.Spec.DefaultPriority = -7 })
+	want(-7)
+	f.edit("worker", func(p *Pod) { p.Classed = true })
+	want(0)
+}
+
+// An edit of the cap or of a default moves applications in their order, also at a gate.
+func TestTheOrderFollowsTheQueuesPriorities(t *testing.T) {
+	for name, rule := range map[string]queue.Policy{"FIFO": queue.FIFO, "StateAware": queue.StateAware, "equal shares": queue.DominantResourceFairness} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, Options{})
+			f.declare("root.a", policy(rule))
+			f.pod("1-plain", "a", at(1))
+			f.pod("2-classed", "a", at(2), func(p *Pod) { p.Classed = true })
+			f.pod("3-high", "a", at(3), priority(10))
+			first := func(want UID) {
+				t.Helper()
+				f.wantPods([]UID{f.choose()[0]}, want)
+				for _, uid := range []UID{"1-plain", "2-classed", "3-high"} {
+					if s, _ := f.PodState(uid); s.State == Released {
+						f.fail(uid, Refused)
+					}
+				}
+			}
+			first("3-high")
+			f.declare("root", func(d *queue.Declaration) { d.Spec.MaxPriority = queue.AtMost(0) })
+			first("1-plain")
+			f.declare("root.a", policy(rule), func(d *queue.Declaration) { d.Spec.DefaultPriority = -1 })
+			first("2-classed")
+			f.declare("root", func(d *queue.Declaration) { d.Spec.MaxPriority = queue.AtMost(20) })
+			f.declare("root.a", policy(rule), func(d *queue.Declaration) { d.Spec.DefaultPriority = 15 })
+			first("1-plain")
+		})
+	}
+}
+
+// Nobody evicts by a priority above the cap, and a default counts as if the pod stated it.
+func TestACappedPriorityOutranksNobodyAboveTheCap(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.a")
+	on := boundTo("node")
+	f.pod("plain", "a", on)
+	f.pod("five", "a", on, priority(5))
+	f.pod("ten", "a", on, priority(10))
+	f.pod("high", "a", priority(100))
+	want := func(most queue.Limit, byDefault int32, want ...UID) {
+		t.Helper()
+		f.declare("root", func(d *queue.Declaration) { d.Spec.MaxPriority = most })
+		f.declare("root.a", func(d *queue.Declaration) { d.Spec.DefaultPriority = byDefault })
+		f.Settle(f.now)
+		f.wantPods(slices.Sorted(maps.Keys(f.Outranked("high"))), want...)
+	}
+	want(queue.Limit{}, 0, "five", "plain", "ten")
+	want(queue.AtMost(10), 0, "five", "plain")
+	want(queue.AtMost(5), 0, "plain")
+	want(queue.AtMost(0), 0)
+	want(queue.AtMost(10), 10, "five")
+	want(queue.Limit{}, 50, "five", "plain", "ten")
+	want(queue.Limit{}, 100, "five", "ten")
 }

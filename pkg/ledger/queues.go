@@ -48,6 +48,9 @@ func (l *settled) rebuildTree() {
 	gone, regated := l.queues.rebuild(&l.requests, l.shares.total, moment{l.now, l.leading})
 	l.startTimers.gatesChanged(regated)
 	l.applications.limitUsers(l.queues.root.spec.MaxRunningApplicationsPerUser)
+	for _, app := range l.applications.limitPriorities() {
+		l.effects.settleLater(app)
+	}
 	l.applications.moveBegins()
 	l.queues.noteParents(&l.requests)
 	for _, leaf := range l.queues.takeStopped() {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/heap"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
@@ -23,7 +24,8 @@ type appDrivers struct {
 	stuck int32
 	// allStuck: some wait, all of those are stuck, and no other holds anything. Then the other pods are blocked.
 	allStuck bool
-	first    *record // the answer of firstWaiting; nil: it is to be looked for
+	first    *record       // the answer of firstWaiting; nil: it is to be looked for
+	byAge    []driverEntry // all, as a heap
 }
 
 // isStuck reports whether the pod is a driver that a rule blocks, other than a limit on applications or its back-off.
@@ -35,6 +37,7 @@ func (r *record) isStuck() bool {
 func (d *appDrivers) join(r *record) {
 	if r.Role == application.Driver {
 		d.all.add(r, ofDrivers)
+		d.byAge = heap.Push(d.byAge, driverEntry{r})
 	}
 }
 
@@ -43,7 +46,23 @@ func (d *appDrivers) quit(r *record) {
 	if r.Role == application.Driver {
 		d.all.remove(r, ofDrivers)
 		d.first = nil
+		d.byAge = heap.Remove(d.byAge, r.inDrivers)
 	}
+}
+
+// driverEntry is a driver in the heap by age.
+type driverEntry struct{ *record }
+
+// Before: the oldest driver gives its application its priority.
+func (e *driverEntry) Before(o *driverEntry) bool { return e.record.older(o.record) }
+func (e *driverEntry) Moved(to int)               { e.inDrivers = to }
+
+// oldest is the driver that was created first; nil: there is none.
+func (d *appDrivers) oldest() *record {
+	if len(d.byAge) == 0 {
+		return nil
+	}
+	return d.byAge[0].record
 }
 
 // changed hears that a pod of the application has moved, or that something else blocks it.

@@ -22,6 +22,7 @@ type Application struct {
 	Demand    resource.List
 	Pending   int64 // pods that wait
 	Running   int64 // pods that hold resources
+	Priority  int32
 	// Submitted and WaitingSince are creation times: of its oldest pod, and of its oldest waiting pod (0: none
 	// waits).
 	Submitted, WaitingSince int64
@@ -50,12 +51,14 @@ func (as Applications) MarshalJSON() ([]byte, error) {
 
 		StartingSince string `json:"startingSince"`
 		StartingUntil string `json:"startingUntil"`
+
+		Priority int32 `json:"priority"`
 	}
 	rows := make([]wireApplication, len(as))
 	for i, a := range as {
 		rows[i] = wireApplication{a.Name, a.Queue, a.User, a.State.String(), a.Reason.Code, message(a.Reason),
 			amounts{quantities(a.FairShare), quantities(a.Allocated), quantities(a.Demand)}, podCounts{a.Pending, a.Running}, timestamp(a.Submitted), timestamp(a.WaitingSince),
-			a.Held, timestamp(a.StartingSince), timestamp(a.StartingUntil)}
+			a.Held, timestamp(a.StartingSince), timestamp(a.StartingUntil), a.Priority}
 	}
 	return marshal(struct {
 		Applications []wireApplication `json:"applications"`
@@ -102,7 +105,7 @@ func (as Applications) table(l Layout) Table {
 		{Title: "REASON", Rank: 3, Usual: nothing},
 	}}
 	if l.Wide {
-		t.Columns = append(t.Columns, Column{Title: "SUBMITTED"}, Column{Title: "STARTING-UNTIL"}, Column{Title: "MESSAGE"})
+		t.Columns = append(t.Columns, Column{Title: "PRIORITY", Right: true}, Column{Title: "SUBMITTED"}, Column{Title: "STARTING-UNTIL"}, Column{Title: "MESSAGE"})
 	}
 	for i, a := range as {
 		if a.Held {
@@ -111,7 +114,7 @@ func (as Applications) table(l Layout) Table {
 		row := []string{a.Name, a.Queue, a.User, a.State.String(), l.amounts(a.FairShare), l.amounts(a.Allocated), l.amounts(a.Demand),
 			strconv.FormatInt(a.Running, 10), strconv.FormatInt(a.Pending, 10), l.age(a.WaitingSince), orNothing(string(a.Reason.Code))}
 		if l.Wide {
-			row = append(row, timestamp(a.Submitted), orNothing(timestamp(a.StartingUntil)), orNothing(message(a.Reason)))
+			row = append(row, strconv.FormatInt(int64(a.Priority), 10), timestamp(a.Submitted), orNothing(timestamp(a.StartingUntil)), orNothing(message(a.Reason)))
 		}
 		t.Keys = append(t.Keys, a.Queue+" "+a.Name)
 		t.Rows = append(t.Rows, row)

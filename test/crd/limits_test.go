@@ -12,6 +12,7 @@ const (
 	wantResource = "must be the name of a resource, such as cpu, memory or example.com/gpu"
 	wantStarters = "must be a number of applications from 1 to 1000"
 	wantTimeout  = "must be a duration from 1s to 24h in hours, minutes and seconds, such as 90s, 5m or 1h30m, or the word adaptive"
+	wantPriority = "must be a priority from -2147483648 to 1000000000"
 	wantShare    = `must be a number from 0 to 1 with at most three decimals, such as "0.3" or 300m`
 )
 
@@ -70,6 +71,10 @@ func TestRefusalsOfLimits(t *testing.T) {
 	timeout := func(value string) []string {
 		return []string{fmt.Sprintf("spec.startingTimeout: Invalid value: %q: %s", value, wantTimeout)}
 	}
+	priority := func(field, value string) []string {
+		return []string{fmt.Sprintf("spec.%s: Invalid value: %s: %s", field, value, wantPriority)}
+	}
+	capOfRoot := []string{`spec.maxPriority: Invalid value: holds over all queues, so it can be stated in the queue root only`}
 	ofRoot := []string{`spec.users.maxRunningApplications: Invalid value: holds over all queues, so it can be stated in the queue root only`}
 	checkRefusals(t, map[string]refusal{
 		"fewer applications than none":      {"root.a", `{maxRunningApplications: -1}`, count("maxRunningApplications", "-1")},
@@ -78,6 +83,11 @@ func TestRefusalsOfLimits(t *testing.T) {
 		"more of a user than 32 bits":       {"root", `{users: {maxRunningApplications: 2147483648}}`, tooMany("users.maxRunningApplications")},
 		"users of a queue below root":       {"root.a", `{users: {maxRunningApplications: 3}}`, ofRoot},
 		"users of a queue called root":      {"root.root", `{users: {maxRunningApplications: 3}}`, ofRoot},
+		"a default for the system's pods":   {"root.a", `{defaultPriority: 1000000001}`, priority("defaultPriority", "1000000001")},
+		"a default below 32 bits":           {"root.a", `{defaultPriority: -2147483649}`, priority("defaultPriority", "-2147483649")},
+		"a cap above 32 bits":               {"root", `{maxPriority: 2147483648}`, priority("maxPriority", "2147483648")},
+		"a cap for the system's pods":       {"root", `{maxPriority: 1000000001}`, priority("maxPriority", "1000000001")},
+		"a cap of a queue below root":       {"root.a", `{maxPriority: 5}`, capOfRoot},
 		"more than all for drivers":         {"root.a", `{maxDriverShare: "1.001"}`, share(`"1.001"`)},
 		"twice all for drivers":             {"root.a", `{maxDriverShare: 2}`, share("2")},
 		"more than all in milli":            {"root.a", `{maxDriverShare: 1001m}`, share(`"1001m"`)},

@@ -260,7 +260,7 @@ func TestPrinterColumns(t *testing.T) {
 func TestExplain(t *testing.T) {
 	ctx := needCluster(t)
 	for field, names := range map[string][]string{
-		"queue.spec":       {"weight", "guaranteed", "max", "maxPodResources", "maxRunningApplications", "maxDriverShare", "users", "policy", "fairResource", "maxStarting", "startingTimeout", "preemption", "state"},
+		"queue.spec":       {"weight", "guaranteed", "max", "maxPodResources", "maxRunningApplications", "maxDriverShare", "users", "policy", "fairResource", "maxStarting", "startingTimeout", "defaultPriority", "maxPriority", "preemption", "state"},
 		"queue.spec.users": {"maxRunningApplications"},
 		"queue.spec.preemption": {"fairShareThreshold", "fairShareTimeout", "guaranteedTimeout", "preemptible", "observeOnly", "utilizationThreshold", "interval", "maxWaitBeforeKill",
 			"totalPerRound", "maxIgnoredOverCapacity", "naturalTerminationFactor"},

@@ -137,6 +137,8 @@ func TestRefusalOfOtherShapes(t *testing.T) {
 		"amounts of both in one text":       {`{max: "2000000 mb, 1000 vcores"}`, `spec.max in body must be of type object: "string"`},
 		"half an application":               {`{maxRunningApplications: 0.5}`, `spec.maxRunningApplications in body must be of type integer: "number"`},
 		"a number of applications in words": {`{maxRunningApplications: "10"}`, `spec.maxRunningApplications in body must be of type integer: "string"`},
+		"half a priority":                   {`{defaultPriority: 0.5}`, `spec.defaultPriority in body must be of type integer: "number"`},
+		"a priority by its class":           {`{defaultPriority: high}`, `spec.defaultPriority in body must be of type integer: "string"`},
 		"half an application that starts":   {`{maxStarting: 0.5}`, `spec.maxStarting in body must be of type integer: "number"`},
 		"a timeout as a number of seconds":  {`{startingTimeout: 300}`, `spec.startingTimeout in body must be of type string: "integer"`},
 		"two resources at a time":           {`{fairResource: [cpu, memory]}`, `spec.fairResource in body must be of type string: "array"`},
@@ -188,6 +190,10 @@ func TestAccepted(t *testing.T) {
 		"a driver share without its 0":   {"root.a", `{maxDriverShare: ".5"}`, "weight=1000 drivers=500"},
 		"applications of each user":      {"root", `{users: {maxRunningApplications: 5}}`, "weight=1000 of-a-user=5"},
 		"users without a limit":          {"root.a", `{users: {}}`, "weight=1000"},
+		"a default priority":             {"root.a", `{defaultPriority: 10}`, "weight=1000 priority=10"},
+		"the lowest default priority":    {"root.a", `{defaultPriority: -2147483648}`, "weight=1000 priority=-2147483648"},
+		"the highest cap of priorities":  {"root", `{maxPriority: 1000000000}`, "weight=1000 max-priority=1000000000"},
+		"no priority above 0":            {"root", `{maxPriority: 0}`, "weight=1000 max-priority=0"},
 		"policy StateAware":              {"root.a", `{policy: StateAware}`, "weight=1000 policy=StateAware"},
 		"few starters, for a while":      {"root.a", `{policy: StateAware, maxStarting: 1, startingTimeout: 1s}`, "weight=1000 policy=StateAware starting=1 for=1s"},
 		"many starters, for long":        {"root.a", `{policy: StateAware, maxStarting: 1000, startingTimeout: 24h}`, "weight=1000 policy=StateAware starting=1000 for=24h0m0s"},
@@ -252,6 +258,10 @@ func spell(d queue.Declaration) string {
 	limit("applications", d.Spec.MaxRunningApplications)
 	limit("drivers", d.Spec.MaxDriverShare)
 	limit("of-a-user", d.Spec.MaxRunningApplicationsPerUser)
+	if d.Spec.DefaultPriority != 0 {
+		out = append(out, fmt.Sprintf("priority=%d", d.Spec.DefaultPriority))
+	}
+	limit("max-priority", d.Spec.MaxPriority)
 	if d.Spec.Policy != queue.Unstated {
 		out = append(out, "policy="+d.Spec.Policy.String())
 	}

@@ -1,6 +1,6 @@
 // Package fingerprint tells what must be the same in two ledgers that were given the same objects, in whatever order and at whatever time.
 //
-// In: a ledger. Out: a text with a line for each queue and each pod, so that a test can show the lines that differ. It
+// In: a ledger. Out: a text with a line for each queue, each application and each pod, so that a test can show the lines that differ. It
 // uses only what every reader of a ledger sees.
 package fingerprint
 
@@ -19,6 +19,7 @@ import (
 type lines struct {
 	total  resource.List
 	queues []queueLine
+	apps   []appLine
 	pods   []podLine
 }
 
@@ -31,6 +32,12 @@ type queueCounts struct {
 	path                                 queue.Path
 	accepting                            bool
 	pending, running, accepted, starting int
+}
+
+type appLine struct {
+	leaf     queue.Path
+	name     string
+	priority int32
 }
 
 type podLine struct {
@@ -49,6 +56,9 @@ func Of(l *ledger.Ledger) string {
 		fmt.Fprintf(&text, "queue %s accepting %v usage %v demand %v pods %d/%d applications accepted %d starting %d\n", q.path, q.accepting,
 			q.usage, q.demand, q.pending, q.running, q.accepted, q.starting)
 	}
+	for _, a := range all.apps {
+		fmt.Fprintf(&text, "application %s %s priority %d\n", a.leaf, a.name, a.priority)
+	}
 	for _, p := range all.pods {
 		fmt.Fprintf(&text, "pod %s %s %s %s\n", p.uid, p.state, p.leaf, p.blocked)
 	}
@@ -58,7 +68,7 @@ func Of(l *ledger.Ledger) string {
 // Equal reports whether two ledgers have the same fingerprint, without writing it.
 func Equal(a, b *ledger.Ledger) bool {
 	x, y := linesOf(a), linesOf(b)
-	return same(x.total, y.total) && slices.Equal(x.pods, y.pods) && slices.EqualFunc(x.queues, y.queues, func(p, q queueLine) bool {
+	return same(x.total, y.total) && slices.Equal(x.pods, y.pods) && slices.Equal(x.apps, y.apps) && slices.EqualFunc(x.queues, y.queues, func(p, q queueLine) bool {
 		return p.queueCounts == q.queueCounts && same(p.usage, q.usage) && same(p.demand, q.demand)
 	})
 }
@@ -92,6 +102,9 @@ func linesOf(l *ledger.Ledger) lines {
 			q.Path, q.Leaf && q.Declared && !deleted(q.Path), q.PodsPending, q.PodsRunning, q.ApplicationsPending, q.ApplicationsStarting,
 		}
 		all.queues = append(all.queues, queueLine{counts, q.Allocated, q.Demand})
+	}
+	for _, a := range l.Applications() {
+		all.apps = append(all.apps, appLine{a.Queue, a.Name, a.Priority})
 	}
 	for _, p := range l.Pods() {
 		state := p.State

@@ -213,6 +213,10 @@ func (w *world) queue(text string) {
 			q.Spec.MaxPodResources = set(q.Spec.MaxPodResources, name, value)
 		case "maxRunningApplications":
 			q.Spec.MaxRunningApplications = count(w, value)
+		case "maxPriority":
+			q.Spec.MaxPriority = count(w, value)
+		case "defaultPriority":
+			q.Spec.DefaultPriority = count(w, value)
 		case "maxStarting":
 			q.Spec.MaxStarting = count(w, value)
 		case "startingTimeout":

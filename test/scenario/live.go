@@ -98,11 +98,12 @@ func (w *World) setNode(s statement) (string, error) {
 }
 
 // pod NAME queue=PATH [application=NAME] [size=N] [role=driver|executor] [user=NAME] [groups=(A, B)]
-// [priority=N] [group=NAME] [gate=NAME] [shows=TEXT] [port=N] [prefers=(NODE, NODE)] [racks=(A, B)] cpu=4 memory=8Gi submits a
-// pod, or changes those properties of one. A pod that names no application is one of its
-// own, or of its group's, and size=1 says that its application is that one pod; gate=none
-// lets it go. What it shows is the scheduler's answer that it fits no node. No two pods of
-// a node have one port, which only the attempt to place them finds out.
+// [priority=N] [application-priority=N] [group=NAME] [gate=NAME] [shows=TEXT] [port=N]
+// [prefers=(NODE, NODE)] [racks=(A, B)] cpu=4 memory=8Gi submits a pod, or changes those properties of one. A pod that names no
+// application is one of its own, or of its group's, and size=1 says that its application
+// is that one pod; gate=none lets it go. priority is that of its PriorityClass. What it
+// shows is the scheduler's answer that it fits no node. No two pods of a node have one
+// port, which only the attempt to place them finds out.
 func (w *World) setPod(s statement) (string, error) {
 	name, err := s.word("name")
 	if err != nil {
@@ -199,9 +200,11 @@ func setPodOption(p *ledger.Pod, o option) (known bool, err error) {
 			err = fmt.Errorf("role: %q is neither driver nor executor", o.value())
 		}
 	case "priority":
-		var n int64
-		n, err = strconv.ParseInt(o.value(), 10, 32)
-		p.Priority = int32(n)
+		p.Priority, err = parsePriority(o)
+		p.Classed = true
+	case "application-priority":
+		p.AskedPriority.Value, err = parsePriority(o)
+		p.AskedPriority.Asked = true
 	case "prefers":
 		p.PreferredNodes = strings.Join(o.Vals, ",")
 	case "racks":

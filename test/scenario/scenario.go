@@ -114,6 +114,8 @@ var statements = map[string]func(*World, statement) (string, error){
 	"books":        (*World).showBooks,
 	"states":       (*World).showStates,
 	"applications": (*World).showApplications,
+	"priorities":   (*World).showPriorities,
+	"outranks":     (*World).showOutranks,
 
 	"tree":       (*World).showTree,
 	"limits":     (*World).showLimits,

@@ -3,7 +3,6 @@ package scenario
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
@@ -21,7 +20,8 @@ func (w *World) setCluster(s statement) (string, error) {
 
 // queue PATH [weight=N] [capacity=N%|unset] [maxCapacity=N%|unset] [guaranteed=(...)] [max=(...)] [maxPodResources=(...)]
 // [maxRunningApplications=N] [maxDriverShare=N] [users.maxRunningApplications=N]
-// [maxStarting=N] [startingTimeout=5m|adaptive] [policy=NAME] [fairResource=NAME] [state=Running|Stopped]
+// [maxStarting=N] [startingTimeout=5m|adaptive] [defaultPriority=N] [maxPriority=N]
+// [policy=NAME] [fairResource=NAME] [state=Running|Stopped]
 // [preemption.fairShareTimeout=60s|never|unset and so on] declares a queue, or changes those settings of one
 // that is declared. The path is not checked: what happens with a bad one is a rule.
 func (w *World) setQueue(s statement) (string, error) {
@@ -72,6 +72,12 @@ func setSpec(d *queue.Declaration, o option) (err error) {
 		spec.MaxStarting, err = parseCount(o)
 	case "startingTimeout":
 		spec.StartingTimeout, err = parseStartingTimeout(o)
+	case "defaultPriority":
+		spec.DefaultPriority, err = parsePriority(o)
+	case "maxPriority":
+		var most int32
+		most, err = parsePriority(o)
+		spec.MaxPriority = queue.AtMost(int64(most))
 	case "fairResource":
 		spec.FairResource = resource.Name(o.value())
 	case "policy":
@@ -207,9 +213,7 @@ func (a *application) set(o option) error {
 	case "waiting":
 		a.waiting, err = parseList(o)
 	case "priority":
-		var p int64
-		p, err = strconv.ParseInt(o.value(), 10, 32)
-		a.priority = int32(p)
+		a.priority, err = parsePriority(o)
 	default:
 		err = fmt.Errorf("an application has no %s", o.Key)
 	}

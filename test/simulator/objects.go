@@ -151,6 +151,7 @@ func Generate(seed uint64, o Options) Objects {
 		obs.Pods = append(obs.Pods, g.giants(asked)...)
 	}
 	for i := range obs.Queues {
+		prioritise(&obs.Queues[i], i+int(seed%12))
 		if g.IntN(6) == 0 {
 			obs.Queues[i].Spec.Max = g.limit(asked)
 		}
@@ -274,6 +275,7 @@ func (g *generator) pod(st leafStyle, now int64) ledger.Pod {
 		Queue: string(st.path), Application: fmt.Sprintf("default/job/%s-%d", st.path.Leaf(), g.IntN(st.apps)),
 		Request: s.list(), Priority: int32(g.IntN(2)), Created: now + int64(g.IntN(40)),
 	}
+	p.Classed, p.AskedPriority = g.pods%2 == 0, askedPriority(g.pods)
 	p.Class = fmt.Sprintf("%d %v", g.IntN(2), s)
 	if g.perPod {
 		p.Class = p.Name
@@ -301,6 +303,23 @@ func (g *generator) pod(st leafStyle, now int64) ledger.Pod {
 		p.Queue = strings.TrimPrefix(p.Queue, "root.") // as in YARN, "root." may be left out
 	}
 	return p
+}
+
+// askedPriority is what the n-th pod asks for its application. It and prioritise take no random number, so that other worlds
+// stay as they are.
+func askedPriority(n int) application.AskedPriority {
+	if n%4 != 0 {
+		return application.AskedPriority{}
+	}
+	return application.AskedPriority{Asked: true, Value: int32(n/4%5 - 2)}
+}
+
+// prioritise draws what a queue says about priorities.
+func prioritise(d *queue.Declaration, n int) {
+	d.Spec.DefaultPriority = int32(n%4 - 1)
+	if d.Path == queue.Root {
+		d.Spec.MaxPriority = queue.Limit{Stated: n%3 > 0, Most: int64(n%3 - 1)}
+	}
 }
 
 // giants are pods of one leaf that fit nowhere, each a class of its own, and first in their order.

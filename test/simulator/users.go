@@ -63,6 +63,7 @@ func (w *World) relabel(p *pod) {
 		p.Application = fmt.Sprintf("default/job/moved-%d-%s", w.rng.IntN(3), p.Application[len(p.Application)-1:])
 	}
 	p.Class += "'"
+	p.AskedPriority = askedPriority(w.Steps)
 	w.podChanged(p)
 }
 
@@ -169,6 +170,7 @@ func (w *World) household() {
 func (w *World) editQueue() {
 	path := w.anyDeclared()
 	q := w.queues[path]
+	prioritise(&q, w.Steps%12)
 	if w.editAsDrawn(&q) {
 		w.queues[path] = q
 		w.queueChanged(path)

@@ -100,7 +100,11 @@ type Spec struct {
 	// MaxRunningApplicationsPerUser caps the applications of one user that may run, across all queues. Only
 	// the root's value is used.
 	MaxRunningApplicationsPerUser Limit
-	Preemption                    Preemption
+	// DefaultPriority counts in a leaf for pods that state no priority.
+	DefaultPriority int32
+	// MaxPriority caps priorities across all queues. Only the root's value is used.
+	MaxPriority Limit
+	Preemption  Preemption
 	// State is what the queue states; see Node.StoppedBy.
 	State State
 }
@@ -208,7 +212,8 @@ func (s Spec) Equal(o Spec) bool {
 		s.Guaranteed.Equal(o.Guaranteed) && SameLimits(s.Max, o.Max) && SameLimits(s.MaxPod, o.MaxPod) &&
 		s.MaxStarting == o.MaxStarting && s.StartingTimeout == o.StartingTimeout &&
 		s.MaxRunningApplications == o.MaxRunningApplications && s.MaxDriverShare == o.MaxDriverShare &&
-		s.MaxRunningApplicationsPerUser == o.MaxRunningApplicationsPerUser && s.Preemption == o.Preemption && s.State == o.State
+		s.MaxRunningApplicationsPerUser == o.MaxRunningApplicationsPerUser &&
+		s.DefaultPriority == o.DefaultPriority && s.MaxPriority == o.MaxPriority && s.Preemption == o.Preemption && s.State == o.State
 }
 
 // SameLimits compares maxima, where an absent resource is unlimited.

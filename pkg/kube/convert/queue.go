@@ -81,6 +81,9 @@ func Declaration(q *v1alpha1.Queue) (queue.Declaration, error) {
 	if err := starting(q, &d.Spec); err != nil {
 		return queue.Declaration{}, err
 	}
+	if err := priorities(q, &d.Spec); err != nil {
+		return queue.Declaration{}, err
+	}
 	if err := preemption(q, &d.Spec); err != nil {
 		return queue.Declaration{}, err
 	}
@@ -102,7 +105,7 @@ func DecodeQueue(object *unstructured.Unstructured) (*v1alpha1.Queue, error) {
 	// The converter does not say where it failed: ask again with one field at a time.
 	spec, _, _ := unstructured.NestedMap(object.Object, "spec")
 	for _, field := range []string{"weight", "capacity", "maxCapacity", "guaranteed", "max", "maxPodResources", "maxRunningApplications", "maxDriverShare", "users", "policy",
-		"fairResource", "maxStarting", "startingTimeout", "preemption", "state", "children"} {
+		"fairResource", "maxStarting", "startingTimeout", "defaultPriority", "maxPriority", "preemption", "state", "children"} {
 		alone := map[string]any{"spec": map[string]any{field: spec[field]}}
 		if e := runtime.DefaultUnstructuredConverter.FromUnstructured(alone, &v1alpha1.Queue{}); e != nil {
 			return nil, refusal(object.GetName(), "spec."+field, fmt.Errorf("cannot be read: %w", e))

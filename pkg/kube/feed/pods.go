@@ -91,9 +91,8 @@ func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) (changed bool) {
 		p.Groups = convert.GroupsBehind(pod, f.creators.get)
 	}
 	p.PodGroup = convert.GangOf(pod)
-	if pod.Spec.Priority != nil {
-		p.Priority = *pod.Spec.Priority
-	}
+	says := convert.Priority(pod)
+	p.Priority, p.Classed, p.AskedPriority = says.Value, says.Classed, says.Application
 	p.Terminating = pod.DeletionTimestamp != nil
 	if p.Terminating {
 		p.Deadline = pod.DeletionTimestamp.UnixNano()

@@ -32,6 +32,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!self.metadata.name.matches('^([^.]*[.]){12}')",message="metadata.name: queues nest at most 12 levels deep, root included"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name != 'root' || !has(self.spec) || !(has(self.spec.capacity) || has(self.spec.maxCapacity))",fieldPath=".spec.capacity",message="the queue root has the whole cluster: capacity and maxCapacity are for the queues below it"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name == 'root' || !has(self.spec) || !has(self.spec.users) || !has(self.spec.users.maxRunningApplications)",fieldPath=".spec.users.maxRunningApplications",message="holds over all queues, so it can be stated in the queue root only"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name == 'root' || !has(self.spec) || !has(self.spec.maxPriority)",fieldPath=".spec.maxPriority",message="holds over all queues, so it can be stated in the queue root only"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name == 'root' || !has(self.spec) || !has(self.spec.preemption) || !(has(self.spec.preemption.observeOnly) || has(self.spec.preemption.utilizationThreshold) || has(self.spec.preemption.interval) || has(self.spec.preemption.maxWaitBeforeKill) || has(self.spec.preemption.totalPerRound) || has(self.spec.preemption.maxIgnoredOverCapacity) || has(self.spec.preemption.naturalTerminationFactor))",fieldPath=".spec.preemption",message="observeOnly, utilizationThreshold, interval, maxWaitBeforeKill, totalPerRound, maxIgnoredOverCapacity and naturalTerminationFactor hold over all queues, so they can be stated in the queue root only"
 type Queue struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -177,6 +178,26 @@ type QueueSpec struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self == 'adaptive' || self != '' && self.matches('^([0-9]{1,5}h)?([0-9]{1,5}m)?([0-9]{1,5}s)?$') && duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="must be a duration from 1s to 24h in hours, minutes and seconds, such as 90s, 5m or 1h30m, or the word adaptive"
 	StartingTimeout string `json:"startingTimeout,omitempty"`
+
+	// The priority of pods that state none, and of their applications: a whole
+	// number from -2147483648 to 1000000000, as in a PriorityClass; 0 if not
+	// stated. For queues without children. If it is more than maxPriority of the
+	// queue root, that counts.
+	//
+	// +optional
+	// +kubebuilder:validation:Format=""
+	// +kubebuilder:validation:XValidation:rule="self >= -2147483648 && self <= 1000000000",message="must be a priority from -2147483648 to 1000000000"
+	DefaultPriority *int32 `json:"defaultPriority,omitempty"`
+
+	// The highest priority that counts, over all queues; higher ones count as this
+	// one. A whole number from -2147483648 to 1000000000, as in a PriorityClass.
+	// For the queue root. Not stated, priorities of PriorityClasses count as they
+	// are, and label fairway.dev/application-priority can only lower a priority.
+	//
+	// +optional
+	// +kubebuilder:validation:Format=""
+	// +kubebuilder:validation:XValidation:rule="self >= -2147483648 && self <= 1000000000",message="must be a priority from -2147483648 to 1000000000"
+	MaxPriority *int32 `json:"maxPriority,omitempty"`
 
 	// When the queue gets back what it is entitled to at the cost of pods that run
 	// in other queues, and whether its own pods may be preempted for others.

@@ -32,6 +32,11 @@ const (
 	// in a StateAware queue it neither waits for others to start nor makes others wait. Other values say nothing.
 	KeyApplicationSize = "fairway.dev/application-size"
 
+	// KeyApplicationPriority is the label or annotation with the priority that the pod asks for its application: a whole number, of which up
+	// to maxPriority of the queue root counts. Other values say nothing. It counts on the oldest driver of an application or, without one,
+	// on its oldest pod, where it comes before the priority of the pod.
+	KeyApplicationPriority = "fairway.dev/application-priority"
+
 	// KeyUser is the annotation with the user that a pod counts for. Without it that is the pod's service account.
 	KeyUser = "fairway.dev/user"
 

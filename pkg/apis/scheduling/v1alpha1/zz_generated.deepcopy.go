@@ -462,6 +462,16 @@ func (in *QueueSpec) DeepCopyInto(out *QueueSpec) {
 		*out = new(int32)
 		**out = **in
 	}
+	if in.DefaultPriority != nil {
+		in, out := &in.DefaultPriority, &out.DefaultPriority
+		*out = new(int32)
+		**out = **in
+	}
+	if in.MaxPriority != nil {
+		in, out := &in.MaxPriority, &out.MaxPriority
+		*out = new(int32)
+		**out = **in
+	}
 	if in.Preemption != nil {
 		in, out := &in.Preemption, &out.Preemption
 		*out = new(QueuePreemption)

@@ -1,0 +1,52 @@
+package convert
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+)
+
+// highestPriority is the highest one that a PriorityClass of users may have. The lowest is the lowest number of 32 bits.
+const highestPriority = 1_000_000_000
+
+// Priority is what a pod says about priority. A PriorityClass that is the default of the cluster counts as if the pod named it: the API server
+// writes it into the pod.
+func Priority(pod *corev1.Pod) application.PodPriority {
+	p := application.PodPriority{Classed: pod.Spec.PriorityClassName != ""}
+	if pod.Spec.Priority != nil {
+		p.Value = *pod.Spec.Priority
+	}
+	if n, err := strconv.ParseInt(labelOrAnnotation(pod, v1alpha1.KeyApplicationPriority), 10, 32); err == nil {
+		p.Application = application.AskedPriority{Asked: true, Value: int32(n)}
+	}
+	return p
+}
+
+// priorities reads the priorities that a queue states.
+func priorities(q *v1alpha1.Queue, spec *queue.Spec) error {
+	read := func(field string, n *int32) (queue.Limit, error) {
+		switch {
+		case n == nil:
+			return queue.Limit{}, nil
+		case *n > highestPriority:
+			return queue.Limit{}, refusal(q.Name, field, fmt.Errorf("%d is more than %d", *n, highestPriority))
+		}
+		return queue.AtMost(int64(*n)), nil
+	}
+	byDefault, err := read("spec.defaultPriority", q.Spec.DefaultPriority)
+	if err != nil {
+		return err
+	}
+	spec.DefaultPriority = int32(byDefault.Most)
+	if q.Spec.MaxPriority != nil && q.Name != string(queue.Root) {
+		return refusal(q.Name, "spec.maxPriority", errors.New("it holds over all queues, so it can be stated in the queue root only"))
+	}
+	spec.MaxPriority, err = read("spec.maxPriority", q.Spec.MaxPriority)
+	return err
+}
