@@ -12,6 +12,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/utils/ptr"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -30,7 +31,7 @@ func (p profileOf) PercentageOfNodesToScore() *int32 { return p.percentage }
 var podUID = types.UID("p")
 
 // released is a scheduler with two nodes more than kube-scheduler always looks at, and a released pod.
-func released(t *testing.T, config string) *Scheduler {
+func released(t *testing.T, config string, edits ...func(*ledger.Pod)) *Scheduler {
 	t.Helper()
 	s, err := setup(t, config)
 	if err != nil {
@@ -41,7 +42,11 @@ func released(t *testing.T, config string) *Scheduler {
 		s.Ledger.ObserveNode(ledger.Node{Name: fmt.Sprintf("node-%d", i), Usable: true, Allocatable: one})
 	}
 	s.Ledger.ObserveQueue(queue.Declaration{Path: "root.a", Spec: queue.DefaultSpec()})
-	s.Ledger.ObservePod(ledger.Pod{UID: ledger.UID(podUID), Name: "p", Queue: "a", Class: "c", Application: "x", Request: one}, 1)
+	p := ledger.Pod{UID: ledger.UID(podUID), Name: "p", Queue: "a", Class: "c", Application: "x", Request: one}
+	for _, edit := range edits {
+		edit(&p)
+	}
+	s.Ledger.ObservePod(p, 1)
 	s.Ledger.Lead(2)
 	if _, ok := s.Ledger.Choose(2); !ok {
 		t.Fatal("the pod was not released")
@@ -107,6 +112,37 @@ func TestWhenAPodIsTriedOnAllNodesAtOnce(t *testing.T) {
 	profile := "profiles: [{schedulerName: fairway, plugins: {multiPoint: {enabled: [{name: Fairway}], disabled: [{name: PrioritySort}, {name: DefaultPreemption}]}}}]\n"
 	whole("the configuration says how many", released(t, profile+"percentageOfNodesToScore: 30\n"), nil, &v1.Pod{})
 	whole("an extender", released(t, profile+"extenders: [{urlPrefix: 'http://127.0.0.1:1', filterVerb: filter}]\n"), nil, &v1.Pod{})
+}
+
+// Its few nodes are those that it prefers, also where no sample of the others would do.
+func TestAPodIsTriedOnItsPreferredNodesFirst(t *testing.T) {
+	prefers := func(names string) func(*ledger.Pod) {
+		return func(p *ledger.Pod) { p.PreferredNodes = names }
+	}
+	misfit := error(&framework.FitError{})
+	spread := v1.PodSpec{TopologySpreadConstraints: make([]v1.TopologySpreadConstraint, 1)}
+	for _, c := range []struct {
+		name, prefers string
+		pod           v1.Pod
+		answers       []error
+		want          string
+	}{
+		{"two with room", "node-3,node-7", v1.Pod{}, []error{nil}, "[2]"},
+		{"one of them does not exist", "node-3,node-x", v1.Pod{}, []error{nil}, "[1]"},
+		{"none exists", "node-x", v1.Pod{}, []error{nil}, "[32]"},
+		{"filters refuse them", "node-3,node-7", v1.Pod{}, []error{misfit, nil}, "[2 0]"},
+		{"no sample would do", "node-3", v1.Pod{Spec: spread}, []error{nil}, "[1]"},
+		{"no sample would do, and filters refuse it", "node-3", v1.Pod{Spec: spread}, []error{misfit, nil}, "[1 0]"},
+		{"room is made for it elsewhere", "node-3", v1.Pod{Status: v1.PodStatus{NominatedNodeName: "node-1"}}, []error{nil}, "[0]"},
+	} {
+		got, err := attempts(released(t, "", prefers(c.prefers)), nil, &c.pod, c.answers...)
+		if fmt.Sprint(got) != c.want || err != nil {
+			t.Errorf("%s: restricted to %v nodes, want %v; error %v", c.name, got, c.want, err)
+		}
+	}
+	if got, _ := attempts(released(t, "", prefers("node-3")), ptr.To(int32(30)), &v1.Pod{}, nil); fmt.Sprint(got) != "[1]" {
+		t.Errorf("the profile says how many nodes to score: restricted to %v nodes, want 1", got)
+	}
 }
 
 // If other plugins refuse the pod on other nodes, held room is one reason among others why it fits on none. If

@@ -76,7 +76,8 @@ func TestAPodWaitsForItsQueueAndSaysSo(t *testing.T) {
 	})
 }
 
-func (w *world) untilHeld(name, reason, mentions string) {
+// untilTold waits until a pod says why it waits, in its condition and in an event.
+func (w *world) untilTold(name, reason, mentions string) {
 	w.t.Helper()
 	w.until("pod "+name+" says why it is held", func() (bool, string) {
 		c := queuedCondition(w.pods()[name])
@@ -93,6 +94,12 @@ func (w *world) untilHeld(name, reason, mentions string) {
 		}
 		return false, fmt.Sprint(len(w.eventsOf(name)), " other events")
 	})
+}
+
+// untilHeld is untilTold of a pod that a queue rule holds: it does not show that it lacks room.
+func (w *world) untilHeld(name, reason, mentions string) {
+	w.t.Helper()
+	w.untilTold(name, reason, mentions)
 	for _, c := range w.pods()[name].Status.Conditions {
 		if c.Type == v1.PodScheduled {
 			w.t.Errorf("pod %s is held by a queue rule and shows PodScheduled=%s, which cluster autoscalers act on", name, c.Status)
