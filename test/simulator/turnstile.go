@@ -109,8 +109,7 @@ func (w *World) podSeen(uid ledger.UID, now *ledger.Pod) {
 	case now.Foreign:
 	case now.Node == "" && now.Terminating:
 		w.charge(p, "")
-	case p.boundByOthers():
-		w.moveBoundByOther(p)
+	case p.boundByOthers() && w.moveBoundByOther(p):
 	case now.Node != "" && p.charged == "":
 		w.charge(p, p.home)
 		w.excess.grow(p.charged, 1)
