@@ -48,6 +48,7 @@ func policy(t *testing.T, file, name string) *admissionregistrationv1.Validating
 // expressions is a policy that is compiled as an API server does.
 type expressions struct {
 	conditions, validations, messages cel.ConditionEvaluator
+	user                              string         // who sends the request; ada if empty
 	groups                            []string       // of the user, beside system:authenticated
 	params                            runtime.Object // of a policy that has a paramKind
 }
@@ -81,17 +82,21 @@ func compile(t *testing.T, p *admissionregistrationv1.ValidatingAdmissionPolicy)
 // judge evaluates the policy for a pod that ada creates, who was granted nothing, or changes if it was former before. asked are the grants that it
 // asked about, message is what a refusal says.
 func (e expressions) judge(t require, pod, former *corev1.Pod) (allowed bool, asked []access.Grant, message string) {
-	ada := &user.DefaultInfo{Name: "ada", Groups: append([]string{"system:authenticated"}, e.groups...)}
+	name := "ada"
+	if e.user != "" {
+		name = e.user
+	}
+	sender := &user.DefaultInfo{Name: name, Groups: append([]string{"system:authenticated"}, e.groups...)}
 	kind, resource := schema.GroupVersionKind{Version: "v1", Kind: "Pod"}, schema.GroupVersionResource{Version: "v1", Resource: "pods"}
-	attributes := admission.NewAttributesRecord(pod, nil, kind, "ns", pod.Name, resource, "", admission.Create, nil, false, ada)
+	attributes := admission.NewAttributesRecord(pod, nil, kind, "ns", pod.Name, resource, "", admission.Create, nil, false, sender)
 	versioned := &admission.VersionedAttributes{Attributes: attributes, VersionedObject: pod, VersionedKind: kind}
 	if former != nil {
-		attributes = admission.NewAttributesRecord(pod, former, kind, "ns", pod.Name, resource, "", admission.Update, nil, false, ada)
+		attributes = admission.NewAttributesRecord(pod, former, kind, "ns", pod.Name, resource, "", admission.Update, nil, false, sender)
 		versioned = &admission.VersionedAttributes{Attributes: attributes, VersionedObject: pod, VersionedOldObject: former, VersionedKind: kind}
 	}
 	request := cel.CreateAdmissionRequest(attributes, metav1.GroupVersionResource(resource), metav1.GroupVersionKind(kind))
 	nobody := authorizer.AuthorizerFunc(func(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
-		if a.GetAPIGroup() != "scheduling.fairway.dev" || a.GetResource() != "queues" || a.GetUser().GetName() != "ada" {
+		if a.GetAPIGroup() != "scheduling.fairway.dev" || a.GetResource() != "queues" || a.GetUser().GetName() != name {
 			t.Fatalf("asks about %+v", a)
 		}
 		asked = append(asked, access.Grant{Queue: queue.Path(a.GetName()), Verb: access.Verb(a.GetVerb())})
@@ -187,28 +192,28 @@ func TestWhatAPolicyOfSubmissionsPassesOver(t *testing.T) {
 		judged      bool
 		groups      []string
 	}{
-		"a new pod":                                 {pod(), nil, true, nil},
-		"of another scheduler":                      {pod(func(p *corev1.Pod) { p.Spec.SchedulerName = "default-scheduler" }), nil, false, nil},
-		"of a template of somebody else":            {pod(of("bob")), nil, false, nil},
-		"of a template without a stamp":             {pod(of("")), nil, false, nil},
-		"without a queue":                           {pod(bare), nil, false, nil},
-		"its status changes":                        {pod(func(p *corev1.Pod) { p.Status.Phase = "Running" }), pod(), false, nil},
-		"another label changes":                     {pod(label("other", "x")), pod(), false, nil},
-		"its queue changes":                         {pod(label("fairway.dev/queue", "root.b")), pod(), true, nil},
-		"the queue of somebody else's":              {pod(of("bob"), label("fairway.dev/queue", "root.b")), pod(of("bob")), true, nil},
-		"its queue goes":                            {pod(bare), pod(), false, nil},
-		"it gets a queue":                           {pod(), pod(bare), true, nil},
-		"an annotation names another queue":         {pod(annotate("yunikorn.apache.org/queue", "root.b")), pod(), true, nil},
-		"what makes a label the name of a queue":    {pod(label("applicationId", "x")), pod(), true, nil},
-		"it gets the name of who changes it":        {pod(), pod(of("")), true, nil},
-		"without a queue, with a node":              {pod(bare, onNode), nil, true, nil},
-		"of a template of somebody else, on a node": {pod(bare, onNode, of("bob")), nil, false, nil},
-		"its template gets a node":                  {pod(bare, onNode), pod(bare), true, nil},
-		"its queue goes, on a node":                 {pod(bare, onNode), pod(onNode), true, nil},
-		"its status changes, on a node":             {pod(bare, onNode, func(p *corev1.Pod) { p.Status.Phase = "Running" }), pod(bare, onNode), false, nil},
-		"what a kubelet shows of a file":            {pod(onNode, mirror), nil, false, []string{"system:nodes"}},
-		"what somebody else shows as such":          {pod(onNode, mirror), nil, true, nil},
-		"another pod of a kubelet":                  {pod(bare, onNode), nil, true, []string{"system:nodes"}},
+		"a new pod":                                       {pod(), nil, true, nil},
+		"of another scheduler":                            {pod(func(p *corev1.Pod) { p.Spec.SchedulerName = "default-scheduler" }), nil, false, nil},
+		"of a template of somebody else":                  {pod(of("bob")), nil, false, nil},
+		"of a template without a stamp":                   {pod(of("")), nil, false, nil},
+		"without a queue":                                 {pod(bare), nil, false, nil},
+		"its status changes":                              {pod(func(p *corev1.Pod) { p.Status.Phase = "Running" }), pod(), false, nil},
+		"another label changes":                           {pod(label("other", "x")), pod(), false, nil},
+		"its queue changes":                               {pod(label("fairway.dev/queue", "root.b")), pod(), true, nil},
+		"the queue of somebody else's":                    {pod(of("bob"), label("fairway.dev/queue", "root.b")), pod(of("bob")), true, nil},
+		"its queue goes":                                  {pod(bare), pod(), false, nil},
+		"it gets a queue":                                 {pod(), pod(bare), true, nil},
+		"an annotation names another queue":               {pod(annotate("yunikorn.apache.org/queue", "root.b")), pod(), true, nil},
+		"what makes a label the name of a queue":          {pod(label("applicationId", "x")), pod(), true, nil},
+		"it gets the name of who changes it":              {pod(), pod(of("")), true, nil},
+		"without a queue, with a node":                    {pod(bare, onNode), nil, true, nil},
+		"made of an object of somebody else's, on a node": {pod(bare, onNode, of("bob")), nil, true, nil},
+		"its template gets a node":                        {pod(bare, onNode), pod(bare), true, nil},
+		"its queue goes, on a node":                       {pod(bare, onNode), pod(onNode), true, nil},
+		"its status changes, on a node":                   {pod(bare, onNode, func(p *corev1.Pod) { p.Status.Phase = "Running" }), pod(bare, onNode), false, nil},
+		"what a kubelet shows of a file":                  {pod(onNode, mirror), nil, false, []string{"system:nodes"}},
+		"what somebody else shows as such":                {pod(onNode, mirror), nil, true, nil},
+		"another pod of a kubelet":                        {pod(bare, onNode), nil, true, []string{"system:nodes"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e.groups = tc.groups
@@ -217,6 +222,25 @@ func TestWhatAPolicyOfSubmissionsPassesOver(t *testing.T) {
 				t.Errorf("allowed %v, asks %v", allowed, asked)
 			}
 		})
+	}
+}
+
+// What controllers of Kubernetes make of a template was judged with the template, also with a node.
+func TestPodsOfControllersAreNotJudgedAgain(t *testing.T) {
+	e := compile(t, policy(t, "submissions.yaml", "fairway-submissions"))
+	p := &corev1.Pod{TypeMeta: metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{
+		Name: "p", Labels: map[string]string{"fairway.dev/queue": "root.a"}, Annotations: map[string]string{"fairway.dev/user": "bob"},
+	}, Spec: corev1.PodSpec{SchedulerName: "fairway", NodeName: "node"}}
+	for sender, judged := range map[string]bool{
+		"system:serviceaccount:kube-system:statefulset-controller": false,
+		"system:kube-controller-manager":                           false,
+		"system:serviceaccount:ray:kuberay-operator":               true,
+		"system:serviceaccount:kube-systems:operator":              true,
+	} {
+		e.user = sender
+		if allowed, asked, _ := e.judge(t, p, nil); allowed == judged || (len(asked) > 0) != judged {
+			t.Errorf("%s: allowed %v, asks %v", sender, allowed, asked)
+		}
 	}
 }
 
