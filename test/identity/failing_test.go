@@ -233,7 +233,11 @@ func TestPoliciesAreWellFormed(t *testing.T) {
 			if !strings.HasPrefix(policy.GetName(), "fairway-") {
 				continue
 			}
-			if fails, _, _ := unstructured.NestedString(policy.Object, "spec", "failurePolicy"); fails != "Fail" {
+			want := "Fail"
+			if policy.GetName() == "fairway-stopped-queues" { // it grants nothing, and the scheduler holds back what it lets pass
+				want = "Ignore"
+			}
+			if fails, _, _ := unstructured.NestedString(policy.Object, "spec", "failurePolicy"); fails != want {
 				t.Errorf("%s: failurePolicy %s", policy.GetName(), fails)
 			}
 			selector, _, err := unstructured.NestedMap(policy.Object, "spec", "matchConstraints", "namespaceSelector")

@@ -19,16 +19,14 @@ func (f *failing) boundElsewhereBehindMax() {
 	f.untilQueueCondition(v1alpha1.ConditionOverLimit)
 }
 
-// boundElsewhereWithoutQueue: the queue that nobody declared is there while its pod is.
+// boundElsewhereWithoutQueue: a pod that somebody else bound makes no queue. It counts in the nearest one above that it names.
 func (f *failing) boundElsewhereWithoutQueue() {
 	ghost := f.leaf() + "-missing"
 	p := f.pod("a", withQueue(ghost))
 	f.untilState(p, "Waiting - QueueNotFound")
 	f.bind(p, "node-2")
-	f.untilRuns(p, ghost)
+	f.untilRuns(p, "root")
 	f.settled()
-	f.untilUsed(ghost, "cpu=1 memory=1Gi")
-	f.remove(p)
 	f.untilUsed(ghost, "no such queue")
 }
 
@@ -55,7 +53,7 @@ func (f *failing) boundElsewhereParked() {
 	f.untilRuns(next, f.leaf())
 }
 
-// nodeNameFromTheStart: pods that nobody scheduled count in the queue they ask for, whatever state it is in.
+// nodeNameFromTheStart: pods that nobody scheduled count in the queue they ask for, whatever state it is in, or in the nearest one above it.
 func (f *failing) nodeNameFromTheStart() {
 	f.limit(f.leaf(), "1")
 	a := f.pod("a", onNode("node-0"), withCPU("2"))
@@ -63,7 +61,7 @@ func (f *failing) nodeNameFromTheStart() {
 	f.untilUsed(f.leaf(), "cpu=2 memory=1Gi")
 	f.untilQueueCondition(v1alpha1.ConditionOverLimit)
 	b := f.pod("b", onNode("node-1"), withQueue(f.leaf()+"-missing"))
-	f.untilRuns(b, f.leaf()+"-missing")
+	f.untilRuns(b, "root")
 	c := f.pod("c", onNode("node-2"), withQueue("a_b"))
 	f.untilRuns(c, "root")
 	d := f.pod("d") // the limit is used up
