@@ -21,39 +21,17 @@ declare -A definitions=(
   [kuberay]="github.com/ray-project/kuberay/ray-operator config/crd/bases/*.yaml"
 )
 
-say() { printf 'build-operators: %s\n' "$*" >&2; }
+. "$root/hack/lib/build.sh"
 
-mkdir -p "$bin"
-exec {lock}>"$bin/.lock"
-flock --nonblock "$lock" || { say "waiting for another build to finish"; flock "$lock"; }
-
-compiler=
-finish() {
-  [[ -z $compiler ]] || kill "$compiler" 2>/dev/null || true
-  rm -f "$bin"/.*.new
-}
-trap finish EXIT
-trap 'exit 130' INT TERM HUP
+lock_builds
 
 build() { # name
-  local name=$1 source=$root/hack/operators/$1 began=$SECONDS heartbeat=20 stamp
-  # Everything that decides what comes out.
+  local name=$1 source=$root/hack/operators/$1 stamp
   stamp=$({ go -C "$source" env GOVERSION GOOS GOARCH && cat "$source"/go.mod "$source"/go.sum "${BASH_SOURCE[0]}" &&
-    find "$source" -name '*.go' -exec cat {} +; } | sha256sum)
-  stamp=${stamp%% *}
-  [[ ! -x $bin/$name || ! -f $bin/.$name.stamp || $(<"$bin/.$name.stamp") != "$stamp" ]] || return 0
-
-  go -C "$source" build -p "${FAIRWAY_BUILD_JOBS:-2}" -buildvcs=false -ldflags '-s -w' -o "$bin/.$name.new" "${packages[$name]}" &
-  compiler=$!
-  while kill -0 "$compiler" 2>/dev/null; do
-    sleep 0.2
-    if ((SECONDS - began >= heartbeat)); then
-      say "$name: still building after $((SECONDS - began)) s"
-      ((heartbeat += 20))
-    fi
-  done
-  wait "$compiler" || { compiler=; say "$name: go build failed"; exit 1; }
-  compiler=
+    find "$source" -name '*.go' -exec cat {} +; } | stamp_of)
+  ! up_to_date "$name" "$stamp" || return 0
+  compile "$name" go -C "$source" build -p "${FAIRWAY_BUILD_JOBS:-2}" -buildvcs=false -ldflags '-s -w' \
+    -o "$bin/.$name.new" "${packages[$name]}"
 
   local module files
   read -r module files <<<"${definitions[$name]}"
@@ -61,9 +39,7 @@ build() { # name
   mkdir "$bin/$name-crds"
   # shellcheck disable=SC2086 # the files are a pattern
   (cd "$(go -C "$source" list -m -f '{{.Dir}}' "$module")" && cat_each $files)
-  mv "$bin/.$name.new" "$bin/$name"
-  printf '%s\n' "$stamp" >"$bin/.$name.stamp"
-  say "$name: built in $((SECONDS - began)) s"
+  put_in_place "$name" "$stamp"
 }
 
 cat_each() { # a copy, since the files of Go's module cache are read-only

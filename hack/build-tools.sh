@@ -23,8 +23,7 @@ declare -A packages=(
 # Smallest first, so that a fault in the set-up shows early.
 all=(etcd controller-gen kubectl kwok kube-apiserver kube-controller-manager golangci-lint)
 
-say() { printf 'build-tools: %s\n' "$*" >&2; }
-fail() { say "$*"; exit 1; }
+. "$root/hack/lib/build.sh"
 
 names=("$@")
 [[ $# -gt 0 ]] || names=("${all[@]}")
@@ -33,54 +32,24 @@ for name in "${names[@]}"; do
 done
 command -v go >/dev/null || fail "needs go in the PATH"
 
-# Everything that decides what comes out. A tool is up to date if it was built from exactly this.
-stamp=$({ go -C "$source" env GOVERSION GOOS GOARCH && cat "$source/go.mod" "$source/go.sum" "${BASH_SOURCE[0]}"; } | sha256sum)
-stamp=${stamp%% *}
-
-up_to_date() { # name
-  [[ -x $bin/$1 && -f $bin/.$1.stamp && $(<"$bin/.$1.stamp") == "$stamp" ]]
-}
+stamp=$({ go -C "$source" env GOVERSION GOOS GOARCH && cat "$source/go.mod" "$source/go.sum" "${BASH_SOURCE[0]}"; } | stamp_of)
 
 missing() {
-  for name in "${names[@]}"; do up_to_date "$name" || return 0; done
+  for name in "${names[@]}"; do up_to_date "$name" "$stamp" || return 0; done
   return 1
 }
 
 missing || exit 0
 
-mkdir -p "$bin"
-exec {lock}>"$bin/.lock"
-if ! flock --nonblock "$lock"; then
-  say "waiting for another build to finish"
-  flock "$lock"
-fi
+lock_builds
 
-compiler=
-finish() {
-  [[ -z $compiler ]] || kill "$compiler" 2>/dev/null || true
-  rm -f "$bin"/.*.new
-}
-trap finish EXIT
-trap 'exit 130' INT TERM HUP
-
-build() { # name: builds beside the old binary and swaps, so that a running one is not disturbed and a half-written one never seen
-  local name=$1 new=$bin/.$1.new began=$SECONDS heartbeat=20
+build() { # name
+  local name=$1 new=$bin/.$1.new
   # The linker is skipped for an output that is up to date already, as when go.sum has changed for another tool's sake.
   [[ ! -x $bin/$name ]] || cp "$bin/$name" "$new"
-  go -C "$source" build -p "$jobs" -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=$kubernetes" -o "$new" "${packages[$name]}" &
-  compiler=$!
-  while kill -0 "$compiler" 2>/dev/null; do
-    sleep 0.2
-    if ((SECONDS - began >= heartbeat)); then
-      say "$name: still building after $((SECONDS - began)) s"
-      ((heartbeat += 20))
-    fi
-  done
-  wait "$compiler" || { compiler=; fail "$name: go build failed"; }
-  compiler=
-  mv "$new" "$bin/$name"
-  printf '%s\n' "$stamp" >"$bin/.$name.stamp"
-  say "$name: built in $((SECONDS - began)) s"
+  compile "$name" go -C "$source" build -p "$jobs" -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=$kubernetes" \
+    -o "$new" "${packages[$name]}"
+  put_in_place "$name" "$stamp"
 }
 
 export CGO_ENABLED=0
@@ -90,7 +59,7 @@ kubernetes=$(go -C "$source" list -m -f '{{.Version}}' k8s.io/kubernetes)
 jobs=${FAIRWAY_BUILD_JOBS:-2}
 
 for name in "${names[@]}"; do
-  if up_to_date "$name"; then
+  if up_to_date "$name" "$stamp"; then
     say "$name: up to date"
   else
     build "$name"

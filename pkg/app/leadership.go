@@ -20,7 +20,7 @@ import (
 // longer than the lease does the same when it wakes up.
 //
 // So the lock is watched: nothing is written later than RenewDeadline after the last renewal began, and a
-// former holder that sees another holder ends at once.
+// former holder that sees another holder ends at once. What a process does that never led is in pkg/ledger/lead.go.
 type leadership struct {
 	resourcelock.Interface
 	valid time.Duration

@@ -32,7 +32,8 @@ const appsExample = `  # All applications, or those of one queue
 const usersLong = `Show the users with applications in QUEUE and below, or all: the sums over their applications.
 
 A user is who the annotation fairway.dev/user of a pod names, else its service account. STATE is that of the application
-that has come farthest. HELD and STARTING count applications, RUNNING and PENDING pods.`
+that has come farthest. HELD and STARTING count applications, RUNNING and PENDING pods. LIMITS is what the user may use of
+each queue that limits its users; "reached" where that holds pods.`
 
 const usersExample = `  # Who uses the cluster?
   kubectl fairway users
@@ -58,7 +59,7 @@ func newUsers(o *options) *cobra.Command {
 		Use: "users [QUEUE]", Short: "Show users with share, allocation and state",
 		Long: usersLong, Example: usersExample, Args: atMostOne("queue"), ValidArgsFunction: o.completeQueue,
 		RunE: o.aboutQueue(func(w *world, top queue.Path) (report.Compared, error) {
-			return usersOf(below(w.allApplications(), top)), nil
+			return w.withLimits(usersOf(below(w.allApplications(), top)), top), nil
 		}),
 	}
 	o.addFlags(c)
@@ -192,5 +193,19 @@ func usersOf(as report.Applications) report.Users {
 		}
 	}
 	slices.SortFunc(users, func(a, b report.User) int { return cmp.Compare(a.Name, b.Name) })
+	return users
+}
+
+// withLimits adds to users what they have and may have in each queue.
+func (w *world) withLimits(users report.Users, top queue.Path) report.Users {
+	for _, s := range w.users { // by queue
+		i, known := slices.BinarySearchFunc(users, s.User, func(u report.User, name string) int { return cmp.Compare(u.Name, name) })
+		if !known || !top.Contains(s.Queue) {
+			continue
+		}
+		users[i].Limits = append(users[i].Limits, report.UserLimit{
+			Queue: string(s.Queue), Limited: s.Limited, Limit: s.Limit, Allocated: s.Allocated, Active: s.Active, Weight: s.Weight, Reason: s.Reason,
+		})
+	}
 	return users
 }

@@ -103,8 +103,8 @@ var treeContract = map[string]any{
 		"name": texts, "weight": "quantity", "capacity": texts, "policy": texts, "state": texts, "active": "bool",
 		"steadyFairShare": amounts, "fairShare": amounts, "guaranteed": amounts, "max": amounts, "allocated": amounts, "demand": amounts,
 		"applications": map[string]any{"pending": number, "starting": number, "running": number},
-		"pods":         map[string]any{"pending": number, "running": number},
-		"problems":     []any{map[string]any{"reason": texts, "message": texts}},
+		"pods":         map[string]any{"pending": number, "running": number}, "applicationLimit": number, "driverLimit": amounts,
+		"problems": []any{map[string]any{"reason": texts, "message": texts}},
 
 		"startingTimeout": texts, "starting": []any{map[string]any{"application": texts, "since": texts, "until": texts}},
 	}},
@@ -208,6 +208,9 @@ func TestApplicationsAndUsersHaveAllKeys(t *testing.T) {
 	users := map[string]any{"users": []any{map[string]any{
 		"user": texts, "state": texts, "fairShare": amounts, "allocated": amounts, "demand": amounts, "pods": pods, "waitingSince": texts,
 		"applications": map[string]any{"pending": number, "starting": number, "running": number, "held": number}, "queues": []any{texts},
+		"limits": []any{map[string]any{
+			"queue": texts, "limit": amounts, "allocated": amounts, "active": "bool", "weight": texts, "reason": texts, "message": texts,
+		}},
 	}}}
 	for _, file := range []string{"weights.yaml", "starting.yaml", os.DevNull} {
 		keeps(t, "apps", apps, decoded(t, "apps", "-f", file, "-o", "json"))

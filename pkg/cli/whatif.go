@@ -78,6 +78,7 @@ func different(a, b report.Queue) []string {
 		{"absoluteCapacity", a.Absolute.Capacity == b.Absolute.Capacity || a.Capacity+b.Capacity == ""}, // else it is steadyFairShare
 		{"absoluteMaxCapacity", a.Absolute.Max == b.Absolute.Max},
 		{"policy", a.Policy == b.Policy},
+		{"resourceCalculator", a.Calculator == b.Calculator},
 		{"state", a.State == b.State},
 		{"active", a.Active == b.Active},
 		{"steadyFairShare", a.SteadyFairShare.Equal(b.SteadyFairShare)},
@@ -87,6 +88,8 @@ func different(a, b report.Queue) []string {
 		{"allocated", a.Allocated.Equal(b.Allocated)},
 		{"demand", a.Demand.Equal(b.Demand)},
 		{"applications", a.ApplicationsPending == b.ApplicationsPending && a.ApplicationsStarting == b.ApplicationsStarting && a.ApplicationsRunning == b.ApplicationsRunning},
+		{"applicationLimit", a.ApplicationLimit == b.ApplicationLimit},
+		{"driverLimit", a.DriverLimit.Equal(b.DriverLimit)},
 		{"startingTimeout", a.StartingTimeout == b.StartingTimeout},
 		{"starting", slices.Equal(a.Starting, b.Starting)},
 		{"pods", a.Pending == b.Pending && a.Running == b.Running},

@@ -28,6 +28,7 @@ type world struct {
 	// See details.
 	detailed bool
 	states   []ledger.ApplicationState
+	users    []ledger.UserState
 	pods     []ledger.PodState
 	apps     report.Applications
 	answers  *picture.Picture
@@ -80,7 +81,7 @@ func (w *world) picture() *picture.Picture {
 // details reads applications and pods from the ledger, which not every command needs.
 func (w *world) details() {
 	if !w.detailed {
-		w.detailed, w.states, w.pods = true, w.ledger.Applications(), w.ledger.Pods()
+		w.detailed, w.states, w.pods, w.users = true, w.ledger.Applications(), w.ledger.Pods(), w.ledger.Users()
 		w.apps = w.applications()
 	}
 }

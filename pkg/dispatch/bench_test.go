@@ -78,22 +78,29 @@ func newFull(queues, pods int, classes int64) *full {
 		f.ObservePod(f.pod(n, r), f.now)
 	}
 	f.Lead(f.now)
-	// Some pods run, so that shares differ and every class is known to fit.
+	f.warmUp()
+	return f
+}
+
+// warmUp has some pods run, so that shares differ and every class is known to fit.
+func (f *full) warmUp() {
 	for i := 0; i < 5 || len(f.released) < batch; i++ {
 		f.released = f.released[:0]
 		f.round()
 		for j, uid := range f.released {
-			node := fmt.Sprintf("node-%d", (i*batch+j)%1000)
-			f.Reserve(uid, node, f.now)
-			s, _ := f.PodState(uid)
-			s.Node = node
-			f.ObservePod(s.Pod, f.now)
+			f.bind(uid, fmt.Sprintf("node-%d", (i*batch+j)%1000))
 		}
 	}
 	f.released = f.released[:0]
 	f.round()
 	f.refund()
-	return f
+}
+
+func (f *full) bind(uid ledger.UID, node string) {
+	f.Reserve(uid, node, f.now)
+	s, _ := f.PodState(uid)
+	s.Node = node
+	f.ObservePod(s.Pod, f.now)
 }
 
 func (f *full) refund() {

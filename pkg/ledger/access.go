@@ -92,7 +92,7 @@ func (t *accessTable) forget(q access.Question) bool {
 // placedAgain notes that pods ask for other queues now. A queue that is created for a pod is asked about before it is there.
 func (t *accessTable) placedAgain() { t.changes++ }
 
-// mayNotSubmit says what blocks a pod whose submitter may not use the queue that it asks for, or of whom that is not known.
+// mayNotSubmit says what blocks a pod if its submitter may not use the queue that it asks for, or if that is not known.
 func (r *record) mayNotSubmit() (reason.Reason, bool) {
 	e := r.access
 	if e == nil || e.answer == access.Yes {
@@ -105,12 +105,12 @@ func (r *record) mayNotSubmit() (reason.Reason, bool) {
 	return why, true
 }
 
-// refused: the submitter may not use the queue that the pod asks for. Where that is not known, it is not refused: a restart changes no tree until all
-// is answered.
+// refused reports whether it is known that the submitter may not use the queue that the pod asks for. As long as that is not known, the pod
+// counts as not refused, so that a restart does not change the tree before all questions are answered.
 func (r *record) refused() bool { return r.access != nil && r.access.answer == access.No }
 
-// ObserveAccess takes in whether a subject may submit to a queue. Pods that wait are judged again. One that was released is at the latest in Reserve;
-// one that is bound stays.
+// ObserveAccess takes in whether a subject may submit to a queue. Pods that wait are judged again now, released pods at Reserve at the
+// latest. Bound pods stay.
 func (l *Ledger) ObserveAccess(q access.Question, a access.Answer, now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

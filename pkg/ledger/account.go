@@ -11,11 +11,11 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
-// account is one competitor of the tree: a queue among its siblings, or an application in its leaf. Each block names who
+// account is one competitor of the tree: a queue among its siblings, or an application in its leaf. Each block names the type that
 // changes it. What a release touches comes first, together: of ten thousand queues, most are not in the processor's cache when
 // their turn comes.
 type account struct {
-	// orderBooks: who competes below this account, and where it competes itself.
+	// orderBooks: which accounts compete below this one, and where it competes itself.
 	order     book.Order[*account] // of a queue: its children, or its applications
 	podQueues []podQueue           // of an application: its waiting pods
 	parent    *account
@@ -50,7 +50,9 @@ type account struct {
 
 	// set: what applications are told of the pods. The numbers of slots belong to applications.
 	wanting, limited int             // of an application: pods that want it to run; those of them that a limit on applications blocks
-	admission        admission.Queue // of a queue
+	outstanding      int             // of an application: pods that count as demand and hold nothing
+	admission        admission.Queue // of a queue: the applications that run there
+	entries          admission.Queue // of a queue: those that are in it
 	wasActive        bool            // of a queue: active when shares last noted that
 
 	// shares and queueTree: what the queue is entitled to, and what its drivers have.
@@ -63,6 +65,12 @@ type account struct {
 
 	// applications: what holds for priorities in a queue.
 	priorities application.Priorities
+
+	// orderBooks: what its users may use.
+	users  *leafUsers // of a leaf that limits what each user uses: see users.go; nil: it does not
+	user   *leafUser  // of an application in such a leaf
+	inUser int        // of an application: its place among those of its user
+	asks   bool       // of an application: counted among those that ask for something
 
 	// Notes of effects, queueTree and inspection.
 	unsettled bool // of an application: see effects
@@ -83,6 +91,7 @@ type account struct {
 	appDrivers // of an application: see with_driver.go
 
 	// What no release reads.
+	entry admission.Application // of an application: that it is in its queue; belongs to applications
 	// driverDemand is of a leaf: what its drivers hold and ask for.
 	driverDemand resource.Sum
 	preemption   queue.Preemption // of a queue: what is in force
@@ -103,7 +112,7 @@ func (a *account) isUnder(q *account) bool {
 	return false
 }
 
-// holdsPlaced: pods are charged to this very queue that this scheduler put there. Only they shape the tree.
+// holdsPlaced reports whether pods are charged to this very queue that this scheduler placed there. Only such pods shape the tree.
 func (a *account) holdsPlaced() bool { return a.direct > a.byOthers }
 
 // lowestCommonAncestor is the lowest queue that is, or is above, both queues; nil: one of them is in the tree no more.
@@ -127,7 +136,7 @@ func (a *account) cappedDemand() resource.List {
 	return capped
 }
 
-// exceedsMax reports whether the account would use more than its max with this request besides.
+// exceedsMax reports whether the account would use more than its max if this request were added.
 func (a *account) exceedsMax(with resource.List) bool {
 	return a.spec.Max.Len() > 0 && limit.ExceedsMax(&a.usage, with, a.spec.Max)
 }
@@ -178,8 +187,19 @@ func (a *account) addDemandSum(s *resource.Sum, sign int) {
 // demand of its queues also while the rest of its demand is not.
 func (a *account) charge(d resource.List, sign int) {
 	a.addUsage(d, sign)
+	if a.user != nil {
+		addSigned(&a.user.usage, d, sign)
+	}
 	if !a.counted {
+		a.demandOfUser(d, sign)
 		a.parent.addDemand(d, sign)
+	}
+}
+
+// demandOfUser counts what an application asks for in the demand of its user, if its leaf limits what they use.
+func (a *account) demandOfUser(d resource.List, sign int) {
+	if a.user != nil {
+		addSigned(&a.user.demand, d, sign)
 	}
 }
 
@@ -232,7 +252,7 @@ func (a *account) rekey(total resource.List) {
 	}
 }
 
-// maxOn says that this request would break the max of this account, and whether it would.
+// maxOn reports whether this request would break the max of this account, with the reason.
 func (a *account) maxOn(request resource.List) (reason.Reason, bool) {
 	return a.maxWith(&a.usage, request)
 }
@@ -240,7 +260,7 @@ func (a *account) maxOn(request resource.List) (reason.Reason, bool) {
 // maxWith is maxOn if the account used this.
 func (a *account) maxWith(usage *resource.Sum, request resource.List) (reason.Reason, bool) {
 	why, over := limit.MaxResources(string(a.path), usage, request, a.spec.Max)
-	if over && a.spec.MaxCapacity.Stated {
+	if over && a.spec.MaxCapacity.Stated && a.spec.Calculator.Counts(why.Resource) {
 		why.Details = reason.MaxCapacity{Percent: a.spec.MaxCapacity.Most}
 	}
 	return why, over

@@ -11,23 +11,25 @@ import (
 //
 // Applications that run are counted in their queue, in every queue above, and for their user. An application that comes
 // when one of these numbers is at its limit waits for a slot, and so do all its pods. An application runs from the moment
-// one of its pods is blocked by nothing (or only by its back-off) until no pod of it wants to run any more (wants).
+// one of its pods is blocked by nothing (or only by its back-off) until no pod of it wants to run any more (wants). Before that,
+// its queue has to take it in: see entries.go.
 //
 // Who gets the slot of an application that ends: the application that was submitted first below the highest queue that was
 // exactly at its limit; and, if the user was at the limit of users, the application of that user that was submitted first.
 // Each must fit. See core/admission/freed_slot.go.
 //
 // It hears of every application of which a pod has changed (settle), of its oldest pod (seniority), of the limit of users
-// (limitUsers), of what holds for priorities (limitPriorities), of pods that are being moved (moveBegins, moveEnds), and of Lead (lead, takeBack). It says whether the
-// application of a pod may run (slot), which limit keeps it out by now (limitNow, blockNow), and which mode it is in. What
-// follows for other pods goes to effects: those that waited for a slot, or are kept out by another limit, are judged again.
-// drain makes the rounds that are due (round).
+// (limitUsers), of default and highest priorities (limitPriorities), of pods that are being moved (moveBegins, moveEnds),
+// and of Lead (lead, takeBack). It says whether the application of a pod may run (slot), which limit stops it by now
+// (limitNow, blockNow), and which mode it is in. Pods that waited for a slot, or that another limit stops now, are noted in
+// effects and judged again. drain makes the rounds that are due (round).
 type applications struct {
-	slots        admission.Slots
-	due          bool   // a slot may be free for an application that waits: a round is to be made
-	reasonsAsOf  uint64 // the revision of slots when the applications without a slot were last told why
-	allSeen      bool   // Lead was called: until then, an older application may still come
-	podsAreMoved bool   // to where a new tree, a new policy or Lead puts them
+	entries      admission.Slots // who is in the queues
+	slots        admission.Slots // who of them runs
+	due          bool            // a slot may be free for an application that waits: a round is to be made
+	reasonsAsOf  uint64          // the revision of both when the applications without a slot were last told why
+	allSeen      bool            // Lead was called: until then, an older application may still come
+	podsAreMoved bool            // to where a new tree, a new policy or Lead puts them
 
 	tree    *queueTree
 	shares  *shares
@@ -50,7 +52,7 @@ func (r *record) wants() bool {
 // blockedByAppLimit reports whether a limit on applications blocks the pod, or that its queue is stopped.
 func (r *record) blockedByAppLimit() bool {
 	switch r.blockedBy.Code {
-	case reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.QueueStopped:
+	case reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.MaxApplications, reason.UserMaxApplications, reason.QueueStopped:
 		return true
 	}
 	return false
@@ -62,12 +64,12 @@ func (a *applications) slot(r *record, leaf *account) (reason.Reason, bool) {
 	if app != nil && app.slot.Runs {
 		return reason.Reason{}, true
 	}
-	if from := r.previousApplication(); from != nil && from != app && from.slot.Runs {
-		a.roundLater() // its former application may end and free a slot, for which an older one may wait
+	if from := r.previousApplication(); from != nil && from != app && from.entry.Runs {
+		a.roundLater() // its former application may end and free an entry or a slot, for which an older one may wait
 		return reason.Reason{Code: reason.MaxRunningApplications, Queue: string(leaf.path)}, false
 	}
 	user, submitted := app.with(r)
-	return a.fits(leaf, user, submitted)
+	return a.fits(leaf, app != nil && app.entry.Runs, user, submitted)
 }
 
 // previousApplication is the application that the pod has belonged to until now.
@@ -78,8 +80,8 @@ func (r *record) previousApplication() *account {
 	return r.formerApp
 }
 
-// with is whose the application is, and when it was submitted, once the pod is in it: as its oldest pod says. nil is an
-// application without pods.
+// with returns the user of the application, and when it was submitted, once the pod is in it: both are those of its oldest
+// pod. nil is an application without pods.
 func (a *account) with(r *record) (user string, submitted int64) {
 	if a != nil && len(a.members) > 0 && a.members[0].older(r) {
 		return a.slot.User, a.slot.Submitted
@@ -87,8 +89,13 @@ func (a *account) with(r *record) (user string, submitted int64) {
 	return r.User, r.Created
 }
 
-// fits says whether one more application of the user, submitted then, may run in the leaf, or which limit stops it.
-func (a *applications) fits(leaf *account, user string, submitted int64) (reason.Reason, bool) {
+// fits says whether one more application of the user, submitted then, may run in the leaf, or which limit stops it. entered: the leaf has taken it in.
+func (a *applications) fits(leaf *account, entered bool, user string, submitted int64) (reason.Reason, bool) {
+	if !entered {
+		if why, fits := a.entries.Fits(&leaf.entries, user, submitted, a.mode()); !fits {
+			return why, false
+		}
+	}
 	return a.slots.Fits(&leaf.admission, user, submitted, a.mode())
 }
 
@@ -118,8 +125,8 @@ func (a *applications) roundLater() { a.due = true }
 // limitUsers takes in how many applications of each user may run.
 func (a *applications) limitUsers(most queue.Limit) { a.slots.PerUser = most }
 
-// limitPriorities takes in what the tree says about priorities, and returns the applications that have another one by it, for
-// which a place among the others is to be found.
+// limitPriorities takes in the default priorities and the highest one from the tree. It returns the applications of which the
+// priority has changed by that: their place among the others has to be found again.
 func (a *applications) limitPriorities() (moved []*account) {
 	most := a.tree.root.spec.MaxPriority
 	for _, n := range a.tree.Nodes {
@@ -155,31 +162,41 @@ func (a *applications) seniority(app *account) {
 		}
 	}
 	app.priority = priority
-	if a.slots.Change(&app.slot, first.User, first.Created) {
+	entry, slot := a.entries.Change(&app.entry, first.User, first.Created), a.slots.Change(&app.slot, first.User, first.Created)
+	if entry || slot {
 		a.roundLater()
 	}
 }
 
-// settle keeps the application where its pods put it, after a change of one of them: running, kept out, or neither.
+// settle keeps the application where its pods put it, after a change of one of them: running, waiting for a slot, refused, or none of these.
 func (a *applications) settle(app *account) {
 	switch {
 	case app.wanting == 0:
-		a.slots.Leave(&app.slot)
-		if app.slot.Runs {
+		a.entries.Leave(&app.entry)
+		if app.entry.Runs {
 			a.end(app)
 		}
 	case app.slot.Runs:
 	case app.limited < app.wanting: // some pod runs, or was found to fit
+		a.enter(app)
 		a.slots.Start(&app.slot)
 		a.started(app)
-	default:
+	case app.entry.Runs || a.mayEnter(app):
+		a.enter(app)
 		a.slots.Wait(&app.slot)
+	default:
+		a.entries.Wait(&app.entry)
 	}
 }
 
 // started notes that an application has a slot from now on: its pods that waited for the slot are judged again.
 func (a *applications) started(app *account) {
 	a.shares.noteActive(app.parent)
+	a.judgeLimited(app)
+}
+
+// judgeLimited has the pods of an application that a limit on applications blocks judged again.
+func (a *applications) judgeLimited(app *account) {
 	for _, r := range app.members { // each for itself: order does not matter
 		if r.blockedByAppLimit() {
 			a.effects.judgeLater(r.record)
@@ -187,15 +204,17 @@ func (a *applications) started(app *account) {
 	}
 }
 
-// end takes an application off the numbers, and hands its slot on unless admitWaiting follows.
+// end takes an application that has an entry off the numbers, and hands on what it had unless admitWaiting follows.
 func (a *applications) end(app *account) {
-	freed := a.slots.End(&app.slot)
-	a.shares.noteActive(app.parent)
-	if a.mode() != admission.Open || a.due {
-		return
+	var slot admission.Freed
+	if app.slot.Runs {
+		slot = a.slots.End(&app.slot)
 	}
-	for _, next := range a.slots.HandOn(freed) {
-		a.started(a.accountOf(next))
+	a.slots.Leave(&app.slot)
+	entry := a.entries.End(&app.entry)
+	a.shares.noteActive(app.parent)
+	if a.mode() == admission.Open && !a.due {
+		a.handOn(entry, slot)
 	}
 }
 
@@ -216,25 +235,31 @@ func (a *applications) round() {
 // if another limit keeps them out now.
 func (a *applications) admitWaiting() {
 	mode := a.mode()
+	a.takeIn(mode)
 	for _, of := range a.slots.Admit(mode) {
 		a.started(a.accountOf(of))
 	}
-	for _, of := range a.slots.Waiting() {
-		why, _ := a.slots.Fits(of.Leaf, of.User, of.Submitted, mode)
-		for _, e := range a.accountOf(of).members {
-			if e.blockedByAppLimit() && !sameLimit(e.blockedBy, why) {
-				a.effects.judgeLater(e.record)
+	for _, s := range []*admission.Slots{&a.entries, &a.slots} {
+		for _, of := range s.Waiting() {
+			why, _ := s.Fits(of.Leaf, of.User, of.Submitted, mode)
+			for _, e := range a.accountOf(of).members {
+				if e.blockedByAppLimit() && !sameLimit(e.blockedBy, why) {
+					a.effects.judgeLater(e.record)
+				}
 			}
 		}
 	}
-	a.due, a.reasonsAsOf = false, a.slots.Revision()
+	a.due, a.reasonsAsOf = false, a.revision()
 }
 
-// updateReasons brings up to date what is said of applications that are kept out, and reports whether that may have
-// changed: another limit may keep them out than at first. It is left to those who write it to pods, since a slot that moves
-// may change it for all of them. What is read is worked out then: see blockNow.
+// revision grows whenever a number changes on which a limit depends.
+func (a *applications) revision() uint64 { return a.entries.Revision() + a.slots.Revision() }
+
+// updateReasons finds out again which limit stops each application that waits, and reports whether that may have changed.
+// Only the writer of conditions has it done, since a slot that changes hands may change it for all of them. A read works it
+// out for one pod: see blockNow.
 func (a *applications) updateReasons() bool {
-	if !a.allSeen || a.reasonsAsOf == a.slots.Revision() {
+	if !a.allSeen || a.reasonsAsOf == a.revision() {
 		return false
 	}
 	a.admitWaiting()
@@ -254,7 +279,7 @@ func (a *applications) limitNow(r *record) (reason.Reason, bool) {
 	if !r.blockedByAppLimit() || a.tree.stale {
 		return reason.Reason{}, false
 	}
-	why, fits := a.fits(r.leaf, r.app.slot.User, r.app.slot.Submitted)
+	why, fits := a.fits(r.leaf, r.app.entry.Runs, r.app.slot.User, r.app.slot.Submitted)
 	return why, !fits
 }
 
@@ -275,13 +300,15 @@ func (a *applications) blockNow(r *record) reason.Reason {
 // lead notes that all applications have been seen.
 func (a *applications) lead() { a.allSeen = true }
 
-// takeBack ends an application that was let in before all was seen, and returns its pods that are to wait for a slot from
-// now on.
+// takeBack ends an application that was let in before all objects were seen, if a limit concerns it and it holds nothing. It
+// returns its pods, which wait for a slot from now on.
 func (a *applications) takeBack(app *account) (kept []*record) {
-	if !app.slot.Runs || app.holds() {
+	if !app.entry.Runs || app.holds() {
 		return nil
 	}
-	if _, fits := a.slots.Fits(&app.parent.admission, app.slot.User, app.slot.Submitted, admission.Bootstrapping); fits {
+	_, mayEnter := a.entries.Fits(&app.parent.entries, app.slot.User, app.slot.Submitted, admission.Bootstrapping)
+	_, mayRun := a.slots.Fits(&app.parent.admission, app.slot.User, app.slot.Submitted, admission.Bootstrapping)
+	if mayEnter && (mayRun || !app.slot.Runs) {
 		return nil // no limit concerns it
 	}
 	return a.putOut(app)

@@ -530,6 +530,7 @@ func TestAFreedSlotGoesOnAtOnceOrInTheNextRound(t *testing.T) {
 				}
 				r.blockedBy = why
 				r.app = &account{parent: leaf, members: []appEntry{{r}}, slot: admission.Application{Leaf: &leaf.admission, Name: app},
+					entry:   admission.Application{Leaf: &leaf.entries, Name: app},
 					wanting: 1, limited: btoi(r.blockedByAppLimit())}
 				leaf.apps[app], apps[app] = r.app, r.app
 				a.seniority(r.app)

@@ -12,7 +12,8 @@ import (
 )
 
 // appTwin knows the rule of running applications and nothing else. It keeps lists, and after every event adds everything up again: who has
-// no pod any more that wants to run has ended; who has a charged pod runs; then, in order of submission, who fits is let in.
+// no pod any more that wants to run has ended; who has a charged pod runs; then, in order of submission, who fits is let in: first into its queue, then
+// to run there.
 type appTwin struct {
 	leader
 	t       *rapid.T
@@ -23,6 +24,10 @@ type appTwin struct {
 	stopped map[queue.Path]int64 // since when leaves are stopped
 	perUser queue.Limit
 	running []twinApp
+
+	entries  map[queue.Path]queue.Limit // how many applications each queue takes
+	percents map[queue.Path]queue.Limit // and how many percent of those one user may have
+	entered  []twinApp
 	// released holds each pod as it was at its last release: until it is bound or goes back, it counts as that.
 	released map[UID]Pod
 }
@@ -94,43 +99,68 @@ func (w *appTwin) goesOn(a twinFacts) bool {
 
 // fits counts who runs below every queue on the way up, and of the user.
 func (w *appTwin) fits(a twinFacts, apps []twinFacts, runs []twinApp) bool {
-	if !w.goesOn(a) {
-		return false
-	}
-	for q := a.leaf; q != ""; q = q.Parent() {
-		n := int64(1)
-		for _, r := range runs {
-			if q.Contains(r.leaf) {
-				n++
-			}
-		}
-		if !w.limits[q].Admits(n) {
-			return false
-		}
-	}
 	n := int64(1)
 	for _, o := range apps {
 		if slices.Contains(runs, o.twinApp) && o.oldest.User == a.oldest.User {
 			n++
 		}
 	}
-	return w.perUser.Admits(n)
+	return w.perUser.Admits(n) && w.goesOn(a) && fitsBelow(a, runs, w.limits)
+}
+
+// enters counts who is in the queues, and of the user in the leaf: of those that it takes, a user may have some percent, but one in any case.
+func (w *appTwin) enters(a twinFacts, apps []twinFacts, entered []twinApp) bool {
+	n := int64(1)
+	for _, o := range apps {
+		if slices.Contains(entered, o.twinApp) && o.oldest.User == a.oldest.User && o.leaf == a.leaf {
+			n++
+		}
+	}
+	most := w.entries[a.leaf]
+	if percent := w.percents[a.leaf]; most.Stated && most.Most > 0 && percent.Stated && n > max(most.Most*percent.Most/100, 1) {
+		return false
+	}
+	return w.goesOn(a) && fitsBelow(a, entered, w.entries)
+}
+
+// fitsBelow: one more application below each queue on the way up.
+func fitsBelow(a twinFacts, there []twinApp, limits map[queue.Path]queue.Limit) bool {
+	for q := a.leaf; q != ""; q = q.Parent() {
+		n := int64(1)
+		for _, r := range there {
+			if q.Contains(r.leaf) {
+				n++
+			}
+		}
+		if !limits[q].Admits(n) {
+			return false
+		}
+	}
+	return true
 }
 
 func (w *appTwin) follow() {
 	apps := w.gather()
-	var runs []twinApp
+	var entered, runs []twinApp
 	for _, a := range apps {
+		if a.charged || a.wants && w.goesOn(a) && slices.Contains(w.entered, a.twinApp) {
+			entered = append(entered, a.twinApp)
+		}
 		if a.charged || a.wants && w.goesOn(a) && slices.Contains(w.running, a.twinApp) {
 			runs = append(runs, a.twinApp)
 		}
 	}
 	for _, a := range apps {
-		if a.wants && !slices.Contains(runs, a.twinApp) && w.fits(a, apps, runs) {
+		if a.wants && !slices.Contains(entered, a.twinApp) && w.enters(a, apps, entered) {
+			entered = append(entered, a.twinApp)
+		}
+	}
+	for _, a := range apps {
+		if slices.Contains(entered, a.twinApp) && !slices.Contains(runs, a.twinApp) && w.fits(a, apps, runs) {
 			runs = append(runs, a.twinApp)
 		}
 	}
-	w.running = runs
+	w.entered, w.running = entered, runs
 }
 
 func (w *appTwin) compare() {
@@ -147,13 +177,19 @@ func (w *appTwin) compare() {
 		slices.Sort(out)
 		return out
 	}
-	var got []twinApp
+	var in, got []twinApp
 	for _, a := range w.queues.accounts {
 		for _, app := range a.apps {
+			if app.entry.Runs {
+				in = append(in, twinApp{a.path, app.slot.Name})
+			}
 			if app.slot.Runs {
 				got = append(got, twinApp{a.path, app.slot.Name})
 			}
 		}
+	}
+	if got, want := spell(in), spell(w.entered); !slices.Equal(got, want) {
+		w.t.Fatalf("in their queues:\n%q, want\n%q", got, want)
 	}
 	if got, want := spell(got), spell(w.running); !slices.Equal(got, want) {
 		w.t.Fatalf("running:\n%q, want\n%q", got, want)
@@ -165,6 +201,7 @@ var twinQueues = []queue.Path{"root", "root.a", "root.a.x", "root.a.y", "root.b"
 func (w *appTwin) declare(q queue.Path) {
 	d := queue.Declaration{Path: q, Spec: queue.DefaultSpec()}
 	d.Spec.MaxRunningApplications, d.Spec.MaxDriverShare, d.Spec.State = w.limits[q], queue.AtMost(1000), w.states[q]
+	d.Spec.MaxApplications, d.Spec.Users.MinShare = w.entries[q], w.percents[q]
 	if q == queue.Root {
 		d.Spec.MaxRunningApplicationsPerUser = w.perUser
 	}
@@ -174,11 +211,12 @@ func (w *appTwin) declare(q queue.Path) {
 func (w *appTwin) observe(i int) { w.ObservePod(w.pods[i], w.now) }
 
 var (
-	twinLimits = rapid.OneOf(rapid.Just(queue.Limit{}), rapid.Map(rapid.Int64Range(0, 4), queue.AtMost))
-	twinLeaves = rapid.SampledFrom([]string{"a.x", "a.y", "b.z"})
-	twinNames  = rapid.SampledFrom([]string{"k", "l", "m", "n", "o"})
-	twinUsers  = rapid.SampledFrom([]string{"u", "v"})
-	twinGates  = rapid.SampledFrom([]string{"", "", "", "gate"})
+	twinLimits   = rapid.OneOf(rapid.Just(queue.Limit{}), rapid.Map(rapid.Int64Range(0, 4), queue.AtMost))
+	twinPercents = rapid.SampledFrom([]queue.Limit{{}, queue.AtMost(34), queue.AtMost(67)})
+	twinLeaves   = rapid.SampledFrom([]string{"a.x", "a.y", "b.z"})
+	twinNames    = rapid.SampledFrom([]string{"k", "l", "m", "n", "o"})
+	twinUsers    = rapid.SampledFrom([]string{"u", "v"})
+	twinGates    = rapid.SampledFrom([]string{"", "", "", "gate"})
 )
 
 func (w *appTwin) submit(t *rapid.T) {
@@ -232,7 +270,11 @@ func (w *appTwin) play(t *rapid.T) {
 		}
 	case 10:
 		q := rapid.SampledFrom(twinQueues).Draw(t, "limited")
-		w.limits[q] = twinLimits.Draw(t, "limit")
+		if rapid.Bool().Draw(t, "of those that run") {
+			w.limits[q] = twinLimits.Draw(t, "limit")
+		} else {
+			w.entries[q], w.percents[q] = twinLimits.Draw(t, "entries"), twinPercents.Draw(t, "percent")
+		}
 		if q == queue.Root {
 			w.perUser = twinLimits.Draw(t, "limit of a user")
 		}
@@ -261,11 +303,11 @@ func (w *appTwin) play(t *rapid.T) {
 func TestRunningApplicationsEqualTheirTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &appTwin{leader: newLeader(Options{}), t: t, limits: map[queue.Path]queue.Limit{}, released: map[UID]Pod{},
-			states: map[queue.Path]queue.State{}, stopped: map[queue.Path]int64{}}
+			entries: map[queue.Path]queue.Limit{}, percents: map[queue.Path]queue.Limit{}, states: map[queue.Path]queue.State{}, stopped: map[queue.Path]int64{}}
 		w.ObserveNode(Node{Name: "node", Allocatable: amounts(1000, 1000), Usable: true})
 		w.perUser = twinLimits.Draw(t, "limit of a user")
 		for _, q := range twinQueues {
-			w.limits[q] = twinLimits.Draw(t, "limit")
+			w.limits[q], w.entries[q], w.percents[q] = twinLimits.Draw(t, "limit"), twinLimits.Draw(t, "entries"), twinPercents.Draw(t, "percent")
 			w.declare(q)
 		}
 		w.Lead(w.now)

@@ -6,7 +6,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
-// backOffs owns the pods that back off: a heap, the one whose back-off ends first in front. It follows what blocks a pod, and nothing else.
+// backOffs owns the pods that back off: a heap, with the pod whose back-off ends first in front. A pod is in it exactly while its back-off
+// blocks it.
 type backOffs []backOff
 
 // backOff is a pod in that heap.

@@ -2,12 +2,12 @@ package ledger
 
 import "github.com/fairway-scheduler/fairway/pkg/core/reason"
 
-// The backlog is what more nodes would let run: the pods that wait for room, as far as limits, charged one after the other in the order of the
-// dispatch, let them run together. It shows as Unschedulable, which cluster autoscalers act on. No other pod may show that, even if
-// another party wrote it: a node that is added for it would stay empty.
+// The backlog is what more nodes would let run: pods that wait for room, and that limits would let run together if they were charged
+// one after the other in the order of release. These pods show Unschedulable, on which cluster autoscalers act. No other pod may show
+// it, even if another party wrote it: a node that is added for such a pod would stay empty.
 
-// maxReviewed is how many of the pods that show it a look goes through, those first that it has not gone through for longest. There are more
-// only where thousands of classes were tried for nothing.
+// maxReviewed bounds how many of the pods that show Unschedulable one look reviews. It begins with those that were not reviewed for
+// longest. There are more only if thousands of classes were tried in vain.
 const maxReviewed = 4000
 
 // backlog owns which unbound pods show Unschedulable, and what looks found: which pods limits let run together, and since when they lack room.
@@ -87,11 +87,14 @@ func (r *record) backlogged() Backlogged {
 	return Backlogged{UID: r.UID, Namespace: r.Namespace, Name: r.Name}
 }
 
-// Backlog takes a look at up to n pods in the order of the dispatch, probes counted twice. show: those that have waited for room for as long as after, in
-// nanoseconds, in every look, and do not say so. unshow: those that say so although a rule blocks them, or although limits would not let them
-// run together with those before them; of the pods beyond n that is not known, so they are left as they are unless a rule blocks them now.
+// Backlog looks at up to n pods in the order of release. Pods that are parked or back off count twice. It returns the pods that are to show
+// Unschedulable, and those that are to show it no more.
 //
-// A pod that shows it already is left alone, also when room appears: upstream takes the condition back by binding.
+//   - show: every look for at least this long (after, in nanoseconds) found that the pod waits for room, and the pod does not show it yet.
+//   - unshow: a rule blocks the pod, or limits would not let it run together with the pods before it. Pods beyond n are looked at one by
+//     one: such a pod is left as it is unless a rule or a limit stops it now.
+//
+// A pod that shows it already goes on to show it when room appears: upstream takes the condition back when it binds the pod.
 func (l *Ledger) Backlog(n int, after, now int64) (show, unshow []Backlogged) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -129,9 +132,9 @@ func (l *Ledger) Backlog(n int, after, now int64) (show, unshow []Backlogged) {
 	return show, unshow
 }
 
-// together returns the first pods that limits would let run together, in the order of the dispatch. more: there may be others. n bounds what is
-// moved for that, probes included. Where there are more probes than that it returns none: they show upstream's own condition, and are backlog
-// enough.
+// together returns the first pods that limits would let run together, in the order of release. more: there may be others. n bounds how many
+// pods are moved for that, with those that are parked or back off. If these alone are more than n, it returns none: parked pods show
+// upstream's own condition, and are backlog enough.
 func (l *releases) together(n int) (pods []*record, more bool) {
 	if len(l.window.parked)+len(l.backOffs) > n {
 		return nil, true
@@ -145,7 +148,7 @@ func (l *releases) together(n int) (pods []*record, more bool) {
 	return t.charged, more
 }
 
-// mustNotShow reports whether a pod that shows Unschedulable is not of the backlog. more: there are pods at which nobody looked.
+// mustNotShow reports whether a pod that shows Unschedulable is not of the backlog. more: the look did not come to all pods.
 func (l *contents) mustNotShow(r *record, more bool) bool {
 	switch {
 	case r.state != Waiting && r.state != Parked:

@@ -4,26 +4,40 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
-// The fields that change when a pod is bound, after it was released and reserved:
+// What changes when a pod gets its node, after it was released and reserved here. Fields that only say that something is to be looked at
+// again (version, effects, node.changes and so on) are left out.
 //
-//   - record: its Pod and what it asks for (revise, which has called unask already), state and since (step), listedOn and places
-//     (listOnNode), backlog (backlog.forget), class, which is nil from now on (classTable.move). assumedOn stays: Reserve set it.
-//     nomination is nil since Reserve. inRequest (unask): it leaves its request and the list of unbound pods; access and submission are
-//     nil from now on;
-//   - account, of the application and every queue above: pending less 1, running plus 1 (countPods). usage and demand stay: they
-//     count the pod since its release;
-//   - account, of the application only: podCounts.Bound, BoundDrivers and BoundExecutors, and progress (tally). With that its state
-//     may become Running (see core/application/progress.go), with what follows for the counts of states, the gate and its timers;
-//   - node: pods and ours (nodeTable.count), on (listOnNode). used and assumed stay: they count the pod since Reserve. On a node that
-//     is not usable, the cluster's total too (recount): it has what our pods use there;
-//   - class: pods less 1. window: pods less 1, and the pod leaves reserved (moved). journal: one step more;
-//   - its group is reviewed, which counts Taken, Bound and reserved again (group.count). It left the group and joined it again, so the
-//     group looks for room again (wait.roomAt);
-//   - its condition is due if it shows one (conditions), its node is marked as changed, and version grows: a copy or a snapshot is out of
-//     date.
+//	of                   fields                                                        by
+//	record of the pod    Pod: its newest object; asked: the queue of its binding       revise and ask (observe.go)
+//	                     state: Bound; since                                           step (observe.go)
+//	                     class, preference: nil                                        classTable.move (classes.go)
+//	                     access, submission: nil; inRequest: none; backlog             unask (observe.go)
+//	                     listedOn: the node; places: in which rosters it is            listOnNode (room.go), window.moved
+//	application,         pending -1, running +1                                        countPods (set.go)
+//	queues above
+//	application          podCounts: Bound +1, and BoundDrivers or BoundExecutors       tally (gate.go)
+//	                     progress: FirstBound, LastBound                               tally (gate.go)
+//	                     state (Running, see core/application/progress.go), with it    startTimers.restate (gate.go)
+//	                     the counts of states and the gate; the timer of its start
+//	node                 pods +1, ours: its request added; on: has the pod             nodeTable.count (node_table.go), listOnNode
+//	class                pods -1; the class goes with its last pod                     classTable.move (classes.go)
+//	request              the queue that it asked for and the list of unbound pods      requests.remove (requests.go)
+//	                     have it no more
+//	window               pods -1; reserved does not have it any more                   window.moved (window.go)
+//	pod group            Taken -1, Bound +1, reserved -1; Whole, with the last of      group.count (groups.go), makeWhole
+//	                     the pods that it needs                                        (group_review.go)
+//	journal              one entry more                                                step (observe.go)
 //
-// A pod that was never charged here (bound by somebody else, or before this process began) is charged now: usage and demand count
-// it from now on, and assumedOn is set, with used and assumed of the node. One that was, and that somebody else has bound, may move to another queue.
+// On a node that is not usable, the total of the cluster grows, too: it has what our pods use there (nodeTable.recount).
+//
+// These stay: usage, demand and drivers of the accounts (the pod counts there since its release), used and assumed of the node and
+// assumedOn of the record (since Reserve), nomination (nil since Reserve), the ticket.
+//
+// A pod that was never charged here (bound by somebody else, or before this process began) is charged now: usage and demand count it from
+// now on, and assumedOn is set, with used and assumed of the node. A pod that was released here and that somebody else has bound may be
+// charged to another queue from now on: see leafOfBound.
+//
+// In the API, the binding sets spec.nodeName and the annotations fairway.dev/placed-... of the pod: see pkg/app/binding.go.
 
 // noteBound records that the pod has a node.
 func (l *consequences) noteBound(r *record, now int64) {

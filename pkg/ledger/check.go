@@ -29,6 +29,7 @@ func (l *Ledger) Check() (wrong []string) {
 	c.checkAccounts()
 	c.checkDirect()
 	c.checkApplications()
+	c.checkUsers()
 	c.checkGates()
 	c.checkGroups()
 	c.checkAccess()

@@ -12,6 +12,7 @@ import (
 // checkApplications counts those that run, and looks for one that is neither let in nor kept out.
 func (c *checker) checkApplications() {
 	drivers := c.countDrivers()
+	c.checkEntries()
 	admitted, users, queued := map[*account]int64{}, map[string]int64{}, 0
 	for _, n := range c.queues.Nodes {
 		leaf := c.queues.accounts[n.Path]
@@ -46,8 +47,8 @@ func (c *checker) checkApplications() {
 		}
 	}
 	for user, n := range users { // each for itself: order does not matter
-		if n != c.applications.slots.OfUser(user) {
-			c.say("%s runs %d applications, counted %d", user, n, c.applications.slots.OfUser(user))
+		if counted := c.applications.slots.OfUser(nil, user); n != counted {
+			c.say("%s runs %d applications, counted %d", user, n, counted)
 		}
 	}
 	if sorted := slices.IsSortedFunc(c.applications.slots.Waiting(), admission.Compare); queued != len(c.applications.slots.Waiting()) || !sorted {
@@ -79,11 +80,13 @@ func (a *account) checkRuns(n *sums) (fault string) {
 	switch {
 	case a.wanting != n.wanting || a.limited != n.limited:
 		return fmt.Sprintf("%d pods want to run, %d are kept out, counted %d and %d", n.wanting, n.limited, a.wanting, a.limited)
-	case a.slot.Runs && a.slot.Waits:
-		return "runs and is kept out"
-	case a.wanting > 0 && !a.slot.Runs && !a.slot.Waits:
-		return "neither runs nor is kept out"
-	case a.wanting == 0 && (a.slot.Runs || a.slot.Waits):
+	case btoi(a.slot.Runs)+btoi(a.slot.Waits)+btoi(a.entry.Waits) > 1:
+		return fmt.Sprintf("runs: %v, waits for a slot: %v, is refused: %v", a.slot.Runs, a.slot.Waits, a.entry.Waits)
+	case (a.slot.Runs || a.slot.Waits) != a.entry.Runs:
+		return fmt.Sprintf("has an entry: %v, but runs or waits for a slot: %v", a.entry.Runs, !a.entry.Runs)
+	case a.wanting > 0 && !a.entry.Runs && !a.entry.Waits:
+		return "is neither in its queue nor refused"
+	case a.wanting == 0 && (a.entry.Runs || a.entry.Waits):
 		return "has no pod that wants to run"
 	case a.slot.Runs && a.limited > 0:
 		return fmt.Sprintf("runs, with %d pods kept out", a.limited)

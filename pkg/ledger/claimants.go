@@ -9,8 +9,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// claims adds the open claims to the world, with the next pods of their queues in the order of release, as far as limits from the queue
-// down allow them together. The plan checks the limits above, since the victims below them count.
+// claims adds the open claims to the world, with the next pods of their queues in the order of release, as far as the limits below the
+// queue allow them together. The plan checks the limits of the queue and of those above, since it knows the victims below them.
 func (l *plans) claims(w *preemption.World, again []*record, all bool) {
 	for i, n := range l.queues.Nodes[1:] {
 		a := l.queues.accounts[n.Path]

@@ -48,7 +48,7 @@ type classTable struct {
 // carry the same key all the same, they are kept apart here, because a book's limit check speaks for all its pods.
 func (t *classTable) of(r *record) *class {
 	key, driver := r.Class, r.Role == application.Driver
-	if r.group != nil { // its pods are released together, so nobody else's attempt speaks for them
+	if r.group != nil { // its pods are released together, so no attempt of another pod speaks for them
 		key += "\x00" + r.group.Key
 	}
 	if r.Priority > 0 { // it may take the room of pods of its own leaf, so an attempt for another leaf does not speak for it

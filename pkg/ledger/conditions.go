@@ -132,9 +132,9 @@ func (l *Ledger) RetryConditionUpdate(uid UID) {
 	}
 }
 
-// Survey looks at n waiting pods, those it has not looked at for longest, and has those told that a limit stops. Limits are not
-// watched for the sake of it: a change of usage would touch every pod that waits behind one. A pod that was told keeps its sentence until
-// it is released or another limit stops it, whatever numbers move meanwhile.
+// Survey looks at n waiting pods, first at those that it has not looked at for longest. If a limit stops a pod, its condition is to say
+// so. Without Survey, each change of usage would have to touch every pod that waits behind a limit. A pod keeps its sentence until it
+// is released or another limit stops it, whatever numbers change meanwhile.
 func (l *Ledger) Survey(n int, now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -162,7 +162,8 @@ func (l *Ledger) Survey(n int, now int64) {
 	}
 }
 
-// toldLater: what blocks the pod mostly ends soon: the others of its group, its driver or its queue are being created, or somebody is being asked.
+// toldLater reports whether what blocks the pod mostly ends soon: other pods of its group, its driver or its queue are being created,
+// or the API server is being asked whether its user may submit.
 func (r *record) toldLater() bool {
 	switch r.blockedBy.Code {
 	case reason.GangIncomplete, reason.WaitingForDriver, reason.SubmitUnchecked, reason.CreatingQueue:
@@ -171,13 +172,14 @@ func (r *record) toldLater() bool {
 	return false
 }
 
-// answerIsDue: whether the pod's user may submit is being asked. Until that is known, or has taken long, the pod shows what it shows: another process
-// may have asked before.
+// answerIsDue reports whether the API server is being asked if the pod's user may submit. Until that is known, or has taken long, the pod
+// goes on to show what it shows: that may come from a process that knew the answer.
 func (r *record) answerIsDue() bool {
 	return r.blockedBy.Code == reason.SubmitUnchecked && r.limitShown == nil
 }
 
-// toShow is what the pod's condition should say. A sentence that another process wrote may be about a limit that this one has not looked at.
+// toShow is what the pod's condition should say: what blocks the pod, else what it says without effect. A sentence that another process wrote may be
+// about a limit that this one has not looked at.
 func (c *conditions) toShow(r *record, l *contents) reason.Reason {
 	if shownAtOnce(r.blockedBy) {
 		return r.blockedBy
@@ -187,6 +189,9 @@ func (c *conditions) toShow(r *record, l *contents) reason.Reason {
 			r.limitShown = &why
 		}
 	}
+	if r.limitShown == nil && r.UnreadPriority != "" {
+		return reason.Reason{Code: reason.ApplicationPriorityInvalid, Details: reason.Invalid{Why: r.UnreadPriority}}
+	}
 	return r.shownLimit()
 }
 
@@ -194,7 +199,8 @@ func (c *conditions) toShow(r *record, l *contents) reason.Reason {
 func shownAtOnce(why reason.Reason) bool {
 	switch why.Code {
 	case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.PlacementRejected, reason.QueueDeleted,
-		reason.QueueStopped, reason.SubmitForbidden, reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.PodGroupNotFound:
+		reason.QueueStopped, reason.SubmitForbidden, reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications,
+		reason.MaxApplications, reason.UserMaxApplications, reason.PodGroupNotFound:
 		return true
 	}
 	return false

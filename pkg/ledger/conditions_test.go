@@ -23,14 +23,16 @@ func (f *fixture) updates() (said []string) {
 	return said
 }
 
+func (f *fixture) wantUpdates(said ...string) {
+	f.t.Helper()
+	if got := f.updates(); !slices.Equal(got, said) {
+		f.t.Errorf("told %q, want %q", got, said)
+	}
+}
+
 func TestPodIsToldWhatHoldsItOnceAndWhenThatEnds(t *testing.T) {
 	f := newFixture(t, Options{})
-	want := func(said ...string) {
-		t.Helper()
-		if got := f.updates(); !slices.Equal(got, said) {
-			t.Errorf("told %q, want %q", got, said)
-		}
-	}
+	want := f.wantUpdates
 	f.pod("p", "a")
 	f.pod("q", "Not_A_Name")
 	want("p QueueNotFound", "q QueueNameInvalid")
@@ -183,4 +185,32 @@ func TestJournalKeepsTheLastSteps(t *testing.T) {
 	if got := New(Options{}).Journal(0); len(got) != 0 {
 		t.Errorf("got %v of a ledger without a journal", got)
 	}
+}
+
+// What a pod asks for its application, and is no priority, is told once, when nothing else is to be said; also while the pod runs. It ends when that is put
+// right.
+func TestAPodSaysThatThePriorityItAsksForIsNone(t *testing.T) {
+	f := newFixture(t, Options{})
+	want := f.wantUpdates
+	asks := func(text string) func(*Pod) { return func(p *Pod) { p.UnreadPriority = text } }
+	text := reason.Reason{Code: reason.ApplicationPriorityInvalid, Details: reason.Invalid{Why: "high"}}.Text()
+	f.declare("root.a")
+	f.pod("p", "a", asks("high"))
+	f.pod("blocked", "b", asks("high"))
+	f.pod("shows it", "a", asks("high"), func(p *Pod) { p.Shown = text })
+	f.pod("shows more", "a", func(p *Pod) { p.Shown = text })
+	want("p ApplicationPriorityInvalid", "blocked QueueNotFound", "shows more")
+	f.declare("root.b")
+	want("blocked ApplicationPriorityInvalid")
+	f.edit("shows more", asks("1.5"))
+	want("shows more ApplicationPriorityInvalid")
+	f.wantPods(f.choose(), "p")
+	f.reserve("p")
+	f.bindAll("p")
+	want()
+	f.edit("p", asks("low"))
+	want("p ApplicationPriorityInvalid")
+	f.edit("p", asks(""))
+	want("p")
+	f.sound()
 }

@@ -10,9 +10,10 @@ import (
 // delays owns how many opportunities applications have missed while their pods waited for nodes that they prefer (core/locality has the rule), and which
 // applications decline room in the walk under way.
 //
-// A walk goes past a pod that prefers other nodes than those with room, to the next pod in order. If that one is released, everyone that was passed has
-// missed an opportunity. If the walk ends without a pod, nobody else wants the room: there is a second walk, in which pods accept any node. So no room is
-// idle for the sake of a delay. Only Choose delays pods: trials, rehearsals and plans of preemption do not.
+// If the nodes with room are none that a pod prefers, the walk passes the pod and goes on to the next one in order. If that one is
+// released, each application that was passed has missed an opportunity. If the walk ends without a pod, no other pod wants the room:
+// there is a second walk, in which pods accept any node. So no room is idle because of a delay. Only Choose delays pods: trials,
+// rehearsals and plans of preemption do not.
 //
 // Pods of a group that starts together, and nominated pods, are not delayed. Counts are forgotten at a restart.
 type delays struct {
@@ -36,7 +37,7 @@ type missed struct {
 	countedIn uint64 // the last walk in which it missed an opportunity
 }
 
-// known is what counts of what a pod prefers: nothing for which no pod waits.
+// known returns what counts of a pod's preferences: none of nodes, or of racks, if the delay for these is 0.
 func (d *delays) known(p Pod) (nodes, racks string) {
 	if d.delay.Node > 0 {
 		nodes = p.PreferredNodes
@@ -127,7 +128,7 @@ func (d *delays) miss(app, by *account) {
 	}
 }
 
-// aboutToRelease notes which of those that declined had room, before a group takes some.
+// aboutToRelease notes for which of the declined classes some node has room, before a group takes room.
 func (d *delays) aboutToRelease() {
 	for i := range d.declined {
 		o := &d.declined[i]
@@ -144,7 +145,7 @@ func (d *delays) releasedTogether(by *account) {
 	}
 }
 
-// waitsFor says for which nodes a pod waits; false: it does not decline anything now, or none of its application's pods ever did.
+// waitsFor says for which nodes a pod waits; false: it waits for none, or no missed opportunity counts for its application.
 func (d *delays) waitsFor(r *record) (reason.Reason, bool) {
 	p := r.preference
 	if p == nil || r.app.missed.Missed == 0 || r.nomination != nil || r.group.startsTogether() {

@@ -3,6 +3,7 @@ package ledger
 import (
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/limit"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -10,23 +11,39 @@ import (
 // Drivers of a leaf may use a part of its fair share. The share moves as queues become active, so a leaf that holds drivers back is looked at again
 // when shares have changed.
 
-// limitsDrivers: there is a driver too many for the leaf, or could be. Where not, the rule says so too; this way no share is computed.
+// limitsDrivers reports whether the driver share can stop a driver of the leaf now. If it cannot, limit.MaxDriverShare admits every driver,
+// too, but needs the fair share for that, which costs more.
 func (a *account) limitsDrivers() bool { return a.driverPods > 0 && a.driverShare() < limit.WholeShare }
 
-// driversOf is the leaf as far as its drivers go, all of those that are charged.
+// driversOf is what the limit on drivers needs to know of a leaf, with all drivers that are charged.
 func (s *shares) driversOf(leaf *account) limit.Drivers {
 	return limit.Drivers{
 		Queue: string(leaf.path),
 		Share: leaf.driverShare(), FairShare: s.of(leaf), Most: s.total.CapBy(leaf.spec.Max), Usage: &leaf.drivers, Idle: leaf.driverPods == 0,
+		Calculator: leaf.spec.Calculator,
 	}
 }
 
 // driverShare is the part of the leaf's share that drivers may use, in milli.
-func (a *account) driverShare() int64 {
-	if a.spec.MaxDriverShare.Stated {
-		return a.spec.MaxDriverShare.Most
+func (a *account) driverShare() int64 { return driverShareOf(&a.spec) }
+
+func driverShareOf(spec *queue.Spec) int64 {
+	if spec.MaxDriverShare.Stated {
+		return spec.MaxDriverShare.Most
 	}
-	return limit.DefaultShare(a.spec.Capacity.Stated)
+	return limit.DefaultShare(spec.Capacity.Stated)
+}
+
+// driverLimit is what the drivers in the queue may use: of its fair share or, while it is not active, of its steady share.
+func (q *QueueState) driverLimit(total resource.List) resource.List {
+	if !q.Leaf {
+		return resource.List{}
+	}
+	d := limit.Drivers{Share: driverShareOf(&q.Spec), FairShare: q.FairShare, Most: total.CapBy(q.Spec.Max), Calculator: q.Spec.Calculator}
+	if !q.Active {
+		d.FairShare = q.SteadyFairShare
+	}
+	return d.Limit(total)
 }
 
 // startsAlone: no driver runs in the leaf of this one, so it may start, whatever its size. An application that starts as a group may start with all of its
@@ -48,6 +65,7 @@ func (r *record) startsWithTheFirst() bool {
 // groupDriversTooMany says in which leaf the drivers that start with a group are too many.
 func (l *contents) groupDriversTooMany(g *group) (reason.Reason, bool) {
 	var used map[*account]*resource.Sum // what drivers use, by leaf
+	var own map[*leafUser]*resource.Sum // and by user
 	var first map[*account]*account     // whose drivers are the first
 	pods := g.asksForRoom()
 	for _, r := range pods {
@@ -55,7 +73,7 @@ func (l *contents) groupDriversTooMany(g *group) (reason.Reason, bool) {
 			continue
 		}
 		if used == nil {
-			used, first = map[*account]*resource.Sum{}, map[*account]*account{}
+			used, own, first = map[*account]*resource.Sum{}, map[*leafUser]*resource.Sum{}, map[*account]*account{}
 		}
 		if used[r.leaf] == nil {
 			used[r.leaf] = &resource.Sum{}
@@ -70,6 +88,20 @@ func (l *contents) groupDriversTooMany(g *group) (reason.Reason, bool) {
 			return forAllDrivers(why, r, pods), true
 		}
 		used[r.leaf].Add(r.Request)
+		u := r.app.user
+		if u == nil || d.Idle {
+			continue
+		}
+		if own[u] == nil {
+			own[u] = copyOf(&u.drivers)
+		}
+		of := l.shares.userDriversOf(r.app)
+		of.Usage = own[u]
+		if why, over := limit.UserMaxDriverShare(of, r.Request); over {
+			why.PodGroup = g.Key
+			return why, true
+		}
+		own[u].Add(r.Request)
 	}
 	return reason.Reason{}, false
 }
@@ -88,8 +120,8 @@ func forAllDrivers(why reason.Reason, r *record, pods []*record) reason.Reason {
 	return why
 }
 
-// driverTooMany says whether a charged driver is one too many by now. One that was released where no driver ran is not, whatever was
-// released after it: else a driver larger than its part would lose its turn to every one that follows it.
+// driverTooMany says whether a charged driver is one too many by now. A driver is never too many if no other ran in its leaf when it was
+// released, whatever was released later: else a driver that is larger than the driver share would lose its turn to every driver after it.
 func (s *shares) driverTooMany(r *record) (reason.Reason, bool) {
 	if r.Role != application.Driver || r.alone || r.leaf.driverPods == 1 || !r.leaf.limitsDrivers() || r.startsWithTheFirst() {
 		return reason.Reason{}, false
@@ -99,5 +131,8 @@ func (s *shares) driverTooMany(r *record) (reason.Reason, bool) {
 	others.Sub(r.Request)
 	drivers := s.driversOf(r.leaf)
 	drivers.Usage = &others
-	return limit.MaxDriverShare(drivers, r.Request)
+	if why, over := limit.MaxDriverShare(drivers, r.Request); over {
+		return why, true
+	}
+	return s.userDriverTooMany(r)
 }

@@ -27,7 +27,7 @@ func (l *Ledger) Feasibility(w preemption.World) preemption.Feasibility {
 	return f
 }
 
-// eligibility keeps no picture: what it judges does not depend on who is there.
+// eligibility keeps no picture: what it judges does not depend on other pods.
 type eligibility struct {
 	world   preemption.World
 	classes map[string]*class

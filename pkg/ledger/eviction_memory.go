@@ -33,7 +33,7 @@ func (a *account) noteEviction(now int64) {
 	}
 }
 
-// lookAtShares forgets the evictions since which a share has changed, and the replacements that are none of these pods.
+// lookAtShares forgets the evictions after which a share has changed, and the replacements that exist no more.
 func (m *evictionMemory) lookAtShares(now []preemption.Queue, pods map[UID]*record) {
 	m.LookAtShares(now)
 	m.replacements = slices.DeleteFunc(m.replacements, func(r *record) bool {

@@ -51,7 +51,7 @@ type contents struct {
 	pods    map[UID]*record
 	classes classTable
 
-	// Applications, and who gets a freed slot: see applications.go.
+	// Applications, and which of them gets a freed slot: see applications.go.
 	applications applications
 
 	// The gates: see gate.go.

@@ -12,9 +12,10 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
-// The gate of a StateAware leaf: of its applications that are Accepted, nothing is released while as many are Starting as may be. An open
-// gate lets any of them pass, in their order; the first that holds something closes it. So the gate never waits for an application that
-// cannot start. Applications at the gate have an order book of their own, so that it opens and closes at no cost.
+// The gate of a StateAware leaf: while maxStarting of its applications are Starting, no pod of an application at the gate is released.
+// At the gate are those that are Accepted, except one that is known to have only one pod. An open gate lets any of them pass, in their
+// order, and an application takes its place among the Starting only when it holds something. So the gate never waits for an application
+// that cannot start. Applications at the gate have an order book of their own, so that the gate opens and closes at no cost.
 
 // stage is how far an application has come, and what that follows from. Every charge touches it, so it is small.
 type stage struct {
@@ -96,6 +97,7 @@ func (a *account) ask(d resource.List, sign int) {
 	a.asking += int32(sign)
 	addSigned(&a.demand, d, sign)
 	if a.counted {
+		a.demandOfUser(d, sign)
 		a.parent.addDemand(d, sign)
 	}
 }
@@ -135,9 +137,10 @@ func (r *record) tally(s State, sign int, now int64) {
 	}
 }
 
-// inDoubt: its binding failed, and may have reached the API server all the same: an answer can be lost, and a process that lives no more
-// may have sent another. Until its back-off is over, and by then the watch has told, it counts as holding something, or a second
-// application would pass the gate meanwhile. After more failures it does not: an application that cannot be bound must not hold the gate.
+// inDoubt reports whether the pod may be bound although its binding failed: the answer may have been lost, or an earlier process may have
+// sent a binding, too. Until its back-off is over, it counts as holding something; else a second application could pass the gate meanwhile.
+// By then the watch has shown whether it is bound. Only the first failure in a row counts: an application that cannot be bound must not
+// keep the gate closed.
 func (r *record) inDoubt() bool {
 	return r.doubtful && r.state == Waiting && r.blockedBy.Code == reason.BackOff
 }
@@ -190,7 +193,7 @@ func (a *account) countedDemand() *resource.Sum {
 	return &a.usage
 }
 
-// count has what the application asks for beyond its usage count in its leaf, or not.
+// count sets whether what the application asks for beyond its usage counts as demand of its leaf.
 func (a *account) count(counts bool) {
 	if a.counted == counts {
 		return
@@ -199,6 +202,11 @@ func (a *account) count(counts bool) {
 	var asked resource.Sum
 	asked.AddSum(&a.demand)
 	asked.SubSum(&a.usage)
+	if u := a.user; u != nil && counts {
+		u.demand.AddSum(&asked)
+	} else if u != nil {
+		u.demand.SubSum(&asked)
+	}
 	a.parent.addDemandSum(&asked, sign(counts))
 }
 
@@ -408,11 +416,11 @@ func (r *record) startsTooMany() (reason.Reason, bool) {
 	return a.behind(), true
 }
 
-// firstInLine are told again whenever somebody else is ahead of them.
+// firstInLine is how many applications at the front of the line have their conditions written again at each change before them.
 const firstInLine = 10
 
-// saysEnough reports whether what a pod at a gate was told is true, and as much as it needs to know. To tell all of a long line each time
-// that an application has started would be a flood of writes.
+// saysEnough reports whether what the condition of a pod at a gate says is still true, and enough for a pod that is not among the first in
+// line. Otherwise each start of an application would cause a write for every pod of a long line.
 func saysEnough(told, is reason.Reason, now int64) bool {
 	if is.Code != reason.StateAware || told.Code != is.Code || told.Queue != is.Queue {
 		return false

@@ -16,7 +16,8 @@ func (l *consequences) failTogether(r *record, now int64) (withdraw []UID) {
 	return append(l.groupRelease.takeRecalled(), r.UID)
 }
 
-// rejectAgain is when a pod that should be rejected is rejected again: between Permit and the place where it waits it cannot be found.
+// rejectAgain is the time after which a pod that should be rejected is rejected again. The first try may not find it: after Permit it
+// takes a moment until kube-scheduler lists the pod as waiting.
 const rejectAgain int64 = 100e6
 
 // ToReject returns the reserved pods whose attempts are to be rejected, since their group cannot be whole. Each is returned until its attempt
@@ -27,8 +28,8 @@ func (l *Ledger) ToReject() []UID {
 	return slices.Clone(l.groupRelease.stillToReject(l.pods))
 }
 
-// ToAllow returns the pods that wait at Permit and need not any more, although no Permit of another pod said so: their group has become smaller,
-// somebody else has bound a pod of it, or they left it. Each is returned until it is bound: see rejectAgain.
+// ToAllow returns the pods that wait at Permit and need not wait any more, for a reason that Permit of no other pod sees: their group has
+// become smaller, somebody else has bound a pod of it, or they left the group. Each is returned until it is bound: see rejectAgain.
 func (l *Ledger) ToAllow() (uids []UID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

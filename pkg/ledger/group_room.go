@@ -86,8 +86,9 @@ func (t *nodeTable) heldFirst(g *group) []*node {
 	return nodes
 }
 
-// nodesToHold returns the nodes to hold for a group: those that are preferred (nil: none is), then those on which most of its pods would fit now, and as
-// many of them as would hold all of it once our pods there have ended. nil: it could not start on empty nodes.
+// nodesToHold returns the nodes to hold for a group: as many as have room for all of its pods once our pods there have ended. It takes
+// those first for which prefer returns most (nil: all are equal), then those on which most pods of the group fit now. nil: the group
+// could not start even if all nodes were empty.
 func (t *nodeTable) nodesToHold(p *packing, prefer func(*node) int64) (hold []*node) {
 	type choice struct {
 		*node

@@ -27,10 +27,11 @@ type PodGroup struct {
 	MinResources resource.List
 	// Timeout is how long those that have a node wait for the others, in nanoseconds; 0 for the default.
 	Timeout int64
-	// Whole: as many pods as it takes had nodes once. From then on its pods are pods like any others, until none is left.
+	// Whole: once, as many of its pods as it needs had nodes at the same time. From then on its pods are pods like any others, until
+	// none is left.
 	Whole bool
-	// Succeeded is how many of its pods have succeeded, and still exist. The others start without them: a restart came between, if the group was
-	// not whole by then.
+	// Succeeded is how many of its pods have succeeded, and still exist. The group needs so many pods less to start. That matters if a
+	// restart came before the group was whole.
 	Succeeded int
 }
 
@@ -53,7 +54,7 @@ type group struct {
 	pods         roster
 	reserved     int    // of those taken
 	complete     bool   // declared, and enough pods exist, or did
-	tried        uint64 // the last walk in which it was
+	tried        uint64 // the last walk in which its release was tried
 
 	since    int64 // when its pods were first released together
 	attempts int   // failed in a row

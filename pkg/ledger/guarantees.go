@@ -7,15 +7,16 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
-// At a queue, two turns are taken. First it is the turn of the children that are below a guarantee, with a pod that asks for something of which they
-// lack some: the child that has the smallest part of what it is owed comes first. Then all children take their turn by their shares. So a guarantee of
-// GPUs gives a queue GPUs, whatever it holds of other resources, and its pods that ask for no GPU gain nothing by it.
+// A queue asks its children for a pod in two turns. First come the children that are below a guarantee and have a pod that asks for a
+// resource that they lack; of these, the child that has the smallest part of what it is owed goes first. Then all children come in the
+// order of their shares. So a guarantee of GPUs gives a queue GPUs, whatever it holds of other resources, and its pods that ask for no
+// GPU gain nothing by it.
 
 // belowGuarantee is what guarantees mean for the order at a queue. Most queues have none.
 type belowGuarantee struct {
 	below   book.Order[*account]      // the children below their guarantees that have a pod to release that asks for what they lack
 	inBelow book.Competitor[*account] // of the parent
-	lacks   []resource.Name           // of which the queue itself has less than it is owed; none: it is not below its guarantee
+	lacks   []resource.Name           // resources of which the queue has less than its guarantee owes it; none: it is not below it
 }
 
 // guarantees returns what guarantees mean at a queue that has one, or has a child with one.
@@ -35,8 +36,8 @@ func (a *account) rekeyGuarantee(rule queue.Rule) {
 	}
 }
 
-// appendLacking appends to names of which resources a queue has less than it is owed of its guarantee. What is kept for it counts, as everywhere in the
-// order.
+// appendLacking appends to names the resources of which a queue has less than its guarantee owes it. What is kept for the queue counts as
+// usage, as everywhere in the order.
 func (a *account) appendLacking(rule queue.Rule, names []resource.Name) []resource.Name {
 	if rule.Policy.ByAge() {
 		return names
@@ -44,12 +45,12 @@ func (a *account) appendLacking(rule queue.Rule, names []resource.Name) []resour
 	return guarantee.Lacking(rule, a.spec.Guaranteed, &a.demand, a.standing(), names)
 }
 
-// smallestPart is what a queue has of what it is owed of its guarantee, of the resource of which it has the smallest part.
+// smallestPart returns which part a queue has of what its guarantee owes it, for the resource for which that part is smallest.
 func (a *account) smallestPart() guarantee.Part {
 	return guarantee.Smallest(a.parent.spec.Rule(), a.spec.Guaranteed, &a.demand, a.standing())
 }
 
-// lacking is of which resources a queue has less than it is owed of its guarantee.
+// lacking returns the resources of which a queue has less than its guarantee owes it.
 func (a *account) lacking() []resource.Name {
 	if a.guarantee == nil {
 		return nil

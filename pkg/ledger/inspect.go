@@ -46,8 +46,8 @@ type inspection struct {
 // Inspect is Check in parts, for a scheduler at work: each look goes on where the last one ended, and costs about as many pods as cost
 // says. It adds up applications and queues from their pods and compares nodes with the pods on them.
 //
-// A violation stops preemption: no plan is made or adopted, no pod is announced or evicted, for what they count on is not true. It goes on
-// after a whole round without a violation.
+// A violation stops preemption: no plan is made or adopted, no pod is announced or evicted, because the sums that decide about it are
+// wrong. Preemption goes on after a whole round without a violation.
 func (l *Ledger) Inspect(cost int) Inspection {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,10 +6,15 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// Room that is kept for a pod that has not started counts as usage of its queue, and of the queues above that: what is free on nodes that are held for a
-// group, and the requests of nominated pods. It does so in the order of the queues. What is held starts no starvation clock and ends none, and a claim makes
-// no room for it again; nominations are payments of claims, which stay open until the pods run. Limits count charges alone, and nobody loses a pod for room
-// that is kept. may_keep.go says how much may be kept.
+// Room may be kept for pods that have not started: what is free on nodes that are held for a group, and the requests of nominated pods.
+//
+//   - In the order of the queues it counts as usage of the pods' queue and of the queues above.
+//   - Limits do not count it: they count charges alone. Nor does it cost a queue pods: preemption takes only from what pods have.
+//   - Held room can keep a starvation clock of the queue from starting, but ends no clock and no claim. A claim does not ask for it again.
+//   - Nominations pay a claim, but the claim stays open until the pods run.
+//
+// may_keep.go says how much may be kept, node_holds.go which pods may use a held node, and nominated_room.go which pods may use the
+// room of a nominated one.
 
 // kept is the room that is kept for a queue and for everything below it.
 type kept struct {

@@ -1,11 +1,12 @@
 package ledger
 
-// Lead ends the time in which the ledger only takes in what is there: from now on it decides. Applications with charged pods keep their slots. The
-// others get the remaining slots in order of submission. What the statuses of Queues and pods keep is restored: see restore.go. So a restart does not
-// depend on the order in which pods and Queues are seen. It is called once everything is there; later calls only settle.
-//
-// Until then the ledger is a standby: it observes, answers every read, and releases nothing. Of the process, pkg/app/wrap.go calls Lead, with
-// kube-scheduler's first call of NextPod, which only a leader makes.
+// Until Lead is called, the ledger is a standby: it observes all objects, answers every read and releases no pod. Nothing in the
+// process of a standby calls Choose, Settle or PendingActions, and nothing writes to the API server but the request for the lease. Lead
+// comes with kube-scheduler's first call of NextPod, which only a leader makes (pkg/app/wrap.go).
+
+// Lead makes the ledger decide from now on. It is called when all objects have been observed; later calls only settle. Applications with
+// charged pods keep their slots, and the others get what is left in order of submission. What the statuses of Queues and pods keep is read
+// back: see restore.go. So a restart does not depend on the order in which pods and Queues are seen.
 func (l *Ledger) Lead(now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -40,8 +41,8 @@ func (l *settled) lead() {
 }
 
 // Settle brings the tree, the shares and the order books up to date with the Queues and nodes that were observed, and ends starts whose time is over.
-// Every step that decides something does so first. Reads do not: they show the tree as it was at the last step or Settle. On a standby nothing calls
-// Settle, so its reads may show an old tree. There, only the metrics read, and only LockWaits.
+// Every step that decides something does so first. Reads do not: they show the tree as it was at the last step or Settle. So the reads of a
+// standby may show an old tree; the only one that is used there is LockWaits, by the metrics.
 func (l *Ledger) Settle(now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"github.com/fairway-scheduler/fairway/pkg/core/access"
+	"github.com/fairway-scheduler/fairway/pkg/core/admission"
 	"github.com/fairway-scheduler/fairway/pkg/core/locality"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -54,7 +55,7 @@ func New(o Options) *Ledger {
 		groups:     groupTable{byKey: map[string]*group{}},
 		journal:    journal{size: o.Journal},
 	}
-	l.applications = applications{tree: &l.queues, shares: &l.shares, effects: &l.effects}
+	l.applications = applications{entries: admission.Slots{Counts: admission.Entered}, tree: &l.queues, shares: &l.shares, effects: &l.effects}
 	l.books = orderBooks{classes: &l.classes, shares: &l.shares, behind: &l.nodeHolds.behind}
 	l.delays = delays{delay: o.Delay, nodes: &l.nodes}
 	l.walk = treeWalk{books: &l.books, delays: &l.delays}

@@ -5,11 +5,13 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
-// A lane is one of 64 bits and stands for a class, or for several where there are more than 64. If a queue's set contains the lane, a pod
-// of one of its classes waits below the queue, and nothing there (on that queue or below it) stops that pod: no limit, no closed gate, no
-// driver or group for which it waits (lanesOf). So a walk down the tree looks at one bit instead of every limit and pod. Where classes
-// share a lane (see book.LaneTable), the bit only says that perhaps there is such a pod; there, and in lanes of drivers, the walk checks
-// the limits for the pod that it found.
+// A lane is one of 64 bits. It stands for a class of pods, or for several if there are more than 64 classes. Each queue and application
+// has a set of lanes (lanesOf). If the set has the lane of a class, a pod of that class waits below, and nothing in this queue or below
+// it stops the pod: no limit, no closed gate, no driver or group for which it waits. So a walk down the tree looks at one bit, and not
+// at every limit and pod.
+//
+// If classes share a lane (book.LaneTable), the bit says only that a pod of one of them may be released, perhaps. There, and for classes of
+// drivers, the walk checks the limits again for the pod that it has found (treeWalk.head).
 
 // lanesOf returns the lanes in which something may be released from the account's subtree under its own limits.
 func (b *orderBooks) lanesOf(a *account) book.Lanes {
@@ -18,9 +20,9 @@ func (b *orderBooks) lanesOf(a *account) book.Lanes {
 			return 0
 		}
 		if a.podCounts.WaitsForDriver() {
-			return a.driverLanes()
+			return a.driverLanes() & a.allowedLanes()
 		}
-		return a.lanes
+		return a.allowedLanes()
 	}
 	below := a.order.Lanes()
 	if a.gated && a.gateIsOpen() {
@@ -60,10 +62,13 @@ func (a *account) stopsAll(classes []*class, s *shares) bool {
 
 // stops reports whether one more pod of the class would break a hard limit of this very account.
 func (a *account) stops(c *class, s *shares) bool {
+	if a.isApplication() {
+		return a.userStops(c)
+	}
 	if a.exceedsMax(c.request) {
 		return true
 	}
-	if !c.driver || len(a.kids) > 0 || a.isApplication() {
+	if !c.driver || len(a.kids) > 0 {
 		return false
 	}
 	return a.limitsDrivers() && limit.ExceedsDriverShare(s.driversOf(a), c.request)

@@ -2,8 +2,8 @@ package ledger
 
 import "sync"
 
-// lock is the ledger's one lock, which measures how long its callers wait for it. Where nobody holds it that costs nothing: the clock is
-// read by those who have to wait anyway.
+// lock is the ledger's one lock, which measures how long its callers wait for it. While it is free that costs nothing: only a caller
+// that has to wait reads the clock.
 type lock struct {
 	sync.Mutex
 	clock func() int64 // monotonic, in nanoseconds; nil: nothing is measured

@@ -21,8 +21,8 @@ func (l *contents) mayHold(pods []*record, nodes []*node) (reason.ShareForbids, 
 	return j.allows(whole.List())
 }
 
-// mayKeepFor reports whether room may be kept for a nominated pod on its node. Its queues have that room already, and less what leaves them there: a pod
-// that takes the place of others of its queue costs nobody anything.
+// mayKeepFor reports whether room may be kept for a nominated pod on its node. That room is counted for its queues already. What pods that
+// are leaving the node still use is taken off their queues: a pod that replaces pods of its own queue takes nothing from others.
 func (l *contents) mayKeepFor(r *record, now int64) bool {
 	on := map[*account]*resource.Sum{}
 	var own resource.Sum
@@ -65,8 +65,8 @@ func (j *judgement) allows(room resource.List) (reason.ShareForbids, bool) {
 	return keep.Allowed(j.ledger.shares.total, levels)
 }
 
-// stands is how a queue stands, with what is kept for it, and without what it uses where the room is kept. Its share and its guarantee are what counts of them
-// for other queues below from.
+// stands is what core/keep needs to know of a queue. Its usage has what is kept for it, and is without what it uses where the room is to be
+// kept. Of its share and its guarantee, it has what counts for other queues below from: see fairshare.Covered.
 func (j *judgement) stands(a, from *account) keep.Queue {
 	q := keep.Queue{Path: a.path, Rule: a.parent.spec.Rule(), Guaranteed: a.spec.Guaranteed}
 	var part bool
@@ -164,7 +164,7 @@ func (l *contents) groupsOnly(a *account) ([]*group, bool) {
 	return groups, true
 }
 
-// waitingGroups adds the pod groups of which pods are in pod queues of a queue to those that were found; only: no other pod is.
+// waitingGroups adds to found the pod groups that have pods in the pod queues of a queue. only: no other pods are in these.
 func (a *account) waitingGroups(found []*group) (groups []*group, only bool) {
 	for _, app := range a.apps { // a set: order does not matter
 		for i := range app.podQueues {

@@ -8,24 +8,25 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// nodeHolds owns for which group nodes are held, and what waits behind that group. core/gang says when it is a group's turn, and for how long; group_room.go
-// says which nodes those are: at most as many as the group has pods. A held node is closed to all other pods (node.isHeldFrom), except to a pod that is
-// nominated to that node, by a claim or by its status. What came after the group in its queue waits too.
+// Whether a pod may use a node that is held is decided by node.isHeldFrom: the pods of the group for which it is held may, all others may
+// not. One exception: a pod that is nominated to the node, by a claim or by its status. This is asked
 //
-// A release, except of a nominated pod (roomIsThere), asks node.isHeldFrom by arithmetic: nodeTable.fits, spaces and freeInAll (fits.go).
-// In the attempt, pkg/app/candidates.go restricts kube-scheduler to the nodes that NodesOpenTo names, or before that, on a large cluster,
-// or for a pod of a group that starts together or a nominated one, to a few that Candidates names (room.go). A plan of preemption uses no
-// held node at all (copyForPreemption).
+//   - by a release, when it looks for room: nodeTable.fits, spaces and freeInAll (fits.go). The release of a nominated pod does not ask;
+//   - by an attempt: schedulePod (pkg/app/candidates.go) has kube-scheduler look only at the nodes that NodesOpenTo returns. If it first
+//     tries a few nodes (Candidates, PreferredNodes), these come from fits;
+//   - by a plan of preemption, which uses no held node, for whatever pod: copyForPreemption (preemption.go).
 //
-// A pod whose room was taken on a node before the node was held is not taken back. On a cluster of more than 100 nodes, or for a pod of a
-// group that starts together, Candidates still names that node. NodesOpenTo does not: on a smaller cluster the pod has to fit elsewhere.
-// Nobody stops an attempt that runs, and Reserve does not ask.
+// A pod that was released to a node before the node was held keeps its room there. If its attempt begins with a few nodes, that node is one
+// of them; else the pod has to fit on another one. An attempt that has begun goes on, and Reserve does not ask.
 //
 // The other way to keep a pod off a node is a nomination: room that is made for one pod is closed to all others (nominated_room.go).
+
+// nodeHolds owns for which group nodes are held, and what waits behind that group: what came to its queue after it. core/gang says when it
+// is a group's turn, and for how long; group_room.go says which nodes those are, at most as many as the group has pods.
 //
-// It hears which groups of a walk lack room (lacksRoom), when nodes are held and may be (hold, judged), what is free there (keepFree), and when they
-// are given back (giveBack). It says whose turn it is, when
-// a hold ends, which applications wait behind the group, and what is kept for which queues: see kept_room.go.
+// It hears which groups of a walk lack room (lacksRoom), when nodes are held and may be (hold, judged), what is free there (keepFree), and
+// when they are given back (giveBack). It says whose turn it is, when a hold ends, which applications wait behind the group, and what is
+// kept for which queues: see kept_room.go.
 type nodeHolds struct {
 	gang.Holds[*group]
 	behind queueBehind

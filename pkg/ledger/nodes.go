@@ -35,7 +35,7 @@ type node struct {
 	changes              uint64
 }
 
-// changed notes that what is there, or what becomes of it, is not what it was.
+// changed notes that the node has changed: what it offers, what is on it, or what is to be evicted from it. Copies of it are out of date.
 func (e *node) changed() {
 	e.copied = nil
 	e.changes++

@@ -8,10 +8,10 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// A claimant of a plan is nominated to a node. Its room is taken there from then on, also while its victims still run. So the node is
-// overfull on the books, no other pod is sent there, and the room that the victims free is the claimant's. The claimant is released before
-// all other pods once the room is there. A pod that kube-scheduler or an earlier process of this scheduler nominated is treated alike. The
-// steps from a plan to the start of its claimant are listed in evictions.go.
+// A claimant of a plan is nominated to a node. From then on its room is taken there, although its victims still run. So by the ledger's
+// numbers the node is overfull, no other pod is sent there, and the room that the victims free is the claimant's. Once the room is
+// there, the claimant is released before all other pods. The same holds for a pod that kube-scheduler or an earlier process of this
+// scheduler nominated. The steps from a plan to the start of its claimant are listed in evictions.go.
 
 // nomination is the node where a waiting pod will run.
 type nomination struct {
@@ -25,7 +25,7 @@ type nomination struct {
 	roomAsOf  uint64
 	// victims are evicted for it. Their room may serve other nominations to the node too.
 	victims []*record
-	// keptIn is the leaf that has kept as room kept for it; nil: none has, as after the charge.
+	// keptIn is the leaf in which this amount (kept) counts as room kept for the pod; nil: in none, as after the charge.
 	keptIn *account
 	kept   resource.List
 }

@@ -32,6 +32,9 @@ func (l *consequences) observe(p Pod, now int64) {
 		l.ask(r)
 		l.evictions.readAnnouncement(r)
 		replaces = l.evictions.memory.arrives(r)
+		if p.UnreadPriority != "" {
+			l.conditions.due(r)
+		}
 	} else {
 		if p.Terminating && !r.Terminating {
 			l.evictions.podLeaves(r, l.now)
@@ -79,6 +82,10 @@ func (l *consequences) revised(r *record) {
 // readStatus takes in what the status of a pod says beside its binding, which revise does not look at.
 func (l *consequences) readStatus(r *record, p Pod) {
 	l.conditions.observed(r, p.Shown)
+	if r.UnreadPriority != p.UnreadPriority {
+		r.UnreadPriority = p.UnreadPriority
+		l.conditions.due(r)
+	}
 	if p.Nominated == r.madeRoom {
 		r.madeRoom = ""
 	}
@@ -145,8 +152,9 @@ func (l *consequences) forget(uid UID) {
 	l.effects.reviewLater(g)
 }
 
-// revise replaces what is known of the pod; false: nothing that counts changed. Charges follow the request; the queue a charge
-// lies on does not follow the label. The caller then enters a pod again that is not charged, and calls revised.
+// revise replaces what is known of the pod; false: nothing that counts changed. If the pod is charged, the amount follows its new request,
+// but the charge stays in its queue, whatever the label says now. If it is not charged, the caller enters it again. Then the caller calls
+// revised.
 func (l *consequences) revise(r *record, p Pod) bool {
 	if r.Pod.equal(p) {
 		return false

@@ -20,14 +20,19 @@ type orderBooks struct {
 
 // refresh brings keys, limits and order books of a and its ancestors up to date after a change of usage, demand, rank or waiting pods.
 func (b *orderBooks) refresh(a *account) {
+	if a.isApplication() {
+		b.lookAtUsers(a.parent, a)
+	} else {
+		b.lookAtUsers(a, nil)
+	}
 	for ; a.parent != nil; a = a.parent {
 		a.rekey(b.shares.total)
 		b.offer(a, b.lanesOf(a))
 	}
 }
 
-// reoffer has the applications of a leaf take part in its order again, or not: those that wait behind a group do not, since there may be thousands,
-// and each walk would step past all of them.
+// reoffer decides again which applications of a leaf take part in its order. Those that wait behind a group do not: there may be thousands,
+// and each walk would have to pass them all.
 func (b *orderBooks) reoffer(leaf *account, t *queueTree) {
 	if t.accounts[leaf.path] != leaf {
 		return // it left the tree
@@ -58,6 +63,7 @@ func (b *orderBooks) rebuild(t *queueTree) {
 		a := t.accounts[t.Nodes[i].Path]
 		a.order.Rebuild()
 		a.gate.Rebuild()
+		b.rebuildUsers(a)
 		if a.guarantee != nil {
 			a.guarantee.below.Rebuild()
 		}
@@ -67,7 +73,7 @@ func (b *orderBooks) rebuild(t *queueTree) {
 	}
 }
 
-// waitForShare notes a leaf whose share keeps drivers from starting.
+// waitForShare notes a leaf whose share keeps drivers from starting, or of which users may have a part.
 func (b *orderBooks) waitForShare(leaf *account) {
 	if !leaf.driversWait {
 		leaf.driversWait = true

@@ -1,24 +1,26 @@
 package ledger
 
-// A class is parked when one of its pods fitted no node. That pod is its probe: it stays in kube-scheduler's queue, and no other pod of the class is
-// released. A parked class may try again after one of these events:
+// A class is parked when one of its pods fitted no node. That pod is its probe: it stays in kube-scheduler's queue, and no other pod of the
+// class is released. A parked class may try again after one of these events:
 //
-//   - kube-scheduler asks again about the probe (Admitted): a queueing hint says that an event may have made room for it, or the probe has been
-//     unschedulable for five minutes, and kube-scheduler tries all such pods again;
-//   - the probe is bound or deleted (wakeBehind), or changed (rejudgeParked; also classTable.move if it joins another class by that);
-//   - the probe is judged again (rejudgeParked), since its queue, what the placement policy says of it, whether its user may submit, its
-//     labels, its group, the drivers of its application or a slot of a limit on applications changed;
-//   - an attempt of the probe fails although it is parked: kube-scheduler keeps it no more, so no hint would come (Fail);
-//   - nodes are given back that were held for a group, or a nomination ends on a node where the class has room, also while the attempt of the probe
-//     still runs (window.open);
+//   - kube-scheduler asks again about the probe (Admitted): a queueing hint says that an event may have made room for it, or the probe has
+//     been unschedulable for five minutes, and kube-scheduler tries all such pods again;
+//   - the probe is bound or deleted (wakeBehind), or its object changed (rejudgeParked). If it is of another class by that, the old class
+//     reopens at once (classTable.move);
+//   - the probe is judged again (rejudgeParked), since one of these changed: its queue, what the placement policy says of it, whether its
+//     user may submit, its group, the drivers of its application, or a slot of a limit on applications;
+//   - an attempt of the probe fails although it is parked (Fail): kube-scheduler keeps the probe no more, so no hint would come;
+//   - nodes are given back that were held for a group, or a nomination ends on a node where the class has room (window.open). This counts
+//     also if it happens while the attempt of the probe still runs;
 //   - a plan nominates the probe (Adopt), or the room for which it was nominated is free now (tendNominations).
 //
-// Then one pod of the class goes: the one that is first in order, which may be the probe or another pod. A class that has failed needs room
-// on top of that: the pod goes only once the ledger knows a node with room for it, or five minutes after the last release of the class
-// (releases.mayTry). While nodes are held for a group, five minutes are not enough; with extenders, it needs no room that the ledger knows.
-// If it is reserved, 2 may be on their way, then 4 and so on, up to the window (see core/breaker). A pod that made its room by its priority
-// sets that back to 1, and the next one may go without room (ReserveByPriority). If the pod that failed last leaves the class unbound
-// (clearLastFailed), the class counts as not failed: its next pod may go without room.
+// Then one pod of the class goes: the one that is first in order, which may be the probe or another pod. But a class that has failed needs
+// room, too (releases.mayTry): the pod goes only once the ledger knows a node with room for it, or five minutes after the last release of
+// the class. While nodes are held for a group, five minutes are not enough; with extenders, no such node need be known.
+//
+// If that pod is reserved, 2 pods may be on their way, then 4 and so on, up to the window (see core/breaker). A pod that made its room by
+// its priority sets that back to 1, and the next pod may go without room (ReserveByPriority). The next pod may also go without room if the
+// pod that failed last has left the class unbound (clearLastFailed).
 
 // wakeBehind reopens the class of the pod if the pod is its probe.
 func (r *record) wakeBehind() {
@@ -33,7 +35,8 @@ func (r *record) park() {
 	r.class.Park()
 }
 
-// clearLastFailed: the pod leaves its class unbound. If it was the one that shows why the class waits, another is to be tried and to show it.
+// clearLastFailed notes that the pod leaves its class unbound. If it was the pod that shows why the class waits, another one may be tried
+// without room, to show it.
 func (r *record) clearLastFailed() {
 	if c := r.class; c != nil && c.lastFailed == r {
 		c.lastFailed = nil
@@ -64,8 +67,8 @@ func (l *Ledger) Admitted(uid UID) (admitted, woken bool) {
 	return r.state == Released, false
 }
 
-// TakeWoken reopens the classes of the parked pods that were woken and returns those pods, now Waiting, and those that were parked and
-// are being deleted: they must be taken out of kube-scheduler's queue before the next Choose.
+// TakeWoken reopens the classes of the parked pods that were woken, and has these pods wait. It returns them, and the pods that were parked
+// and are being deleted: all of them must be taken out of kube-scheduler's queue before the next Choose.
 func (l *Ledger) TakeWoken(now int64) []UID {
 	l.mu.Lock()
 	defer l.mu.Unlock()

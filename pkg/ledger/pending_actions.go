@@ -104,8 +104,9 @@ func (l *plans) withdrawVictims() {
 func (l *contents) victimInput(in *preemption.VictimInput, r *record, net *netUsage) {
 	v := r.victim
 	*in = preemption.VictimInput{
-		Nominated: v.claimant.nomination != nil, Total: l.shares.total, InQueue: r.leaf != nil && r.leaf.parent != nil, From: in.From[:0],
-		Conflicts: v.conflicts, InGroup: v.with != "", RefusedSince: v.RefusedSince,
+		Nominated: v.claimant.nomination != nil, Total: l.shares.total, From: in.From[:0],
+		Preemptible: r.leaf != nil && r.leaf.parent != nil && r.leaf.preemption.Preemptible.Allowed(),
+		Conflicts:   v.conflicts, InGroup: v.with != "", RefusedSince: v.RefusedSince,
 	}
 	if !in.Nominated {
 		return
@@ -114,7 +115,7 @@ func (l *contents) victimInput(in *preemption.VictimInput, r *record, net *netUs
 	common := v.claim.lowestCommonAncestor(r.leaf)
 	for a := r.leaf; a != nil && a.parent != nil && a != common; a = a.parent {
 		share, part := l.shares.covered(a, common)
-		q := preemption.QueueAfter{Rule: a.parent.spec.Rule(), Preemptible: !a.preemption.NotPreemptible, Usage: net.of(a), FairShare: share}
+		q := preemption.QueueAfter{Rule: a.parent.spec.Rule(), Usage: net.of(a), FairShare: share}
 		if in.Pays != "" {
 			q.Guaranteed = l.shares.targetOf(a, preemption.BelowGuaranteed, a.claimable(net.held))
 			if part {

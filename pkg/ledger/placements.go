@@ -41,7 +41,7 @@ type submissionKey struct{ user, queue, groups string }
 // verdict is what the rules say to the pods.
 type verdict struct {
 	asked    queue.Path    // the queue about which the tree is asked; "" if there is none
-	rejected reason.Reason // why they give none; the tree may know better if there is one that was meant
+	rejected reason.Reason // why they give none. With asked, the reason of the tree counts, unless that queue does not exist
 	creating bool          // the queue does not exist yet
 }
 
@@ -84,7 +84,8 @@ func (p *placements) quit(r *record) {
 	}
 }
 
-// place asks the rules. Where they refuse a queue for what it is, the pod asks for it all the same: the tree knows what is in force, and says why not.
+// place asks the rules. If they refuse a queue because it has children or does not exist, the pod still asks for that queue: the tree knows
+// which queues are in force, and gives the reason.
 func (p *placements) place(s *submission) {
 	d := p.policy.Place(s.Submission, p.tree)
 	s.create, s.verdict = d.Create, verdict{asked: d.Queue, rejected: d.Rejected, creating: len(d.Create) > 0}

@@ -49,7 +49,7 @@ type Pod struct {
 	Application string
 	// User is whose application the pod belongs to; an application has the user of its oldest pod.
 	User string
-	// Submitter is whose right to submit to the queue is checked; nobody's if it is zero.
+	// Submitter is the subject whose right to submit to the queue is checked; zero: none is checked.
 	Submitter access.Subject
 	// Groups are those of the user, for the rules of placement: the primary one first. Ignored once the pod has a node.
 	Groups []string
@@ -74,6 +74,8 @@ type Pod struct {
 	Announced int64
 	// Gate names the PreEnqueue plugin of another party that blocks the pod, "" if none does.
 	Gate string
+	// UnreadPriority is what the pod asks for its application, if that is no priority. It has no effect, and the pod says so.
+	UnreadPriority string
 	// Shown is the sentence of the pod's Queued condition, "" where it shows none.
 	Shown string
 	// Unschedulable is the message of the pod's PodScheduled condition where that says Unschedulable, "" where it does not.
@@ -182,6 +184,9 @@ type footprint struct {
 	stuck                    bool // see with_driver.go
 	byOthers                 bool // charged, and somebody else has bound it
 }
+
+// outstanding: it counts as demand, and holds nothing.
+func (f footprint) outstanding() bool { return f.demands && !f.charged }
 
 func (r *record) footprint() footprint {
 	waits := r.state == Waiting && !r.blocked()

@@ -12,6 +12,8 @@ import (
 type podQueue struct {
 	class      *class
 	preference *preference
+	size       *userSize // nil: the leaf does not limit its users
+	inSize     int       // place among those of the size
 	book.PodQueue[*record]
 }
 
@@ -33,9 +35,12 @@ func (b *orderBooks) enqueue(r *record) {
 	a, c := r.app, r.class
 	q := a.podQueueOf(c, r.preference)
 	if q == nil {
-		a.podQueues = append(a.podQueues, podQueue{c, r.preference, b.free.Get()})
+		a.podQueues = append(a.podQueues, podQueue{class: c, preference: r.preference, PodQueue: b.free.Get()})
 		a.lanes |= c.lane.Set()
 		q = &a.podQueues[len(a.podQueues)-1]
+		if a.user != nil {
+			a.parent.users.queued(a, q)
+		}
 	}
 	q.Push(r, r.key())
 	b.classes.enqueued(c)
@@ -47,6 +52,9 @@ func (b *orderBooks) dequeue(r *record) {
 	q := a.podQueueOf(c, r.preference)
 	if q.Remove(r); q.Len() == 0 {
 		b.free.Put(q.PodQueue)
+		if a.user != nil {
+			a.parent.users.unqueued(q)
+		}
 		a.podQueues = slices.DeleteFunc(a.podQueues, func(o podQueue) bool { return o.class == c && o.preference == r.preference })
 		a.lanes = 0
 		for i := range a.podQueues {

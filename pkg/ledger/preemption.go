@@ -80,7 +80,7 @@ func (l *Ledger) copyForPreemption(now int64, all bool) (preemption.World, []*co
 	}
 	w := preemption.World{Total: l.shares.total, Used: l.queues.root.usage.List(), Settings: preemption.SettingsOf(l.queues.root.spec.Preemption)}
 	l.books.recheckDrivers(&l.queues)
-	held := l.heldBack()
+	held := l.heldBackAtLast()
 	w.Queues = make([]preemption.Queue, 0, len(l.queues.Nodes))
 	for i, n := range l.queues.Nodes {
 		w.Queues = append(w.Queues, l.preemptionQueue(i, n, held))
@@ -163,7 +163,8 @@ func (l *contents) preemptionQueue(i int, n queue.Node, held heldBack) preemptio
 	a := l.queues.accounts[n.Path]
 	q := preemption.Queue{
 		Path: n.Path, Parent: n.Parent, Rule: n.Spec.Rule(), Entitlement: l.shares.of(a), Usage: a.usage.List(), Demand: a.claimable(held), Max: n.Spec.Max,
-		Weight: n.Spec.Weight, Guaranteed: n.Spec.Guaranteed, Active: a.active(), Preemptible: !a.preemption.NotPreemptible, Inside: n.Spec.Rule(),
+		Weight: n.Spec.Weight, ByCapacity: n.Spec.Capacity.Stated, Guaranteed: n.Spec.Guaranteed, Active: a.active(),
+		Preemptible: a.preemption.Preemptible.Allowed(), Inside: n.Spec.Rule(),
 	}
 	if i > 0 {
 		q.Rule = a.parent.spec.Rule()

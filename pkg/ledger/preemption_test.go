@@ -387,7 +387,7 @@ func TestAVictimThatIsNotNeededAnyMoreStays(t *testing.T) {
 		"its claimant is deleted": {func(f *fixture) { f.forget("new-000") }, []UID{"busy-089"}, reason.NoClaimant},
 		"room came otherwise":     {func(f *fixture) { f.forget("busy-000") }, []UID{"busy-089"}, reason.NotNeeded},
 		"its queue is not preemptible": {func(f *fixture) {
-			f.declare("root.busy", func(d *queue.Declaration) { d.Spec.Preemption.NotPreemptible = true })
+			f.declare("root.busy", func(d *queue.Declaration) { d.Spec.Preemption.Preemptible = queue.PreemptibleNo })
 		}, []UID{"busy-089", "busy-088"}, reason.NotPreemptible},
 		"nobody is to be evicted any more": {func(f *fixture) {
 			f.declare("root", func(d *queue.Declaration) { d.Spec.Preemption.ObserveOnly = true })

@@ -2,9 +2,10 @@ package ledger
 
 import "github.com/fairway-scheduler/fairway/pkg/core/application"
 
-// Outranked returns the pods that a pod may evict by its priority alone: running pods of its own leaf queue with a lower priority that are not
-// leaving and not victims. nil: there are none. The priority must be lower as the pods say it, as upstream has it, and also as it counts in the
-// leaf: above the cap all are equal. Pods of groups of several take no part on either side: a group starts and ends whole, and this is for one pod.
+// Outranked returns the pods that a pod may evict by its priority alone: bound pods of its own leaf queue that have a lower priority,
+// are not terminating, and are no victims of preemption. nil: there are none. Two priorities must be lower: that of the pod's spec,
+// which upstream compares, and the one that counts in the leaf, where all above maxPriority are equal. Pods of pod groups with several
+// members neither evict nor are evicted in this way: a group starts and ends whole, and this is for one pod.
 func (l *Ledger) Outranked(uid UID) map[UID]bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -37,7 +38,7 @@ func (p *Pod) priority() application.PodPriority {
 	return application.PodPriority{Value: p.Priority, Classed: p.Classed, Application: p.AskedPriority}
 }
 
-// inGangOfSeveral: the pod is of a group of several.
+// inGangOfSeveral reports whether the pod is in a pod group that needs several pods.
 func (r *record) inGangOfSeveral() bool { return r.group != nil && r.group.MinMember > 1 }
 
 // MadeRoom notes that the attempt of a pod, which is about to fail, evicted pods that it outranks and nominated it to their node; "": to none.

@@ -146,9 +146,9 @@ func (t *queueTree) rebuild(pods *requests, total resource.List, at moment) (gon
 
 func newQueueAccount(p queue.Path, parent *account) *account {
 	a := &account{path: p, parent: parent, apps: map[string]*account{}}
-	a.admission.Path = p
+	a.admission.Path, a.entries.Path = p, p
 	if parent != nil {
-		a.admission.Parent = &parent.admission
+		a.admission.Parent, a.entries.Parent = &parent.admission, &parent.entries
 	}
 	a.inOrder.Init(a)
 	return a
@@ -162,7 +162,7 @@ func (a *account) declare(n queue.Node, ordinal int) {
 	a.inheritMaxPod()
 	a.preemption = n.Spec.Preemption
 	if a.parent != nil {
-		a.preemption = n.Spec.Preemption.Under(a.parent.preemption)
+		a.preemption = n.Spec.Preemption.Under(a.parent.preemption, n.Spec.Capacity.Stated)
 		a.parent.kids = append(a.parent.kids, a)
 	}
 }
@@ -224,15 +224,16 @@ func (t *queueTree) nearest(p queue.Path) *account {
 // noteTotal has the tree built again if a Queue states something in percent of the cluster, of which the total has changed.
 func (t *queueTree) noteTotal() { t.stale = t.stale || t.percent > 0 || t.byCapacity }
 
-// emptied has the tree built again if the queue, of which the last pod that was placed there has left, was in the tree for the sake of its pods, or kept its children out.
+// emptied notes that the last pod that was placed in a queue has left it. The tree is built again if the queue was there only because
+// of its pods, or if these kept its children out.
 func (t *queueTree) emptied(a *account) {
 	if a.forced || t.guarded[a.path] {
 		t.stale = true
 	}
 }
 
-// guard makes the tree stale where the pods that ask for a queue begin or cease to keep its children out. The order in which pods and Queues are seen
-// makes no difference: what counts is when they were created.
+// guard makes the tree stale if the pods that ask for a queue begin, or cease, to keep its children out of the tree. The order in which
+// pods and Queues are seen makes no difference: what counts is when they were created.
 func (t *queueTree) guard(p queue.Path, pods *requests) {
 	if q, ok := t.parents[p]; ok && q.occupied != pods.askedBefore(p, q.since) {
 		t.stale = true
@@ -250,7 +251,8 @@ func (t *queueTree) eldestChild(p queue.Path) int64 {
 // mayBeClaimed: the pod is older than the children of the queue that it asks for, and would keep them out if it may be submitted there.
 func (t *queueTree) mayBeClaimed(r *record) bool { return r.Created < t.eldestChild(r.asked) }
 
-// dependsOnAccess: no queue takes the pod, and yet it matters whether it may be submitted.
+// dependsOnAccess reports whether it matters if the pod may be submitted, although no queue takes it now: its queue would be created
+// for it, or it would keep the children of its queue out of the tree.
 func (t *queueTree) dependsOnAccess(r *record) bool { return r.creates() || t.mayBeClaimed(r) }
 
 func (t *queueTree) declarations() []queue.Declaration {

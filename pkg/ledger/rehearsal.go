@@ -12,18 +12,18 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
-// Rehearsal goes through the releases to come on a ledger that nobody else uses: charges what would be released, with the comparisons
-// that decide, takes charges back, and tries the same again with other limits or more nodes. Nothing is released, no attempt is made and
-// no time passes: a class may be charged while some node has room for it, as the scheduler would hold it once it had failed, unless one of
-// its pods shows that it fitted none all the same.
+// Rehearsal goes through the next releases on a ledger that nobody else uses. It charges the pods that would be released, can tell
+// which comparisons decided, takes charges back, and tries the same again with other limits or more nodes. Nothing is released, no
+// attempt is made and no time passes. A class may be charged while some node has room for it by the numbers, unless one of its pods
+// shows that it fitted no node all the same.
 type Rehearsal struct {
 	ledger  *Ledger
 	charged []*record
-	parked  map[*class]bool // that have room, as it is, and whose pods show that they fitted no node all the same
+	parked  map[*class]bool // classes that have room on the nodes as they are, although a pod of theirs shows that it fitted none
 	watch   []*Threshold
 
-	// The classes that may be charged, as far as is known: since charges only take room, a class is asked for its room when its turn
-	// comes, and not again once it had none. fresh: what is known holds.
+	// fresh: what is known of the room of classes still holds. A class is looked at when its turn comes. If it has no room then, it is not
+	// looked at again, since charges only take room.
 	fresh, roomy bool
 	remembered   map[*class]seen // see RememberNodes
 
@@ -40,8 +40,8 @@ type Charge struct {
 	Decisions []Decision // from the root down, where asked for
 }
 
-// Decision is one step of the way from the root to the pod: who was chosen among the children of a queue or the applications of a leaf,
-// over whom, and what decided.
+// Decision is one step of the way from the root to the pod: which child of a queue, or application of a leaf, was chosen, which was the
+// next best, and what decided.
 type Decision struct {
 	At     queue.Path
 	Rule   queue.Rule // of that queue

@@ -24,6 +24,23 @@ func (h *Rehearsal) Holders(below queue.Path, name resource.Name, n int) []Holde
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.settleAll()
+	return l.holders(below, n, func(app *account) (int64, bool) {
+		amount := app.usage.Get(name)
+		return amount, name == "" && app.slot.Runs || amount > 0
+	})
+}
+
+// Entered returns the applications that the queue and those below it have taken in, at most n, the oldest first.
+func (h *Rehearsal) Entered(below queue.Path, n int) []Holder {
+	l := h.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settleAll()
+	return l.holders(below, n, func(app *account) (int64, bool) { return 0, app.entry.Runs })
+}
+
+// holders returns those of the applications below a queue that hold something, at most n: those that hold most, then the oldest.
+func (l *contents) holders(below queue.Path, n int, holds func(*account) (amount int64, some bool)) []Holder {
 	type held struct {
 		app    *account
 		amount int64
@@ -36,7 +53,7 @@ func (h *Rehearsal) Holders(below queue.Path, name resource.Name, n int) []Holde
 			continue
 		}
 		for _, app := range leaf.apps { // sorted below
-			if amount := app.usage.Get(name); name == "" && app.slot.Runs || amount > 0 {
+			if amount, some := holds(app); some {
 				all = append(all, held{app, amount})
 			}
 		}

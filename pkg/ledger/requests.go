@@ -9,8 +9,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// requests owns which pods ask for which queue. It hears of pods (add, remove). It says what the tree last answered to those that ask for a queue, and
-// which is the oldest of them.
+// requests owns which pods ask for which queue. It hears of pods (add, remove). For each queue that pods ask for, it says what the tree
+// last answered, and which of these pods is the oldest.
 type requests struct {
 	byQueue map[queue.Path]*queueRequest
 	// orphans are bound pods whose queue is not in the tree yet.
@@ -103,8 +103,8 @@ func (q *requests) askedBefore(p queue.Path, since int64) bool {
 	return of != nil && of.pods[0].Created < since && q.oldestWaiting(p) < since
 }
 
-// claimsQueue: the pod may keep the queue that it asks for without children. A charged pod claims the queue to which it is charged, and one whose user
-// was refused claims none.
+// claimsQueue reports whether the pod may keep the queue that it asks for a leaf, so that Queues declared below it stay out of the tree. A
+// charged pod does so for the queue to which it is charged, and a pod whose user was refused for none.
 func (r *record) claimsQueue() bool { return !r.state.charged() && !r.refused() }
 
 // oldestWaiting is the creation of the oldest pod that asks for the queue, may be submitted there and is not charged; math.MaxInt64: none does. A

@@ -43,6 +43,9 @@ func (l *settled) recheck(r *record) (reason.Reason, bool) {
 	if why, over := l.shares.driverTooMany(r); over {
 		return why, false
 	}
+	if why, over := l.userOver(r); over {
+		return why, false
+	}
 	if why, over := r.startsTooMany(); over {
 		return why, false
 	}

@@ -8,38 +8,40 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 )
 
-// What survives a restart is in API objects, and nowhere else. This is what a new process restores from them, and where:
+// What survives a restart is in API objects, and nowhere else. This is what a new process reads back from them, and where the ledger does
+// so. pkg/kube/feed and pkg/kube/convert turn the fields of the objects into the values that it gets.
 //
-//	PlacementPolicy: spec, inForce which queue a waiting pod asks for             settled.placeAgain; a created Queue is an object before a pod is in it
-//	Pod: node                      the charge of a running pod                    consequences.noteBound
-//	Pod: annotations of its        the queue to which it is charged;              consequences.ask (Pod.Placed)
-//	binding                        its application, role and user                 placedIn, placedFor in pkg/kube/convert/placed.go
-//	Pod: nominatedNodeName         the nomination of a waiting pod                settled.restoreNominations, moves.readNomination
-//	Pod: DisruptionTarget          since when its eviction is announced           moves.addVictim, once a plan takes it again;
-//	                               until then the announcement stays              rounds.judgesAnnouncements
-//	Pod: Queued                    what it was last told                          Ledger.ObservePod (inherited), conditions.observed
-//	Pod: PodScheduled              what its class shows, and that the pod         consequences.ask (backlog.observed)
-//	                               shows it;
-//	                               since when a running pod has its node          consequences.noteBound (Pod.Bound)
-//	Pod: creation time             its place in its queue                         consequences.ask (Pod.Created)
-//	Queue status: preemption       starvation clocks and open claims              queueTree.storedClocks, in the first look at the clocks
-//	                               which of their events were sent                toldBefore in pkg/controllers/queuestatus
-//	Queue status: starts           which applications have left Starting, and     settled.restoreStarts
+//	object and field               what it tells                                   read back by
+//	Pod: node                      that the pod is charged                         noteBound (bind.go)
+//	Pod: annotations               to which queue it is charged (Pod.Placed),      ask (observe.go), leafOfBound (bind.go);
+//	fairway.dev/placed-...         as which application and role, for which user   pkg/kube/convert/placed.go
+//	Pod: creation time             its place in its queue                          ask (observe.go)
+//	Pod: nominatedNodeName         the nomination of a waiting pod                 restoreNominations (here)
+//	Pod: DisruptionTarget          since when its eviction has been announced      addVictim (adopt.go), when a plan takes the pod again.
+//	                                                                               Until then the announcement stays
+//	                                                                               (judgesAnnouncements, rounds.go)
+//	Pod: Queued                    what users were told about it last              ObservePod (observe.go), observed (conditions.go)
+//	Pod: PodScheduled              that it shows Unschedulable, and why            observed (backlog.go)
+//	                               since when a running pod has had its node       tally (gate.go)
+//	Queue status: preemption       starvation clocks and open claims               storedClocks (here), at the first look at the clocks
+//	                               which events about them were sent               toldBefore (pkg/controllers/queuestatus/starvation.go)
+//	Queue status: starts           which applications have left Starting, and      restoreStarts (here)
 //	                               how long the last starts took
-//	Queue status: stoppedSince     since when the queue has been stopped          queueTree.stop
-//	Queue status: policy in force  the last policy that could be used             queueTree.declare (Declaration.PolicyInForce)
-//	Queue status: capacity and     how siblings shared that contradict each      queueTree.declare, queueTree.declarations
-//	maxCapacity in force           other now                                     (Declaration.InForce)
-//	PodGroup status                that the group was whole, and how many of      groupTable.declare, groupTable.join (PodGroup.Whole,
-//	                               its pods succeeded                             PodGroup.Succeeded)
+//	Queue status: stoppedSince     since when the queue has been stopped           queueTree.stop (stopped.go)
+//	Queue status: policy           the last policy that could be used              queueTree.declare (queue_tree.go)
+//	Queue status: capacity,        how siblings shared when they last agreed       queueTree.declare (queue_tree.go)
+//	maxCapacity
+//	PodGroup status                that the group was whole, and how many of its   groupTable.declare and join (groups.go)
+//	                               pods have succeeded
+//	PlacementPolicy: spec, and     for which queue a waiting pod asks              placeAgain (placements.go). A queue that placement creates
+//	inForce of its status                                                          is an object before a pod is in it
 //
-// pkg/kube/feed and pkg/kube/convert read these fields from the objects.
-//
-// The rest is forgotten: releases (such a pod waits again, or comes back with its node), tickets, back-offs, parked classes, node holds,
+// All else is forgotten: releases (such a pod waits again, or comes back with its node), tickets, back-offs, parked classes, node holds,
 // victims (a new plan prefers those that are announced), which victims a disruption budget exempts, the eviction memory, the pauses of
-// claims, answers about access, and how long a created queue has been empty. docs/adr/0005 says why that does no harm.
+// claims, missed opportunities (delays.go), answers about access, and how long a created queue has been empty.
+// docs/adr/0005-what-survives-a-restart.md says why that does no harm.
 //
-// Lead calls what cannot be restored from one object alone, once all objects are there.
+// What no object tells alone is read back by Lead, once all objects have been observed.
 
 // restoreStarts takes from the statuses of queues what no pod tells of the starts of applications.
 func (l *settled) restoreStarts() {

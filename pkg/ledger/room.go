@@ -27,8 +27,8 @@ type room struct {
 	inRooms int // place in the table's list of rooms
 }
 
-// seen is how far a class has looked for room. Invariant: every node with room for it is among the candidates, or at or behind next in the list of
-// nodes. So a class that waits for room looks at nothing but nodes that gain some.
+// seen is how far a class has looked for room. Invariant: every node with room for the class is one of the candidates, or stands in the
+// list of nodes at index next or later. So a class that waits for room looks only at nodes that gain some.
 type seen struct {
 	candidates []*node
 	next       int
@@ -102,7 +102,7 @@ func (t *nodeTable) roomFor(s *room) *node {
 // mayFind: false where the last look found no room and no node has gained any since.
 func (t *nodeTable) mayFind(s *room) bool { return len(s.candidates) > 0 || s.next < len(t.all) }
 
-// anyFits is roomFor for somebody who only asks: how often that happens must not decide which node a release takes.
+// anyFits reports whether roomFor would return a node, and changes nothing: questions must not decide which node a release takes.
 func (t *nodeTable) anyFits(s *room) bool {
 	fits := func(e *node) bool { return t.fits(e, s) }
 	return slices.ContainsFunc(s.candidates, fits) || slices.ContainsFunc(t.all[s.next:], fits)

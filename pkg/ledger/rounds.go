@@ -67,9 +67,10 @@ func (r *rounds) planned(plan preemption.Plan, announced bool) {
 	r.pace = r.pace.Made(nominated, spent, announced)
 }
 
-// judgesAnnouncements: it can be said whether the announcements of an earlier process still hold, since a plan of this one was adopted or
-// no queue may claim. A round that is under way is not enough, nor that no claim is open yet: statuses of Queues are written a little later than
-// claims open, so a claim of the earlier process may be open again only after its timeout, and its plan may take the very pods that were announced.
+// judgesAnnouncements reports whether it is known if the announcements of an earlier process still hold: a plan of this process was
+// adopted, or no queue may claim. Until then they stay. A round that is under way does not suffice, and neither does it that no claim
+// is open: statuses of Queues are written a little later than claims open, so a claim of the earlier process may be open again only
+// after its timeout, and its plan may take the very pods that were announced.
 func (r *rounds) judgesAnnouncements(t *queueTree) bool {
 	switch {
 	case r.adopted:

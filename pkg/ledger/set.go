@@ -40,7 +40,7 @@ func (l *moves) set(r *record, leaf *account, s State, blockedBy reason.Reason) 
 	}
 }
 
-// afterSet keeps what is not on an account: window, room, nominations, back-off, and who must be told.
+// afterSet brings up to date what is not in an account: window, room, nominations, back-off, and which conditions are due.
 func (l *moves) afterSet(r *record, old *account, oldState State, was, will footprint) {
 	l.window.moved(r, oldState)
 	if !r.state.charged() {
@@ -101,6 +101,7 @@ func (l *moves) undo(r *record, was, will footprint) {
 		r.app.ask(r.Request, -1)
 		r.leaf.askForDriver(r, -1)
 	}
+	r.app.outstanding -= btoi(was.outstanding() && !will.outstanding())
 	r.app.wanting -= btoi(was.wants && !will.wants)
 	r.app.limited -= btoi(was.limited && !will.limited)
 	if was.doubted && !will.doubted {
@@ -123,6 +124,7 @@ func (l *moves) redo(r *record, was, will footprint) {
 		r.app.ask(r.Request, 1)
 		r.leaf.askForDriver(r, 1)
 	}
+	r.app.outstanding += btoi(will.outstanding() && !was.outstanding())
 	r.app.wanting += btoi(will.wants && !was.wants)
 	r.app.limited += btoi(will.limited && !was.limited)
 	if will.doubted && !was.doubted {
@@ -139,6 +141,9 @@ func (l *moves) redo(r *record, was, will footprint) {
 func (a *account) addDriver(r *record, sign int) {
 	if r.Role == application.Driver {
 		addSigned(&a.drivers, r.Request, sign)
+		if r.app.user != nil {
+			addSigned(&r.app.user.drivers, r.Request, sign)
+		}
 		a.driverPods += sign
 	}
 }
@@ -157,7 +162,8 @@ func (l *moves) enter(r *record, leaf *account) {
 	r.app = leaf.apps[r.Application]
 	if r.app == nil {
 		r.app = &account{parent: leaf, path: leaf.path, spec: queue.DefaultSpec(), stage: stage{counted: true}, beginning: beginning{inStarts: notIn},
-			slot: admission.Application{Leaf: &leaf.admission, Name: r.Application}, addedIn: l.inspection.addition.number}
+			slot: admission.Application{Leaf: &leaf.admission, Name: r.Application}, entry: admission.Application{Leaf: &leaf.entries, Name: r.Application},
+			addedIn: l.inspection.addition.number}
 		r.app.inOrder.Init(r.app)
 		leaf.apps[r.Application] = r.app
 	}

@@ -21,7 +21,7 @@ func (l *settled) settle() {
 
 // rekeyAll recomputes every demand, key, limit and order book after a change of the tree, of a spec or of the cluster total.
 func (l *settled) rekeyAll() {
-	l.shares.forget(&l.queues)
+	l.queues.limitEntries(l.shares.total, l.shares.forget(&l.queues))
 	l.resetGates()
 	l.books.rebuild(&l.queues)
 	l.version++

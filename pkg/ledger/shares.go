@@ -5,8 +5,9 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// Instantaneous fair shares are kept lazily. A queue that becomes active or inactive makes its parent's division old and nothing else;
-// a share is computed when it is read, on the way from the root down, where something on that way is old. Usage changes no share.
+// Instantaneous fair shares are computed when they are read. A queue that becomes active or inactive only marks its parent's division
+// as out of date. The next read of a share goes from the root down to the queue, and divides again where that is marked. Usage changes
+// no share.
 
 // share is the instantaneous fair share of a queue.
 type share struct {
@@ -50,27 +51,30 @@ func (s *shares) noteActive(leaf *account) {
 	}
 }
 
-// forget makes every share old: the tree, a spec or the cluster total changed. The root has what there is, within its max.
-func (s *shares) forget(t *queueTree) {
+// forget makes every share old: the tree, a spec or the cluster total changed. The root has what there is, within its max. It returns the steady shares,
+// by node, if queues share by capacity.
+func (s *shares) forget(t *queueTree) (steady []resource.List) {
 	for _, a := range t.accounts { // each for itself: order does not matter
 		a.share.divided = 0
 	}
-	s.noteCapacities(t)
 	t.root.share.amounts = s.total.CapBy(t.root.spec.Max)
 	t.root.share.version++
 	s.flips++
+	return s.noteCapacities(t)
 }
 
-// noteCapacities computes the steady shares of the queues that share by capacity.
-func (s *shares) noteCapacities(t *queueTree) {
+// noteCapacities computes the steady shares, and notes those of the queues that share by capacity. nil: there are none.
+func (s *shares) noteCapacities(t *queueTree) (steady []resource.List) {
 	if !t.byCapacity {
-		return
+		return nil
 	}
-	for i, steady := range fairshare.Shares(t.Tree, s.total, nil) {
+	steady = fairshare.Shares(t.Tree, s.total, nil)
+	for i := range t.Nodes {
 		if n := &t.Nodes[i]; n.Spec.Capacity.Stated {
-			t.accounts[n.Path].share.capacity = steady
+			t.accounts[n.Path].share.capacity = steady[i]
 		}
 	}
+	return steady
 }
 
 // of returns the instantaneous fair share of a queue in the tree.

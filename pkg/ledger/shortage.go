@@ -52,8 +52,8 @@ func (t *nodeTable) shortage(c *room) Shortage {
 	return s
 }
 
-// noRoom says why no node has room for a waiting pod: of which resource the node that comes closest has too little. Closest is the one
-// that lacks the smallest part of what the pod asks for.
+// noRoom says why no node has room for a waiting pod: which resource is short on the node that comes closest. That is the node that
+// lacks the smallest part of what the pod asks for.
 func (t *nodeTable) noRoom(r *record) reason.Reason {
 	why := reason.Reason{Code: reason.WaitingForRoom, Queue: string(r.leaf.path)}
 	n := reason.Room{Nodes: int64(len(t.all))}

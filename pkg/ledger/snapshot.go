@@ -43,6 +43,10 @@ type QueueState struct {
 	Allocated       resource.List
 	Demand          resource.List
 
+	// ApplicationLimit is how many applications the queue takes in; DriverLimit is what the drivers of a leaf may use, empty: all.
+	ApplicationLimit queue.Limit
+	DriverLimit      resource.List
+
 	// ApplicationsPending are Accepted, ApplicationsRunning Running or Completing.
 	ApplicationsPending, ApplicationsStarting, ApplicationsRunning int
 	ApplicationsCompleting                                         int // of ApplicationsRunning
@@ -66,6 +70,7 @@ func (l *Ledger) Snapshot() Snapshot {
 	for i := range tree.Nodes {
 		s.Queues[i].Absolute = absolute[i]
 		s.Queues[i].SteadyFairShare, s.Queues[i].FairShare = steady[i], instantaneous[i]
+		s.Queues[i].DriverLimit = s.Queues[i].driverLimit(s.Total)
 		at[s.Queues[i].Path] = i
 	}
 	for _, p := range tree.Blocked {
@@ -110,7 +115,7 @@ func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]strin
 			ApplicationsPending: int(a.states[application.Accepted]), ApplicationsStarting: int(a.states[application.Starting]),
 			ApplicationsRunning:    int(a.states[application.Running] + a.states[application.Completing]),
 			ApplicationsCompleting: int(a.states[application.Completing]), Starts: a.gateAt(l.now),
-			PodsPending: a.pending, PodsRunning: a.running,
+			PodsPending: a.pending, PodsRunning: a.running, ApplicationLimit: a.entries.Most,
 		}
 		if a.starving.below() {
 			if held == nil {

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"github.com/fairway-scheduler/fairway/pkg/core/limit"
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -194,62 +193,6 @@ func (s *shares) targetOf(a *account, k preemption.Kind, demand resource.List) r
 		return preemption.GuaranteedTarget(a.parent.spec.Rule(), a.spec.Guaranteed, demand)
 	}
 	return preemption.Target(s.of(a), demand)
-}
-
-// heldBack is what waiting drivers request beyond the driver share, and the pods that wait with them, by queue.
-type heldBack map[*account]resource.List
-
-func (l *contents) heldBack() heldBack {
-	held := heldBack{}
-	for _, n := range l.queues.Nodes { // not waitingDrivers: where a share has shrunk, that is noted when a walk comes by
-		leaf := l.queues.accounts[n.Path]
-		if leaf.driverPods == 0 || leaf.driverDemand.Equal(&leaf.drivers) {
-			continue // as mostly
-		}
-		drivers := l.heldDrivers(leaf)
-		for a := leaf; a != nil && drivers.Len() > 0; a = a.parent {
-			held[a] = held[a].Add(drivers)
-		}
-	}
-	return held
-}
-
-// claimable is what a queue could use if there were room: its demand without drivers beyond the driver share and the pods
-// that wait with them, within every max on the path.
-func (a *account) claimable(held heldBack) resource.List {
-	d := a.demand.List()
-	if h := held[a]; h.Len() > 0 {
-		d = d.Sub(h)
-	}
-	for up := a; up != nil; up = up.parent {
-		if up.spec.Max.Len() > 0 {
-			d = d.CapBy(up.spec.Max)
-		}
-	}
-	return d.Max(a.usage.List())
-}
-
-// heldDrivers is what waiting drivers of a leaf request beyond its driver share, together with the same part of what waits with drivers. If no driver
-// runs, one may always start, so nothing is held back.
-func (l *contents) heldDrivers(leaf *account) resource.List {
-	waiting := leaf.driverDemand.List().Sub(leaf.drivers.List())
-	if waiting.IsZero() || !leaf.limitsDrivers() {
-		return resource.List{}
-	}
-	why, over := limit.MaxDriverShare(l.shares.driversOf(leaf), waiting)
-	if !over {
-		return resource.List{}
-	}
-	n := why.Resource
-	// A driver needs all of its resources, so the free part of the scarce one says which part of the drivers may start.
-	free := max(why.Limit-why.Used, 0)
-	all := waiting.Add(leaf.behindDrivers())
-	entries := make([]resource.Entry, all.Len())
-	for i := range entries {
-		e := all.At(i)
-		entries[i] = resource.Entry{Name: e.Name, Value: e.Value - resource.Part(e.Value, free, waiting.Get(n))}
-	}
-	return resource.OfSorted(entries)
 }
 
 // starvation is a queue's Starvation in a snapshot.

@@ -7,11 +7,13 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 )
 
-// Stopped queues. Which queues are stopped, and which of their applications go on, is decided in core/queue/state.go. Here that is kept:
+// Stopped queues. Which queues are stopped, and which of their applications go on, is decided in core/queue/state.go. This file carries
+// it out:
 //
 //   - since when a queue is stopped: in its account, and over a restart in its status (queueTree.stop);
-//   - an application that may not run waits as one does over a limit on applications (core/admission), with a reason of its own;
-//   - an application that has lost what it went on by is put out (takeBackStopped), so that a restart finds the same.
+//   - an application that may not run waits in the same way as for a slot (core/admission), with a reason of its own;
+//   - an application goes on no more when its pods from before the stop have ended and no pod holds room. Then it has to wait again
+//     (takeBackStopped), as it would after a restart.
 
 // moment is a time, and whether this process leads.
 type moment struct {
@@ -33,7 +35,7 @@ func (t *queueTree) stop(a *account, n *queue.Node, at moment) {
 	if is.Since != a.admission.Stop.Since {
 		t.stopsChanged = append(t.stopsChanged, a)
 	}
-	a.admission.Stop = is
+	a.stop(is)
 }
 
 // takeStopped returns the queues that were stopped or started, and forgets them.
@@ -57,10 +59,10 @@ func (a *account) goesOn() bool {
 	return queue.GoesOn(a.slot.Submitted, since, false) || queue.GoesOn(a.slot.Submitted, since, a.holds())
 }
 
-// takeBackStopped ends an application that runs in a stopped queue and goes on no more: what was submitted before the stop has ended, and no pod of it
+// takeBackStopped ends an application that a stopped queue has taken in and goes on no more: what was submitted before the stop has ended, and no pod of it
 // holds room. It returns the pods that are to wait from now on.
 func (a *applications) takeBackStopped(app *account) []*record {
-	if !app.slot.Runs || app.goesOn() {
+	if !app.entry.Runs || app.goesOn() {
 		return nil
 	}
 	return a.putOut(app)
@@ -98,7 +100,9 @@ func (t *queueTree) stops() map[queue.Path]int64 {
 func (t *queueTree) restoreStops(since map[queue.Path]int64) {
 	for p, a := range t.accounts { // each for itself: order does not matter
 		if a.stopped() && since[p] != 0 {
-			a.admission.Stop.Since = since[p]
+			is := a.admission.Stop
+			is.Since = since[p]
+			a.stop(is)
 		}
 	}
 }

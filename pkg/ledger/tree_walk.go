@@ -26,7 +26,7 @@ type treeWalk struct {
 	delays *delays
 }
 
-// blockedBelow is a class of which no pod may be released below a queue.
+// blockedBelow is a class, and a queue below which no pod of it may be released.
 type blockedBelow struct {
 	class *class
 	queue *account
@@ -189,14 +189,14 @@ func (w *treeWalk) limitStops(r *record) bool {
 	return w.stopsOnPath(r.app, r.class) || r.app.atGate && !r.app.parent.gateIsOpen()
 }
 
-// stopsButForDrivers is stopsNow without the part for drivers.
+// stopsButForDrivers is stopsNow without the parts for drivers.
 func (w *treeWalk) stopsButForDrivers(r *record) bool {
 	for a := r.app; a != nil && a != w.ceiling; a = a.parent {
 		if a.exceedsMax(r.class.request) {
 			return true
 		}
 	}
-	return r.app.atGate && !r.app.parent.gateIsOpen()
+	return r.app.stopsByUsage(r.class) || r.app.atGate && !r.app.parent.gateIsOpen()
 }
 
 // refreshStale looks again at the leaf that misled the walk, if one did.

@@ -7,9 +7,10 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
-// A trial charges waiting pods in the order in which they would be released, to see how far limits alone carry, as if there were room for all. It takes
-// all of it back before the lock is given up, and leaves nothing behind: no ticket, no step in the journal, no version, no condition that is due.
-// Charging for real and taking back is the only way to ask that cannot differ from what a release would do; a second arithmetic beside it could.
+// A trial charges waiting pods in the order in which they would be released, to see which of them limits alone would let run, as if
+// there were room for all. It takes everything back before the lock is given up, and leaves nothing behind: no ticket, no step in the
+// journal, no version, no condition that is due. It uses the charges of real releases, so its answer cannot differ from what releases
+// would do.
 
 // trials owns what outlasts a trial.
 type trials struct {

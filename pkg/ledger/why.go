@@ -69,6 +69,15 @@ func (l *contents) limitOnClass(app *account, c *class) (reason.Reason, bool) {
 	if why, over := l.groupDriversTooMany(c.group); over {
 		return why, true
 	}
+	if why, over := l.shares.userLimitOn(app, c.request); over {
+		return why, true
+	}
+	if why, over := l.shares.userDriversBind(app, c); over {
+		return why, true
+	}
+	if why, over := l.groupOverUserLimit(c.group); over {
+		return why, true
+	}
 	for a := app.parent; a != nil; a = a.parent {
 		if !a.stops(c, &l.shares) {
 			continue
@@ -81,7 +90,7 @@ func (l *contents) limitOnClass(app *account, c *class) (reason.Reason, bool) {
 	return reason.Reason{}, false
 }
 
-// sameLimit compares what does not move with every pod that starts or ends.
+// sameLimit reports whether two reasons are the same but for numbers that change with every pod that starts or ends.
 func sameLimit(a, b reason.Reason) bool {
 	return withMoving(a, 0) == withMoving(b, 0)
 }
@@ -92,6 +101,10 @@ func withMoving(r reason.Reason, by int64) reason.Reason {
 	switch r.Code {
 	case reason.MaxDriverShare:
 		r.Limit = by // part of a share that follows who is active
+	case reason.UserLimit, reason.UserMaxDriverShare:
+		user := reason.As[reason.UserShare](r)
+		user.Active, user.ByFactor = by, false
+		r.Limit, r.Details = by, user // it follows who asks, and what the queue uses
 	case reason.StateAware:
 		start := reason.As[reason.Start](r)
 		start.Position, start.Took = by, by

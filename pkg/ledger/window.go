@@ -80,8 +80,8 @@ func (w *window) headedFor(e *node) (rs []*record) {
 // wake notes that a parked pod is to be taken out of kube-scheduler's queue.
 func (w *window) wake(r *record) { w.woken = append(w.woken, r.UID) }
 
-// open notes that room which was closed to some pods is open to them again, of which no event tells kube-scheduler. Those that are parked may have
-// found it closed. So may those whose attempt still runs: see missed.
+// open notes that room which was closed to some pods is open to them again. No event tells kube-scheduler, so parked pods are woken. A pod
+// whose attempt still runs may have found the room closed, too: if the attempt fails, the pod is woken then (missed).
 func (w *window) open(concerns func(*record) bool) {
 	for _, r := range w.parked { // each for itself: order does not matter
 		if concerns(r) {

@@ -12,15 +12,15 @@ import (
 
 // The other pods of an application wait with its driver (application.Pods.WaitsForDriver). That is done in two ways:
 //
-//   - Its driver may be released when its turn comes, or was tried and fitted nowhere. Then the application offers no lane but those of its drivers
-//     (orderBooks.lanesOf), until one is charged. So its other pods stay in their pod queues and are demand, as the driver is.
-//   - A rule blocks its driver: its size, a scheduling gate, its pod group. Then its other pods are blocked too (blockIn), and neither they nor the
-//     driver are demand, or make the application run. A limit on applications blocks all of them for itself.
+//   - Its driver may be released when its turn comes, or was tried and fitted nowhere. Then the application offers only the lanes of its
+//     drivers (orderBooks.lanesOf), until one is charged. Its other pods stay in their pod queues and count as demand, as the driver does.
+//   - A rule blocks its driver, such as its size, a scheduling gate or its pod group. Then its other pods are blocked, too (blockIn).
+//     Neither they nor the driver count as demand or make the application run. (A limit on applications blocks each pod by itself.)
 
 // appDrivers are the drivers of an application, in any state.
 type appDrivers struct {
 	all roster
-	// stuck are those that a rule blocks which would block no other pod of the application.
+	// stuck counts those that a rule blocks, other than a limit on applications or their back-off: see isStuck.
 	stuck int32
 	// allStuck: some wait, all of those are stuck, and no other holds anything. Then the other pods are blocked.
 	allStuck bool
@@ -149,7 +149,7 @@ func (l *contents) limitOnDriver(app *account, c *class) (reason.Reason, bool) {
 		return reason.Reason{}, false
 	}
 	why, limited := l.limitOnClass(app, driver.class)
-	if limited && (why.Code == reason.MaxDriverShare || !c.group.startsTogether() || driver.group != c.group) {
+	if limited && (why.Code == reason.MaxDriverShare || why.Code == reason.UserMaxDriverShare || !c.group.startsTogether() || driver.group != c.group) {
 		return withDriver(driver, why), true
 	}
 	return why, limited
@@ -173,7 +173,7 @@ func lacksDriver(pods []*record) bool {
 // leads reports whether other pods of the application wait with this one.
 func (r *record) leads() bool { return r.class.driver && r.app.podCounts.WaitsForDriver() }
 
-// behindDrivers is what applications of a leaf that wait for their drivers ask for beside these, as far as it is demand.
+// behindDrivers is the demand of those pods of a leaf that wait for a driver of their application, without the drivers themselves.
 func (a *account) behindDrivers() resource.List {
 	var sum resource.Sum
 	for _, app := range a.apps { // a sum: order does not matter

@@ -71,8 +71,8 @@ func (s sink) waiting(pods map[reason.Code]int) {
 // alwaysShown are the reasons of limits, gates, room and turn: a dashboard must be able to distinguish 0 from
 // unknown.
 var alwaysShown = []reason.Code{
-	reason.MaxResources, reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.MaxDriverShare,
-	reason.StateAware, reason.WaitingForRoom, reason.WaitingTurn,
+	reason.MaxResources, reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.MaxApplications,
+	reason.UserMaxApplications, reason.MaxDriverShare, reason.UserMaxDriverShare, reason.UserLimit, reason.StateAware, reason.WaitingForRoom, reason.WaitingTurn,
 }
 
 func (s sink) queue(q *ledger.QueueState, total resource.List) {
@@ -87,6 +87,7 @@ func (s sink) queue(q *ledger.QueueState, total resource.List) {
 	if q.StoppedSince != 0 {
 		s.gauge(queueStopped, 1, path, q.State.String())
 	}
+	s.stated(q)
 	s.gauge(pods, float64(q.PodsPending), path, "pending")
 	s.gauge(pods, float64(q.PodsRunning), path, "running")
 	// A queue with nothing of an existing resource has 0 of it: a missing series compares with nothing, and
@@ -97,6 +98,22 @@ func (s sink) queue(q *ledger.QueueState, total resource.List) {
 	s.amounts(demand, path, q.Demand.Max(zeros(total)))
 	s.amounts(guaranteed, path, q.Spec.Guaranteed)
 	s.amounts(maximum, path, q.Spec.Max)
+}
+
+// stated publishes what only some queues state: a capacity, and priorities.
+func (s sink) stated(q *ledger.QueueState) {
+	const whole = 1e8 // in millionths of a percent
+	path := string(q.Path)
+	if q.Spec.Capacity.Stated {
+		s.gauge(capacity, float64(q.Absolute.Capacity)/whole, path)
+		s.gauge(maxCapacity, float64(q.Absolute.Max)/whole, path)
+	}
+	if p := q.Spec.DefaultPriority; p != 0 {
+		s.gauge(priority, float64(p), path, "Default")
+	}
+	if p := q.Spec.MaxPriority; p.Stated {
+		s.gauge(priority, float64(p.Most), path, "Most")
+	}
 }
 
 func zeros(of resource.List) resource.List { return of.Sub(of) }

@@ -22,6 +22,10 @@ var (
 	guaranteed = desc("queue_guaranteed", "What the queue is guaranteed, for the resources of which it is guaranteed some:"+units, "queue", "resource")
 	maximum    = desc("queue_max", "What the queue and everything below it may use at most, for the resources that are limited:"+units, "queue", "resource")
 
+	capacity    = desc("queue_capacity_ratio", "The part of the cluster that a queue is entitled to which shares by capacity: the product of capacities down the tree.", "queue")
+	maxCapacity = desc("queue_max_capacity_ratio", "The part of the cluster that a queue may use by maxCapacity, its own and those above it, of queues that share by capacity.", "queue")
+	priority    = desc("queue_priority", "Default: the priority of applications and pods of the queue that state none. Most: no priority counts for more, in any queue.", "queue", "kind")
+
 	applications    = desc("queue_applications", "Applications in the queue and everything below it: pending (no pod holds anything: Accepted), starting, running or completing.", "queue", "state")
 	pods            = desc("queue_pods", "Pods in the queue and everything below it: pending (not bound) or running.", "queue", "state")
 	startingTimeout = desc("queue_starting_timeout_seconds",
@@ -51,7 +55,7 @@ var (
 
 func descs() []*metrics.Desc {
 	return append(preemptionDescs(), []*metrics.Desc{
-		leading, steadyFairShare, fairShare, allocated, demand, guaranteed, maximum, applications, startingTimeout, pods, queueStopped, problems, queues, queuesShown,
+		leading, steadyFairShare, fairShare, allocated, demand, guaranteed, maximum, capacity, maxCapacity, priority, applications, startingTimeout, pods, queueStopped, problems, queues, queuesShown,
 		waitingPods, windowPods, releases, dispatchRounds, attempts, binds, sweeperRepairs, inspections, wrong, reviews, lockWaits, lockSeconds,
 	}...)
 }

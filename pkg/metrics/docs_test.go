@@ -57,6 +57,8 @@ func TestTheTableOfMetricsIsWhatIsExported(t *testing.T) {
 	declare(l, "root.b", func(q *queue.Spec) { q.Guaranteed, q.Max = amounts(2, 2), amounts(1, 1) })
 	declare(l, "root.c", func(q *queue.Spec) { q.Policy = queue.StateAware })
 	declare(l, "root.d", func(q *queue.Spec) { q.State = queue.StateStopped })
+	declare(l, "root.e")
+	declare(l, "root.e.x", func(q *queue.Spec) { q.Capacity, q.DefaultPriority = queue.AtMost(queue.Whole), 1 })
 	pod(l, "p", "root.a", "app")
 	r := New(l, Options{MaxQueues: 10})
 	lead(r)

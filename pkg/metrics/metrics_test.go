@@ -160,6 +160,43 @@ func TestQueuesAreShownInCoresAndBytes(t *testing.T) {
 	}
 }
 
+// Capacities are parts of the cluster; what queues do not state, and whether they run, has no series.
+func TestCapacitiesPrioritiesAndStopsAreShown(t *testing.T) {
+	l := newLedger()
+	byCapacity := func(part, most int64) func(*queue.Spec) {
+		return func(s *queue.Spec) { s.Capacity, s.MaxCapacity = queue.AtMost(part), queue.AtMost(most) }
+	}
+	declare(l, "root", func(s *queue.Spec) { s.MaxPriority = queue.AtMost(0) })
+	declare(l, "root.a", byCapacity(80_000, 90_000))
+	declare(l, "root.a.x", byCapacity(62_500, 75_000), func(s *queue.Spec) { s.DefaultPriority = -3 })
+	declare(l, "root.a.y", byCapacity(37_500, 100_000))
+	declare(l, "root.b", byCapacity(20_000, 100_000), func(s *queue.Spec) { s.State = queue.StateStopped })
+	declare(l, "root.b.z")
+	l.ObservePod(ledger.Pod{UID: "p", Name: "p", Queue: "root.b.z", Placed: "root.b.z", Node: "n", Application: "p", Class: "c", Request: amounts(1, 1), Created: sec}, 2*sec)
+	r := New(l, Options{MaxQueues: 10})
+	lead(r)
+	_, got := scrape(t, r)
+	wantSeries(t, got, map[string]float64{
+		`fairway_queue_capacity_ratio{queue="root.a"}`:            0.8,
+		`fairway_queue_max_capacity_ratio{queue="root.a"}`:        0.9,
+		`fairway_queue_capacity_ratio{queue="root.a.x"}`:          0.5,
+		`fairway_queue_max_capacity_ratio{queue="root.a.x"}`:      0.675,
+		`fairway_queue_capacity_ratio{queue="root.a.y"}`:          0.3,
+		`fairway_queue_max_capacity_ratio{queue="root.a.y"}`:      0.9,
+		`fairway_queue_priority{kind="Most",queue="root"}`:        0,
+		`fairway_queue_priority{kind="Default",queue="root.a.x"}`: -3,
+		`fairway_queue_stopped{queue="root.b",state="Draining"}`:  1,
+	})
+	for _, absent := range []string{
+		`fairway_queue_capacity_ratio{queue="root"}`, `fairway_queue_capacity_ratio{queue="root.b.z"}`, `fairway_queue_priority{kind="Default",queue="root.a"}`,
+		`fairway_queue_priority{kind="Most",queue="root.a"}`, `fairway_queue_stopped{queue="root.a",state="Stopped"}`,
+	} {
+		if _, there := got[absent]; there {
+			t.Errorf("%s is there", absent)
+		}
+	}
+}
+
 // In root.a one application waits, one has a driver with a node, two also have an executor, and all pods of
 // one of those two are being deleted.
 func TestApplicationsAreShownByState(t *testing.T) {

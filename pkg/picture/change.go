@@ -44,6 +44,7 @@ const (
 	FieldMax                    Field = "max"
 	FieldMaxPodResources        Field = "maxPodResources"
 	FieldMaxRunningApplications Field = "maxRunningApplications"
+	FieldMaxApplications        Field = "maxApplications"
 	FieldUserApplications       Field = "users.maxRunningApplications"
 	FieldMaxDriverShare         Field = "maxDriverShare"
 	FieldMaxStarting            Field = "maxStarting"
@@ -83,6 +84,8 @@ func (e Edit) Apply(d queue.Declaration) queue.Declaration {
 		d.Spec.MaxPod, d.Percent.MaxPod = with(d.Spec.MaxPod, e.Resource, e.To), without(d.Percent.MaxPod, e.Resource)
 	case FieldMaxRunningApplications:
 		d.Spec.MaxRunningApplications = queue.AtMost(e.To)
+	case FieldMaxApplications:
+		d.Spec.MaxApplications = queue.AtMost(e.To)
 	case FieldUserApplications:
 		d.Spec.MaxRunningApplicationsPerUser = queue.AtMost(e.To)
 	case FieldMaxDriverShare:

@@ -173,6 +173,8 @@ func (s *search) extend(why reason.Reason) bool {
 		e = Edit{Queue: path, Field: FieldMaxPodResources, Resource: why.Resource, From: why.Limit, To: why.Asked}
 	case reason.MaxRunningApplications:
 		e = Edit{Queue: path, Field: FieldMaxRunningApplications, From: running, To: running + 1}
+	case reason.MaxApplications:
+		e = Edit{Queue: path, Field: FieldMaxApplications, From: running, To: running + 1}
 	case reason.UserMaxRunningApplications:
 		e = Edit{Queue: queue.Root, Field: FieldUserApplications, From: running, To: running + 1}
 	case reason.MaxDriverShare:

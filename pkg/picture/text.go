@@ -60,7 +60,7 @@ func (e Edit) end() []Change {
 	switch e.Field {
 	case FieldMax:
 		c.Message = "starts when " + e.Spelled(amount) + " more " + string(e.Resource) + " end in queue " + string(e.Queue)
-	case FieldMaxRunningApplications, FieldUserApplications:
+	case FieldMaxRunningApplications, FieldMaxApplications, FieldUserApplications:
 		n := int(amount)
 		c.Message = "starts when " + strconv.Itoa(n) + " more " + plural(n, "application") + " end in queue " + string(e.Queue)
 		if n == 1 {
@@ -109,6 +109,18 @@ func manual(why reason.Reason) (text string) {
 		text = "a role that grants user " + reason.As[reason.Submitter](why).User + " the verb submit or administer for queue " + why.Queue + " or one above it"
 	case reason.MaxResources:
 		text = "a higher maxCapacity of queue " + why.Queue + ", or when other pods of it end"
+	case reason.UserLimit:
+		field := "users.minSharePercent"
+		if reason.As[reason.UserShare](why).ByFactor {
+			field = "users.shareFactor"
+		}
+		text = "a higher " + field + " of queue " + why.Queue + ", or when other pods of user " + reason.As[reason.UserShare](why).User + " end there"
+	case reason.UserMaxDriverShare:
+		text = "a higher maxDriverShare, users.minSharePercent or users.shareFactor of queue " + why.Queue + ", or when another driver of user " +
+			reason.As[reason.UserShare](why).User + " ends there"
+	case reason.UserMaxApplications:
+		text = "a higher maxApplications, users.minSharePercent or users.shareFactor of queue " + why.Queue + ", or when another application of user " +
+			reason.As[reason.Applications](why).User + " ends there"
 	case reason.PodGroupNotFound:
 		text = "a PodGroup " + why.PodGroup
 	case reason.GangIncomplete:

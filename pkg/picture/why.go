@@ -25,7 +25,7 @@ const (
 	Held Verdict = "held"
 	// Parked: nodes have room, but kube-scheduler's last answer was that it fits on none.
 	Parked Verdict = "parked"
-	// Refused: no queue takes it.
+	// Refused: no queue takes it, or its queue takes no more applications.
 	Refused Verdict = "refused"
 )
 
@@ -98,7 +98,8 @@ func verdictOf(code reason.Code) Verdict {
 		return Room
 	case reason.Parked:
 		return Parked
-	case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.PlacementRejected, reason.QueueDeleted:
+	case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.PlacementRejected, reason.QueueDeleted,
+		reason.MaxApplications, reason.UserMaxApplications:
 		return Refused
 	}
 	return Held
@@ -121,12 +122,14 @@ func (p *Picture) blocker(r reason.Reason) Blocker {
 		b.Holders = p.rehearsal.Holders(queue.Path(r.Queue), r.Resource, most)
 	case reason.MaxRunningApplications:
 		b.Holders = p.rehearsal.Holders(queue.Path(r.Queue), "", most)
+	case reason.MaxApplications:
+		b.Holders = p.rehearsal.Entered(queue.Path(r.Queue), most)
 	case reason.UserMaxRunningApplications:
-		for _, h := range p.rehearsal.Holders(queue.Root, "", math.MaxInt) {
-			if h.User == reason.As[reason.Applications](r).User && len(b.Holders) < most {
-				b.Holders = append(b.Holders, h)
-			}
-		}
+		b.Holders = ofUser(reason.As[reason.Applications](r).User, p.rehearsal.Holders(queue.Root, "", math.MaxInt))
+	case reason.UserMaxApplications:
+		b.Holders = ofUser(reason.As[reason.Applications](r).User, p.rehearsal.Entered(queue.Path(r.Queue), math.MaxInt))
+	case reason.UserLimit, reason.UserMaxDriverShare:
+		b.Holders = ofUser(reason.As[reason.UserShare](r).User, p.rehearsal.Holders(queue.Path(r.Queue), r.Resource, math.MaxInt))
 	case reason.StateAware:
 		b.Holders = p.rehearsal.Starting(queue.Path(r.Queue), most)
 	case reason.WaitingForRoom:
@@ -135,4 +138,14 @@ func (p *Picture) blocker(r reason.Reason) Blocker {
 		}
 	}
 	return b
+}
+
+// ofUser are the first holders of a user.
+func ofUser(user string, all []ledger.Holder) (of []ledger.Holder) {
+	for _, h := range all {
+		if h.User == user && len(of) < most {
+			of = append(of, h)
+		}
+	}
+	return of
 }

@@ -12,7 +12,8 @@ func TestVerdictOfEveryReason(t *testing.T) {
 		reason.QueueNameInvalid: Refused, reason.QueueNotFound: Refused, reason.QueueNotLeaf: Refused, reason.QueueNotReady: Refused,
 		reason.QueueDeleted: Refused, reason.QueueStopped: Held, reason.SubmitForbidden: Held, reason.SubmitUnchecked: Held, reason.PlacementRejected: Refused, reason.CreatingQueue: Held, reason.Terminating: Held,
 		reason.MaxResources: Held, reason.MaxPodResources: Held, reason.MaxRunningApplications: Held, reason.UserMaxRunningApplications: Held,
-		reason.MaxDriverShare: Held, reason.WaitingForDriver: Held, reason.StateAware: Held,
+		reason.MaxApplications: Refused, reason.UserMaxApplications: Refused,
+		reason.MaxDriverShare: Held, reason.UserMaxDriverShare: Held, reason.UserLimit: Held, reason.WaitingForDriver: Held, reason.StateAware: Held,
 		reason.PodGroupNotFound: Held, reason.GangIncomplete: Held, reason.GangTooLarge: Held, reason.GangWaitsForRoom: Room, reason.BehindGang: Held,
 		reason.Parked: Parked, reason.BackOff: Held, reason.SchedulingGate: Held, reason.WaitingForRoom: Room, reason.WaitingTurn: Waiting,
 		reason.WaitingForPreferredNodes: Waiting,
@@ -20,11 +21,12 @@ func TestVerdictOfEveryReason(t *testing.T) {
 	ofQueues := []reason.Code{
 		reason.ParentMissing, reason.ParentHasPods, reason.Deleting, reason.PolicyNotAllowed, reason.PolicyBelowFair, reason.FairResourceNotAllowed, reason.MaxPodResourcesRaised,
 		reason.RunningBelowStopped, reason.CapacityMissing, reason.CapacitySumInvalid, reason.MaxCapacityTooLow,
-		reason.Overcommitted, reason.OverLimit, reason.BelowGuaranteed, reason.BelowFairShare, reason.SpecInvalid,
+		reason.Overcommitted, reason.ApplicationPriorityInvalid, reason.OverLimit, reason.BelowGuaranteed, reason.BelowFairShare, reason.SpecInvalid,
 	}
 	for _, code := range ofQueues { // no pod waits for one of these
 		want[code] = Held
 	}
+	want[reason.ApplicationPriorityInvalid] = Held // nor for this one
 	for _, code := range reason.Codes() {
 		if v, known := want[code]; !known || verdictOf(code) != v {
 			t.Errorf("%s is %q, want %q", code, verdictOf(code), v)

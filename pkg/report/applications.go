@@ -138,6 +138,21 @@ type User struct {
 	ApplicationsHeld, ApplicationsPending, ApplicationsStarting, ApplicationsRunning int64
 
 	WaitingSince int64
+
+	// Limits are what the user has and may have in each of Queues.
+	Limits []UserLimit
+}
+
+// UserLimit is what a user has in one queue and may have there.
+type UserLimit struct {
+	Queue     string
+	Limited   bool // the queue limits its users
+	Limit     resource.List
+	Allocated resource.List
+	Active    bool
+	Weight    int64 // milli
+	// Reason is why the limit holds pods of the user; zero if it does not.
+	Reason reason.Reason
 }
 
 // Users are those with applications in a queue or in the queues below it.
@@ -149,6 +164,15 @@ func (us Users) MarshalJSON() ([]byte, error) {
 		applicationCounts
 		Held int64 `json:"held"`
 	}
+	type inQueue struct {
+		Queue     string            `json:"queue"`
+		Limit     map[string]string `json:"limit"` // empty: none
+		Allocated map[string]string `json:"allocated"`
+		Active    bool              `json:"active"`
+		Weight    string            `json:"weight"`
+		Reason    reason.Code       `json:"reason"`
+		Message   string            `json:"message"`
+	}
 	type user struct {
 		User  string `json:"user"`
 		State string `json:"state"`
@@ -157,12 +181,16 @@ func (us Users) MarshalJSON() ([]byte, error) {
 		Pods         podCounts `json:"pods"`
 		WaitingSince string    `json:"waitingSince"`
 		Queues       []string  `json:"queues"`
+		Limits       []inQueue `json:"limits"`
 	}
 	rows := make([]user, len(us))
 	for i, u := range us {
 		rows[i] = user{u.Name, u.State.String(), amounts{quantities(u.FairShare), quantities(u.Allocated), quantities(u.Demand)},
 			counts{applicationCounts{u.ApplicationsPending, u.ApplicationsStarting, u.ApplicationsRunning}, u.ApplicationsHeld},
-			podCounts{u.Pending, u.Running}, timestamp(u.WaitingSince), list(u.Queues)}
+			podCounts{u.Pending, u.Running}, timestamp(u.WaitingSince), list(u.Queues), make([]inQueue, len(u.Limits))}
+		for j, l := range u.Limits {
+			rows[i].Limits[j] = inQueue{l.Queue, quantities(l.Limit), quantities(l.Allocated), l.Active, resource.Decimal(l.Weight), l.Reason.Code, message(l.Reason)}
+		}
 	}
 	return marshal(struct {
 		Users []user `json:"users"`
@@ -191,6 +219,7 @@ func (us Users) table(l Layout) Table {
 		{Title: "RUNNING", Right: true, Rank: 2},
 		{Title: "PENDING", Right: true, Rank: 1},
 		{Title: "WAITING", Rank: 2, Usual: nothing},
+		{Title: "LIMITS", Rank: 5, Usual: nothing},
 		{Title: "QUEUES", Rank: 7},
 	}}
 	for i, u := range us {
@@ -201,7 +230,27 @@ func (us Users) table(l Layout) Table {
 		t.Keys = append(t.Keys, u.Name)
 		t.Rows = append(t.Rows, []string{u.Name, u.State.String(), l.amounts(u.FairShare), l.amounts(u.Allocated), l.amounts(u.Demand),
 			strconv.FormatInt(all, 10), strconv.FormatInt(u.ApplicationsHeld, 10), strconv.FormatInt(u.ApplicationsStarting, 10), strconv.FormatInt(u.Running, 10), strconv.FormatInt(u.Pending, 10),
-			l.age(u.WaitingSince), strings.Join(u.Queues, ",")})
+			l.age(u.WaitingSince), u.limits(l), strings.Join(u.Queues, ",")})
 	}
 	return t
+}
+
+// limits are those of the queues that limit the user, with the name of the queue where there are several; those that hold pods
+// of the user are marked.
+func (u *User) limits(l Layout) string {
+	var all []string
+	for _, in := range u.Limits {
+		if !in.Limited {
+			continue
+		}
+		text := l.amounts(in.Limit)
+		if len(u.Limits) > 1 {
+			text = in.Queue + ": " + text
+		}
+		if in.Reason.Code != "" {
+			text += " (reached)"
+		}
+		all = append(all, text)
+	}
+	return orNothing(strings.Join(all, "; "))
 }

@@ -15,9 +15,10 @@ type Bar struct {
 	Held, Mark int64
 }
 
-// QueueBar shows a queue's allocation and fair share as dominant shares of a total: of the resource with
+// QueueBar shows a queue's allocation and fair share as dominant shares of a total: of the resource that counts with
 // the largest part that it holds (or should hold).
 func QueueBar(q Queue, total resource.List) Bar {
+	total = q.Calculator.Of(total)
 	return Bar{Label: q.Name, Held: thousandths(q.Allocated, total), Mark: thousandths(q.FairShare, total)}
 }
 

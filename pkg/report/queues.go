@@ -6,6 +6,7 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/fairshare"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
@@ -18,6 +19,7 @@ type Queue struct {
 	Capacity        string // in percent of the parent; "" of a queue that shares by weight
 	Absolute        fairshare.Absolute
 	Policy          string // "" if none is in force
+	Calculator      queue.Calculator
 	State           string
 	Active          bool
 	SteadyFairShare resource.List
@@ -30,6 +32,9 @@ type Queue struct {
 	Running         int64 // pods that hold resources
 
 	ApplicationsPending, ApplicationsStarting, ApplicationsRunning int64
+
+	ApplicationLimit queue.Limit   // applications that the queue takes in
+	DriverLimit      resource.List // what drivers may use; empty: no share limits them
 
 	// Starting lists the applications that are starting in a queue with policy StateAware. StartingTimeout is
 	// how long they may be starting, in nanoseconds; 0 with other policies.
@@ -56,6 +61,7 @@ func (q Queue) MarshalJSON() ([]byte, error) {
 		Absolute        string            `json:"absoluteCapacity"`
 		AbsoluteMax     string            `json:"absoluteMaxCapacity"`
 		Policy          string            `json:"policy"`
+		Calculator      string            `json:"resourceCalculator"`
 		State           string            `json:"state"`
 		Active          bool              `json:"active"`
 		SteadyFairShare map[string]string `json:"steadyFairShare"`
@@ -65,15 +71,17 @@ func (q Queue) MarshalJSON() ([]byte, error) {
 		Allocated       map[string]string `json:"allocated"`
 		Demand          map[string]string `json:"demand"`
 		Applications    applicationCounts `json:"applications"`
+		Takes           int64             `json:"applicationLimit"`
+		DriverLimit     map[string]string `json:"driverLimit"`
 		Pods            podCounts         `json:"pods"`
 		Problems        []problem         `json:"problems"`
 		StartingTimeout string            `json:"startingTimeout"`
 		Starting        []start           `json:"starting"`
 	}{
-		q.Name, q.weight(), q.Capacity, q.ofCluster(q.Absolute.Capacity), q.ofCluster(q.Absolute.Max), q.Policy, q.State, q.Active,
+		q.Name, q.weight(), q.Capacity, q.ofCluster(q.Absolute.Capacity), q.ofCluster(q.Absolute.Max), q.Policy, q.calculator(), q.State, q.Active,
 		quantities(q.SteadyFairShare), quantities(q.FairShare), quantities(q.Guaranteed), quantities(q.Max),
 		quantities(q.Allocated), quantities(q.Demand),
-		applicationCounts{q.ApplicationsPending, q.ApplicationsStarting, q.ApplicationsRunning},
+		applicationCounts{q.ApplicationsPending, q.ApplicationsStarting, q.ApplicationsRunning}, q.takes(), quantities(q.DriverLimit),
 		podCounts{q.Pending, q.Running}, problems(q.Problems), startingTimeout(q.StartingTimeout), starts(q.Starting),
 	})
 }
@@ -92,6 +100,22 @@ func (q Queue) ofCluster(millionths int64) string {
 		return ""
 	}
 	return resource.Percent(millionths)
+}
+
+// calculator is "" of a queue that is not in force.
+func (q Queue) calculator() string {
+	if q.Policy == "" {
+		return ""
+	}
+	return q.Calculator.String()
+}
+
+// takes is how many applications the queue takes in, -1 for any number.
+func (q Queue) takes() int64 {
+	if !q.ApplicationLimit.Stated {
+		return -1
+	}
+	return q.ApplicationLimit.Most
 }
 
 func startingTimeout(ns int64) string {

@@ -21,6 +21,9 @@ var verdicts = map[picture.Verdict]string{
 	picture.Refused: "is in no queue",
 }
 
+// memoryText says what the calculator Memory is.
+const memoryText = "Memory alone counts in shares, order, preemption, maxCapacity, maxDriverShare and the limits of users, as queue root states"
+
 // turnText says how many pods are released before a pod that is about to be released.
 func turnText(ahead int) string {
 	if ahead == 0 {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
@@ -39,7 +40,8 @@ func queueOf(q ledger.QueueState) Queue {
 		Allocated: q.Allocated, Demand: q.Demand, Pending: int64(q.PodsPending), Running: int64(q.PodsRunning),
 		ApplicationsPending: int64(q.ApplicationsPending), ApplicationsStarting: int64(q.ApplicationsStarting),
 		ApplicationsRunning: int64(q.ApplicationsRunning),
-		Problems:            q.Problems,
+		ApplicationLimit:    q.ApplicationLimit, DriverLimit: q.DriverLimit,
+		Problems: q.Problems,
 	}
 	if q.InTree && q.Spec.Capacity.Stated {
 		out.Capacity = resource.Decimal(q.Spec.Capacity.Most) + "%"
@@ -48,7 +50,7 @@ func queueOf(q ledger.QueueState) Queue {
 		out.StartingTimeout, out.Starting = q.Starts.Timeout, q.Starts.Starting
 	}
 	if q.InTree {
-		out.Policy = q.Spec.Policy.String()
+		out.Policy, out.Calculator = q.Spec.Policy.String(), q.Spec.Calculator
 	} else if len(q.Problems) == 0 { // as in its condition Ready
 		out.Problems = []reason.Reason{{Code: reason.QueueNotReady, Queue: string(q.Path)}}
 	}
@@ -152,7 +154,15 @@ func (t Tree) notes(l Layout) []string {
 			wrong = append(wrong, string(p.Code)+": "+p.Text())
 		}
 	}
-	return append(section("Problems:", wrong, l), t.outside(l)...)
+	return slices.Concat(section("Calculator:", t.calculator(), l), section("Problems:", wrong, l), t.outside(l))
+}
+
+// calculator says what counts, if that is not as usual.
+func (t Tree) calculator() []string {
+	if slices.ContainsFunc(t.Queues, func(q Queue) bool { return q.Calculator == queue.MemoryCalculator }) {
+		return []string{memoryText}
+	}
+	return nil
 }
 
 func (t Tree) outside(l Layout) []string {

@@ -215,6 +215,9 @@ func block(a picture.Answer, l Layout, heading string) []string {
 	if a.Preemption != "" {
 		add(a.Preemption)
 	}
+	if text := a.Pod.UnreadPriority; text != "" {
+		add("note: " + message(reason.Reason{Code: reason.ApplicationPriorityInvalid, Details: reason.Invalid{Why: text}}))
+	}
 	for _, c := range a.WouldStartIf {
 		add(c.Message)
 	}

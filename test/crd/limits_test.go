@@ -75,19 +75,32 @@ func TestRefusalsOfLimits(t *testing.T) {
 		return []string{fmt.Sprintf("spec.%s: Invalid value: %s: %s", field, value, wantPriority)}
 	}
 	capOfRoot := []string{`spec.maxPriority: Invalid value: holds over all queues, so it can be stated in the queue root only`}
+	calculatorOfRoot := []string{`spec.resourceCalculator: Invalid value: holds over all queues, so it can be stated in the queue root only`}
+	calculator := func(value string) []string {
+		return []string{fmt.Sprintf("spec.resourceCalculator: Unsupported value: %q: supported values: \"Dominant\", \"Memory\"", value), unchecked}
+	}
 	ofRoot := []string{`spec.users.maxRunningApplications: Invalid value: holds over all queues, so it can be stated in the queue root only`}
 	checkRefusals(t, map[string]refusal{
 		"fewer applications than none":      {"root.a", `{maxRunningApplications: -1}`, count("maxRunningApplications", "-1")},
 		"more applications than 32 bits":    {"root.a", `{maxRunningApplications: 2147483648}`, tooMany("maxRunningApplications")},
+		"fewer taken in than none":          {"root.a", `{maxApplications: -1}`, count("maxApplications", "-1")},
+		"more taken in than 32 bits":        {"root", `{maxApplications: 2147483648}`, tooMany("maxApplications")},
 		"fewer applications of a user":      {"root", `{users: {maxRunningApplications: -1}}`, count("users.maxRunningApplications", "-1")},
 		"more of a user than 32 bits":       {"root", `{users: {maxRunningApplications: 2147483648}}`, tooMany("users.maxRunningApplications")},
 		"users of a queue below root":       {"root.a", `{users: {maxRunningApplications: 3}}`, ofRoot},
 		"users of a queue called root":      {"root.root", `{users: {maxRunningApplications: 3}}`, ofRoot},
 		"a default for the system's pods":   {"root.a", `{defaultPriority: 1000000001}`, priority("defaultPriority", "1000000001")},
+		"a default of created queues":       {"root.a", `{children: {template: {defaultPriority: 1000000001}}}`, priority("children.template.defaultPriority", "1000000001")},
 		"a default below 32 bits":           {"root.a", `{defaultPriority: -2147483649}`, priority("defaultPriority", "-2147483649")},
 		"a cap above 32 bits":               {"root", `{maxPriority: 2147483648}`, priority("maxPriority", "2147483648")},
 		"a cap for the system's pods":       {"root", `{maxPriority: 1000000001}`, priority("maxPriority", "1000000001")},
 		"a cap of a queue below root":       {"root.a", `{maxPriority: 5}`, capOfRoot},
+		"a calculator of a queue below":     {"root.a", `{resourceCalculator: Memory}`, calculatorOfRoot},
+		"the default of a queue below":      {"root.a", `{resourceCalculator: Dominant}`, calculatorOfRoot},
+		"a calculator of a queue so called": {"root.root", `{resourceCalculator: Memory}`, calculatorOfRoot},
+		"YARN's name of a calculator":       {"root", `{resourceCalculator: DefaultResourceCalculator}`, calculator("DefaultResourceCalculator")},
+		"a calculator in small letters":     {"root", `{resourceCalculator: memory}`, calculator("memory")},
+		"no calculator":                     {"root", `{resourceCalculator: ""}`, calculator("")},
 		"more than all for drivers":         {"root.a", `{maxDriverShare: "1.001"}`, share(`"1.001"`)},
 		"twice all for drivers":             {"root.a", `{maxDriverShare: 2}`, share("2")},
 		"more than all in milli":            {"root.a", `{maxDriverShare: 1001m}`, share(`"1001m"`)},

@@ -73,7 +73,7 @@ func TestAcceptedPreemption(t *testing.T) {
 		"the longest timeouts":         {"root.a", `{preemption: {fairShareTimeout: 24h, guaranteedTimeout: 86400s}}`, "weight=1000 fair-share=24h0m0s guaranteed=24h0m0s"},
 		"switched off":                 {"root.a", `{preemption: {fairShareTimeout: never, guaranteedTimeout: never}}`, "weight=1000 fair-share=never guaranteed=never"},
 		"not preemptible":              {"root.a", `{preemption: {preemptible: false}}`, "weight=1000 not-preemptible"},
-		"preemptible":                  {"root.a", `{preemption: {preemptible: true}}`, "weight=1000"},
+		"preemptible":                  {"root.a", `{preemption: {preemptible: true}}`, "weight=1000 preemptible"},
 		"root may state what all can":  {"root", `{preemption: {fairShareTimeout: 5m, preemptible: false}}`, "weight=1000 fair-share=5m0s not-preemptible"},
 		"root observes":                {"root", `{preemption: {observeOnly: true}}`, "weight=1000 observe-only"},
 		"root observes no more":        {"root", `{preemption: {observeOnly: false}}`, "weight=1000"},
@@ -106,7 +106,8 @@ func spellPreemption(p queue.Preemption) (out []string) {
 	limit("threshold", p.FairShareThreshold)
 	timeout("fair-share", p.FairShareTimeout)
 	timeout("guaranteed", p.GuaranteedTimeout)
-	flag("not-preemptible", p.NotPreemptible)
+	flag("not-preemptible", p.Preemptible == queue.PreemptibleNo)
+	flag("preemptible", p.Preemptible == queue.PreemptibleYes)
 	flag("observe-only", p.ObserveOnly)
 	limit("utilization", p.UtilizationThreshold)
 	timeout("interval", p.Interval)

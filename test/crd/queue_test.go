@@ -260,7 +260,7 @@ func TestPrinterColumns(t *testing.T) {
 func TestExplain(t *testing.T) {
 	ctx := needCluster(t)
 	for field, names := range map[string][]string{
-		"queue.spec":       {"weight", "guaranteed", "max", "maxPodResources", "maxRunningApplications", "maxDriverShare", "users", "policy", "fairResource", "maxStarting", "startingTimeout", "defaultPriority", "maxPriority", "preemption", "state"},
+		"queue.spec":       {"weight", "guaranteed", "max", "maxPodResources", "maxRunningApplications", "maxApplications", "maxDriverShare", "users", "policy", "fairResource", "resourceCalculator", "maxStarting", "startingTimeout", "defaultPriority", "maxPriority", "preemption", "state"},
 		"queue.spec.users": {"maxRunningApplications"},
 		"queue.spec.preemption": {"fairShareThreshold", "fairShareTimeout", "guaranteedTimeout", "preemptible", "observeOnly", "utilizationThreshold", "interval", "maxWaitBeforeKill",
 			"totalPerRound", "maxIgnoredOverCapacity", "naturalTerminationFactor"},
@@ -272,7 +272,7 @@ func TestExplain(t *testing.T) {
 		"placementpolicy.spec.rules.nested": {"type", "create", "queue", "parent"},
 		"placementpolicy.status":            {"inForce", "observedGeneration"},
 
-		"queue.status": {"fairShare", "steadyFairShare", "policy", "starts", "belowFairShareSince", "belowGuaranteedSince", "preemption"},
+		"queue.status": {"fairShare", "steadyFairShare", "policy", "resourceCalculator", "starts", "belowFairShareSince", "belowGuaranteedSince", "preemption"},
 	} {
 		out, err := kubectl(ctx, "explain", field)
 		if err != nil {

@@ -183,6 +183,7 @@ func TestAccepted(t *testing.T) {
 		"nothing and all of it":          {"root.a", `{guaranteed: {cpu: 0%}, max: {cpu: 100%}, maxPodResources: {cpu: "100.000%"}}`, "weight=1000 guaranteed(cpu=0%) max(cpu=100%) maxPod(cpu=100%)"},
 		"parts and amounts side by side": {"root.a", `{max: {cpu: 50%, memory: 1Ti}}`, "weight=1000 max(memory=1Ti cpu=50%)"},
 		"limits on applications":         {"root.a", `{maxRunningApplications: 10, maxDriverShare: "0.3"}`, "weight=1000 applications=10 drivers=300"},
+		"applications that it takes in":  {"root.a", `{maxApplications: 500}`, "weight=1000 takes=500"},
 		"no applications at all":         {"root.a", `{maxRunningApplications: 0, maxDriverShare: 0}`, "weight=1000 applications=0 drivers=0"},
 		"the most applications":          {"root.a", `{maxRunningApplications: 2147483647, maxDriverShare: 1}`, "weight=1000 applications=2147483647 drivers=1000"},
 		"a driver share in milli":        {"root.a", `{maxDriverShare: 300m}`, "weight=1000 drivers=300"},
@@ -194,6 +195,8 @@ func TestAccepted(t *testing.T) {
 		"the lowest default priority":    {"root.a", `{defaultPriority: -2147483648}`, "weight=1000 priority=-2147483648"},
 		"the highest cap of priorities":  {"root", `{maxPriority: 1000000000}`, "weight=1000 max-priority=1000000000"},
 		"no priority above 0":            {"root", `{maxPriority: 0}`, "weight=1000 max-priority=0"},
+		"memory alone counts":            {"root", `{resourceCalculator: Memory}`, "weight=1000 calculator=Memory"},
+		"all resources count":            {"root", `{resourceCalculator: Dominant}`, "weight=1000"},
 		"policy StateAware":              {"root.a", `{policy: StateAware}`, "weight=1000 policy=StateAware"},
 		"few starters, for a while":      {"root.a", `{policy: StateAware, maxStarting: 1, startingTimeout: 1s}`, "weight=1000 policy=StateAware starting=1 for=1s"},
 		"many starters, for long":        {"root.a", `{policy: StateAware, maxStarting: 1000, startingTimeout: 24h}`, "weight=1000 policy=StateAware starting=1000 for=24h0m0s"},
@@ -256,17 +259,22 @@ func spell(d queue.Declaration) string {
 	limit("capacity", d.Spec.Capacity)
 	limit("maxCapacity", d.Spec.MaxCapacity)
 	limit("applications", d.Spec.MaxRunningApplications)
+	limit("takes", d.Spec.MaxApplications)
 	limit("drivers", d.Spec.MaxDriverShare)
 	limit("of-a-user", d.Spec.MaxRunningApplicationsPerUser)
 	if d.Spec.DefaultPriority != 0 {
 		out = append(out, fmt.Sprintf("priority=%d", d.Spec.DefaultPriority))
 	}
 	limit("max-priority", d.Spec.MaxPriority)
+	out = append(out, spellUsers(d.Spec.Users)...)
 	if d.Spec.Policy != queue.Unstated {
 		out = append(out, "policy="+d.Spec.Policy.String())
 	}
 	if d.Spec.FairResource != "" {
 		out = append(out, "fair="+string(d.Spec.FairResource))
+	}
+	if d.Spec.Calculator != queue.DominantCalculator {
+		out = append(out, "calculator="+d.Spec.Calculator.String())
 	}
 	limit("starting", d.Spec.MaxStarting)
 	switch d.Spec.StartingTimeout {

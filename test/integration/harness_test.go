@@ -199,9 +199,26 @@ func (w *world) queue(text string) {
 		field, value, _ := strings.Cut(word, "=")
 		field, name, _ := strings.Cut(field, ".")
 		switch field {
+		case "users":
+			if q.Spec.Users == nil {
+				q.Spec.Users = &v1alpha1.QueueUsers{}
+			}
+			switch name {
+			case "minSharePercent":
+				q.Spec.Users.MinSharePercent = count(w, value)
+			case "shareFactor":
+				n := resource.MustParse(value)
+				q.Spec.Users.ShareFactor = &n
+			default:
+				w.t.Fatalf("unknown field in %q", word)
+			}
 		case "weight":
 			n := resource.MustParse(value)
 			q.Spec.Weight = &n
+		case "capacity":
+			q.Spec.Capacity = v1alpha1.Percentage(value)
+		case "maxCapacity":
+			q.Spec.MaxCapacity = v1alpha1.Percentage(value)
 		case "policy":
 			q.Spec.Policy = v1alpha1.QueuePolicy(value)
 		case "max":
@@ -213,6 +230,8 @@ func (w *world) queue(text string) {
 			q.Spec.MaxPodResources = set(q.Spec.MaxPodResources, name, value)
 		case "maxRunningApplications":
 			q.Spec.MaxRunningApplications = count(w, value)
+		case "maxApplications":
+			q.Spec.MaxApplications = count(w, value)
 		case "maxPriority":
 			q.Spec.MaxPriority = count(w, value)
 		case "defaultPriority":

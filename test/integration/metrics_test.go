@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/component-base/metrics/legacyregistry"
 
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
@@ -114,6 +115,10 @@ func twoScrapes(t *testing.T) []promScrape {
 	w.queue("root.g guaranteed.nvidia.com/gpu=2")
 	w.queue("root.fair weight=100 policy=Fair")
 	w.queue("root.fair.f policy=Fair guaranteed.nvidia.com/gpu=1")
+	w.queue("root.c weight=0")
+	w.queue("root.c.x capacity=50% maxCapacity=60% defaultPriority=3")
+	w.queue("root.c.y capacity=50%")
+	w.state("root.c", v1alpha1.QueueStopped)
 	w.scheduler(ledger.Options{})
 	w.create(
 		askingGPUs("2", pod("a0", "root.a", "1", "1Gi")), pod("b0", "root.b", "3", "1Gi"),
@@ -186,7 +191,7 @@ func dashboardQueries(t *testing.T) (queries []promQuery) {
 		}
 		queries = append(queries, promQuery{"variable " + v.Name, fmt.Sprintf("count by (%s) (%s{%s!=\"\"})", m[2], m[1], m[2])})
 	}
-	fill := strings.NewReplacer("$__rate_interval", "5m", "$queue", `(root|root\\.a|root\\.b)`, "$resource", "cpu")
+	fill := strings.NewReplacer("$__rate_interval", "5m", "$queue", `(root|root\\.a|root\\.b|root\\.c\\.x)`, "$resource", "cpu")
 	for _, p := range dashboard.Panels {
 		if len(p.Targets) == 0 {
 			t.Errorf("panel %q asks for nothing", p.Title)

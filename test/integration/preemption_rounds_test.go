@@ -40,13 +40,22 @@ func (k *taking) takesWhatIsAboveTheIdeal() {
 	k.evictedAre(map[string]int{"a-": 1})
 }
 
-// takesHalfInARound: of 64 cpu starved is owed 32. With a factor of 0.5, rounds of 16, 8, 4, 2, 1 and 1 pods pay that: more than 95% in five times the wait,
+// The same where queues share by capacity, and one user may have more than the capacity.
+func TestPreemptionByCapacityTakesItsPartInTime(t *testing.T) {
+	k := takingWorld(t, 16, "")
+	k.scene("capacity", func(k *taking) { k.takesHalf("hog capacity=50% users.shareFactor=2", "starved capacity=50%"+claims) })
+}
+
+// takesHalfInARound has queues that share by weight.
+func (k *taking) takesHalfInARound() { k.takesHalf("hog", "starved"+claims) }
+
+// takesHalf: of 64 cpu starved is owed 32. With a factor of 0.5, rounds of 16, 8, 4, 2, 1 and 1 pods pay that: more than 95% in five times the wait,
 // and none is announced before the last have been evicted.
-func (k *taking) takesHalfInARound() {
+func (k *taking) takesHalf(queues ...string) {
 	const wait = 2 * time.Second
 	k.root("naturalTerminationFactor", "0.5")
 	k.root("maxWaitBeforeKill", wait.String())
-	k.queues("hog", "starved"+claims)
+	k.queues(queues...)
 	k.fill("hog", 0, 64)
 	k.running("hog", 64)
 	k.fill("starved", 0, 32)

@@ -106,4 +106,10 @@ func TestMaxPriorityBoundsOrderAndEviction(t *testing.T) {
 		n, names := bound()
 		return n["high"] == 4 && n["asks"] == 1 && n["plain"] == 0 && strings.Contains(names, "asks-4"), names
 	})
+	w.create(of("odd", "", "first"))
+	told := `"first" in fairway.dev/application-priority has no effect: it must be a whole number from -2147483648 to 2147483647`
+	w.until("what is no priority is told", func() (bool, string) {
+		c, events := queuedCondition(w.pods()["odd"]), fmt.Sprint(w.eventsOf("odd"))
+		return c != nil && c.Status == v1.ConditionFalse && c.Reason == "ApplicationPriorityInvalid" && c.Message == told && strings.Contains(events, told), fmt.Sprint(c, events)
+	})
 }

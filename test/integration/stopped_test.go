@@ -17,7 +17,7 @@ import (
 
 // A parent is stopped while its leaf has one application that runs and one that waits for room. Both end, with a further pod of the first; a later one
 // waits and says why, also for a scheduler that is started meanwhile. The drained queue starts again, and all that waited runs. Then it is drained once
-// more, becomes a parent, and is deleted.
+// more and becomes a parent; when its child is deleted it is a leaf again and runs what waited for that; and it is drained and deleted.
 func TestAStoppedQueueDrainsAndStarts(t *testing.T) {
 	w := newWorld(t, 1, "4", "64Gi")
 	w.queue("root.etl")
@@ -78,7 +78,21 @@ func TestAStoppedQueueDrainsAndStarts(t *testing.T) {
 	w.untilCondition("root.etl.day.early", v1alpha1.ConditionReady, metav1.ConditionTrue, "InForce")
 	w.state("root.etl.day.early", v1alpha1.QueueRunning)
 	w.untilCondition("root.etl.day.early", v1alpha1.ConditionReady, metav1.ConditionFalse, "RunningBelowStopped")
-	for _, q := range []string{"root.etl.day.early", "root.etl.day", "root.etl"} {
+
+	w.state("root.etl.day", v1alpha1.QueueRunning)
+	w.untilCondition("root.etl.day.early", v1alpha1.ConditionReady, metav1.ConditionTrue, "InForce")
+	w.create(of("young", pod("young", "etl.day.early", "1", "1Gi")), of("again", pod("again", "etl.day", "1", "1Gi")))
+	w.untilRuns("young")
+	w.untilHeld("again", "QueueNotLeaf", "queue root.etl.day has child queues and takes no pods itself")
+	w.must(w.client.Delete(w.ctx, w.getQueue("root.etl.day.early")))
+	w.endPods("young")
+	w.untilGone("root.etl.day.early")
+	w.untilRuns("again") // its queue is a leaf again
+	w.state("root.etl.day", v1alpha1.QueueStopped)
+	w.untilState("root.etl.day", v1alpha1.QueueDraining)
+	w.endPods("again")
+	w.untilState("root.etl.day", v1alpha1.QueueStopped)
+	for _, q := range []string{"root.etl.day", "root.etl"} {
 		w.must(w.client.Delete(w.ctx, w.getQueue(q)))
 		w.untilGone(q)
 	}

@@ -98,7 +98,7 @@ func (w *World) setNode(s statement) (string, error) {
 }
 
 // pod NAME queue=PATH [application=NAME] [size=N] [role=driver|executor] [user=NAME] [groups=(A, B)]
-// [priority=N] [application-priority=N] [group=NAME] [gate=NAME] [shows=TEXT] [port=N]
+// [priority=N] [application-priority=N, or what is none] [group=NAME] [gate=NAME] [shows=TEXT] [port=N]
 // [prefers=(NODE, NODE)] [racks=(A, B)] cpu=4 memory=8Gi submits a pod, or changes those properties of one. A pod that names no
 // application is one of its own, or of its group's, and size=1 says that its application
 // is that one pod; gate=none lets it go. priority is that of its PriorityClass. What it
@@ -203,8 +203,12 @@ func setPodOption(p *ledger.Pod, o option) (known bool, err error) {
 		p.Priority, err = parsePriority(o)
 		p.Classed = true
 	case "application-priority":
-		p.AskedPriority.Value, err = parsePriority(o)
-		p.AskedPriority.Asked = true
+		var ok bool
+		if p.AskedPriority, ok = role.ParseAskedPriority(o.value()); ok {
+			p.UnreadPriority = ""
+		} else {
+			p.UnreadPriority = o.value()
+		}
 	case "prefers":
 		p.PreferredNodes = strings.Join(o.Vals, ",")
 	case "racks":
@@ -305,6 +309,21 @@ func (w *World) showWhy(s statement) (string, error) {
 			fmt.Fprintf(&out, "%s: %s: %s\n", name, why.Code, why.Text())
 		} else {
 			fmt.Fprintf(&out, "%s: %s\n", name, s.State)
+		}
+	}
+	return out.String(), nil
+}
+
+// conditions prints which pods are to show something else in their condition Queued since it was last asked, and what.
+func (w *World) showConditions(statement) (string, error) {
+	l := w.inLive()
+	l.ledger.Survey(len(l.pods), w.now*second)
+	var out strings.Builder
+	for _, u := range l.ledger.TakeConditionUpdates(len(l.pods)) {
+		if u.Reason.Code == "" {
+			fmt.Fprintf(&out, "%s: nothing\n", u.Name)
+		} else {
+			fmt.Fprintf(&out, "%s: %s: %s\n", u.Name, u.Reason.Code, u.Reason.Text())
 		}
 	}
 	return out.String(), nil

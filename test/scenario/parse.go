@@ -187,6 +187,14 @@ func parseCount(o option) (queue.Limit, error) {
 	return queue.AtMost(int64(n)), nil
 }
 
+// parseCountOrUnset is parseCount, where "unset" is not stated.
+func parseCountOrUnset(o option) (queue.Limit, error) {
+	if o.value() == "unset" {
+		return queue.Limit{}, nil
+	}
+	return parseCount(o)
+}
+
 // parseStartingTimeout reads how long an application may be starting.
 func parseStartingTimeout(o option) (queue.StartingTimeout, error) {
 	if o.value() == "adaptive" {

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ func setPreemption(p *queue.Preemption, o option, key string) (err error) {
 	case "guaranteedTimeout":
 		p.GuaranteedTimeout, err = parseTimeout(o, true)
 	case "preemptible":
-		p.NotPreemptible, err = o.value() == "false", parseBool(o)
+		p.Preemptible, err = queue.StatedPreemptible(o.value() == "true"), parseBool(o)
 	case "observeOnly":
 		p.ObserveOnly, err = o.value() == "true", parseBool(o)
 	case "utilizationThreshold":
@@ -124,15 +125,20 @@ func (w *World) preempt(s statement) (string, error) {
 	return text, nil
 }
 
-// what-preemption prints the round that would follow if the timeouts of all starved queues had passed. It changes
-// nothing.
+// what-preemption [short|matrix] prints the round that would follow if the timeouts of all starved queues had passed. It
+// changes nothing. With "matrix" it prints who loses and who gets how much.
 func (w *World) whatPreemption(s statement) (string, error) {
 	l := w.inLive()
 	world := l.ledger.WhatPreemption(w.now * second)
-	if len(world.Claims) == 0 {
+	matrix := slices.Equal(s.words, []string{"matrix"})
+	if len(world.Claims) == 0 && !matrix {
 		return "nobody would claim\n", nil
 	}
-	return planText(world, preemption.Make(world, l.feasibility(world)), len(s.words) > 0), nil
+	plan := preemption.Make(world, l.feasibility(world))
+	if matrix {
+		return planMatrix(world, plan), nil
+	}
+	return planText(world, plan, len(s.words) > 0), nil
 }
 
 // planText prints a plan: for each claim what it is owed, which pods get which nodes, and why no more; then the victims,

@@ -70,6 +70,12 @@ func New() *World {
 	return w
 }
 
+// new-world forgets everything: a file may describe several worlds, one after the other.
+func (w *World) newWorld(statement) (string, error) {
+	*w = *New()
+	return "", nil
+}
+
 // statements maps each statement to what it does. Those that change the world
 // return "".
 var statements = map[string]func(*World, statement) (string, error){
@@ -97,11 +103,14 @@ var statements = map[string]func(*World, statement) (string, error){
 	"remove-group": (*World).removeGroup,
 	"groups":       (*World).showGroups,
 
+	"new-world": (*World).newWorld,
+
 	"starvation":      (*World).showStarvation,
 	"preempt":         (*World).preempt,
 	"what-preemption": (*World).whatPreemption,
 	"actions":         (*World).actions,
 	"budget":          (*World).setBudget,
+	"play":            (*World).play,
 
 	"check-access": (*World).checkAccess,
 	"grant":        (*World).grant,
@@ -109,6 +118,7 @@ var statements = map[string]func(*World, statement) (string, error){
 
 	"release":      (*World).release,
 	"why":          (*World).showWhy,
+	"conditions":   (*World).showConditions,
 	"answer":       (*World).showAnswer,
 	"next":         (*World).showNext,
 	"books":        (*World).showBooks,

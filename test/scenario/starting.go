@@ -17,17 +17,26 @@ func (w *World) tellTime() {
 
 // pass 60s lets time pass, and prints what time it is then.
 func (w *World) pass(s statement) (string, error) {
-	text, err := s.word("duration")
+	seconds, err := s.seconds()
 	if err != nil {
 		return "", err
 	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < time.Second || d%time.Second != 0 {
-		return "", fmt.Errorf("%q is no duration in whole seconds, such as 1s, 60s or 5m", text)
-	}
-	w.now += int64(d/time.Second) - 1 // the statement has taken one
+	w.now += seconds - 1 // the statement has taken one
 	w.tellTime()
 	return "it is " + time.Unix(w.now, 0).UTC().Format(time.RFC3339) + "\n", nil
+}
+
+// seconds is the duration that a statement names.
+func (s statement) seconds() (int64, error) {
+	text, err := s.word("duration")
+	if err != nil {
+		return 0, err
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < time.Second || d%time.Second != 0 {
+		return 0, fmt.Errorf("%q is no duration in whole seconds, such as 1s, 60s or 5m", text)
+	}
+	return int64(d / time.Second), nil
 }
 
 // states prints whether each queue takes new applications, and since when it does not.

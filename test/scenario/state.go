@@ -19,9 +19,10 @@ func (w *World) setCluster(s statement) (string, error) {
 }
 
 // queue PATH [weight=N] [capacity=N%|unset] [maxCapacity=N%|unset] [guaranteed=(...)] [max=(...)] [maxPodResources=(...)]
-// [maxRunningApplications=N] [maxDriverShare=N] [users.maxRunningApplications=N]
+// [maxRunningApplications=N] [maxApplications=N|unset] [maxDriverShare=N] [users.maxRunningApplications=N]
+// [users.minSharePercent=N|unset] [users.shareFactor=N|unset] [users.weights=(ann=2, bob=0.5)]
 // [maxStarting=N] [startingTimeout=5m|adaptive] [defaultPriority=N] [maxPriority=N]
-// [policy=NAME] [fairResource=NAME] [state=Running|Stopped]
+// [policy=NAME] [fairResource=NAME] [resourceCalculator=Dominant|Memory] [state=Running|Stopped]
 // [preemption.fairShareTimeout=60s|never|unset and so on] declares a queue, or changes those settings of one
 // that is declared. The path is not checked: what happens with a bad one is a rule.
 func (w *World) setQueue(s statement) (string, error) {
@@ -62,12 +63,12 @@ func setSpec(d *queue.Declaration, o option) (err error) {
 		spec.Max, d.Percent.Max, err = parseParts(o)
 	case "maxPodResources":
 		spec.MaxPod, d.Percent.MaxPod, err = parseParts(o)
-	case "maxRunningApplications":
-		spec.MaxRunningApplications, err = parseCount(o)
+	case "maxRunningApplications", "maxApplications", "users.maxRunningApplications":
+		err = setApplications(spec, o)
 	case "maxDriverShare":
 		spec.MaxDriverShare, err = parseRatio(o)
-	case "users.maxRunningApplications":
-		spec.MaxRunningApplicationsPerUser, err = parseCount(o)
+	case "users.minSharePercent", "users.shareFactor", "users.weights":
+		err = setUsers(&spec.Users, o)
 	case "maxStarting":
 		spec.MaxStarting, err = parseCount(o)
 	case "startingTimeout":
@@ -80,6 +81,8 @@ func setSpec(d *queue.Declaration, o option) (err error) {
 		spec.MaxPriority = queue.AtMost(int64(most))
 	case "fairResource":
 		spec.FairResource = resource.Name(o.value())
+	case "resourceCalculator":
+		spec.Calculator, err = queue.ParseCalculator(o.value())
 	case "policy":
 		spec.Policy, err = queue.ParsePolicy(o.value())
 	case "state":
@@ -93,6 +96,19 @@ func setSpec(d *queue.Declaration, o option) (err error) {
 			return fmt.Errorf("a queue has no %s", o.Key)
 		}
 		err = setPreemption(&spec.Preemption, o, key)
+	}
+	return err
+}
+
+// setApplications sets a number of applications.
+func setApplications(spec *queue.Spec, o option) (err error) {
+	switch o.Key {
+	case "maxRunningApplications":
+		spec.MaxRunningApplications, err = parseCount(o)
+	case "maxApplications":
+		spec.MaxApplications, err = parseCountOrUnset(o)
+	default:
+		spec.MaxRunningApplicationsPerUser, err = parseCount(o)
 	}
 	return err
 }

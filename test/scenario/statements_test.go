@@ -67,7 +67,6 @@ func TestWhatCannotBeRunSaysWhy(t *testing.T) {
 		"pod":                                          "pod takes one name, not 0",
 		"pod p queue=a role=boss":                      `"boss" is neither driver nor executor`,
 		"pod p queue=a priority=high":                  "invalid syntax",
-		"pod p queue=a application-priority=high":      "invalid syntax",
 		"queue root.a defaultPriority=2147483648":      "value out of range",
 		"queue root maxPriority=most":                  "invalid syntax",
 		"outranks p":                                   "there is no pod p",

@@ -41,6 +41,7 @@ func (w *World) look(quiet bool) {
 	w.expectWithdrawals()
 	w.auditCharges()
 	w.auditApplications()
+	w.auditEntries()
 	w.auditStops()
 	w.auditGates()
 	w.auditGroups()
@@ -118,6 +119,7 @@ func (w *World) auditLimits(p *pod, what string) {
 		w.fail("pod %s was "+what+", and is larger than queue %s allows", p.UID, p.charged)
 	}
 	w.auditDriver(p, what)
+	w.auditUserLimit(p, what)
 	w.auditLed(p, what)
 }
 
@@ -159,9 +161,9 @@ func (w *World) auditCharges() {
 // applications run with those that must run.
 func (w *World) auditRebuild() {
 	twin := w.rebuild(rand.New(rand.NewPCG(w.seed, uint64(w.Steps))))
-	running, same := w.restart()
+	entered, running, same := w.restart()
 	same = same && !w.ageless() && !w.backingOff()
-	w.auditRestart(twin, running)
+	w.auditRestart(twin, entered, running)
 	if same {
 		w.Alike++
 	}
@@ -176,7 +178,7 @@ func (w *World) auditRebuild() {
 
 // rebuild gives another ledger what is known, in another order.
 func (w *World) rebuild(shuffle *rand.Rand) *ledger.Ledger {
-	twin := ledger.New(ledger.Options{Window: w.Window})
+	twin := ledger.New(w.ledgerOptions())
 	var memories map[queue.Path]queue.Memory
 	if w.opts.Gates || w.opts.Stops {
 		memories = w.memories()
@@ -270,9 +272,13 @@ func (w *World) admits(p *pod, a *app) bool {
 	if w.tooLarge(p.home, s, total) || w.opts.Limits && !a.holds { // for that see auditApplications
 		return false
 	}
+	if i, _, _ := w.userOver(p.home, p, nil, 0, false); i >= 0 {
+		return false
+	}
 	if p.seen.Role == application.Driver {
 		i, _, _ := w.driverOver(p.home, nil, s)
-		return i < 0
+		ofUser, _, _ := w.userDriverOver(p.home, p, nil)
+		return i < 0 && ofUser < 0
 	}
 	return true
 }
@@ -294,7 +300,8 @@ func (w *World) auditConditions() {
 		want := ""
 		switch state.BlockedBy.Code {
 		case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.PlacementRejected, reason.QueueDeleted,
-			reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.QueueStopped, reason.PodGroupNotFound:
+			reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.MaxApplications, reason.UserMaxApplications,
+			reason.QueueStopped, reason.PodGroupNotFound:
 			want = state.BlockedBy.Text()
 		}
 		if got := w.shown[uid]; got != want {

@@ -12,10 +12,10 @@ import (
 
 func blockedByAppLimit(s ledger.PodState) bool {
 	switch s.BlockedBy.Code {
-	case reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.QueueStopped:
+	case reason.MaxRunningApplications, reason.UserMaxRunningApplications:
 		return true
 	}
-	return false
+	return refused(s)
 }
 
 // excess is by how much more applications than allowed may run since the last look that found none too many: where limits were edited,
@@ -109,21 +109,22 @@ func (w *World) auditApplications() {
 		delete(w.excess, users)
 	}
 	for _, a := range apps {
-		if a.wants && !a.holds && w.fits(c, a) && w.quiet() {
+		if a.wants && a.entered && !a.holds && w.fits(c, a) && w.quiet() {
 			w.fail("application %s in queue %s is blocked, and no limit blocks it", a.name, a.queue)
 		}
 	}
 }
 
 // restart returns the applications that a ledger which knows nothing of the past must let run: those with charged pods, then the others
-// in order of submission as far as limits allow. same: those run now.
-func (w *World) restart() (running map[appKey]bool, same bool) {
-	apps, c := w.apps(), newCounts()
+// in order of submission as far as limits allow: first into their queues, then to run there. same: those have entered, and run, now.
+func (w *World) restart() (entered, running map[appKey]bool, same bool) {
+	apps, in, c := w.apps(), newCounts(), newCounts()
 	var others []*app
-	running, same = map[appKey]bool{}, true
+	entered, running, same = map[appKey]bool{}, map[appKey]bool{}, true
 	for k, a := range apps {
 		if a.charged {
-			running[k] = true
+			entered[k], running[k] = true, true
+			in.add(a)
 			c.add(a)
 		} else if a.wants {
 			others = append(others, a)
@@ -132,23 +133,30 @@ func (w *World) restart() (running map[appKey]bool, same bool) {
 	slices.SortFunc(others, func(a, b *app) int {
 		return cmp.Or(cmp.Compare(a.oldest.Created, b.oldest.Created), cmp.Compare(a.name, b.name), cmp.Compare(a.queue, b.queue))
 	})
-	forced := true // all that run have charged pods
+	limits := w.entryLimits()
 	for _, a := range others {
-		if w.fits(c, a) {
+		if w.enters(limits, in, a) {
+			in.add(a)
+			entered[a.appKey] = true
+		}
+	}
+	forced := true // all that have entered have charged pods
+	for _, a := range others {
+		if entered[a.appKey] && w.fits(c, a) {
 			c.add(a)
 			running[a.appKey] = true
 		}
-		same = same && running[a.appKey] == a.holds
-		forced = forced && !a.holds
+		same = same && running[a.appKey] == a.holds && entered[a.appKey] == a.entered
+		forced = forced && !a.entered
 	}
 	if forced && !same {
-		w.fail("all applications that run have pods that run, and others would run after a restart")
+		w.fail("all applications in their queues have pods that run, and others would be there after a restart")
 	}
-	return running, same
+	return entered, running, same
 }
 
 // auditRestart compares the applications that run in a rebuilt ledger with those that must run.
-func (w *World) auditRestart(twin *ledger.Ledger, running map[appKey]bool) {
+func (w *World) auditRestart(twin *ledger.Ledger, entered, running map[appKey]bool) {
 	for _, p := range w.known.pods {
 		uid := p.UID
 		s, ok := twin.PodState(uid)
@@ -158,6 +166,8 @@ func (w *World) auditRestart(twin *ledger.Ledger, running map[appKey]bool) {
 		k := appKey{s.Leaf, s.Application}
 		if wants := s.BlockedBy.Code == "" || blockedByAppLimit(s); wants && blockedByAppLimit(s) == running[k] {
 			w.fail("after a restart pod %s of application %s in queue %s: %s %s, may run: %v", uid, k.name, k.queue, s.State, s.BlockedBy.Code, running[k])
+		} else if wants && refused(s) == entered[k] {
+			w.fail("after a restart pod %s of application %s in queue %s: %s %s, is taken in: %v", uid, k.name, k.queue, s.State, s.BlockedBy.Code, entered[k])
 		}
 	}
 }

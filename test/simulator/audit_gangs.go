@@ -247,7 +247,8 @@ func (w *World) admitsMany(p *pod, n int) bool {
 			return false
 		}
 	}
-	return true
+	i, _, _ := w.userOver(p.home, p, nil, n-1, false)
+	return i < 0
 }
 
 // charges are what the queues are charged, subtrees included.

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
@@ -9,43 +10,82 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// Where there is room for all, a tree that shares by capacity runs the same pods in the same queues as one with the same numbers
-// for weights, and every queue ends with the same allocation.
+// Where there is room for all, a tree that shares by capacity runs the same pods in the same queues as one with the same numbers for weights, and every
+// queue ends with the same allocation. The limits of users and on applications are the same. Of queues with equal parts, by capacity the larger one goes first, and by weight the first name. Where these are the
+// same queue, both trees decide the same, in the same order.
 func TestWithoutContentionCapacitiesAreWeights(t *testing.T) {
 	byCapacity, run := 0, resource.List{}
 	for seed := range uint64(100) {
-		capacities := calmObjects(seed)
-		drawCapacities(seed, capacities.Queues)
-		weights := capacities
-		weights.Queues = nil
-		for _, d := range capacities.Queues {
-			d.Spec.MaxCapacity = queue.Limit{}
-			if d.Spec.Capacity.Stated {
-				byCapacity++
-				d.Spec.Weight, d.Spec.Capacity = d.Spec.Capacity.Most, queue.Limit{}
+		for _, inOrder := range []bool{false, true} {
+			capacities := calmObjects(seed)
+			drawCapacities(seed, capacities.Queues)
+			drawEntryLimits(seed, Options{}, capacities.Queues)
+			if inOrder {
+				largerFirst(capacities.Queues)
 			}
-			weights.Queues = append(weights.Queues, d)
-		}
-		for i := range capacities.Queues {
-			capacities.Queues[i].Spec.MaxCapacity = queue.Limit{}
-		}
-		with, err := allocated(seed, capacities)
-		if err != nil {
-			t.Fatal(err)
-		}
-		without, err := allocated(seed, weights)
-		if err != nil {
-			t.Fatal(err)
-		}
-		run = run.Add(with[queue.Root])
-		for path, amounts := range with {
-			if !amounts.Equal(without[path]) {
-				t.Errorf("seed %d: %s has (%s) by capacity and (%s) by weight", seed, path, amounts, without[path])
+			weights := capacities
+			weights.Queues = nil
+			for i := range capacities.Queues {
+				d := &capacities.Queues[i]
+				d.Spec.MaxCapacity, d.Spec.Users.ShareFactor = queue.Limit{}, queue.AtMost(1_000_000_000)
+				weighted := *d
+				if d.Spec.Capacity.Stated {
+					byCapacity++
+					weighted.Spec.Weight, weighted.Spec.Capacity = d.Spec.Capacity.Most, queue.Limit{}
+				}
+				weights.Queues = append(weights.Queues, weighted)
+			}
+			with, err := decided(seed, capacities)
+			if err != nil {
+				t.Fatal(err)
+			}
+			without, err := decided(seed, weights)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run = run.Add(with.allocated[queue.Root])
+			for path, amounts := range with.allocated {
+				if !amounts.Equal(without.allocated[path]) {
+					t.Errorf("seed %d: %s has (%s) by capacity and (%s) by weight", seed, path, amounts, without.allocated[path])
+				}
+			}
+			if inOrder && !slices.Equal(with.order, without.order) {
+				t.Errorf("seed %d: by capacity\n%v\nby weight\n%v", seed, with.order, without.order)
 			}
 		}
 	}
-	if byCapacity < 50 || run.Get(resource.CPU) < 1_000_000 {
+	if byCapacity < 100 || run.Get(resource.CPU) < 2_000_000 {
 		t.Errorf("%d queues had a capacity, and (%s) ran: the test lost its subject", byCapacity, run)
+	}
+}
+
+// largerFirst gives the larger capacities of siblings to the first names. Below a queue that has none by that, they share by weight.
+func largerFirst(qs []queue.Declaration) {
+	children, spec := map[queue.Path][]*queue.Spec{}, map[queue.Path]*queue.Spec{}
+	slices.SortFunc(qs, func(a, b queue.Declaration) int { return queue.ComparePaths(a.Path, b.Path) })
+	for i := range qs {
+		d := &qs[i]
+		spec[d.Path] = &d.Spec
+		if d.Spec.Capacity.Stated {
+			children[d.Path.Parent()] = append(children[d.Path.Parent()], &d.Spec)
+		}
+	}
+	for _, siblings := range children { // each for itself: order does not matter
+		var parts []int64
+		for _, s := range siblings {
+			parts = append(parts, s.Capacity.Most)
+		}
+		slices.Sort(parts)
+		for i, s := range siblings {
+			s.Capacity.Most = parts[len(parts)-1-i]
+		}
+	}
+	for parent, siblings := range children {
+		for _, s := range siblings {
+			if spec[parent].Capacity == queue.AtMost(0) {
+				s.Capacity = queue.Limit{}
+			}
+		}
 	}
 }
 
@@ -54,6 +94,7 @@ func calmObjects(seed uint64) Objects {
 	obs := Generate(seed, Options{Calm: true, Every: -1})
 	for i := range obs.Queues {
 		obs.Queues[i].Spec.Max = resource.List{}
+		obs.Queues[i].Spec.MaxDriverShare = queue.AtMost(int64(900 + i)) // stated: the defaults differ
 	}
 	for i := range obs.Nodes {
 		obs.Nodes[i].Pods = 0
@@ -62,18 +103,24 @@ func calmObjects(seed uint64) Objects {
 	return obs
 }
 
-// allocated runs a world to its end and returns what its queues hold.
-func allocated(seed uint64, obs Objects) (map[queue.Path]resource.List, error) {
+// decisions are what became of a world.
+type decisions struct {
+	order     []Reservation
+	allocated map[queue.Path]resource.List
+}
+
+// decided runs a world to its end.
+func decided(seed uint64, obs Objects) (decisions, error) {
 	w := Start(seed, obs, Options{Calm: true, Every: -1})
 	if err := w.Close(100000); err != nil {
-		return nil, err
+		return decisions{}, err
 	}
-	out := map[queue.Path]resource.List{}
+	out := decisions{order: w.Reserved, allocated: map[queue.Path]resource.List{}}
 	for _, q := range w.Ledger.Snapshot().Queues {
 		if q.Spec.Capacity.Stated != statesCapacity(obs, q) {
-			return nil, fmt.Errorf("seed %d: %s is not in force as declared", seed, q.Path)
+			return decisions{}, fmt.Errorf("seed %d: %s is not in force as declared", seed, q.Path)
 		}
-		out[q.Path] = q.Allocated
+		out.allocated[q.Path] = q.Allocated
 	}
 	return out, nil
 }

@@ -279,13 +279,29 @@ func (b *books) auditVictim(v preemption.Victim, p preemption.Payment) {
 	if b.w.Queues[p.Queue].Path.Contains(home(&m.Pod)) {
 		b.fail("%s of the queue %s that claims is to go", v.UID, b.w.Queues[p.Queue].Path)
 	}
-	for _, q := range b.s.obs.Queues {
-		if q.Spec.Preemption.NotPreemptible && q.Path.Contains(home(&m.Pod)) {
-			b.fail("%s is to go, which %s does not allow", v.UID, q.Path)
-		}
+	if q := b.protects(home(&m.Pod)); q != "" {
+		b.fail("%s is to go, which %s does not allow", v.UID, q)
 	}
 	b.charge(leaf, sizeOf(m.Request), -1)
 	b.keepsShares(v, "then", func(int) int { return b.meet(leaf, p.Queue) })
+}
+
+// protects is the queue that keeps the pods of another from being preempted; "": none does. From the leaf up, the first that says something decides. But
+// true counts only where the queue shares by capacity.
+func (b *books) protects(leaf queue.Path) queue.Path {
+	for q := leaf; q != ""; q = q.Parent() {
+		at := slices.IndexFunc(b.s.obs.Queues, func(d queue.Declaration) bool { return d.Path == q })
+		if at < 0 {
+			continue
+		}
+		switch spec := &b.s.obs.Queues[at].Spec; {
+		case spec.Preemption.Preemptible == queue.PreemptibleNo:
+			return q
+		case spec.Preemption.Preemptible == queue.PreemptibleYes && spec.Capacity.Stated:
+			return ""
+		}
+	}
+	return ""
 }
 
 // keepsShares: from the victim's leaf up to below the queue where its path meets that of the claim, all have their share, as far as it counts for queues

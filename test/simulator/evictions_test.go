@@ -106,6 +106,7 @@ func newSteady(seed uint64) *steady {
 		s.adversary(g)
 	}
 	s.overcommit(asked, seed)
+	drawCapacities(seed, s.obs.Queues)
 	return s
 }
 

@@ -19,6 +19,9 @@ type waits struct {
 
 // place is the node on which a cycle puts a pod: one that the ledger names, else any that is not held for others.
 func (w *World) place(p *pod) string {
+	if node := w.preferredFit(p); node != "" {
+		return node
+	}
 	if !w.opts.Groups && !w.opts.Preemption {
 		return w.firstFit(p)
 	}

@@ -72,7 +72,7 @@ func (w *World) readMax(q queue.Path, total size) caps {
 	d := w.known.queues[q]
 	most := stated(d.Spec.Max, d.Percent.Max, total)
 	if d.Spec.Capacity.Stated {
-		return most.capBy(w.maxCapacityOf(q), total)
+		return most.capBy(w.maxCapacityOf(q), w.counted(total))
 	}
 	guaranteed := stated(d.Spec.Guaranteed, d.Percent.Guaranteed, total)
 	for i := range most {
@@ -125,6 +125,7 @@ type app struct {
 	charged bool // some pod is released, reserved or bound
 	wants   bool // or waits for nothing but limits, room and its turn
 	holds   bool // a pod is charged, or no limit on applications blocks it
+	entered bool // its queue has taken it in
 	mixed   bool // its pods are of several users
 	oldest  *ledger.Pod
 }
@@ -148,19 +149,25 @@ func (w *World) gatherApps() map[appKey]*app {
 			a = &app{appKey: k, oldest: now}
 			out[k] = a
 		}
-		a.mixed = a.mixed || a.oldest.User != now.User
-		if now.Created < a.oldest.Created || now.Created == a.oldest.Created && now.UID < a.oldest.UID {
-			a.oldest = now
-		}
+		a.meet(now)
 		a.charged = a.charged || p.charged != ""
 		led := now.Role == application.Driver || !leads[k].hopeless()
 		if p.charged != "" || now.Gate == "" && led && !w.tooLarge(at, p.asks, total) && !w.groupHolds(now) {
 			a.wants = true
 			state, _ := w.Ledger.PodState(p.UID)
 			a.holds = a.holds || p.charged != "" || state.Leaf == at && !blockedByAppLimit(state)
+			a.entered = a.entered || p.charged != "" || state.Leaf == at && !refused(state)
 		}
 	}
 	return out
+}
+
+// meet counts a pod among those of the application, of which the oldest says whose it is.
+func (a *app) meet(p *ledger.Pod) {
+	a.mixed = a.mixed || a.oldest.User != p.User
+	if p.Created < a.oldest.Created || p.Created == a.oldest.Created && p.UID < a.oldest.UID {
+		a.oldest = p
+	}
 }
 
 // at is the queue in which a pod is charged or waits, "" if none takes it.
@@ -188,19 +195,23 @@ func (w *World) charge(p *pod, q queue.Path) {
 	w.outdate()
 }
 
-// counts of applications: of each queue's subtree, and of each user.
+// counts of applications: of each queue's subtree, of each user, and of each user in a leaf.
 type counts struct {
 	queues map[queue.Path]int64
 	users  map[string]int64
+	inLeaf map[userKey]int64
 }
 
-func newCounts() counts { return counts{map[queue.Path]int64{}, map[string]int64{}} }
+func newCounts() counts {
+	return counts{map[queue.Path]int64{}, map[string]int64{}, map[userKey]int64{}}
+}
 
 func (c counts) add(a *app) {
 	for q := a.queue; q != ""; q = q.Parent() {
 		c.queues[q]++
 	}
 	c.users[a.oldest.User]++
+	c.inLeaf[userKey{a.queue, a.oldest.User}]++
 }
 
 // fits: one more application breaks no limit, and its queue takes it.
@@ -224,6 +235,9 @@ func (w *World) auditDriver(p *pod, what string) {
 	if i, part, used := w.driverOver(p.charged, p, p.asks); i >= 0 {
 		w.fail("driver %s was %s, and the drivers in queue %s use %d %s of at most %d", p.UID, what, p.charged, used, resources[i], part)
 	}
+	if i, most, used := w.userDriverOver(p.charged, p, p); i >= 0 {
+		w.fail("driver %s was %s, and those of its user in queue %s use %d %s of at most %s", p.UID, what, p.charged, used, resources[i], most)
+	}
 }
 
 // driverOver returns the resource of which the drivers of a leaf would use more than their part with one more of this size, -1 if
@@ -234,13 +248,7 @@ func (w *World) driverOver(leaf queue.Path, self *pod, s size) (i int, part, use
 
 // driverOverBeside is driverOver beside those of the drivers that count.
 func (w *World) driverOverBeside(leaf queue.Path, s size, counts func(*pod) bool) (i int, part, used int64) {
-	share, spec := int64(500), w.known.queues[leaf].Spec
-	if spec.Capacity.Stated {
-		share = 100
-	}
-	if l := spec.MaxDriverShare; l.Stated {
-		share = l.Most
-	}
+	share := w.driverShare(leaf)
 	var drivers size
 	idle := true
 	for _, p := range w.pods {
@@ -255,6 +263,7 @@ func (w *World) driverOverBeside(leaf queue.Path, s size, counts func(*pod) bool
 	base := w.fairShare(leaf)
 	total := w.total()
 	most := w.maxOf(leaf, total)
+	s = w.counted(s)
 	for i := range s {
 		if base[i] == 0 {
 			base[i] = total[i]
@@ -268,6 +277,17 @@ func (w *World) driverOverBeside(leaf queue.Path, s size, counts func(*pod) bool
 		}
 	}
 	return -1, 0, 0
+}
+
+// driverShare is the part of a leaf that drivers may use, in milli.
+func (w *World) driverShare(leaf queue.Path) int64 {
+	switch spec, _ := w.inForce(leaf); {
+	case spec.MaxDriverShare.Stated:
+		return spec.MaxDriverShare.Most
+	case spec.Capacity.Stated:
+		return 100
+	}
+	return 500
 }
 
 // fairShare divides the whole tree again among the queues with an application that may run.

@@ -152,6 +152,7 @@ func Generate(seed uint64, o Options) Objects {
 	}
 	for i := range obs.Queues {
 		prioritise(&obs.Queues[i], i+int(seed%12))
+		o.calculate(&obs.Queues[i], int(seed%5))
 		if g.IntN(6) == 0 {
 			obs.Queues[i].Spec.Max = g.limit(asked)
 		}
@@ -169,6 +170,8 @@ func Generate(seed uint64, o Options) Objects {
 	}
 	if !o.Calm && !o.Adversary {
 		drawCapacities(seed, obs.Queues)
+		drawUserLimits(seed, o, obs.Queues)
+		drawEntryLimits(seed, o, obs.Queues)
 	}
 	return obs
 }
@@ -302,6 +305,9 @@ func (g *generator) pod(st leafStyle, now int64) ledger.Pod {
 	if g.IntN(4) == 0 {
 		p.Queue = strings.TrimPrefix(p.Queue, "root.") // as in YARN, "root." may be left out
 	}
+	if g.opts.Preferences {
+		g.prefer(&p)
+	}
 	return p
 }
 
@@ -351,6 +357,9 @@ func (g *generator) node(s size) ledger.Node {
 	n := ledger.Node{Name: fmt.Sprintf("node-%02d", g.nodes), Allocatable: s.list(), Usable: true}
 	if g.IntN(10) == 0 {
 		n.Pods = 3 + g.IntN(10)
+	}
+	if g.opts.Preferences {
+		n.Rack = rack(g.IntN(3))
 	}
 	return withFacts(n, !g.disks || g.IntN(2) == 0)
 }

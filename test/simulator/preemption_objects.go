@@ -17,8 +17,13 @@ func (g *generator) preemptQueue(d *queue.Declaration) {
 	if root || g.IntN(5) == 0 {
 		p.GuaranteedTimeout = g.timeout(root)
 	}
-	p.NotPreemptible = !root && g.IntN(8) == 0
 	if !root {
+		switch g.IntN(8) {
+		case 0:
+			p.Preemptible = queue.PreemptibleNo
+		case 1:
+			p.Preemptible = queue.PreemptibleYes
+		}
 		return
 	}
 	p.UtilizationThreshold = queue.AtMost([]int64{0, 500, 800}[g.IntN(3)])

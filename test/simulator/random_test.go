@@ -140,14 +140,7 @@ func TestPlacedPodsAreWhereTheyBelong(t *testing.T) {
 	seeds(t, 150, func(seed uint64, o Options) error {
 		o.Placement, o.Groups = true, seed/16%4 == 0
 		w := New(seed, o)
-		err := w.Run(300)
-		if err == nil && seed%3 == 0 {
-			w.restartAnyTime()
-			err = w.Run(300)
-		}
-		if err == nil {
-			err = w.Close(20000)
-		}
+		err := liveThrough(w, seed)
 		moved.Add(int64(w.Moved))
 		created.Add(int64(w.CreatedQueues))
 		removed.Add(int64(w.RemovedQueues))
@@ -158,6 +151,40 @@ func TestPlacedPodsAreWhereTheyBelong(t *testing.T) {
 		t.Logf("%d pods moved, %d queues created and %d removed, %d reservations", moved.Load(), created.Load(), removed.Load(), reserved.Load())
 		if *seedFlag == 0 && (moved.Load() == 0 || created.Load() == 0 || removed.Load() == 0) {
 			t.Error("no pod moved, or no queue was created or removed: the test lost its subject")
+		}
+	})
+}
+
+// liveThrough runs a world to its end, one of three with a restart on the way.
+func liveThrough(w *World, seed uint64) error {
+	err := w.Run(300)
+	if err == nil && seed%3 == 0 {
+		w.restartAnyTime()
+		err = w.Run(300)
+	}
+	if err == nil {
+		err = w.Close(20000)
+	}
+	return err
+}
+
+// Pods prefer nodes and racks and wait for them. The books stay right, and in no quiet moment is there room for a pod that waits: no node idles for the
+// sake of a delay.
+func TestPreferencesLeaveNoRoomIdle(t *testing.T) {
+	var preferred, reserved, quiet atomic.Int64
+	seeds(t, 200, func(seed uint64, o Options) error {
+		o.Preferences, o.Groups = true, seed/16%4 == 0
+		w := New(seed, o)
+		err := liveThrough(w, seed)
+		preferred.Add(int64(w.Preferred))
+		reserved.Add(int64(len(w.Reserved)))
+		quiet.Add(int64(w.Quiet))
+		return err
+	})
+	t.Cleanup(func() {
+		t.Logf("%d of %d reservations were tried where the pod prefers; %d quiet moments", preferred.Load(), reserved.Load(), quiet.Load())
+		if *seedFlag == 0 && (preferred.Load() == 0 || preferred.Load() == reserved.Load()) {
+			t.Error("no pod waited for what it prefers, or each: the test lost its subject")
 		}
 	})
 }

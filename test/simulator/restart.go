@@ -14,7 +14,7 @@ import (
 func (w *World) Restart() {
 	w.life++
 	w.underWay, w.roundDue, w.retry, w.watches = 0, false, 0, [5]int64{}
-	w.Ledger = ledger.New(ledger.Options{Window: w.Window})
+	w.Ledger = ledger.New(w.ledgerOptions())
 	w.dispatcher = dispatch.Dispatcher{Ledger: w.Ledger, Port: port{w}, Reject: w.reject, Allow: w.allowAfterAll}
 	w.kube = kube{rooms: map[string]*room{}}
 	for len(w.known.pods) > 0 {

@@ -44,6 +44,7 @@ func (w *World) queueChanged(path queue.Path) {
 
 func (w *World) queueSeen(path queue.Path, q *queue.Declaration) {
 	w.excess[path] += anything
+	w.edits++
 	w.excuseEdit(path)
 	defer w.requeue()
 	w.unsettled, w.stops.edited = true, true

@@ -171,6 +171,7 @@ func (w *World) editQueue() {
 	path := w.anyDeclared()
 	q := w.queues[path]
 	prioritise(&q, w.Steps%12)
+	w.opts.calculate(&q, w.Steps%3)
 	if w.editAsDrawn(&q) {
 		w.queues[path] = q
 		w.queueChanged(path)
@@ -212,6 +213,8 @@ func (w *World) editAsDrawn(q *queue.Declaration) bool {
 	switch {
 	case w.opts.Limits && w.rng.IntN(3) != 0:
 		w.generator.limitQueue(q, w.extent())
+		w.editUserLimits(q)
+		w.editEntryLimits(q)
 	case w.opts.Preemption && w.rng.IntN(4) == 0:
 		w.generator.hurried(q)
 	case w.opts.Gates && w.rng.IntN(2) == 0:

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
-	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
@@ -129,9 +128,7 @@ func (b *books) couldGo(c *preemption.Candidate, m *member, claims int) bool {
 	if c.Gang != "" || c.Replaces != 0 || b.w.Queues[claims].Path.Contains(home(&m.Pod)) {
 		return false
 	}
-	return !slices.ContainsFunc(b.s.obs.Queues, func(q queue.Declaration) bool {
-		return q.Spec.Preemption.NotPreemptible && q.Path.Contains(home(&m.Pod))
-	})
+	return b.protects(home(&m.Pod)) == ""
 }
 
 // payers says of which queues these victims are.

@@ -39,6 +39,8 @@ type Options struct {
 	Adversary bool
 	// Preemption: queues claim what they are owed, and pods are evicted for that. The scheduler restarts now and then.
 	Preemption bool
+	// Preferences: pods prefer nodes and racks, and wait for these.
+	Preferences bool
 	// Placement: an administrator edits a placement policy, pods have users and groups, and the leader creates queues for them and removes empty ones.
 	Placement bool
 }
@@ -79,6 +81,8 @@ type World struct {
 	// went back, Late those that were allowed when they had just been. Holds is how often nodes were held for a group, and LongestHold the longest time.
 	Whole, Waited, Rejections, Late, Holds int
 	LongestHold                            int64
+	// Preferred counts the attempts of pods on nodes or in racks that they prefer.
+	Preferred int
 	// Moved counts the pods that another policy or another queue moved, CreatedQueues and RemovedQueues what the leader did for placement.
 	Moved, CreatedQueues, RemovedQueues int
 
@@ -117,6 +121,8 @@ type World struct {
 	caps    keptCaps
 
 	excess excess
+	looked entriesLook
+	edits  int        // of queues that were seen
 	bound  func(*pod) // called at each bind; may be nil
 
 	// See gates.go.
@@ -190,7 +196,7 @@ func Start(seed uint64, obs Objects, o Options) *World {
 	w.watchTakes = []int64{millisecond / 4, 10 * millisecond}[w.rng.IntN(2)]
 	w.generator.pods, w.generator.queues, w.generator.nodes = len(obs.Pods), len(obs.Queues)+100, len(obs.Nodes)
 	w.generator.groups = len(obs.Groups)
-	w.Ledger = ledger.New(ledger.Options{Window: w.Window})
+	w.Ledger = ledger.New(w.ledgerOptions())
 	w.kube = kube{rooms: map[string]*room{}}
 	w.dispatcher = dispatch.Dispatcher{Ledger: w.Ledger, Port: port{w}, Reject: w.reject, Allow: w.allowAfterAll}
 	w.observeFirst(obs)

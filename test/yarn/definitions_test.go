@@ -23,6 +23,7 @@ import (
 // files are those that can be translated, each with its yarn-site.xml.
 var files = [][]string{
 	{"../../docs/examples/yarn/fair-scheduler.xml"},
+	{"../../docs/examples/yarn/capacity-scheduler.xml"},
 	{"testdata/bank/fair-scheduler.xml", "--yarn-site", "testdata/bank/yarn-site.xml"},
 	{"testdata/bank/fair-scheduler.xml"},
 	{"testdata/legacy/mended.xml"},

@@ -263,7 +263,7 @@ func TestAQueueIsDeletedOnlyInTheVersionThatWasSeen(t *testing.T) {
 
 func TestWhatACreatedQueueBeginsWith(t *testing.T) {
 	var parent v1alpha1.Queue
-	if err := yaml.Unmarshal([]byte(`{spec: {weight: 7, children: {max: {cpu: "2", memory: 12.5%, example.com/gpu: 0}, template: {weight: "0.5", policy: FIFO, maxRunningApplications: 3, maxDriverShare: 300m}}}}`), &parent); err != nil {
+	if err := yaml.Unmarshal([]byte(`{spec: {weight: 7, children: {max: {cpu: "2", memory: 12.5%, example.com/gpu: 0}, template: {weight: "0.5", policy: FIFO, maxRunningApplications: 3, maxDriverShare: 300m, defaultPriority: -5}}}}`), &parent); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
@@ -271,8 +271,8 @@ func TestWhatACreatedQueueBeginsWith(t *testing.T) {
 		children *v1alpha1.QueueChildren
 		want     string
 	}{
-		"all":           {placement.NewQueue{Path: "root.ann", For: "Ann"}, parent.Spec.Children, `{"max":{"cpu":"2","example.com/gpu":"0","memory":"12.5%"},"maxDriverShare":"300m","maxRunningApplications":3,"policy":"FIFO","weight":"500m"}`},
-		"a parent":      {placement.NewQueue{Path: "root.dev", Parent: true}, parent.Spec.Children, `{"children":{},"max":{"cpu":"2","example.com/gpu":"0","memory":"12.5%"},"maxDriverShare":"300m","maxRunningApplications":3,"weight":"500m"}`},
+		"all":           {placement.NewQueue{Path: "root.ann", For: "Ann"}, parent.Spec.Children, `{"defaultPriority":-5,"max":{"cpu":"2","example.com/gpu":"0","memory":"12.5%"},"maxDriverShare":"300m","maxRunningApplications":3,"policy":"FIFO","weight":"500m"}`},
+		"a parent":      {placement.NewQueue{Path: "root.dev", Parent: true}, parent.Spec.Children, `{"children":{},"defaultPriority":-5,"max":{"cpu":"2","example.com/gpu":"0","memory":"12.5%"},"maxDriverShare":"300m","maxRunningApplications":3,"weight":"500m"}`},
 		"nothing":       {placement.NewQueue{Path: "root.ann"}, &v1alpha1.QueueChildren{}, `{}`},
 		"nobody states": {placement.NewQueue{Path: "root.default"}, nil, `{}`},
 	} {

@@ -17,7 +17,7 @@ func objectOf(q placement.NewQueue, children *v1alpha1.QueueChildren) (*unstruct
 		spec.Max = children.Max
 		if t := children.Template; t != nil {
 			spec.Weight, spec.MaxRunningApplications, spec.MaxDriverShare = t.Weight, t.MaxRunningApplications, t.MaxDriverShare
-			spec.Policy = t.Policy
+			spec.Policy, spec.DefaultPriority = t.Policy, t.DefaultPriority
 		}
 	}
 	if q.Parent {

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
@@ -48,11 +49,14 @@ type removal struct {
 	Type  corev1.PodConditionType `json:"type"`
 }
 
-// conditionOf is what a pod should show.
+// conditionOf is what a pod should show. A setting of the pod that has no effect does not block it: the condition is False then, with that reason.
 func conditionOf(t ledger.ConditionUpdate) condition {
 	c := condition{Type: v1alpha1.PodConditionQueued, Status: corev1.ConditionFalse, Reason: ReasonAccepted}
 	if t.Reason.Code != "" {
 		c.Status, c.Reason, c.Message = corev1.ConditionTrue, string(t.Reason.Code), writing.Cut(t.Reason.Text(), textLimit)
+	}
+	if t.Reason.Code == reason.ApplicationPriorityInvalid {
+		c.Status = corev1.ConditionFalse
 	}
 	return c
 }

@@ -166,7 +166,7 @@ func (w *Writer) shown(namespace, name string) *corev1.Pod {
 
 func (w *Writer) record(t ledger.ConditionUpdate, c condition, state ledger.PodState) {
 	kind, note := corev1.EventTypeWarning, c.Message
-	if c.Status == corev1.ConditionFalse {
+	if c.Reason == ReasonAccepted {
 		kind, note = corev1.EventTypeNormal, acceptedNote(state)
 	}
 	pod := &corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: t.Namespace, Name: t.Name, UID: types.UID(t.UID)}

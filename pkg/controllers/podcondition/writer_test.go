@@ -424,3 +424,28 @@ func TestRunLooksOncePerInterval(t *testing.T) {
 	cancel()
 	<-done
 }
+
+// What has no effect blocks nothing, so the condition is False; its reason and a warning say what it is.
+func TestAPodIsToldWhatHasNoEffect(t *testing.T) {
+	w := newWorld(t, Options{})
+	w.declare("root.a")
+	w.pod("p", "a")
+	says := func(unread string) {
+		w.ledger.ObservePod(ledger.Pod{UID: "uid-p", Namespace: "team", Name: "p", Queue: "a", Application: "p", Class: "c", Created: 1, UnreadPriority: unread}, 1)
+	}
+	says("high")
+	w.pass()
+	const text = `"high" in fairway.dev/application-priority has no effect: it must be a whole number from -2147483648 to 2147483647`
+	w.wants("p", corev1.ConditionFalse, "ApplicationPriorityInvalid", text, start)
+	says("")
+	at := w.clock.Now()
+	w.pass()
+	w.wants("p", corev1.ConditionFalse, "Accepted", "", at)
+	want := []string{
+		"Pod team/p uid-p Warning ApplicationPriorityInvalid Queueing: " + text,
+		"Pod team/p uid-p Normal Accepted Queueing: waits for its turn in queue root.a",
+	}
+	if diff := cmp.Diff(want, w.recorder.lines); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}

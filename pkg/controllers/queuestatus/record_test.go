@@ -15,7 +15,7 @@ import (
 
 // A field that the comparison forgot would leave statuses out of date, so every field is tried, also one that is added later.
 func TestEveryFieldThatTheStatusShowsIsCompared(t *testing.T) {
-	notShown := []string{"Leaf", "Active", "ApplicationsCompleting"}
+	notShown := []string{"Leaf", "Active", "ApplicationsCompleting", "ApplicationLimit", "DriverLimit"}
 	kind := reflect.TypeFor[ledger.QueueState]()
 	for i := range kind.NumField() {
 		var other ledger.QueueState
@@ -28,6 +28,8 @@ func TestEveryFieldThatTheStatusShowsIsCompared(t *testing.T) {
 			*field = 1
 		case *[]queue.Path:
 			*field = []queue.Path{"root.a"}
+		case *queue.Limit:
+			*field = queue.AtMost(1)
 		case *queue.Spec:
 			*field = queue.DefaultSpec()
 		case *resource.List:

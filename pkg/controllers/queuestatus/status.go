@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
@@ -34,6 +35,7 @@ func Status(q ledger.QueueState, previous v1alpha1.QueueStatus, generation int64
 		StoppedQueues:      stoppedQueues(q),
 		Conditions:         conditions(q, previous.Conditions, generation, now),
 		Policy:             policy,
+		ResourceCalculator: calculator(q),
 		SteadyFairShare:    convert.ResourceList(q.SteadyFairShare),
 		FairShare:          convert.ResourceList(q.FairShare),
 		Guaranteed:         convert.ResourceList(q.Spec.Guaranteed),
@@ -53,6 +55,14 @@ func Status(q ledger.QueueState, previous v1alpha1.QueueStatus, generation int64
 	capacity(q, &previous, &status)
 	clocks(q, &previous, &status)
 	return status
+}
+
+// calculator is the one that the root states for all queues.
+func calculator(q ledger.QueueState) v1alpha1.ResourceCalculator {
+	if q.Path != queue.Root {
+		return ""
+	}
+	return v1alpha1.ResourceCalculator(q.Spec.Calculator.String())
 }
 
 func applicationCounts(q ledger.QueueState) v1alpha1.ApplicationCounts {

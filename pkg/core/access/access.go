@@ -61,9 +61,9 @@ type Grant struct {
 	Verb  Verb
 }
 
-// Decide answers whether somebody may do this with a queue. of says what is known of each grant. With Yes comes the grant that suffices. Where what is known
-// does not suffice, the answer is Unknown, and with it comes the grant to ask about. A grant on any level suffices. Those on high levels are asked about first, as they also decide about other
-// queues; those of the verb itself before those of the verb that implies it.
+// Decide answers whether a subject may do this with a queue. of says what is known of each grant. A grant on any level suffices. With Yes
+// comes the grant that suffices. Unknown means that too little is known, and with it comes the grant to ask about: first those of the verb
+// itself, then those of the verb that implies it; of each verb first those on high levels, since they decide about other queues, too.
 func Decide(verb Verb, p queue.Path, of func(Grant) Answer) (Answer, Grant) {
 	var next Grant
 	for _, v := range verbsFor(verb) {

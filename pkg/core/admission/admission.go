@@ -1,6 +1,6 @@
-// Package admission decides which applications run where their number is limited: in a queue and everything
-// below it, at every level of the path, and per user across all queues. YARN FairScheduler: maxRunningApps,
-// userMaxAppsDefault, MaxRunningAppsEnforcer.
+// Package admission decides which applications run, and which are in a queue at all, where their number is limited: in a
+// queue and everything below it, at every level of the path, and per user. YARN FairScheduler: maxRunningApps,
+// userMaxAppsDefault, MaxRunningAppsEnforcer. YARN CapacityScheduler: maximum-applications.
 //
 // Input: applications that ask to run, that end, or that change their user, and the limits in force. Output:
 // which of them run, the order in which the others get their turn, and the limit that stops an application.
@@ -21,6 +21,10 @@ type Queue struct {
 	Path   queue.Path
 	Parent *Queue // nil for the root
 	Most   queue.Limit
+	// Cluster is the number of which Most is a part; 0: Most is stated. PerUser bounds the applications of each user in
+	// this very queue. Both are only of queues that take applications in: see Entered.
+	Cluster int64
+	PerUser queue.Limit
 	// Running is the number of applications that run in the queue and below it.
 	Running int64
 	// Stop says that the queue takes no new applications; zero: it does.
@@ -73,14 +77,26 @@ const (
 	Closed
 )
 
+// Counts says which applications Slots counts. The comments below speak of those that run.
+type Counts uint8
+
+const (
+	// Running counts the applications that run, and those of a user over all queues.
+	Running Counts = iota
+	// Entered counts the applications that a queue has taken in, whether they run or wait to; those of a user in each
+	// queue for itself. An application waits here before the queue takes it in.
+	Entered
+)
+
 // Slots counts the applications that run and keeps those that wait for a slot.
 //
 // Invariant after Admit has run in mode Open: no waiting application fits.
 type Slots struct {
-	// PerUser bounds the applications of each user.
+	Counts Counts
+	// PerUser bounds the applications of each user over all queues.
 	PerUser queue.Limit
 
-	users   map[string]int64
+	users   map[user]int64
 	waiting []*Application // in the order of Compare
 	// revision grows whenever an application starts, ends, or changes its user.
 	revision uint64
@@ -94,15 +110,32 @@ func (s *Slots) Revision() uint64 { return s.revision }
 // valid until the next change.
 func (s *Slots) Waiting() []*Application { return s.waiting }
 
-// OfUser returns how many applications of the user run.
-func (s *Slots) OfUser(user string) int64 { return s.users[user] }
+// user is one user, in a queue or over all.
+type user struct {
+	leaf *Queue // nil: over all
+	name string
+}
+
+func (s *Slots) user(leaf *Queue, name string) user {
+	if s.Counts == Running {
+		leaf = nil
+	}
+	return user{leaf, name}
+}
+
+// OfUser returns how many applications of the user run: in all queues, or are in this one.
+func (s *Slots) OfUser(leaf *Queue, name string) int64 { return s.users[s.user(leaf, name)] }
 
 // Fits reports whether one more application of the user, submitted then, may run in the leaf. If not, it returns what
 // stops it: that the leaf is stopped, then the user's limit, then those from the leaf up. Except in mode Open, the
 // reason has no numbers.
 func (s *Slots) Fits(leaf *Queue, user string, submitted int64, m Mode) (reason.Reason, bool) {
+	code, full := reason.MaxRunningApplications, limit.MaxRunningApplications
+	if s.Counts == Entered {
+		code, full = reason.MaxApplications, limit.MaxApplications
+	}
 	if m == Closed || m == Bootstrapping && s.limited(leaf) {
-		return reason.Reason{Code: reason.MaxRunningApplications, Queue: string(leaf.Path)}, false
+		return reason.Reason{Code: code, Queue: string(leaf.Path)}, false
 	}
 	if m == Bootstrapping {
 		return reason.Reason{}, true
@@ -110,7 +143,7 @@ func (s *Slots) Fits(leaf *Queue, user string, submitted int64, m Mode) (reason.
 	if why, stopped := leaf.Stopped(submitted); stopped {
 		return why, false
 	}
-	why, over := limit.MaxRunningApplications(s.path(leaf, user))
+	why, over := full(s.path(leaf, user))
 	return why, !over
 }
 
@@ -124,14 +157,25 @@ func (s *Slots) limited(leaf *Queue) bool {
 			return true
 		}
 	}
-	return s.PerUser.Stated
+	return s.perUser(leaf).Stated
+}
+
+func (s *Slots) perUser(leaf *Queue) queue.Limit {
+	if s.Counts == Entered {
+		return leaf.PerUser
+	}
+	return s.PerUser
 }
 
 // path returns the levels to test: the user, then the queues from the leaf up.
 func (s *Slots) path(leaf *Queue, user string) []limit.Level {
-	s.levels = append(s.levels[:0], limit.Level{Queue: string(queue.Root), User: user, OfUser: true, Running: s.users[user], Most: s.PerUser})
+	of := limit.Level{Queue: string(queue.Root), User: user, OfUser: true, Running: s.OfUser(leaf, user), Most: s.perUser(leaf)}
+	if s.Counts == Entered {
+		of.Queue = string(leaf.Path)
+	}
+	s.levels = append(s.levels[:0], of)
 	for q := leaf; q != nil; q = q.Parent {
-		s.levels = append(s.levels, limit.Level{Queue: string(q.Path), Running: q.Running, Most: q.Most})
+		s.levels = append(s.levels, limit.Level{Queue: string(q.Path), Running: q.Running, Most: q.Most, Cluster: q.Cluster})
 	}
 	return s.levels
 }
@@ -163,18 +207,18 @@ func (s *Slots) Start(a *Application) {
 
 func (s *Slots) count(a *Application, n int64) {
 	s.revision++
-	s.countUser(a.User, n)
+	s.countUser(s.user(a.Leaf, a.User), n)
 	for q := a.Leaf; q != nil; q = q.Parent {
 		q.Running += n
 	}
 }
 
-func (s *Slots) countUser(user string, n int64) {
+func (s *Slots) countUser(u user, n int64) {
 	if s.users == nil {
-		s.users = map[string]int64{}
+		s.users = map[user]int64{}
 	}
-	if s.users[user] += n; s.users[user] == 0 {
-		delete(s.users, user)
+	if s.users[u] += n; s.users[u] == 0 {
+		delete(s.users, u)
 	}
 }
 
@@ -191,8 +235,8 @@ func (s *Slots) Change(a *Application, user string, submitted int64) (numbers bo
 		s.revision++
 	}
 	if a.Runs {
-		s.countUser(user, 1)
-		s.countUser(a.User, -1)
+		s.countUser(s.user(a.Leaf, user), 1)
+		s.countUser(s.user(a.Leaf, a.User), -1)
 	}
 	a.User, a.Submitted = user, submitted
 	if waits {

@@ -48,7 +48,7 @@ func TestAFreedSlotGoesByOrderOfSubmission(t *testing.T) {
 	if got := names(s.HandOn(s.End(runs))); !slices.Equal(got, []string{"cousin"}) {
 		t.Errorf("%v got the slot", got)
 	}
-	if got := names(s.Waiting()); !slices.Equal(got, []string{"later"}) || qs["root"].Running != 1 || s.OfUser("u") != 0 {
+	if got := names(s.Waiting()); !slices.Equal(got, []string{"later"}) || qs["root"].Running != 1 || s.OfUser(qs["x"], "u") != 0 {
 		t.Errorf("%v wait, %d run", got, qs["root"].Running)
 	}
 }
@@ -111,8 +111,37 @@ func TestModes(t *testing.T) {
 	}
 }
 
+// Applications that a queue has taken in count for their user in that queue alone, and the reason says of which number its
+// limit is a part.
+func TestEnteredApplicationsOfAUserCountInEachQueue(t *testing.T) {
+	no := queue.Limit{}
+	qs := tree(no, no, queue.AtMost(4), no, no)
+	qs["x"].Cluster, qs["x"].PerUser = 10, queue.AtMost(1)
+	s := Slots{Counts: Entered}
+	s.Start(&Application{Leaf: qs["x"], Name: "in x", User: "u"})
+	s.Start(&Application{Leaf: qs["y"], Name: "in y", User: "u"})
+	s.Start(&Application{Leaf: qs["y"], Name: "in y too", User: "u"})
+	why, fits := s.Fits(qs["x"], "u", 0, Open)
+	if want := (reason.Reason{Code: reason.UserMaxApplications, Queue: "root.a.x", Details: reason.Applications{User: "u", Most: 1, Running: 1}}); fits || why != want {
+		t.Errorf("of the same user: fits %v, %+v", fits, why)
+	}
+	if _, fits := s.Fits(qs["y"], "u", 0, Open); !fits {
+		t.Error("in another queue: it does not fit")
+	}
+	for _, user := range []string{"v", "w", "x"} {
+		s.Start(&Application{Leaf: qs["x"], Name: user, User: user})
+	}
+	why, fits = s.Fits(qs["x"], "y", 0, Open)
+	if want := (reason.Reason{Code: reason.MaxApplications, Queue: "root.a.x", Details: reason.Applications{Most: 4, Running: 4, Cluster: 10}}); fits || why != want {
+		t.Errorf("of another user: fits %v, %+v", fits, why)
+	}
+	if why, _ := s.Fits(qs["x"], "y", 0, Bootstrapping); why != (reason.Reason{Code: reason.MaxApplications, Queue: "root.a.x"}) {
+		t.Errorf("before all have been seen: %+v", why)
+	}
+}
+
 // The twin counts the running applications below every queue and of every user from a plain list, and after
-// every step lets in each one that fits, the oldest first.
+// every step lets in each one that fits, the oldest first. Applications that queues have taken in are counted in the same way.
 func TestSlotsEqualTheirTwin(t *testing.T) {
 	limits := rapid.Custom(func(t *rapid.T) queue.Limit {
 		return queue.Limit{Stated: rapid.Bool().Draw(t, "stated"), Most: rapid.Int64Range(0, 3).Draw(t, "most")}
@@ -120,17 +149,21 @@ func TestSlotsEqualTheirTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string) queue.Limit { return limits.Draw(t, name) }
 		qs := tree(draw("root"), draw("a"), draw("x"), draw("y"), draw("b"))
-		s := Slots{PerUser: draw("per user")}
+		s := Slots{Counts: rapid.SampledFrom([]Counts{Running, Entered}).Draw(t, "counts"), PerUser: draw("per user")}
+		qs["x"].PerUser = draw("per user in x")
 		var all []*Application
 		runs := map[*Application]bool{} // the twin's
 		fits := func(a *Application) bool {
-			ofUser := int64(1)
+			ofUser, inLeaf := int64(1), int64(1)
 			for o := range runs {
 				if o.User == a.User {
 					ofUser++
 				}
+				if o.User == a.User && o.Leaf == a.Leaf {
+					inLeaf++
+				}
 			}
-			if !s.PerUser.Admits(ofUser) {
+			if s.Counts == Running && !s.PerUser.Admits(ofUser) || s.Counts == Entered && !a.Leaf.PerUser.Admits(inLeaf) {
 				return false
 			}
 			if a.Leaf.Stop.Since != 0 && a.Submitted >= a.Leaf.Stop.Since {

@@ -14,6 +14,8 @@ import (
 // An application fits if it is within all limits. If neither a queue above nor the user was exactly at the limit, no slot is free for
 // another: nobody waits for one, or more run than a lowered limit allows.
 //
+// For applications that a queue takes in (Entered) it is the same, with the limit of the user in that queue.
+//
 // While the queue tree is out of date, pods are being moved, the ledger does not lead, or a round is due, no slot is handed on:
 // applications.admitWaiting then lets in every application that fits (pkg/ledger/applications.go).
 

@@ -1,5 +1,7 @@
 package application
 
+import "strconv"
+
 // PodPriority is what a pod says about priority.
 type PodPriority struct {
 	// Value is the priority of the pod itself. 0 says nothing unless Classed.
@@ -10,10 +12,23 @@ type PodPriority struct {
 	Application AskedPriority
 }
 
-// AskedPriority is a priority that may not be asked for. The zero value asks for none.
+// AskedPriority is a priority that a pod may ask for. The zero value asks for none.
 type AskedPriority struct {
 	Asked bool
 	Value int32
+}
+
+// ParseAskedPriority reads what a pod asks for its application: a whole number of 32 bits. An empty text asks for nothing, and so does one that
+// cannot be read (false).
+func ParseAskedPriority(text string) (AskedPriority, bool) {
+	if text == "" {
+		return AskedPriority{}, true
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		return AskedPriority{}, false
+	}
+	return AskedPriority{Asked: true, Value: int32(n)}, true
 }
 
 // Priorities is what holds for the priorities in one leaf.
@@ -39,8 +54,8 @@ func (p Priorities) OfPod(pod PodPriority) int32 {
 }
 
 // OfApplication is the priority of an application, given its oldest driver or, without one, its oldest pod. What that
-// pod asks for its application comes before its own priority. Everybody who may create a pod may ask, so without a cap
-// that only lowers the priority.
+// pod asks for its application comes before its own priority. Anyone who may create a pod may ask for any priority, so
+// without a cap (Most) the answer is never above the pod's own.
 func (p Priorities) OfApplication(pod PodPriority) int32 {
 	own := p.OfPod(pod)
 	switch asked := pod.Application; {

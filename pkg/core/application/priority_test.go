@@ -88,3 +88,18 @@ func TestPrioritiesEqualTheirTwin(t *testing.T) {
 		}
 	})
 }
+
+func TestParseAskedPriority(t *testing.T) {
+	for text, want := range map[string]application.AskedPriority{
+		"": {}, "0": {Asked: true}, "7": {Asked: true, Value: 7}, "-2147483648": {Asked: true, Value: -2147483648}, "2147483647": {Asked: true, Value: 2147483647},
+	} {
+		if got, ok := application.ParseAskedPriority(text); !ok || got != want {
+			t.Errorf("%q: %+v, %v", text, got, ok)
+		}
+	}
+	for _, text := range []string{"high", "1.5", "1e3", " 1", "2147483648", "-2147483649", "99999999999999999999"} {
+		if got, ok := application.ParseAskedPriority(text); ok || got != (application.AskedPriority{}) {
+			t.Errorf("%q: %+v, %v", text, got, ok)
+		}
+	}
+}

@@ -2,12 +2,14 @@ package fairshare
 
 import "github.com/fairway-scheduler/fairway/pkg/core/resource"
 
-// A queue keeps its guarantee as its floor even if the guarantees at its level are more than their parent has. Among its siblings that floor counts in full:
-// who set their guarantees has promised them to each other. To queues outside the parent it counts only as far as the parent's own share covers it, in the
-// proportion of the children's shares. Else anyone who may set the guarantees inside a queue could claim and keep what is of others.
+// The guarantees of sibling queues may sum to more than their parent has. Each queue still keeps its guarantee as the floor of its
+// share. For its siblings that floor counts in full: it was promised among them. For queues outside the parent it counts only as far as
+// the parent's own share covers it, in proportion to the children's shares. Otherwise anyone who may set the guarantees inside a queue
+// could claim, and keep, what belongs to others.
 
-// CoveredBy is what is covered of the share of a queue if parent is covered of that of its parent: all of it, unless the shares of the children, which sum
-// up to children, are more than that. It is rounded down, so what is covered of all children never is more than parent.
+// CoveredBy returns how much of a queue's share counts for the queues outside. parent is how much of its parent's share counts for
+// them, and children is the sum of the shares of all children of that parent. If children is not above parent, all of the share counts.
+// The result is rounded down, so what counts of all children never sums to more than parent.
 func CoveredBy(share, parent resource.List, children *resource.Sum) resource.List {
 	var out []resource.Entry
 	for i := range share.Len() {
@@ -40,9 +42,9 @@ func Overdrawn(parent resource.List, children *resource.Sum) bool {
 	return false
 }
 
-// Covered says how much of the share of each queue counts for the queues outside its ancestors. Queues are known by their indices, parents come before
-// their children, and the parent of a root is -1. The result has for each queue a list: at index d is what counts if the last ancestor that it has in common
-// with the other queue is d levels below the root. From the end of the list on, all of its share counts.
+// Covered returns how much of each queue's share counts for other queues, by the index of the queue. Each entry is a list by level:
+// element d is what counts for a queue with which the last common ancestor is d levels below the root. Beyond the end of the list, all
+// of the share counts. Parents come before their children; the parent of a root is -1.
 func Covered(parents []int, shares []resource.List) [][]resource.List {
 	children := make([]resource.Sum, len(parents))
 	for i, p := range parents {

@@ -8,7 +8,7 @@ import (
 
 // Overcommitted reports the queues whose children are guaranteed more together than the queue can count on: its own
 // guarantee where it states one, else its steady share, which for the root is the whole cluster. Each child keeps its
-// guarantee as its floor all the same. It reports the first resource of each queue. A cluster without any resources
+// guarantee as its floor all the same. It reports the first resource of each queue that counts. A cluster without any resources
 // is no reason to report anything.
 //
 // steady are the steady shares, by node index: see Shares.
@@ -19,7 +19,7 @@ func Overcommitted(t queue.Tree, steady []resource.List) []queue.Problem {
 		for _, c := range n.Children {
 			children.Add(t.Nodes[c].Spec.Guaranteed)
 		}
-		if why, over := overcommitted(n, children.List(), steady[i], steady[0].Len() == 0); over {
+		if why, over := overcommitted(n, n.Spec.Calculator.Of(children.List()), steady[i], steady[0].Len() == 0); over {
 			out = append(out, queue.Problem{Path: n.Path, Reason: why})
 		}
 	}

@@ -1,5 +1,5 @@
-// Package gang says when the pods of a pod group start: all of those without which the group does not start, or none. Where a group waits for room
-// for long, it says for which group nodes are held.
+// Package gang says when the pods of a pod group start: all that the group needs at once, or none. If groups wait for room for long, it
+// says for which group nodes are held.
 //
 // Input are counts of a group's pods, how many pods fit on nodes, and since when groups wait; output are verdicts, places on nodes and turns. The
 // package holds nothing itself, and knows neither nodes nor pods.

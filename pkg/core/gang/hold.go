@@ -1,7 +1,8 @@
 package gang
 
-// A group that needs many places at once would wait for ever behind small pods, each of which takes the place that has just become free. So after
-// a while nodes are held for it: for one group at a time, and not for long. Then everybody may use them for a while, and another group has its turn.
+// A group that needs many places at once would wait for ever behind small pods, each of which takes the place that has just become free.
+// So after a while nodes are held for it: for one group at a time, and not for long. Then all pods may use them for a while, and another
+// group has its turn. pkg/ledger/node_holds.go says which pods may use a held node.
 
 const (
 	// Patience is how long a group waits for room before nodes are held for it: most get theirs as pods end. After a hold in vain the next one
@@ -9,9 +10,9 @@ const (
 	Patience int64 = 15 * 1_000_000_000
 	// LongestHold is how long nodes are held for a group at most.
 	LongestHold int64 = 5 * 60 * 1_000_000_000
-	// ReviewEvery is how often it is judged again at most whether the nodes may still be held.
+	// ReviewEvery is the shortest time after which it is judged again whether the nodes may still be held.
 	ReviewEvery int64 = 1_000_000_000
-	// mostRefused is how many groups one walk judges in vain at most: it costs a look at all nodes and queues.
+	// mostRefused bounds how many groups one walk judges in vain: each costs a look at all nodes and queues.
 	mostRefused = 8
 )
 
@@ -25,8 +26,8 @@ type Wait struct {
 
 // Holds says for which group nodes are held. G names groups; its zero value is none.
 //
-// Among the groups that have waited for Patience, those with the fewest holds come first, in walk order. The ledger looks for the
-// nodes, and says what comes of it: Hold, or PassOver.
+// Among the groups that have waited for Patience, those with the fewest turns in vain come first, and of these the first of the walk. The
+// ledger looks for the nodes and says what came of it: Hold, Refuse or PassOver.
 type Holds[G comparable] struct {
 	Group G     // for which nodes are held
 	Until int64 // when they are given back at the latest

@@ -15,8 +15,9 @@ func (r *replay) commonAncestor(q, other int) int {
 	return q
 }
 
-// covered is what counts of an amount of a queue, of which all queues have one, for queues that meet it at the queue from: what its siblings and it have,
-// cut down to what counts of their parent's. cut: some queue in between has less than its children together.
+// covered returns how much of an amount of a queue counts for queues whose last common ancestor with it is from. Every queue has such
+// an amount: of(q). If the children of a queue have more together than counts of their parent, each counts in proportion. cut: some
+// queue on the way up has less than its children together.
 func (r *replay) covered(q, from int, of func(q int) resource.List) (amount resource.List, cut bool) {
 	all, parent := of(q), r.w.Queues[q].Parent
 	if parent == from || parent < 0 {

@@ -169,7 +169,7 @@ func (r *replay) below(v preemption.Victim) []int {
 	return out
 }
 
-// entitlements checks that each queue that lost pods keeps its entitlement, as far as it counts for the outermost of those who take them.
+// entitlements checks that each queue that lost pods keeps its entitlement, as far as that counts for the outermost claim that took them.
 func (r *replay) entitlements() []string {
 	var out []string
 	outermost := r.outermost()
@@ -206,12 +206,13 @@ func (r *replay) budget() []string {
 	if !taken.Equal(r.p.Taken) {
 		out = append(out, fmt.Sprintf("the plan says that it takes (%s), but its victims hold (%s)", r.p.Taken, taken))
 	}
-	for i := range taken.Len() {
-		e := taken.At(i)
+	counted := r.w.Calculator().Of(taken)
+	for i := range counted.Len() {
+		e := counted.At(i)
 		most := resource.Part(r.w.Total.Get(e.Name), r.w.Settings.TotalPerRound, 1000)
 		most = resource.Part(most, r.w.Settings.NaturalTerminationFactor, 1000)
 		all := resource.SatAdd(e.Value, announced.Get(e.Name))
-		if all > most && (len(units[e.Name]) > 1 || !announced.IsZero()) {
+		if e.Value > 0 && all > most && (len(units[e.Name]) > 1 || !announced.IsZero()) {
 			out = append(out, fmt.Sprintf("the round takes %s %s, and may take %s",
 				resource.Format(e.Name, all), e.Name, resource.Format(e.Name, most)))
 		}

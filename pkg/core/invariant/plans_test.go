@@ -102,7 +102,7 @@ func TestPlanFaultsAreFound(t *testing.T) {
 		}, "b2: nobody needs its room"},
 		"below its entitlement": {func(w *preemption.World, _ *preemption.Plan, _ *willing) { w.Queues[4].Entitlement = cpu(4) }, "queue root.rich is left with (cpu=3m), below its entitlement of (cpu=4m)"},
 		"not preemptible":       {func(w *preemption.World, _ *preemption.Plan, _ *willing) { w.Queues[4].Preemptible = false }, "queue root.rich is not preemptible"},
-		"not preemptible above": {func(w *preemption.World, _ *preemption.Plan, _ *willing) { w.Queues[0].Preemptible = false }, "queue root is not preemptible"},
+		"above it is undone":    {func(w *preemption.World, _ *preemption.Plan, _ *willing) { w.Queues[0].Preemptible = false }, ""},
 		"of the claim's own queue": {func(w *preemption.World, p *preemption.Plan, _ *willing) {
 			w.Nodes[1].Candidates[0].Queue = 3
 			p.Victims[2].Queue = 3
@@ -137,6 +137,11 @@ func TestPlanFaultsAreFound(t *testing.T) {
 			withDevice(w, p, 1, 0)
 			w.Settings.TotalPerRound = 500
 		}, "the round takes 2 example.com/device, and may take 1"},
+		"nothing of what earlier rounds have spent": {func(w *preemption.World, _ *preemption.Plan, _ *willing) {
+			device := func(n int64) resource.List { return resource.Of(resource.Entry{Name: "example.com/device", Value: n}) }
+			c := &w.Nodes[1].Candidates[0]
+			c.Request, w.Queues[0].Announced = c.Request.Add(device(0)), device(1)
+		}, ""},
 		"a miscount":        {func(_ *preemption.World, p *preemption.Plan, _ *willing) { p.Taken = cpu(2) }, "says that it takes (cpu=2m)"},
 		"a max":             {func(w *preemption.World, _ *preemption.Plan, _ *willing) { w.Queues[1].Max = cpu(4) }, "queue root.poor uses 5m cpu of a max of 4m"},
 		"a max of the leaf": {func(w *preemption.World, _ *preemption.Plan, _ *willing) { w.Queues[3].Max = cpu(2) }, "queue root.poor.two uses 3m cpu of a max of 2m"},

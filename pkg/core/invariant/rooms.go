@@ -149,10 +149,8 @@ func (r *replay) allowed(v preemption.Victim, top int) []string {
 	if !r.name(top).Contains(r.name(v.Queue)) {
 		out = append(out, fmt.Sprintf("victim %s: it is taken from outside %s, which has all it is entitled to and its ideal", v.UID, r.name(top)))
 	}
-	for _, q := range r.path(v.Queue) {
-		if !r.w.Queues[q].Preemptible {
-			out = append(out, fmt.Sprintf("victim %s: queue %s is not preemptible", v.UID, r.name(q)))
-		}
+	if !r.w.Queues[v.Queue].Preemptible {
+		out = append(out, fmt.Sprintf("victim %s: queue %s is not preemptible", v.UID, r.name(v.Queue)))
 	}
 	if k := r.w.Settings.MaxIgnoredOverCapacity; k > 0 {
 		leaf := &r.w.Queues[v.Queue]

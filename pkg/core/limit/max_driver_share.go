@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -32,11 +33,13 @@ type Drivers struct {
 	Most      resource.List // what the leaf could ever hold; used for a resource without a fair share
 	Usage     *resource.Sum // of its drivers
 	Idle      bool          // no driver runs in the leaf
+	// Calculator says of which resources the part is looked at.
+	Calculator queue.Calculator
 }
 
 // MaxDriverShare reports whether, with one more driver of this size, the drivers would use more than their
 // part of the leaf's fair share, rounded up, and the reason for the first such resource in name order. YARN
-// FairScheduler: maxAMShare, in all resources the driver requests. Under Fair, or with weight 0, a leaf has no
+// FairScheduler: maxAMShare, in all resources the driver requests that the calculator counts. Under Fair, or with weight 0, a leaf has no
 // share of some resources; then it is the part of what the leaf could hold. A leaf in which no driver runs may
 // always start one: with many active queues the part may be smaller than any driver, and nothing would ever
 // start.
@@ -65,11 +68,25 @@ func (d Drivers) exceeded(request resource.List) (e resource.Entry, part int64, 
 		e := request.At(i)
 		base := d.base(e.Name)
 		part := resource.PartUp(base, d.Share, WholeShare)
-		if e.Value > 0 && resource.SatAdd(d.Usage.Get(e.Name), e.Value) > part {
+		if e.Value > 0 && d.Calculator.Counts(e.Name) && resource.SatAdd(d.Usage.Get(e.Name), e.Value) > part {
 			return e, part, true
 		}
 	}
 	return resource.Entry{}, 0, false
+}
+
+// Limit returns what the drivers may use of each of these resources; nothing where no share limits them.
+func (d Drivers) Limit(of resource.List) resource.List {
+	if d.Share >= WholeShare {
+		return resource.List{}
+	}
+	var parts []resource.Entry
+	for i := range of.Len() {
+		if name := of.At(i).Name; d.Calculator.Counts(name) {
+			parts = append(parts, resource.Entry{Name: name, Value: resource.PartUp(d.base(name), d.Share, WholeShare)})
+		}
+	}
+	return resource.OfSorted(parts)
 }
 
 // DriverShareFor returns the smallest share, in milli, at which MaxDriverShare admits one more driver of this
@@ -81,7 +98,7 @@ func DriverShareFor(d Drivers, request resource.List) int64 {
 		base := d.base(e.Name)
 		need := resource.SatAdd(d.Usage.Get(e.Name), e.Value)
 		switch {
-		case e.Value <= 0:
+		case e.Value <= 0, !d.Calculator.Counts(e.Name):
 		case need > base:
 			return WholeShare
 		default:

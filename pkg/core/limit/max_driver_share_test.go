@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/limit"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -60,6 +61,20 @@ func TestMaxDriverShare(t *testing.T) {
 	}
 }
 
+// With the calculator Memory, the drivers may use any cpu.
+func TestMaxDriverShareOfMemoryAlone(t *testing.T) {
+	d := limit.Drivers{Share: 300, FairShare: list(0, 250), Most: list(200, 1000), Usage: sum(list(200, 74)), Calculator: queue.MemoryCalculator}
+	if why, over := limit.MaxDriverShare(d, list(50, 1)); over {
+		t.Errorf("%+v", why)
+	}
+	if why, over := limit.MaxDriverShare(d, list(1, 2)); !over || why.Resource != resource.Memory || why.Limit != 75<<30 {
+		t.Errorf("%t, %+v", over, why)
+	}
+	if got := limit.DriverShareFor(d, list(50, 26)); got != 400 { // 100 of 250
+		t.Errorf("a share of %d would do", got)
+	}
+}
+
 // The twin computes with big fractions: usage + request <= ceil(share x base).
 func TestMaxDriverShareEqualsItsTwin(t *testing.T) {
 	names := []resource.Name{resource.CPU, resource.Memory, gpu}
@@ -68,6 +83,7 @@ func TestMaxDriverShareEqualsItsTwin(t *testing.T) {
 		fair, most, usage, request := lists.Draw(t, "fair share"), lists.Draw(t, "most"), lists.Draw(t, "usage"), lists.Draw(t, "request")
 		share := rapid.Int64Range(0, 1200).Draw(t, "share")
 		idle := rapid.Bool().Draw(t, "idle")
+		calculator := rapid.SampledFrom([]queue.Calculator{queue.DominantCalculator, queue.MemoryCalculator}).Draw(t, "calculator")
 		var want resource.Name
 		for _, n := range names {
 			base := fair.Get(n)
@@ -77,11 +93,12 @@ func TestMaxDriverShareEqualsItsTwin(t *testing.T) {
 			part := new(big.Rat).Mul(big.NewRat(share, 1000), new(big.Rat).SetInt64(base))
 			above := new(big.Int).Add(big.NewInt(usage.Get(n)), big.NewInt(request.Get(n)))
 			above.Sub(above, big.NewInt(1)) // above <= ceil(part) is above-1 < part, of whole numbers
-			if request.Get(n) > 0 && new(big.Rat).SetInt(above).Cmp(part) >= 0 && want == "" && share < 1000 && !idle {
+			counts := calculator == queue.DominantCalculator || n == resource.Memory
+			if request.Get(n) > 0 && counts && new(big.Rat).SetInt(above).Cmp(part) >= 0 && want == "" && share < 1000 && !idle {
 				want = n
 			}
 		}
-		d := limit.Drivers{Share: share, FairShare: fair, Most: most, Usage: sum(usage), Idle: idle}
+		d := limit.Drivers{Share: share, FairShare: fair, Most: most, Usage: sum(usage), Idle: idle, Calculator: calculator}
 		got, over := limit.MaxDriverShare(d, request)
 		if got.Resource != want || over != (want != "") {
 			t.Fatalf("got %q, %t, want %q", got.Resource, over, want)

@@ -4,7 +4,8 @@
 // tests every level of the path, because a limit covers the whole subtree. Lowering a limit stops nothing that
 // runs; it only stops new pods.
 //
-// The package must not change its inputs, and does not look for room on nodes.
+// The package must not change its inputs, and does not look for room on nodes. docs/developing.md has recipes for a new
+// limit and for a limit per user.
 package limit
 
 import (

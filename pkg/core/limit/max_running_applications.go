@@ -10,22 +10,28 @@ type Level struct {
 	Queue   string // the queue that states the limit
 	User    string // the user whose applications are counted
 	OfUser  bool   // counts all applications of the user, not all in Queue
-	Running int64  // applications that may run
+	Running int64  // applications that may run, or that are in the queue
 	Most    queue.Limit
+	Cluster int64 // Most is a part of this number, that of the root; 0: it is stated
 }
 
 // MaxRunningApplications returns the reason for the first level that is full, and whether there is one. YARN
 // FairScheduler: maxRunningApps counts the whole subtree and is tested on the leaf and on each ancestor; a
 // user's limit counts across all queues.
 func MaxRunningApplications(levels []Level) (reason.Reason, bool) {
+	return full(levels, reason.MaxRunningApplications, reason.UserMaxRunningApplications)
+}
+
+// full returns the reason for the first level that admits no further application.
+func full(levels []Level, queue, user reason.Code) (reason.Reason, bool) {
 	for i := range levels {
 		l := &levels[i]
 		if l.Most.Admits(l.Running + 1) {
 			continue
 		}
-		code, n := reason.MaxRunningApplications, reason.Applications{Most: l.Most.Most, Running: l.Running}
+		code, n := queue, reason.Applications{Most: l.Most.Most, Running: l.Running, Cluster: l.Cluster}
 		if l.OfUser {
-			code, n.User = reason.UserMaxRunningApplications, l.User
+			code, n.User = user, l.User
 		}
 		return reason.Reason{Code: code, Queue: l.Queue, Details: n}, true
 	}

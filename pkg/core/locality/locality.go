@@ -1,8 +1,8 @@
-// Package locality says which nodes a pod accepts that would rather run on some of them: delay scheduling.
+// Package locality is delay scheduling: a pod that prefers some nodes declines others for a while. The package says which nodes it accepts.
 //
-// Input is how many opportunities to start elsewhere the application of the pod has missed, the delays in force, and whether the pod may use nodes of its
-// own or racks of its own at all. Output is the level that it accepts, and the count after an opportunity. The package knows neither pods nor nodes, and
-// no time: only opportunities count.
+// Input is how many opportunities to start elsewhere the application of the pod has missed, the delays in force, and whether the pod
+// may ever use one of the nodes, or racks, that it prefers. Output is the level that it accepts, and the count after an opportunity.
+// The package knows neither pods nor nodes, and no time: only opportunities count.
 package locality
 
 import "math"

@@ -9,12 +9,13 @@ type round struct {
 	any   bool
 }
 
-// notBusy returns the resource that is used most, and how much of it is used. True: the cluster is not above its threshold, so free room is
-// enough.
+// notBusy returns the resource that is used most, of those that count, and how much of it is used. True: the cluster is not above its
+// threshold, so free room is enough.
 func notBusy(w *World) (resource.Name, int64, bool) {
 	var most Share
-	for i := range w.Total.Len() {
-		e := w.Total.At(i)
+	total := w.Calculator().Of(w.Total)
+	for i := range total.Len() {
+		e := total.At(i)
 		s := Share{Resource: e.Name, Amount: w.Used.Get(e.Name), Of: e.Value}
 		if e.Value > 0 && (most.Of == 0 || s.Compare(most) > 0) {
 			most = s
@@ -30,7 +31,10 @@ func (p *planner) newRound() round {
 		r.taken, r.any = p.dense(p.w.Queues[0].Announced, 0), !p.w.Queues[0].Announced.IsZero()
 	}
 	for i, amount := range p.total {
-		r.most[i] = resource.Part(resource.Part(amount, p.w.Settings.TotalPerRound, whole), p.w.Settings.NaturalTerminationFactor, whole)
+		r.most[i] = resource.Unlimited
+		if p.w.Calculator().Counts(p.names[i]) {
+			r.most[i] = resource.Part(resource.Part(amount, p.w.Settings.TotalPerRound, whole), p.w.Settings.NaturalTerminationFactor, whole)
+		}
 	}
 	return r
 }

@@ -92,8 +92,8 @@ func (c Clock) Due(timeout queue.Timeout) int64 {
 // Passes is when the timeout passes, or has passed; 0: never, or the clock does not run.
 func (c Clock) Passes(timeout queue.Timeout) int64 { return timeout.After(max(c.Since, c.Declined)) }
 
-// Decline ends a claim that nobody can pay: all queues above their entitlements are so by less than is ignored. It opens again after another
-// timeout, if the queue is still starved.
+// Decline ends a claim that nobody can pay: no queue is above its entitlement by more than the part that is ignored
+// (MaxIgnoredOverCapacity). The claim opens again after another timeout, if the queue is still starved.
 func (c Clock) Decline(now int64) Clock {
 	c.Claimed = 0
 	if c.Since != 0 {
@@ -113,8 +113,8 @@ func (c Clock) Tick(timeout queue.Timeout, now int64) (next Clock, opened bool) 
 // longestPause bounds the pause after nominations on which claimants did not fit.
 const longestPause = 5 * 60 * second
 
-// Pause keeps the claims of a queue from being planned for a while after the cluster has not borne out a plan: a claimant did not fit on
-// its nominated node after all. So such plans do not follow each other closely.
+// Pause is a time in which no plan is made for the claims of a queue, because a plan proved wrong: a claimant did not fit on its nominated
+// node after all. So such plans do not follow each other closely.
 type Pause struct {
 	// Failures are nominations in a row on which a claimant did not fit.
 	Failures int

@@ -7,11 +7,14 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// Guarantees inside a queue may sum to more than the queue has. Between its children each of them counts in full. For a claim and a victim that have no part
-// of that queue in common, it counts only as far as the queue's own share covers it: see fairshare.Covered. So whatever is guaranteed inside a queue, the
-// queue keeps no more from others, and takes no more from them, than it is entitled to as a whole.
+// Guarantees inside a queue may sum to more than the queue has. If claim and victim are both inside that queue, each guarantee counts
+// in full. If one of them is outside, a guarantee counts only as far as the queue's own share covers it: see fairshare.Covered. So
+// whatever is guaranteed inside a queue, the queue keeps no more from others, and takes no more from them, than it is entitled to as a
+// whole.
+//
+// Below, two queues meet at their last common ancestor.
 
-// dues are what a queue is due, for queues that meet it at one of its ancestors: as far as the queues below that ancestor cover it.
+// dues are the entitlement, the ideal and the guarantee of a queue, as far as they count for queues that meet it at one of its ancestors.
 type dues struct {
 	// entitled and above are the entitlement as usages, ideal and aboveIdeal the ideal: see bounds.
 	entitled, above   []int64
@@ -67,7 +70,7 @@ func (p *picture) due(w *World, q *Queue, entitlement, ideal, guaranteed resourc
 	return d
 }
 
-// outside is what the unit pays of a guarantee to those further outside, as a string: as many numbers for all units of a claim.
+// outside spells paysOutside as a string, to be part of a key. All units of a claim have the same number of entries there.
 func (rs *roomSearch) outside() (s string) {
 	for _, at := range rs.paysOutside {
 		s += strconv.Itoa(at) + " "

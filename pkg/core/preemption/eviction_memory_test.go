@@ -143,7 +143,7 @@ func TestEvictionMemoryEqualsItsTwin(t *testing.T) {
 
 func TestWithdrawals(t *testing.T) {
 	after := func(change func(*preemption.QueueAfter)) []preemption.QueueAfter {
-		leaf := preemption.QueueAfter{Rule: queue.Rule{}, Preemptible: true, Usage: amounts(30, 0), FairShare: amounts(30, 0)}
+		leaf := preemption.QueueAfter{Rule: queue.Rule{}, Usage: amounts(30, 0), FairShare: amounts(30, 0)}
 		above := leaf
 		change(&above)
 		return []preemption.QueueAfter{leaf, above}
@@ -155,10 +155,7 @@ func TestWithdrawals(t *testing.T) {
 	}{
 		"nothing has changed":  {func(*preemption.VictimInput) {}, reason.NotWithdrawn},
 		"the claimant is gone": {func(v *preemption.VictimInput) { v.Nominated = false }, reason.NoClaimant},
-		"it is in no queue":    {func(v *preemption.VictimInput) { v.InQueue, v.From = false, nil }, reason.NotPreemptible},
-		"preemptible: false": {func(v *preemption.VictimInput) {
-			v.From = after(func(q *preemption.QueueAfter) { q.Preemptible = false })
-		}, reason.NotPreemptible},
+		"preemptible: false":   {func(v *preemption.VictimInput) { v.Preemptible = false }, reason.NotPreemptible},
 		"a queue would be below its share": {func(v *preemption.VictimInput) {
 			v.From = after(func(q *preemption.QueueAfter) { q.Usage = amounts(29, 0) })
 		}, reason.BelowShare},
@@ -195,7 +192,7 @@ func TestWithdrawals(t *testing.T) {
 			v.Nominated, v.From = false, after(func(q *preemption.QueueAfter) { q.Usage = amounts(29, 0) })
 		}, reason.NoClaimant},
 	} {
-		v := preemption.VictimInput{Nominated: true, InQueue: true, Total: amounts(100, 0), Request: amounts(1, 0), From: after(func(*preemption.QueueAfter) {})}
+		v := preemption.VictimInput{Nominated: true, Preemptible: true, Total: amounts(100, 0), Request: amounts(1, 0), From: after(func(*preemption.QueueAfter) {})}
 		c.change(&v)
 		if got := preemption.Withdraw(&v, now); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

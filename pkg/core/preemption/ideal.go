@@ -30,7 +30,7 @@ func ideal(w *World) []resource.List {
 			q := &w.Queues[c]
 			level[j] = fairshare.Child{
 				Weight: q.Weight, Active: q.Active,
-				Guaranteed: q.Guaranteed.Min(q.Demand), Max: q.asksFor(out[i]),
+				Guaranteed: q.leastIdeal(), Max: q.asksFor(out[i]),
 			}
 		}
 		for j, share := range idealLevel(w.Queues[below[0]].Rule, out[i], level) {
@@ -38,6 +38,15 @@ func ideal(w *World) []resource.List {
 		}
 	}
 	return out
+}
+
+// leastIdeal is a floor of the ideal. A queue that shares by capacity is entitled to an exact part of the cluster. The same part of its parent's ideal,
+// which is a whole number already, may be less by a unit.
+func (q *Queue) leastIdeal() resource.List {
+	if q.ByCapacity {
+		return q.Entitlement.Min(q.Demand)
+	}
+	return q.Guaranteed.Min(q.Demand)
 }
 
 // idealLevel divides the ideal of a parent among its children. Their maxima are what they ask for.

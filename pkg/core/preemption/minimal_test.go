@@ -76,8 +76,8 @@ func tiny(r *rand.Rand) (*preemption.World, *filters) {
 			q.Rule = queue.Rule{Policy: queue.Fair, Resource: resource.Memory}
 		}
 	}
-	for i := range w.Queues { // what is not preemptible cannot be undone below
-		if parent := w.Queues[i].Parent; parent >= 0 && !w.Queues[parent].Preemptible {
+	for i := range w.Queues { // what is not preemptible is rarely undone below
+		if parent := w.Queues[i].Parent; parent >= 0 && !w.Queues[parent].Preemptible && r.IntN(4) > 0 {
 			w.Queues[i].Preemptible = false
 		}
 	}

@@ -35,7 +35,8 @@ type account struct {
 	covered       []dues          // as queues further outside see them: see seen
 	entitlements  []resource.List // of covered, as far as they are smaller
 	announced     []int64         // nil: no excess is ignored
-	preemptible   bool
+	preemptible   bool            // pods in the queue itself may go
+	mayPay        bool            // so may some in it, or below it
 	// guarded: an earlier claim has taken victims from the queue, so later claims must leave it at its entitlement too, as the outermost of these claims saw
 	// it, guardedFrom levels below the root.
 	guarded     bool
@@ -87,6 +88,13 @@ func (p *picture) build(w *World, ideal []resource.List) {
 		p.addDues(w, i, ideal[i], entitlements[i], ideals[i])
 		if parent := w.Queues[i].Parent; parent >= 0 {
 			p.queues[parent].children = append(p.queues[parent].children, i)
+		}
+	}
+	for i := len(p.queues) - 1; i >= 0; i-- { // children come after parents
+		a := &p.queues[i]
+		a.mayPay = a.mayPay || a.preemptible
+		if a.mayPay && a.parent >= 0 {
+			p.queues[a.parent].mayPay = true
 		}
 	}
 	p.buildApplications(w)
@@ -157,7 +165,6 @@ func (p *picture) account(w *World, q *Queue) account {
 	}
 	if q.Parent >= 0 {
 		a.depth = p.queues[q.Parent].depth + 1
-		a.preemptible = a.preemptible && p.queues[q.Parent].preemptible
 	}
 	return a
 }

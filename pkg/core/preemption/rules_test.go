@@ -360,11 +360,15 @@ func TestWhereVictimsComeFrom(t *testing.T) {
 	t.Run("not from what is not preemptible, nor below it", func(t *testing.T) {
 		s, a, _, y, b := family(4, 4)
 		fill(s, y, 0, "y1", "y2", "y3", "y4")
-		s.Queues[a].Entitlement, s.Queues[a].Preemptible = cpu(1), false
+		s.Queues[a].Entitlement, s.Queues[a].Preemptible, s.Queues[y].Preemptible = cpu(1), false, false
 		s.poor = b
 		s.Nodes[1].Free = cpu(0)
 		s.asks(1)
 		if got := s.plan(t); got != "||NoSurplus" {
+			t.Errorf("the plan is %q", got)
+		}
+		s.Queues[y].Preemptible = true // it undoes that, which its siblings do not
+		if got := s.plan(t); got != "y1|c0@0|" {
 			t.Errorf("the plan is %q", got)
 		}
 	})

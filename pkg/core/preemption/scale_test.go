@@ -83,7 +83,11 @@ func TestLargeClusters(t *testing.T) {
 			}
 			w.Claims[0].Units = []preemption.Unit{u}
 		}, "50 for 100 "},
-		{"nobody may go", few, 5, 2, func(w *preemption.World, _ *filters) { w.Queues[0].Preemptible = false }, "0 for 0 NoSurplus"},
+		{"nobody may go", few, 5, 2, func(w *preemption.World, _ *filters) {
+			for i := range w.Queues {
+				w.Queues[i].Preemptible = false
+			}
+		}, "0 for 0 NoSurplus"},
 		{"too large for any node", few, 5, 21, nil, "0 for 0 NoPlace"},
 		{"little surplus", few, 50, 4, func(w *preemption.World, _ *filters) {
 			for i := 2; i < 52; i++ {

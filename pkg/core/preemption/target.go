@@ -11,7 +11,7 @@ type activeClaim struct {
 	*Claim
 	path []int // from the root to the claim's queue
 	// lowestCommonAncestor is, for each queue, the index on path of the last queue that its own path has in common with the claim's. It is
-	// never (the constant) for queues from which nothing may be taken: those inside the claim's queue, and those that are not preemptible.
+	// never (the constant) for queues from which nothing may be taken: those inside the claim's queue, and those in which no pod is preemptible.
 	lowestCommonAncestor []int
 	// target is the usage that the claim must not pass, round the usage that it must not pass in this round. covered are the targets for victims from further
 	// outside, by the index on path at which they meet the claim: see fairshare.Covered.
@@ -69,7 +69,7 @@ func (p *planner) activate(c *Claim) *activeClaim {
 		}
 	}
 	for q := range p.queues {
-		if !p.queues[q].preemptible {
+		if !p.queues[q].mayPay {
 			o.lowestCommonAncestor[q] = never
 		}
 	}

@@ -330,10 +330,8 @@ func (t *twin) lawful(set [][]twinPod, r twinReach, from int, touchable []bool, 
 			if v.Replaces > 0 && v.Replaces >= t.claim.Since {
 				return false
 			}
-			for _, q := range t.path(v.Queue) {
-				if !t.w.Queues[q].Preemptible {
-					return false
-				}
+			if !t.w.Queues[v.Queue].Preemptible {
+				return false
 			}
 			if !touchable[v.Queue] {
 				return false

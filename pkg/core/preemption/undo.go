@@ -48,7 +48,7 @@ func (p *planner) restoreTaken(evictionUnits []int32) {
 	}
 }
 
-// tellFilters makes the picture of the filters the one in which the first commits stand, and then these units are placed.
+// tellFilters brings the picture of the filters up to date: it keeps the first so many commits, and commits the assignments of these units.
 func (p *planner) tellFilters(units []placedUnit, commits int) {
 	p.f.Rollback(commits)
 	for _, u := range units {

@@ -75,7 +75,7 @@ func (p *planner) undo(evictionUnits ...int32) {
 
 // eligible is the part of tryTake that does not depend on other victims.
 func (p *planner) eligible(rs *roomSearch, v *pod) bool {
-	if at := rs.lowestCommonAncestor[v.Queue]; v.gone || at == never || at < rs.from || at > rs.to || rs.Exempts(v.Candidate) {
+	if at := rs.lowestCommonAncestor[v.Queue]; v.gone || at == never || !p.queues[v.Queue].preemptible || at < rs.from || at > rs.to || rs.Exempts(v.Candidate) {
 		return false
 	}
 	return rs.touchAll || p.queues[v.Queue].seen(rs.lowestCommonAncestor[v.Queue]).touchable

@@ -17,9 +17,10 @@ type VictimInput struct {
 	// Pays is what the claimant pays of a guarantee; "" for a claim of a fair share. Request is the victim's.
 	Pays    resource.Name
 	Request resource.List
-	// InQueue: the victim is in a queue. From are its leaf queue and those above, up to the one below the claim.
-	InQueue bool
-	From    []QueueAfter
+	// Preemptible: the victim is in a queue whose pods may be preempted. From are that queue and those above, up to the one below
+	// the claim.
+	Preemptible bool
+	From        []QueueAfter
 	// Conflicts: the claimant would not fit beside the victim, whatever room there is (a port, an affinity). InGroup: it goes with its
 	// group.
 	Conflicts, InGroup bool
@@ -31,10 +32,9 @@ type VictimInput struct {
 
 // QueueAfter is a queue as the plans leave it: all victims are gone, and all claimants are there.
 type QueueAfter struct {
-	Rule        queue.Rule // of its parent
-	Preemptible bool
-	Usage       resource.List
-	FairShare   resource.List
+	Rule      queue.Rule // of its parent
+	Usage     resource.List
+	FairShare resource.List
 	// Guaranteed is what its rule counts of its guarantee, as far as it asks for it: see GuaranteedTarget. Only what claims of guarantees take
 	// is compared with it.
 	Guaranteed resource.List
@@ -56,13 +56,11 @@ func Withdraw(v *VictimInput, now int64) reason.WithdrawnCause {
 	if !v.Nominated {
 		return reason.NoClaimant
 	}
-	if !v.InQueue {
+	if !v.Preemptible {
 		return reason.NotPreemptible
 	}
 	for i := range v.From {
 		switch q := &v.From[i]; {
-		case !q.Preemptible:
-			return reason.NotPreemptible
 		case Starved(q.Rule, v.Total, q.Usage, q.FairShare):
 			return reason.BelowShare
 		case v.Pays != "" && !q.keepsGuarantee(v.Pays, v.Request):

@@ -19,9 +19,8 @@ func whyItStays(v *preemption.VictimInput, now int64) (causes []reason.Withdrawn
 		}
 	}
 	note(reason.NoClaimant, !v.Nominated)
-	note(reason.NotPreemptible, !v.InQueue)
+	note(reason.NotPreemptible, !v.Preemptible)
 	for _, q := range v.From {
-		note(reason.NotPreemptible, !q.Preemptible)
 		// The cluster has 100 cores and 100 Gi, so amounts are percentages, and the larger one is the dominant share.
 		dominant := func(l resource.List) int64 { return max(l.Get(resource.CPU)/1000, l.Get(resource.Memory)/gi) }
 		note(reason.BelowShare, dominant(q.Usage) < dominant(q.FairShare))
@@ -42,14 +41,14 @@ func TestWithdrawEqualsItsTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		mostly := func(name string) bool { return rapid.IntRange(0, 9).Draw(t, name) > 0 }
 		v := preemption.VictimInput{
-			Nominated: mostly("nominated"), InQueue: mostly("in a queue"), Total: amounts(100, 100), Request: amounts(1, 1),
+			Nominated: mostly("nominated"), Preemptible: mostly("preemptible"), Total: amounts(100, 100), Request: amounts(1, 1),
 			Pays:      rapid.SampledFrom([]resource.Name{"", resource.CPU, resource.Memory}).Draw(t, "pays"),
 			Conflicts: !mostly("conflicts"), InGroup: !mostly("in a group"), RoomWithout: rapid.Bool().Draw(t, "room"),
 		}
 		for range rapid.IntRange(0, 3).Draw(t, "queues") {
 			amount := func(name string) int64 { return rapid.Int64Range(28, 31).Draw(t, name) }
 			v.From = append(v.From, preemption.QueueAfter{
-				Rule: queue.Rule{}, Preemptible: mostly("preemptible"),
+				Rule:  queue.Rule{},
 				Usage: amounts(amount("cpu used")+1, amount("memory used")), FairShare: amounts(amount("cpu"), amount("memory")),
 				Guaranteed: amounts(amount("cpu guaranteed"), amount("memory guaranteed")),
 			})

@@ -40,9 +40,11 @@ type Queue struct {
 	Announced   resource.List
 	Demand      resource.List // capped by every max on the path
 	Max         resource.List // an absent resource is unlimited
-	Preemptible bool          // in force: false also where a queue above says so
-	// Weight (milli), Guaranteed and Active are for the ideal of a plan only. Preemption itself looks at Entitlement.
+	Preemptible bool          // in force: false also where a queue above says so, and this one does not undo it
+	// Weight (milli, or the capacity), ByCapacity, Guaranteed and Active are for the ideal of a plan only. Preemption itself looks at
+	// Entitlement.
 	Weight     int64
+	ByCapacity bool
 	Guaranteed resource.List
 	Active     bool
 }
@@ -82,6 +84,14 @@ type Application struct {
 	Usage     resource.List // net: see World
 	Priority  int32
 	Submitted int64 // unix nanoseconds
+}
+
+// Calculator says which resources count. All queues have the same.
+func (w *World) Calculator() queue.Calculator {
+	if len(w.Queues) == 0 {
+		return queue.DominantCalculator
+	}
+	return w.Queues[0].Rule.Calculator
 }
 
 // Kind says below what a queue is: its guarantee or its fair share.
@@ -158,7 +168,7 @@ type Feasibility interface {
 
 // Settings are the preemption settings of the root, without timeouts. See DefaultSettings.
 type Settings struct {
-	// UtilizationThreshold is in thousandths of the cluster, of the resource that is used most.
+	// UtilizationThreshold is in thousandths of the cluster, of the resource that is used most of those that count.
 	UtilizationThreshold int64
 	ObserveOnly          bool
 	Interval             int64 // between two rounds, nanoseconds

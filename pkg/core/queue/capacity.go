@@ -68,7 +68,7 @@ type capacityRule struct {
 	// that it may become.
 	capacity []*big.Rat
 	most     []*big.Rat // the absolute maximum
-	moves    []bool     // the capacity is only that most
+	moves    []bool     // capacity is only the most that it may become
 	// members are the children that must agree, by parent: see builder.members.
 	members map[Path][]*Declaration
 }
@@ -212,11 +212,13 @@ func (s *Spec) setDivision(d Division) {
 	}
 }
 
-// limitTo lowers the max of a queue that states maxCapacity to that part of the cluster, rounded down.
+// limitTo lowers the max of a queue that states maxCapacity to that part of the cluster, rounded down. It limits only what
+// the calculator counts, as in YARN.
 func (s *Spec) limitTo(most *big.Rat, total resource.List) {
 	if !s.MaxCapacity.Stated || s.MaxCapacity.Most >= Whole {
 		return
 	}
+	total = s.Calculator.Of(total)
 	entries := make([]resource.Entry, 0, total.Len()+s.Max.Len())
 	for i := range total.Len() {
 		e := total.At(i)

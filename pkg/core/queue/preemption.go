@@ -10,9 +10,8 @@ type Preemption struct {
 	FairShareTimeout Timeout
 	// GuaranteedTimeout is the same for its guarantee.
 	GuaranteedTimeout Timeout
-	// NotPreemptible: no pod in the queue or below it may be preempted. Queues below cannot undo it (YARN
-	// FairScheduler: allowPreemptionFrom).
-	NotPreemptible bool
+	// Preemptible is whether pods of the queue, and of those below that state nothing, may be preempted.
+	Preemptible Preemptible
 
 	ObserveOnly              bool
 	UtilizationThreshold     Limit   // thousandths
@@ -22,6 +21,29 @@ type Preemption struct {
 	MaxIgnoredOverCapacity   Limit // thousandths
 	NaturalTerminationFactor Limit // thousandths
 }
+
+// Preemptible is whether pods of a queue may be preempted, as far as it says so. A queue that shares by weight cannot undo that
+// a queue above says no (YARN FairScheduler: allowPreemptionFrom). One that shares by capacity can (YARN CapacityScheduler:
+// disable_preemption).
+type Preemptible uint8
+
+// What a queue may state.
+const (
+	PreemptibleUnstated Preemptible = iota
+	PreemptibleYes
+	PreemptibleNo
+)
+
+// StatedPreemptible is what a queue states with true or false.
+func StatedPreemptible(may bool) Preemptible {
+	if may {
+		return PreemptibleYes
+	}
+	return PreemptibleNo
+}
+
+// Allowed reports whether pods may be preempted, where this is in force.
+func (p Preemptible) Allowed() bool { return p != PreemptibleNo }
 
 // Timeout is an optional duration. The zero Timeout is not stated.
 type Timeout struct {
@@ -54,8 +76,9 @@ func (p Preemption) Threshold() int64 {
 	return DefaultFairShareThreshold
 }
 
-// Under returns what is in force for a queue that states p, if parent is in force for the queue above.
-func (p Preemption) Under(parent Preemption) Preemption {
+// Under returns what is in force for a queue that states p, if parent is in force for the queue above. byCapacity: the queue
+// shares by capacity with its siblings.
+func (p Preemption) Under(parent Preemption, byCapacity bool) Preemption {
 	is := parent
 	if p.FairShareThreshold.Stated {
 		is.FairShareThreshold = p.FairShareThreshold
@@ -66,6 +89,8 @@ func (p Preemption) Under(parent Preemption) Preemption {
 	if p.GuaranteedTimeout.Stated {
 		is.GuaranteedTimeout = p.GuaranteedTimeout
 	}
-	is.NotPreemptible = p.NotPreemptible || parent.NotPreemptible
+	if p.Preemptible == PreemptibleNo || p.Preemptible == PreemptibleYes && byCapacity {
+		is.Preemptible = p.Preemptible
+	}
 	return is
 }

@@ -31,7 +31,7 @@ func TestPreemptionIsInheritedFromTheNearest(t *testing.T) {
 	} {
 		is := root
 		for _, p := range tc.path {
-			is = p.Under(is)
+			is = p.Under(is, false)
 		}
 		if is != tc.want {
 			t.Errorf("%s: %+v, want %+v", name, is, tc.want)
@@ -39,23 +39,37 @@ func TestPreemptionIsInheritedFromTheNearest(t *testing.T) {
 	}
 }
 
-func TestNotPreemptibleCannotBeUndoneBelow(t *testing.T) {
-	no, yes := queue.Preemption{NotPreemptible: true}, queue.Preemption{}
+// Siblings that share by weight cannot undo what is stated above, those that share by capacity can, either way.
+func TestPodsThatMayBePreempted(t *testing.T) {
+	type level struct {
+		states     queue.Preemptible
+		byCapacity bool
+	}
+	const nothing, yes, no = queue.PreemptibleUnstated, queue.PreemptibleYes, queue.PreemptibleNo
 	for name, tc := range map[string]struct {
-		path []queue.Preemption
+		path []level // from the root down
 		want bool
 	}{
-		"nobody says no":              {[]queue.Preemption{yes, yes}, false},
-		"the queue says no":           {[]queue.Preemption{yes, no}, true},
-		"its parent says no":          {[]queue.Preemption{no, yes}, true},
-		"the root says no, far above": {[]queue.Preemption{no, yes, yes, yes}, true},
+		"nobody says anything":                    {[]level{{nothing, false}, {nothing, false}}, true},
+		"the queue says no":                       {[]level{{yes, false}, {no, false}}, false},
+		"its parent says no":                      {[]level{{no, false}, {nothing, false}}, false},
+		"by weight it cannot be undone":           {[]level{{no, false}, {yes, false}}, false},
+		"nor further down":                        {[]level{{no, false}, {nothing, false}, {yes, false}}, false},
+		"by capacity it can":                      {[]level{{no, false}, {yes, true}}, true},
+		"by capacity a queue says no by itself":   {[]level{{yes, false}, {yes, true}, {no, true}}, false},
+		"by capacity it is inherited":             {[]level{{no, false}, {nothing, true}}, false},
+		"what was undone is inherited":            {[]level{{no, false}, {yes, true}, {nothing, true}, {nothing, false}}, true},
+		"what was undone can be said again":       {[]level{{no, false}, {yes, true}, {no, true}}, false},
+		"and then by weight it cannot be undone":  {[]level{{no, false}, {yes, true}, {no, false}, {yes, false}}, false},
+		"by capacity, below one by weight":        {[]level{{yes, false}, {no, false}, {yes, true}}, true},
+		"the root says no, and one queue far off": {[]level{{no, false}, {nothing, true}, {nothing, true}, {yes, true}}, true},
 	} {
-		is := queue.Preemption{}
-		for _, p := range tc.path {
-			is = p.Under(is)
+		is := queue.Preemption{Preemptible: tc.path[0].states}
+		for _, l := range tc.path[1:] {
+			is = queue.Preemption{Preemptible: l.states}.Under(is, l.byCapacity)
 		}
-		if is.NotPreemptible != tc.want {
-			t.Errorf("%s: not preemptible is %t", name, is.NotPreemptible)
+		if is.Preemptible.Allowed() != tc.want {
+			t.Errorf("%s: preemptible is %t", name, is.Preemptible.Allowed())
 		}
 	}
 }
@@ -70,7 +84,7 @@ func TestPreemptionOfTheRootHoldsForAll(t *testing.T) {
 		UtilizationThreshold: queue.AtMost(0), Interval: after(1), MaxWaitBeforeKill: after(0),
 		TotalPerRound: queue.AtMost(1), MaxIgnoredOverCapacity: queue.AtMost(1), NaturalTerminationFactor: queue.AtMost(1),
 	}
-	if got := below.Under(root); got != root {
+	if got := below.Under(root, true); got != root {
 		t.Errorf("in force is %+v, want %+v", got, root)
 	}
 }

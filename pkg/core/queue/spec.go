@@ -89,8 +89,13 @@ type Spec struct {
 	Policy Policy
 	// FairResource is the one resource that Fair divides; see Rule.
 	FairResource resource.Name
+	// Calculator says which resources count. Only what the root states is used; in force, all queues have that.
+	Calculator Calculator
 	// MaxRunningApplications caps the applications that may run in the subtree.
 	MaxRunningApplications Limit
+	// MaxApplications caps the applications in the subtree, those that run and those that wait. A leaf that shares by
+	// capacity and states none has its part of the root's number: see core/limit/max_applications.go.
+	MaxApplications Limit
 	// MaxDriverShare caps what the drivers in a leaf use, in milli of its fair share.
 	MaxDriverShare Limit
 	// MaxStarting caps how many applications of a StateAware leaf may be starting at a time; see Starters.
@@ -104,7 +109,9 @@ type Spec struct {
 	DefaultPriority int32
 	// MaxPriority caps priorities across all queues. Only the root's value is used.
 	MaxPriority Limit
-	Preemption  Preemption
+	// Users limits what each user of a leaf uses.
+	Users      Users
+	Preemption Preemption
 	// State is what the queue states; see Node.StoppedBy.
 	State State
 }
@@ -158,24 +165,36 @@ func AtMost(n int64) Limit { return Limit{Stated: true, Most: n} }
 // Admits reports whether n is within the limit.
 func (l Limit) Admits(n int64) bool { return !l.Stated || n <= l.Most }
 
-// Rule is a policy with the resource that it uses: what dividing and ordering need.
+// Rule is a policy with the resources that it uses: what dividing and ordering need.
 type Rule struct {
-	Policy Policy
+	Policy     Policy
+	Calculator Calculator
 	// Resource is the one that Fair divides; other policies ignore it.
 	Resource resource.Name
 }
 
-// Rule returns the queue's policy with its resource.
+// Rule returns the queue's policy with its resources.
 func (s Spec) Rule() Rule {
 	if s.FairResource == "" {
-		return Rule{s.Policy, DefaultFairResource}
+		return Rule{s.Policy, s.Calculator, DefaultFairResource}
 	}
-	return Rule{s.Policy, s.FairResource}
+	return Rule{s.Policy, s.Calculator, s.FairResource}
 }
 
-// Counts reports whether the policy uses a resource: Fair uses only its own.
+// Counts reports whether the rule uses a resource: Fair uses only its own, and none uses what the calculator does not count.
 func (r Rule) Counts(n resource.Name) bool {
-	return r.Policy != Fair || n == r.Resource
+	return (r.Policy != Fair || n == r.Resource) && r.Calculator.Counts(n)
+}
+
+// only is the resource of a rule that uses a single one.
+func (r Rule) only() (resource.Name, bool) {
+	switch {
+	case r.Calculator == MemoryCalculator:
+		return resource.Memory, true
+	case r.Policy == Fair:
+		return r.Resource, true
+	}
+	return "", false
 }
 
 // StartingTimeout is how long an application may count as starting. The zero value is the default.
@@ -211,8 +230,8 @@ func (s Spec) Equal(o Spec) bool {
 	return s.Weight == o.Weight && s.Capacity == o.Capacity && s.MaxCapacity == o.MaxCapacity && s.Rule() == o.Rule() &&
 		s.Guaranteed.Equal(o.Guaranteed) && SameLimits(s.Max, o.Max) && SameLimits(s.MaxPod, o.MaxPod) &&
 		s.MaxStarting == o.MaxStarting && s.StartingTimeout == o.StartingTimeout &&
-		s.MaxRunningApplications == o.MaxRunningApplications && s.MaxDriverShare == o.MaxDriverShare &&
-		s.MaxRunningApplicationsPerUser == o.MaxRunningApplicationsPerUser &&
+		s.MaxRunningApplications == o.MaxRunningApplications && s.MaxApplications == o.MaxApplications && s.MaxDriverShare == o.MaxDriverShare &&
+		s.MaxRunningApplicationsPerUser == o.MaxRunningApplicationsPerUser && s.Users.equal(o.Users) &&
 		s.DefaultPriority == o.DefaultPriority && s.MaxPriority == o.MaxPriority && s.Preemption == o.Preemption && s.State == o.State
 }
 

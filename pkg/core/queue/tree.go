@@ -31,7 +31,7 @@ type Declaration struct {
 	Memory Memory
 }
 
-// Origin is who created a queue. The zero value is a person.
+// Origin says whether placement created a queue. The zero value: a person did.
 type Origin struct {
 	// Placement created it for a pod.
 	Placement bool
@@ -135,6 +135,7 @@ func (t Tree) Find(p Path) (int, bool) {
 //  5. to 8. What is in the tree may still contradict itself: see validate.go and
 //     capacity.go.
 //  9. A stopped queue stops all queues below it: see state.go.
+//  10. All queues have the calculator of the root: see calculator.go.
 func Build(declared []Declaration, occupied []Occupancy, total resource.List) Tree {
 	b := newBuilder(declared, occupied)
 	b.total = total
@@ -147,6 +148,7 @@ func Build(declared []Declaration, occupied []Occupancy, total resource.List) Tr
 		n := &b.tree.Nodes[i]
 		n.Accepting = n.Declared && n.Leaf() && n.Parent >= 0 && !b.declared[n.Path].Deleting
 	}
+	b.ruleCalculator()
 	b.rulePolicies()
 	b.ruleCapacities()
 	b.ruleMaxBelowGuaranteed()

@@ -32,10 +32,10 @@ func (b *builder) rulePolicies() {
 	}
 }
 
-// above returns the rule of the parent; for the root, which has none, the default.
+// above returns the rule of the parent; for the root, which has none, the default policy with the calculator.
 func (b *builder) above(n *Node) Rule {
 	if n.Parent < 0 {
-		return Spec{}.Rule()
+		return Spec{Calculator: n.Spec.Calculator}.Rule()
 	}
 	return b.tree.Nodes[n.Parent].Spec.Rule()
 }
@@ -51,16 +51,19 @@ func notAllowed(p Policy, n *Node, above Rule) reason.Code {
 	return ""
 }
 
-// ruleFairResource: all levels below a Fair queue divide the same resource. A child that used another resource
-// would have no share of it.
+// ruleFairResource: all levels below a Fair queue divide the same resource, and with calculator Memory all queues divide
+// memory. A queue that used another resource would have no share of it.
 func (b *builder) ruleFairResource(n *Node, above Rule) {
-	if n.Spec.Policy != Fair || above.Policy != Fair {
+	only, one := above.only()
+	if n.Spec.Policy != Fair || !one {
 		return
 	}
 	stated := n.Spec.FairResource
-	n.Spec.FairResource = above.Resource
-	if stated != "" && stated != above.Resource {
-		b.report(n.Path, reason.Reason{Code: reason.FairResourceNotAllowed, Resource: above.Resource, Details: reason.FairResource{Stated: stated}})
+	n.Spec.FairResource = only
+	if stated != "" && stated != only {
+		b.report(n.Path, reason.Reason{Code: reason.FairResourceNotAllowed, Resource: only, Details: reason.FairResource{
+			Stated: stated, ByCalculator: above.Calculator == MemoryCalculator,
+		}})
 	}
 }
 

@@ -51,9 +51,19 @@ const (
 	// UserMaxRunningApplications: the applications of a user have reached the limit per user. Details are
 	// Applications; Queue states the limit.
 	UserMaxRunningApplications Code = "UserMaxRunningApplications"
+	// MaxApplications: Queue has as many applications as it takes in, and refuses more. Details are Applications.
+	MaxApplications Code = "MaxApplications"
+	// UserMaxApplications: Queue has as many applications of a user as it takes in. Details are Applications.
+	UserMaxApplications Code = "UserMaxApplications"
 	// MaxDriverShare: with this driver, or with those that start as PodGroup, the drivers in Queue would use
 	// more than its part for drivers. Limit, Used and Asked are amounts of Resource.
 	MaxDriverShare Code = "MaxDriverShare"
+	// UserMaxDriverShare: with this driver its user's drivers would use more of Queue than those of one user may. Limit, Used
+	// and Asked are amounts of Resource. Details are UserShare.
+	UserMaxDriverShare Code = "UserMaxDriverShare"
+	// UserLimit: with this pod its user would use more of Queue than one user may. Limit, Used and Asked are amounts of
+	// Resource, Used is what the user uses in Queue. Details are UserShare.
+	UserLimit Code = "UserLimit"
 	// WaitingForDriver: the driver of the pod's application waits, and no other driver of it holds anything. Details
 	// are Driver.
 	WaitingForDriver Code = "WaitingForDriver"
@@ -87,6 +97,9 @@ const (
 	WaitingForPreferredNodes Code = "WaitingForPreferredNodes"
 	// WaitingTurn: nothing blocks the pod; other pods come first.
 	WaitingTurn Code = "WaitingTurn"
+	// ApplicationPriorityInvalid: nothing blocks the pod, but the priority that it asks for its application is none and has no effect. Details
+	// are Invalid: what it asks for.
+	ApplicationPriorityInvalid Code = "ApplicationPriorityInvalid"
 )
 
 // Why a queue is not in force as written, or needs attention.
@@ -102,8 +115,8 @@ const (
 	// PolicyBelowFair: the parent's policy Fair divides one resource, but the policy of Queue divides all. Details
 	// are Policies.
 	PolicyBelowFair Code = "PolicyBelowFair"
-	// FairResourceNotAllowed: the parent divides Resource by Fair, but the queue states another fairResource.
-	// Details are FairResource.
+	// FairResourceNotAllowed: the parent divides Resource by Fair, or the calculator of the root counts nothing else, but the
+	// queue states another fairResource. Details are FairResource.
 	FairResourceNotAllowed Code = "FairResourceNotAllowed"
 	// MaxPodResourcesRaised: a queue above takes only pods of Limit of Resource, and the queue states Asked.
 	MaxPodResourcesRaised Code = "MaxPodResourcesRaised"
@@ -135,9 +148,10 @@ const (
 func Codes() []Code {
 	return []Code{
 		QueueNameInvalid, QueueNotFound, QueueNotLeaf, QueueNotReady, SubmitForbidden, SubmitUnchecked, PlacementRejected, CreatingQueue, Terminating,
-		QueueDeleted, QueueStopped, MaxResources, MaxPodResources, MaxRunningApplications, UserMaxRunningApplications, MaxDriverShare,
+		QueueDeleted, QueueStopped, MaxResources, MaxPodResources, MaxRunningApplications, UserMaxRunningApplications, MaxApplications,
+		UserMaxApplications, MaxDriverShare, UserMaxDriverShare, UserLimit,
 		WaitingForDriver, StateAware, PodGroupNotFound, GangIncomplete, GangTooLarge, GangWaitsForRoom, BehindGang, Parked, BackOff, SchedulingGate,
-		WaitingForRoom, WaitingForPreferredNodes, WaitingTurn,
+		WaitingForRoom, WaitingForPreferredNodes, WaitingTurn, ApplicationPriorityInvalid,
 		ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, MaxPodResourcesRaised,
 		RunningBelowStopped, CapacityMissing, CapacitySumInvalid, MaxCapacityTooLow, Overcommitted, OverLimit,
 		BelowGuaranteed, BelowFairShare, SpecInvalid,

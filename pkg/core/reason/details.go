@@ -12,9 +12,9 @@ func As[D Details](r Reason) D {
 	return d
 }
 
-// Invalid are the details of QueueNameInvalid, of SpecInvalid without a resource, and of PlacementRejected.
+// Invalid are the details of QueueNameInvalid, of SpecInvalid without a resource, of PlacementRejected, and of ApplicationPriorityInvalid.
 type Invalid struct {
-	Why string // the error
+	Why string // the error; of ApplicationPriorityInvalid what is written
 }
 
 // Child are the details of QueueNotLeaf.
@@ -48,11 +48,20 @@ type Policies struct {
 // FairResource are the details of FairResourceNotAllowed.
 type FairResource struct {
 	Stated resource.Name // in the spec; the resource of the reason is in force
+	// ByCalculator: the calculator of the root counts nothing else. Otherwise the parent divides nothing else.
+	ByCalculator bool
 }
 
 // Submitter are the details of SubmitForbidden and SubmitUnchecked.
 type Submitter struct {
 	User string // whose pod it is
+}
+
+// UserShare are the details of UserLimit.
+type UserShare struct {
+	User     string
+	Active   int64 // users of the queue with pods that wait, this one among them
+	ByFactor bool  // it is users.shareFactor that limits, however many users there are
 }
 
 // Gate are the details of SchedulingGate.
@@ -65,11 +74,12 @@ type Answer struct {
 	Text string // of kube-scheduler: why no node fits
 }
 
-// Applications are the details of MaxRunningApplications and UserMaxRunningApplications.
+// Applications are the details of MaxRunningApplications, MaxApplications, and those of users.
 type Applications struct {
 	User    string // whose applications are counted; "" if all in the queue are
-	Most    int64  // applications that may run
-	Running int64
+	Most    int64  // applications that may run, or be in the queue
+	Running int64  // those that do, or are
+	Cluster int64  // of MaxApplications: Most is a part of this number, that of the root; 0: it is stated
 }
 
 // Driver are the details of WaitingForDriver.
@@ -202,6 +212,7 @@ func (Stop) details()         {}
 func (Policies) details()     {}
 func (FairResource) details() {}
 func (Submitter) details()    {}
+func (UserShare) details()    {}
 func (Gate) details()         {}
 func (Answer) details()       {}
 func (Applications) details() {}

@@ -32,6 +32,10 @@ func TestSentences(t *testing.T) {
 			reason.Reason{Code: reason.QueueNotLeaf, Queue: "root.a"},
 			"queue root.a is for child queues and takes no pods itself; name a queue below it",
 		},
+		"what is no priority": {
+			reason.Reason{Code: reason.ApplicationPriorityInvalid, Details: reason.Invalid{Why: "very \"high\""}},
+			`"very \"high\"" in fairway.dev/application-priority has no effect: it must be a whole number from -2147483648 to 2147483647`,
+		},
 		"a queue that is being created": {
 			reason.Reason{Code: reason.CreatingQueue, Queue: "root.ann"},
 			"queue root.ann is being created for this pod, as the placement policy says",
@@ -147,6 +151,20 @@ func TestSentences(t *testing.T) {
 			reason.Reason{Code: reason.ParentHasPods, Queue: "root.a.b", Details: reason.Parent{Path: "root.a"}},
 			"queue root.a.b is not in force: pods are in its parent root.a itself, " +
 				"so root.a stays a queue without children until they are gone",
+		},
+		"as many applications as a queue takes": {
+			reason.Reason{Code: reason.MaxApplications, Queue: "root.a", Details: reason.Applications{Most: 1, Running: 1}},
+			"queue root.a takes at most 1 application and has 1, running and waiting; this one is refused until one ends, or for a higher maxApplications",
+		},
+		"as many as its part of the cluster's": {
+			reason.Reason{Code: reason.MaxApplications, Queue: "root.a", Details: reason.Applications{Most: 4000, Running: 4001, Cluster: 10000}},
+			"queue root.a takes at most 4000 applications, its part of the 10000 of root, and has 4001, running and waiting; " +
+				"this one is refused until one ends, or for a higher maxApplications",
+		},
+		"as many as it takes of a user": {
+			reason.Reason{Code: reason.UserMaxApplications, Queue: "root.a", Details: reason.Applications{User: "ann", Most: 2, Running: 2}},
+			"user ann may have at most 2 applications in queue root.a and has 2, running and waiting; this one is refused until one of them ends, " +
+				"or for a higher maxApplications, users.minSharePercent or users.shareFactor",
 		},
 		"FIFO on a parent": {
 			reason.Reason{Code: reason.PolicyNotAllowed, Queue: "root.a", Details: reason.Policies{Stated: "FIFO", InForce: "Fair"}},

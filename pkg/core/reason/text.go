@@ -34,14 +34,12 @@ func (r Reason) podText() string {
 	case MaxPodResources:
 		return "queue " + r.Queue + " takes pods of at most " + r.amount(r.Limit) + ", and this pod asks for " + r.amount(r.Asked) +
 			"; ask for less, or raise maxPodResources"
-	case MaxRunningApplications:
-		return "queue " + r.Queue + " may run " + r.applicationsText() +
-			"; this one follows when an application ends, or with a higher maxRunningApplications"
-	case UserMaxRunningApplications:
-		return "user " + As[Applications](r).User + " may run " + r.applicationsText() +
-			"; this one follows when one of them ends, or with a higher users.maxRunningApplications of queue " + r.Queue
-	case MaxDriverShare, WaitingForDriver:
+	case MaxRunningApplications, UserMaxRunningApplications, MaxApplications, UserMaxApplications:
+		return r.applicationLimitText()
+	case MaxDriverShare, UserMaxDriverShare, WaitingForDriver:
 		return r.driverText()
+	case UserLimit:
+		return r.userLimitText()
 	case StateAware:
 		return r.stateAwareText()
 	case PodGroupNotFound, GangIncomplete, GangTooLarge, GangWaitsForRoom, BehindGang:
@@ -63,34 +61,10 @@ func (r Reason) podText() string {
 		return "the pod is being deleted, and gets no node any more"
 	case WaitingTurn:
 		return "waits for its turn in queue " + r.Queue
+	case ApplicationPriorityInvalid:
+		return strconv.Quote(As[Invalid](r).Why) + " in fairway.dev/application-priority has no effect: it must be a whole number from -2147483648 to 2147483647"
 	}
 	return string(r.Code)
-}
-
-// noQueueText returns the sentences about a pod that no queue takes.
-func (r Reason) noQueueText() string {
-	switch r.Code {
-	case QueueNameInvalid:
-		return `"` + r.Queue + `" is not the name of a queue` + after(": ", As[Invalid](r).Why)
-	case QueueNotFound:
-		return "queue " + r.Queue + " does not exist; create it, or name another one in fairway.dev/queue"
-	case QueueNotLeaf:
-		return r.queueNotLeafText()
-	case QueueNotReady:
-		return r.queueNotReadyText()
-	case PlacementRejected:
-		return r.placementText()
-	case CreatingQueue:
-		return "queue " + r.Queue + " is being created for this pod, as the placement policy says"
-	}
-	return "queue " + r.Queue + " is deleted and takes no more pods; name another one in fairway.dev/queue"
-}
-
-func (r Reason) placementText() string {
-	if above := As[Parent](r).Path; above != "" {
-		return "queue " + r.Queue + " cannot be created, because " + above + " above it is a leaf; create it, or name another one in fairway.dev/queue"
-	}
-	return "the placement policy rejects the pod" + after(": ", As[Invalid](r).Why)
 }
 
 func (r Reason) driverText() string {
@@ -101,6 +75,9 @@ func (r Reason) driverText() string {
 	asks := " and this driver asks for " + r.amount(r.Asked) + "; it waits"
 	if r.PodGroup != "" {
 		asks = " and those of pod group " + r.PodGroup + " ask for " + r.amount(r.Asked) + "; they wait"
+	}
+	if r.Code == UserMaxDriverShare {
+		return r.userDriversText(asks)
 	}
 	return "the drivers in queue " + r.Queue + " may use at most " + r.amount(r.Limit) + ": they use " + r.amount(r.Used) + asks +
 		" until a driver ends, for a larger fair share, or for a higher maxDriverShare"
@@ -127,8 +104,7 @@ func (r Reason) queueText() string {
 		return "the parent of queue " + r.Queue + " divides one resource (policy Fair), and policy " + p.Stated + " divides all; " +
 			p.InForce + " is in force until one of the two is changed"
 	case FairResourceNotAllowed:
-		return "the parent of queue " + r.Queue + " divides " + string(r.Resource) + " (policy Fair), so " + r.Queue +
-			" has no share of " + string(As[FairResource](r).Stated) + " to divide; fairResource " + string(r.Resource) + " is in force until one of the two is changed"
+		return r.fairResourceText()
 	case MaxPodResourcesRaised:
 		above := As[Parent](r).Path
 		return "queue " + r.Queue + " states maxPodResources of " + r.amount(r.Asked) + ", but " + above + " above it takes pods of at most " +
@@ -149,6 +125,15 @@ func (r Reason) queueText() string {
 	}
 }
 
+func (r Reason) fairResourceText() string {
+	d, only := As[FairResource](r), string(r.Resource)
+	why := "the parent of queue " + r.Queue + " divides " + only + " (policy Fair)"
+	if d.ByCalculator {
+		why = "resourceCalculator Memory of queue root counts " + only + " alone"
+	}
+	return why + ", so " + r.Queue + " has no share of " + string(d.Stated) + " to divide; fairResource " + only + " is in force until one of the two is changed"
+}
+
 func (r Reason) overcommittedText() string {
 	d, divided := r.Details.(Divided)
 	if !divided {
@@ -161,27 +146,6 @@ func (r Reason) overcommittedText() string {
 		has = "the cluster has only " + r.amount(d.Share) + "; lower their guarantees, or add nodes"
 	}
 	return "the children of queue " + r.Queue + " are guaranteed " + r.amount(d.Children) + " together, but " + has
-}
-
-func (r Reason) queueNotLeafText() string {
-	why := "has child queues and"
-	switch {
-	case r.Queue == "root": // the root takes no pods even if it has no children
-		why = "holds all queues and"
-	case As[Child](r).Path == "":
-		why = "is for child queues and"
-	}
-	return "queue " + r.Queue + " " + why + " takes no pods itself; name a queue below it" + after(", for example ", As[Child](r).Path)
-}
-
-func (r Reason) queueNotReadyText() string {
-	why := As[Cause](r)
-	// A waiting pod shows the same sentence about a blocked queue as the queue's status.
-	if strings.HasPrefix(why.Problem, "queue "+r.Queue+" ") {
-		return why.Problem
-	}
-	return "queue " + r.Queue + " is not in force yet" + after(", because queue ", why.Queue, " is not") +
-		after(": ", why.Problem) + after("; it follows once ", why.Queue, " is")
 }
 
 func (r Reason) waitingForRoomText() string {
@@ -246,19 +210,10 @@ func (r Reason) deletingText() string {
 	return "queue " + r.Queue + " is deleted: " + strings.Join(keeps, " and ") + "; it goes when none is left"
 }
 
-// applicationsText says how many may run and how many do.
-func (r Reason) applicationsText() string {
-	n := As[Applications](r)
-	return "at most " + applications(n.Most) + " and runs " + strconv.FormatInt(n.Running, 10)
-}
-
 // AccountsWrong is the sentence of the event on a Queue for a violation that the scheduler found in its own accounts.
 func AccountsWrong(violation string) string {
 	return "The scheduler's account is wrong, and preemption is stopped: " + violation
 }
-
-// applications prints a number of applications.
-func applications(n int64) string { return counted(n, "1 application", "applications") }
 
 // counted prints a number of things.
 func counted(n int64, one, many string) string {

@@ -27,7 +27,9 @@ func preemption(q *v1alpha1.Queue, spec *queue.Spec) error {
 		}
 	}
 	to := &spec.Preemption
-	to.NotPreemptible = p.Preemptible != nil && !*p.Preemptible
+	if p.Preemptible != nil {
+		to.Preemptible = queue.StatedPreemptible(*p.Preemptible)
+	}
 	to.ObserveOnly = p.ObserveOnly != nil && *p.ObserveOnly
 	for _, f := range []struct {
 		name   string

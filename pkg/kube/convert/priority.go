@@ -3,7 +3,6 @@ package convert
 import (
 	"errors"
 	"fmt"
-	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -16,16 +15,18 @@ import (
 const highestPriority = 1_000_000_000
 
 // Priority is what a pod says about priority. A PriorityClass that is the default of the cluster counts as if the pod named it: the API server
-// writes it into the pod.
-func Priority(pod *corev1.Pod) application.PodPriority {
-	p := application.PodPriority{Classed: pod.Spec.PriorityClassName != ""}
+// writes it into the pod. unread is what the pod asks for its application, if that is no priority; "" if it can be read.
+func Priority(pod *corev1.Pod) (p application.PodPriority, unread string) {
+	p.Classed = pod.Spec.PriorityClassName != ""
 	if pod.Spec.Priority != nil {
 		p.Value = *pod.Spec.Priority
 	}
-	if n, err := strconv.ParseInt(labelOrAnnotation(pod, v1alpha1.KeyApplicationPriority), 10, 32); err == nil {
-		p.Application = application.AskedPriority{Asked: true, Value: int32(n)}
+	asked := labelOrAnnotation(pod, v1alpha1.KeyApplicationPriority)
+	var ok bool
+	if p.Application, ok = application.ParseAskedPriority(asked); !ok {
+		unread = asked
 	}
-	return p
+	return p, unread
 }
 
 // priorities reads the priorities that a queue states.

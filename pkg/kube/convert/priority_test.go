@@ -26,24 +26,26 @@ func TestPriority(t *testing.T) {
 		return application.PodPriority{Application: application.AskedPriority{Asked: true, Value: value}}
 	}
 	for name, tc := range map[string]struct {
-		pod  *corev1.Pod
-		want application.PodPriority
+		pod    *corev1.Pod
+		want   application.PodPriority
+		unread string
 	}{
-		"nothing is said":                      {makePod(), application.PodPriority{}},
-		"as the API server stores that":        {makePod(class("", 0)), application.PodPriority{}},
-		"a PriorityClass":                      {makePod(class("high", 1000)), application.PodPriority{Value: 1000, Classed: true}},
-		"a PriorityClass of 0":                 {makePod(class("plain", 0)), application.PodPriority{Classed: true}},
-		"a number without a class":             {makePod(class("", 7)), application.PodPriority{Value: 7}},
-		"a label":                              {makePod(label("12")), asked(12)},
-		"a label below 0 has to be annotated":  {makePod(annotated("-12")), asked(-12)},
-		"the label comes before an annotation": {makePod(annotated("3"), label("4")), asked(4)},
-		"no number":                            {makePod(label("high")), application.PodPriority{}},
-		"a fraction":                           {makePod(label("1.5")), application.PodPriority{}},
-		"more than 32 bits":                    {makePod(label("2147483648")), application.PodPriority{}},
+		"nothing is said":                      {makePod(), application.PodPriority{}, ""},
+		"as the API server stores that":        {makePod(class("", 0)), application.PodPriority{}, ""},
+		"a PriorityClass":                      {makePod(class("high", 1000)), application.PodPriority{Value: 1000, Classed: true}, ""},
+		"a PriorityClass of 0":                 {makePod(class("plain", 0)), application.PodPriority{Classed: true}, ""},
+		"a number without a class":             {makePod(class("", 7)), application.PodPriority{Value: 7}, ""},
+		"a label":                              {makePod(label("12")), asked(12), ""},
+		"a label below 0 has to be annotated":  {makePod(annotated("-12")), asked(-12), ""},
+		"the label comes before an annotation": {makePod(annotated("3"), label("4")), asked(4), ""},
+		"no number":                            {makePod(class("high", 9), label("high")), application.PodPriority{Value: 9, Classed: true}, "high"},
+		"a fraction":                           {makePod(label("1.5")), application.PodPriority{}, "1.5"},
+		"a bad label hides an annotation":      {makePod(annotated("3"), label("x")), application.PodPriority{}, "x"},
+		"more than 32 bits":                    {makePod(label("2147483648")), application.PodPriority{}, "2147483648"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := Priority(tc.pod); got != tc.want {
-				t.Errorf("%+v, want %+v", got, tc.want)
+			if got, unread := Priority(tc.pod); got != tc.want || unread != tc.unread {
+				t.Errorf("%+v and %q, want %+v and %q", got, unread, tc.want, tc.unread)
 			}
 		})
 	}

@@ -72,6 +72,9 @@ func Declaration(q *v1alpha1.Queue) (queue.Declaration, error) {
 			d.MaxCreated = queue.AtMost(int64(*n))
 		}
 	}
+	if err := calculator(q, &d.Spec); err != nil {
+		return queue.Declaration{}, err
+	}
 	if err := capacity(q, &d); err != nil {
 		return queue.Declaration{}, err
 	}
@@ -104,8 +107,8 @@ func DecodeQueue(object *unstructured.Unstructured) (*v1alpha1.Queue, error) {
 	}
 	// The converter does not say where it failed: ask again with one field at a time.
 	spec, _, _ := unstructured.NestedMap(object.Object, "spec")
-	for _, field := range []string{"weight", "capacity", "maxCapacity", "guaranteed", "max", "maxPodResources", "maxRunningApplications", "maxDriverShare", "users", "policy",
-		"fairResource", "maxStarting", "startingTimeout", "defaultPriority", "maxPriority", "preemption", "state", "children"} {
+	for _, field := range []string{"weight", "capacity", "maxCapacity", "guaranteed", "max", "maxPodResources", "maxRunningApplications", "maxApplications", "maxDriverShare", "users", "policy",
+		"fairResource", "resourceCalculator", "maxStarting", "startingTimeout", "defaultPriority", "maxPriority", "preemption", "state", "children"} {
 		alone := map[string]any{"spec": map[string]any{field: spec[field]}}
 		if e := runtime.DefaultUnstructuredConverter.FromUnstructured(alone, &v1alpha1.Queue{}); e != nil {
 			return nil, refusal(object.GetName(), "spec."+field, fmt.Errorf("cannot be read: %w", e))
@@ -169,6 +172,9 @@ func limits(q *v1alpha1.Queue, spec *queue.Spec) error {
 	if err := count("spec.maxRunningApplications", q.Spec.MaxRunningApplications, &spec.MaxRunningApplications); err != nil {
 		return err
 	}
+	if err := count("spec.maxApplications", q.Spec.MaxApplications, &spec.MaxApplications); err != nil {
+		return err
+	}
 	if err := part(q.Spec.MaxDriverShare, "", &spec.MaxDriverShare); err != nil {
 		return refusal(q.Name, "spec.maxDriverShare", err)
 	}
@@ -178,7 +184,13 @@ func limits(q *v1alpha1.Queue, spec *queue.Spec) error {
 	if q.Spec.Users.MaxRunningApplications != nil && q.Name != string(queue.Root) {
 		return refusal(q.Name, "spec.users.maxRunningApplications", errors.New("it holds over all queues, so it can be stated in the queue root only"))
 	}
-	return count("spec.users.maxRunningApplications", q.Spec.Users.MaxRunningApplications, &spec.MaxRunningApplicationsPerUser)
+	if err := count("spec.users.maxRunningApplications", q.Spec.Users.MaxRunningApplications, &spec.MaxRunningApplicationsPerUser); err != nil {
+		return err
+	}
+	if field, err := users(q.Spec.Users, &spec.Users); err != nil {
+		return refusal(q.Name, "spec.users."+field, err)
+	}
+	return nil
 }
 
 // stated returns amounts that a person wrote, absolute ones and those in percent of the cluster. What Amounts would quietly put right is

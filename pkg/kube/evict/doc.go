@@ -3,5 +3,6 @@
 //
 // In: the pending actions of the ledger. Out: conditions, evictions, nominations and events, at a bounded rate; and the
 // result of each, to the ledger. It decides nothing. An action that fails is due again. A disruption budget that
-// refuses, or an API server that fails, delays only that pod. Only the leader may run it.
+// refuses, or an API server that fails, delays only that pod. Only the leader may run it. pkg/ledger/evictions.go lists the
+// steps from a plan to the start of its claimant.
 package evict

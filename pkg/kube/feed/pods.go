@@ -91,8 +91,8 @@ func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) (changed bool) {
 		p.Groups = convert.GroupsBehind(pod, f.creators.get)
 	}
 	p.PodGroup = convert.GangOf(pod)
-	says := convert.Priority(pod)
-	p.Priority, p.Classed, p.AskedPriority = says.Value, says.Classed, says.Application
+	says, unread := convert.Priority(pod)
+	p.Priority, p.Classed, p.AskedPriority, p.UnreadPriority = says.Value, says.Classed, says.Application, unread
 	p.Terminating = pod.DeletionTimestamp != nil
 	if p.Terminating {
 		p.Deadline = pod.DeletionTimestamp.UnixNano()
@@ -135,9 +135,10 @@ func bound(pod *v1.Pod) int64 {
 	return at.UnixNano()
 }
 
+// shown is the sentence of the condition Queued. It has one where something blocks the pod, or where something that the pod says has no effect.
 func shown(pod *v1.Pod) string {
 	for i := range pod.Status.Conditions {
-		if c := &pod.Status.Conditions[i]; c.Type == v1alpha1.PodConditionQueued && c.Status == v1.ConditionTrue {
+		if c := &pod.Status.Conditions[i]; c.Type == v1alpha1.PodConditionQueued {
 			return c.Message
 		}
 	}

@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/fairway-scheduler/fairway/pkg/yarn/plan"
@@ -23,17 +24,14 @@ func (t *translation) weights(d *declared) {
 }
 
 // maxOfCluster states a maximum of a queue that shares by weight: a max, which is a part of the cluster.
-func (d *declared) maxOfCluster(s *setting) {
+func (t *translation) maxOfCluster(d *declared, s *setting) {
 	if d.largest == nil {
 		s.note.Lose("a queue above has a maximum in amounts, of which there is no percentage")
 		return
 	}
-	text, exact := value.Rounded(new(big.Rat).Mul(d.largest, hundred), 3)
-	if !exact {
-		s.note.Approximate("rounded to three decimals")
-	}
+	text := s.note.Rounded(new(big.Rat).Mul(d.largest, hundred))
 	s.note.Remark("of the cluster")
-	d.object.Set(s.note, "max", plan.Map{{Key: "cpu", Value: text + "%"}, {Key: "memory", Value: text + "%"}})
+	d.object.Set(s.note, "max", t.limited(s, plan.Map{{Key: "cpu", Value: text + "%"}, {Key: "memory", Value: text + "%"}}))
 }
 
 var million = big.NewRat(1_000_000, 1)
@@ -43,13 +41,7 @@ func (d *declared) setWeight(n *plan.Note, w *big.Rat) {
 		w = million
 		n.Approximate("the largest weight is 1000000")
 	}
-	text, exact := value.Rounded(w, 3)
-	if !exact {
-		n.Approximate("rounded to three decimals")
-		if text == "0" {
-			text = "0.001"
-		}
-	}
+	text := n.RoundedAboveZero(w)
 	d.object.Set(n, "weight", value.Number(text))
 }
 
@@ -108,5 +100,17 @@ func (t *translation) largestAmounts(d *declared, s *setting) {
 		s.note.Approximate("percentages of single resources are of the cluster here, and of %s in YARN", d.parent.yarn)
 	}
 	d.largest = nil // in percent it is not known
-	d.object.Set(s.note, "max", plan.Amounts(s.note, r))
+	d.object.Set(s.note, "max", t.limited(s, plan.Amounts(s.note, r)))
+}
+
+// limited are those of some amounts that limit anything in YARN.
+func (t *translation) limited(s *setting, all plan.Map) plan.Map {
+	if !t.memoryOnly() {
+		return all
+	}
+	memory := slices.DeleteFunc(slices.Clone(all), func(e plan.Entry) bool { return e.Key != "memory" })
+	if len(memory) < len(all) {
+		s.note.Remark("DefaultResourceCalculator limits memory alone")
+	}
+	return memory
 }

@@ -23,7 +23,7 @@ func (t *translation) unstated(d *declared, property string) {
 		d.object.SetDefault(t.byDefault(property, "fifo"), "policy", "FIFO")
 	case d.leaf() && all != nil:
 		t.ofAll(d, property, all)
-	case d.leaf() && d.parent != nil && (d.parent.mode == weights || d.parent.mode == amounts):
+	case d.leaf() && d.parent != nil && d.parent.mode.byWeight():
 		t.byWeight(d, property)
 	}
 }
@@ -123,11 +123,7 @@ func (t *translation) userFactor(d *declared, s *setting) (string, bool) {
 		s.note.Lose("with a factor of 0 or less no user gets anything in YARN")
 		return "", false
 	}
-	text, exact := value.Rounded(r, 3)
-	if !exact {
-		s.note.Approximate("rounded to three decimals")
-	}
-	return text, true
+	return s.note.Rounded(r), true
 }
 
 // wholeCluster is the least whole factor by which the queue's capacity is the cluster.
@@ -160,25 +156,29 @@ func (t *translation) userWeight(d *declared, s *setting) {
 		t.fail(s.Property, "%s is not between 0 and %s, which is 100 over minimum-user-limit-percent", strings.TrimSpace(s.Value), shown)
 		return
 	}
-	text, exact := value.Rounded(r, 3)
-	if !exact {
-		s.note.Approximate("rounded to three decimals")
-	}
+	text := s.note.Rounded(r)
 	user := strings.TrimSuffix(strings.TrimPrefix(s.note.Property, "user-settings."), ".weight")
 	d.object.SetKey(s.note, "users.weights", user, value.Number(text))
 }
 
 func (t *translation) defaultPriority(d *declared, s *setting) {
+	if n, ok := t.priority(s); ok {
+		d.object.Set(s.note, "defaultPriority", n)
+	}
+}
+
+// priority reads a priority, cut to the largest.
+func (t *translation) priority(s *setting) (int64, bool) {
 	n, err := value.Int(s.Value)
 	if err != nil {
 		t.fail(s.Property, "%w", err)
-		return
+		return 0, false
 	}
 	if most := t.mostPriority(); n > most {
 		s.note.Approximate("it is cut to %s, as in YARN", maxPriority)
 		n = most
 	}
-	d.object.Set(s.note, "defaultPriority", n)
+	return n, true
 }
 
 // mostPriority is the cluster's largest priority, as far as it is known.

@@ -7,7 +7,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/yarn/value"
 )
 
-const noTemplate = "queues that placement creates begin with a weight, a policy, a max and limits on applications, and have no other settings"
+const noTemplate = "queues that placement creates begin with a weight, a policy, a default priority, a max and limits on applications, and have no other settings"
 
 // autoCreate makes a queue one below which placement creates queues.
 func (t *translation) autoCreate(d *declared, s *setting) {
@@ -51,6 +51,10 @@ func (t *translation) template(d *declared, s *setting) {
 			set("policy", "Fair")
 		default:
 			s.note.Lose("Fairway has fifo and fair")
+		}
+	case "default-application-priority":
+		if n, ok := t.priority(s); ok {
+			set("defaultPriority", n)
 		}
 	case "capacity":
 		text, isWeight := strings.CutSuffix(strings.TrimSpace(s.Value), "w")

@@ -188,6 +188,21 @@ func (t *translation) maximumAllocation(d *declared, s *setting) {
 	d.object.SetKey(s.note, "maxPodResources", resource, text)
 }
 
+// disablePreemption translates whether pods of a queue may be preempted.
 func (t *translation) disablePreemption(d *declared, s *setting) {
-	d.object.Set(s.note, "preemption.preemptible", !boolean(s.Value))
+	forbids := boolean(s.Value)
+	d.object.Set(s.note, "preemption.preemptible", !forbids)
+	if !forbids && d.parent != nil && d.parent.mode.byWeight() && d.parent.forbidsPreemption() {
+		s.note.Approximate("a queue above says false, and a queue with a weight cannot undo that")
+	}
+}
+
+// forbidsPreemption reports whether the pods of a queue may not be preempted, by what it states or else the nearest queue above that does.
+func (d *declared) forbidsPreemption() bool {
+	for ; d != nil; d = d.parent {
+		if s := d.stated["disable_preemption"]; s != nil {
+			return boolean(s.Value)
+		}
+	}
+	return false
 }

@@ -18,6 +18,9 @@ const (
 	vectors          // [memory=50%,vcores=20%]
 )
 
+// byWeight reports whether the children share by weight here.
+func (m mode) byWeight() bool { return m == weights || m == amounts }
+
 var hundred = big.NewRat(100, 1)
 
 // share translates capacity and maximum-capacity of a queue's children.
@@ -222,7 +225,7 @@ func (t *translation) maximum(d *declared) {
 		return
 	}
 	if d.parent.mode == weights {
-		d.maxOfCluster(s)
+		t.maxOfCluster(d, s)
 		return
 	}
 	shown, exact := value.Rounded(r, 2)

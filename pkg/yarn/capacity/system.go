@@ -27,8 +27,8 @@ var system = map[string]systemFunc{
 	prefix + "minimum-user-limit-percent":                      nil,
 	prefix + "user-limit-factor":                               nil,
 	prefix + "resource-calculator":                             (*translation).calculator,
-	prefix + "node-locality-delay":                             delay("nodeLocalityDelay"),
-	prefix + "rack-locality-additional-delay":                  delay("rackLocalityDelay"),
+	prefix + "node-locality-delay":                             delay("nodeLocalityDelay", 40, ""),
+	prefix + "rack-locality-additional-delay":                  delay("rackLocalityDelay", -1, "it is off then, where YARN derives a delay from the number of requests"),
 	prefix + "queue-mappings":                                  nil,
 	prefix + "queue-mappings-override.enable":                  nil,
 	prefix + "mapping-rule-format":                             (*translation).mappingFormat,
@@ -36,7 +36,7 @@ var system = map[string]systemFunc{
 	prefix + "mapping-rule-json-file":                          systemLost("rules in JSON are not read; write them as rules of the PlacementPolicy"),
 	prefix + "workflow-priority-mappings":                      systemLost("give the pods of a workflow a PriorityClass"),
 	prefix + "workflow-priority-mappings-override.enable":      systemSkipped("it is about workflow-priority-mappings"),
-	prefix + "rack-locality-full-reset":                        systemSkipped(oneByOne),
+	prefix + "rack-locality-full-reset":                        (*translation).fullReset,
 	prefix + "reservations-continue-look-all-nodes":            systemSkipped(oneByOne),
 	prefix + "lazy-preemption-enabled":                         systemSkipped("a victim is evicted only if the pod that needs its room still waits"),
 	prefix + "application.fail-fast":                           systemSkipped("an application of a queue that is gone waits and says so"),
@@ -105,14 +105,34 @@ func (t *translation) calculator(s *setting) {
 	}
 }
 
-func delay(field string) systemFunc {
+// memoryOnly: the calculator of the file is YARN's default.
+func (t *translation) memoryOnly() bool {
+	s := t.system[prefix+"resource-calculator"]
+	return s == nil || strings.TrimSpace(s.Value) == calculators+"DefaultResourceCalculator"
+}
+
+// delay says where a delay is stated: all queues have one, in the configuration of the scheduler. differs is what the default does otherwise than in YARN.
+func delay(argument string, byDefault int64, differs string) systemFunc {
 	return func(t *translation, s *setting) {
 		n, err := value.Int(s.Value)
-		if err != nil {
+		switch {
+		case err != nil:
 			t.fail(s.Property, "%w", err)
-			return
+		case n != byDefault:
+			s.note.Lose("state %s: %d in the arguments of plugin Fairway, in the configuration of the scheduler", argument, n)
+		case differs != "":
+			s.note.Approximate("that is the default of %s, an argument of the scheduler; %s", argument, differs)
+		default:
+			s.note.Remark("that is the default of %s, an argument of the scheduler", argument)
 		}
-		t.root.object.Set(s.note, field, n)
+	}
+}
+
+func (t *translation) fullReset(s *setting) {
+	if boolean(s.Value) {
+		s.note.Remark("a start in a preferred rack begins the count again")
+	} else {
+		s.note.Lose("a start in a preferred rack always begins the count again")
 	}
 }
 

@@ -114,11 +114,7 @@ func (t *translation) part(s *setting) (string, bool) {
 		r = big.NewRat(1, 1)
 		s.note.Approximate("more than 1 is 1")
 	}
-	text, exact := value.Rounded(r, 3)
-	if !exact {
-		s.note.Approximate("rounded to three decimals")
-	}
-	return text, true
+	return s.note.Rounded(r), true
 }
 
 // scheduler translates what counts for all queues, and what yarn-site.xml says.

@@ -67,13 +67,7 @@ func (t *translation) threshold(o *plan.Object, what string, s *setting) {
 		part = big.NewRat(1, 1)
 		s.note.Remark("more than 1 is 1, as in YARN")
 	}
-	text, exact := value.Rounded(part, 3)
-	if !exact {
-		s.note.Approximate("rounded to three decimals")
-		if text == "0" {
-			text = "0.001"
-		}
-	}
+	text := s.note.RoundedAboveZero(part)
 	o.Set(s.note, "preemption.fairShareThreshold", value.Number(text))
 }
 

@@ -82,13 +82,7 @@ func (t *translation) weight(a *allocation, s *setting) {
 		s.note.Skip("root has no siblings")
 		return
 	}
-	text, exact := value.Rounded(w, 3)
-	if !exact {
-		if text == "0" {
-			text = "0.001"
-		}
-		s.note.Approximate("rounded to three decimals")
-	}
+	text := s.note.RoundedAboveZero(w)
 	a.object.Set(s.note, "weight", value.Number(text))
 }
 
@@ -144,11 +138,7 @@ func (t *translation) driverShare(what string, s *setting) (string, bool) {
 		s.note.Remark("more than 1 is 1, as in YARN")
 		return "1", true
 	}
-	text, exact := value.Rounded(share, 3)
-	if !exact {
-		s.note.Approximate("rounded to three decimals")
-	}
-	return text, true
+	return s.note.Rounded(share), true
 }
 
 func (t *translation) reservation(_ *allocation, s *setting) {

@@ -80,12 +80,19 @@ func (t *translation) scheduler() {
 	})
 }
 
-// locality: pods do not wait for a node that has their data. -1 says the same in YARN.
+// locality: here a pod waits for the nodes that it prefers for a number of opportunities, which is an argument of the scheduler. -1 is off in YARN.
 func (t *translation) locality(p *config.Property) {
-	if strings.HasPrefix(strings.TrimSpace(p.Value), "-1") {
-		t.siteNote(p).Skip("that is the default")
-	} else {
-		t.siteNote(p).Lose("use node affinity and topology spread in the pods")
+	argument := "nodeLocalityDelay"
+	if strings.Contains(p.Name, "rack") {
+		argument = "rackLocalityDelay"
+	}
+	switch {
+	case strings.HasPrefix(strings.TrimSpace(p.Value), "-1"):
+		t.siteNote(p).Skip("that is the default; no pod waits that names no preferred nodes")
+	case strings.HasSuffix(p.Name, "-ms"):
+		t.siteNote(p).Lose("a delay counts opportunities here, and no time; state %s in the configuration of the scheduler", argument)
+	default:
+		t.siteNote(p).Lose("state %s in the configuration of the scheduler, as a number of opportunities: this part of the number of nodes", argument)
 	}
 }
 
@@ -160,9 +167,6 @@ func (t *translation) utilization(p *config.Property) {
 		part = big.NewRat(1, 1)
 		n.Remark("more than 1 is never reached, and neither is more than 1 exceeded")
 	}
-	text, exact := value.Rounded(part, 3)
-	if !exact {
-		n.Approximate("rounded to three decimals")
-	}
+	text := n.Rounded(part)
 	t.root.object.Set(n, "preemption.utilizationThreshold", value.Number(text))
 }

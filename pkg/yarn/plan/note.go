@@ -2,8 +2,11 @@ package plan
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
+
+	"github.com/fairway-scheduler/fairway/pkg/yarn/value"
 )
 
 // Status is what became of a property.
@@ -93,6 +96,23 @@ func (n *Note) Remark(format string, args ...any) *Note { return n.because(Trans
 // Approximate says what differs.
 func (n *Note) Approximate(format string, args ...any) *Note {
 	return n.because(Approximated, format, args)
+}
+
+// Rounded writes a number with at most three decimals, and notes where something is lost.
+func (n *Note) Rounded(r *big.Rat) string {
+	text, exact := value.Rounded(r, 3)
+	if !exact {
+		n.Approximate("rounded to three decimals")
+	}
+	return text
+}
+
+// RoundedAboveZero is Rounded, but writes a number that is not 0 as at least 0.001.
+func (n *Note) RoundedAboveZero(r *big.Rat) string {
+	if text := n.Rounded(r); text != "0" || r.Sign() == 0 {
+		return text
+	}
+	return "0.001"
 }
 
 // Skip says why nothing is needed.

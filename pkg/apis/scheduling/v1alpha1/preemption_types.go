@@ -44,8 +44,9 @@ type QueuePreemption struct {
 	GuaranteedTimeout string `json:"guaranteedTimeout,omitempty"`
 
 	// Whether pods of the queue may be preempted for other queues; true if not
-	// stated. With false none is, in the queue and in all queues below it: true
-	// further down changes nothing.
+	// stated. With false none is, in the queue and in all queues below it. True
+	// further down counts only where a queue states capacity: for that queue and
+	// those below it.
 	//
 	// +optional
 	Preemptible *bool `json:"preemptible,omitempty"`

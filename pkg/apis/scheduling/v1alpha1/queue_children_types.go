@@ -54,4 +54,11 @@ type QueueTemplate struct {
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^(0([.][0-9]{1,3})?|1([.]0{1,3})?|[.][0-9]{1,3}|[0-9]{1,3}m|1000m)$')",message="must be a number from 0 to 1 with at most three decimals, such as \"0.3\" or 300m"
 	MaxDriverShare *resource.Quantity `json:"maxDriverShare,omitempty"`
+
+	// As in the queue itself.
+	//
+	// +optional
+	// +kubebuilder:validation:Format=""
+	// +kubebuilder:validation:XValidation:rule="self >= -2147483648 && self <= 1000000000",message="must be a priority from -2147483648 to 1000000000"
+	DefaultPriority *int32 `json:"defaultPriority,omitempty"`
 }

@@ -48,6 +48,11 @@ type QueueStatus struct {
 	// +optional
 	Policy QueuePolicy `json:"policy,omitempty"`
 
+	// Of root: the resourceCalculator in force, in all queues.
+	//
+	// +optional
+	ResourceCalculator ResourceCalculator `json:"resourceCalculator,omitempty"`
+
 	// The capacity in force, of a queue that shares with its siblings by capacity.
 	// It differs from spec.capacity while the siblings contradict each other.
 	//

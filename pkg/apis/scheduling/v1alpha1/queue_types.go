@@ -33,6 +33,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="self.metadata.name != 'root' || !has(self.spec) || !(has(self.spec.capacity) || has(self.spec.maxCapacity))",fieldPath=".spec.capacity",message="the queue root has the whole cluster: capacity and maxCapacity are for the queues below it"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name == 'root' || !has(self.spec) || !has(self.spec.users) || !has(self.spec.users.maxRunningApplications)",fieldPath=".spec.users.maxRunningApplications",message="holds over all queues, so it can be stated in the queue root only"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name == 'root' || !has(self.spec) || !has(self.spec.maxPriority)",fieldPath=".spec.maxPriority",message="holds over all queues, so it can be stated in the queue root only"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name == 'root' || !has(self.spec) || !has(self.spec.resourceCalculator)",fieldPath=".spec.resourceCalculator",message="holds over all queues, so it can be stated in the queue root only"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name == 'root' || !has(self.spec) || !has(self.spec.preemption) || !(has(self.spec.preemption.observeOnly) || has(self.spec.preemption.utilizationThreshold) || has(self.spec.preemption.interval) || has(self.spec.preemption.maxWaitBeforeKill) || has(self.spec.preemption.totalPerRound) || has(self.spec.preemption.maxIgnoredOverCapacity) || has(self.spec.preemption.naturalTerminationFactor))",fieldPath=".spec.preemption",message="observeOnly, utilizationThreshold, interval, maxWaitBeforeKill, totalPerRound, maxIgnoredOverCapacity and naturalTerminationFactor hold over all queues, so they can be stated in the queue root only"
 type Queue struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -123,11 +124,27 @@ type QueueSpec struct {
 	// +kubebuilder:validation:Maximum=2147483647
 	MaxRunningApplications *int32 `json:"maxRunningApplications,omitempty"`
 
+	// The most applications in the queue and all queues below it, those that run
+	// and those that wait. Further ones are refused: their pods say so, and the
+	// one submitted first is taken in when one ends. If it is not stated, a queue
+	// with a capacity and without children takes its part of the number of the
+	// queue root, which is 10000 if root states none: with 40% of the cluster,
+	// 4000. Other queues take any number. Where users.minSharePercent or
+	// users.shareFactor give one user less than the whole queue, a user may have
+	// that part of the number.
+	//
+	// +optional
+	// +kubebuilder:validation:Format=""
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
+	MaxApplications *int32 `json:"maxApplications,omitempty"`
+
 	// The part of the queue's fair share that the drivers of its applications may
 	// use, so that room is left for what they drive: between 0 and 1 in steps of
 	// 0.001, such as "0.3". For queues without children; if not stated 0.5, or 0.1
 	// of a capacity; "1" is no limit. In a queue where nothing runs, one
-	// application may always start.
+	// application may always start. Where the queue limits its users, the drivers
+	// of one user may use a part of that, and its first may start.
 	//
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^(0([.][0-9]{1,3})?|1([.]0{1,3})?|[.][0-9]{1,3}|[0-9]{1,3}m|1000m)$')",message="must be a number from 0 to 1 with at most three decimals, such as \"0.3\" or 300m"
@@ -155,6 +172,17 @@ type QueueSpec struct {
 	// +kubebuilder:validation:MaxLength=316
 	// +kubebuilder:validation:XValidation:rule="!format.qualifiedName().validate(self).hasValue() && self != 'pods'",message="must be the name of a resource, such as cpu, memory or example.com/gpu"
 	FairResource string `json:"fairResource,omitempty"`
+
+	// Which resources count where queues and applications are compared, in all
+	// queues: for shares, order, preemption, maxCapacity, maxDriverShare and the
+	// limits of users. With Dominant all of them do: each side is judged by the
+	// one of which it uses the largest part. With Memory, as with YARN's
+	// DefaultResourceCalculator, memory alone does, and of a guarantee its memory;
+	// max and maxPodResources limit all that they name. Dominant if not stated.
+	// For the queue root.
+	//
+	// +optional
+	ResourceCalculator ResourceCalculator `json:"resourceCalculator,omitempty"`
 
 	// For policy StateAware: the most applications that may be starting at a time,
 	// from 1 to 1000; 1 if not stated. An application is starting from the moment
@@ -225,6 +253,8 @@ type QueueSpec struct {
 
 // QueueUsers is what holds for each user. The user of a pod is named by its annotation fairway.dev/user; without one it is the pod's
 // service account.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.weights) || self.weights.all(w, !isQuantity(string(w.weight)) || quantity(string(w.weight)).asApproximateFloat() * double(has(self.minSharePercent) ? self.minSharePercent : 100) <= 100.0)",fieldPath=".weights",message="each weight must be from 0 to 100/minSharePercent, where minSharePercent is 100 if not stated"
 type QueueUsers struct {
 	// The most applications of one user that may run at a time, over all queues;
 	// further ones wait. For the queue root.
@@ -234,6 +264,52 @@ type QueueUsers struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
 	MaxRunningApplications *int32 `json:"maxRunningApplications,omitempty"`
+
+	// The part of the queue that each user may have however many ask, in percent
+	// from 1 to 100; 100 if not stated. For 25, one user may use all of the queue,
+	// two users a half each, three a third, four or more a quarter. It is a part
+	// of the queue's capacity, or of its fair share if it shares by weight; once
+	// that is used, of what the queue uses. A queue that shares by weight limits
+	// its users only if it states minSharePercent or shareFactor. For queues
+	// without children.
+	//
+	// +optional
+	// +kubebuilder:validation:Format=""
+	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 100",message="must be a percentage from 1 to 100"
+	MinSharePercent *int32 `json:"minSharePercent,omitempty"`
+
+	// The most that one user may use of the queue, as a multiple of the queue's
+	// capacity or fair share: above 0 up to 1000000 in steps of 0.001, such as
+	// "0.5" or 4; 1 if not stated. With 1, a single user never uses more than the
+	// queue's capacity, however idle the cluster is.
+	//
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[0-9]+([.][0-9]{1,3})?$|^[0-9]+(m|k|M)?$')",message="must be a number above 0 up to 1000000 with at most three decimals, such as \"0.5\" or 4"
+	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).isGreaterThan(quantity('0')) && quantity(string(self)).compareTo(quantity('1M')) <= 0",message="must be above 0 and at most 1000000"
+	ShareFactor *resource.Quantity `json:"shareFactor,omitempty"`
+
+	// Users whose limit is multiplied by a weight other than 1.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=user
+	// +kubebuilder:validation:MaxItems=100
+	Weights []UserWeight `json:"weights,omitempty"`
+}
+
+// UserWeight is the weight of one user.
+type UserWeight struct {
+	// The user, as in the annotation fairway.dev/user.
+	//
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	User string `json:"user"`
+
+	// From 0 to 100/minSharePercent in steps of 0.001, such as 2 or "0.5". A user
+	// of weight 0 may have one pod at a time.
+	//
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[0-9]+([.][0-9]{1,3})?$|^[0-9]+m?$')",message="must be a number from 0 to 100/minSharePercent with at most three decimals, such as 2 or \"0.5\""
+	Weight resource.Quantity `json:"weight"`
 }
 
 // QueuePolicy is a way to order queues or applications that ask for resources.
@@ -254,6 +330,19 @@ const (
 	// PolicyStateAware is FIFO where few applications may be starting at a time (see maxStarting), so that a queue full of drivers leaves room
 	// for what they drive. It is for leaves only.
 	PolicyStateAware QueuePolicy = "StateAware"
+)
+
+// ResourceCalculator says which resources count where queues and applications are compared.
+//
+// +kubebuilder:validation:Enum=Dominant;Memory
+type ResourceCalculator string
+
+const (
+	// CalculatorDominant counts all resources. It is the default.
+	CalculatorDominant ResourceCalculator = "Dominant"
+
+	// CalculatorMemory counts memory alone.
+	CalculatorMemory ResourceCalculator = "Memory"
 )
 
 // QueueState is whether a queue takes new applications.

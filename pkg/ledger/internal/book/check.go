@@ -16,8 +16,6 @@ func (o Order[T]) Check(name func(T) string) (wrong []string) {
 		switch {
 		case int(e.index) != i:
 			say("is not where it thinks it is in the order")
-		case e.own == 0:
-			say("has nothing to release and is in the order")
 		case e.rank != e.key.Rank():
 			say("has an old rank in the order")
 		case e.below != below:

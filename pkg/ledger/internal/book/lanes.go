@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// Lanes is a set of lanes. A lane stands for one class as long as there were never more than LaneCount at a time. Beyond that, classes
-// share lanes: a lane then promises a pod of one of its classes, and a walk that finds none of its own class there looks elsewhere. (A set
-// of any size in every account was rejected: work with a class for each pod would fill the memory with bits.)
+// Lanes is a set of lanes. A lane is a bit that stands for one class of pods, as long as there never were more than LaneCount classes
+// at a time. After that, classes share lanes: then a lane promises a pod of one of its classes, and a walk that finds none of the class
+// it looks for goes on elsewhere. (Sets of any size were rejected: if each pod had a class of its own, the sets in all accounts would
+// fill the memory.)
 type Lanes uint64
 
 // Lane is one bit of Lanes.
@@ -29,8 +30,8 @@ type LaneTable[C comparable] struct {
 	shared  bool
 }
 
-// Add gives the class a lane: one that no class has; else, of those that began with a class of its kind, the one that the fewest classes have; else, of
-// all.
+// Add gives the class a lane: one that no class has. If there is none, it is the lane with the fewest classes among those that began with a
+// class of the same kind. If there is none of these either, it is the lane with the fewest classes of all.
 func (t *LaneTable[C]) Add(c C, kind string) Lane {
 	least, alike := 0, -1
 	for i := range t.classes {

@@ -77,7 +77,7 @@ func (o Order[T]) OwnOf(c *Competitor[T]) Lanes {
 	return o[c.index].own
 }
 
-// Offer brings the competitor's entry up to date with its key and with its lanes. It is in the order exactly while it has lanes.
+// Offer brings the competitor's entry up to date with its key and with its lanes. It is in the order if it has lanes.
 func (o *Order[T]) Offer(c *Competitor[T], own Lanes) {
 	i := int(c.index)
 	switch {
@@ -91,6 +91,18 @@ func (o *Order[T]) Offer(c *Competitor[T], own Lanes) {
 	default:
 		(*o)[i].rank, (*o)[i].own = c.key.Rank(), own
 		o.repair(i)
+	}
+}
+
+// SetLanes is Offer for a competitor whose key has not changed since. One that has no lanes any more stays in the order, so that having some again costs
+// no repair either. The walk passes such entries over like those of closed lanes.
+func (o *Order[T]) SetLanes(c *Competitor[T], own Lanes) {
+	switch i := int(c.index); {
+	case i == heap.Out:
+		o.Offer(c, own)
+	case (*o)[i].own != own:
+		(*o)[i].own = own
+		o.mend(i, i)
 	}
 }
 

@@ -1,0 +1,143 @@
+package ledger
+
+import (
+	"github.com/fairway-scheduler/fairway/pkg/core/limit"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+)
+
+// heldBack is what of the demand of queues could not run if there were room: what waiting drivers request beyond the driver share, and the pods that wait
+// with them, and what users ask for beyond what each may use. A leaf has the larger of the two, since a pod may be held by both.
+type heldBack map[*account]resource.List
+
+func (l *contents) heldBack() heldBack { return l.heldBackBy(l.shares.heldUsers) }
+
+// heldBackAtLast counts what users ask for beyond what each may have when their queue uses all that it could. The ideal assignment needs that.
+func (l *contents) heldBackAtLast() heldBack { return l.heldBackBy(l.shares.heldUsersAtLast) }
+
+func (l *contents) heldBackBy(heldUsers func(leaf *account) resource.List) heldBack {
+	held := heldBack{}
+	for _, n := range l.queues.Nodes { // not waitingDrivers: where a share has shrunk, that is noted when a walk comes by
+		leaf := l.queues.accounts[n.Path]
+		var here resource.List
+		if leaf.driverPods > 0 && !leaf.driverDemand.Equal(&leaf.drivers) { // mostly not so
+			here = l.heldDrivers(leaf)
+		}
+		if leaf.users != nil && leaf.users.asking > 0 {
+			here = here.Max(heldUsers(leaf))
+		}
+		for a := leaf; a != nil && here.Len() > 0; a = a.parent {
+			held[a] = held[a].Add(here)
+		}
+	}
+	return held
+}
+
+// claimable is what a queue could use if there were room: its demand without what is held back, within every max on the path.
+func (a *account) claimable(held heldBack) resource.List {
+	d := a.demand.List()
+	if h := held[a]; h.Len() > 0 {
+		d = d.Sub(h)
+	}
+	for up := a; up != nil; up = up.parent {
+		if up.spec.Max.Len() > 0 {
+			d = d.CapBy(up.spec.Max)
+		}
+	}
+	return d.Max(a.usage.List())
+}
+
+// heldDrivers is what waiting drivers of a leaf request beyond its driver share, together with the same part of what waits with drivers. If no driver
+// runs, one may always start, so nothing is held back.
+func (l *contents) heldDrivers(leaf *account) resource.List {
+	waiting := leaf.driverDemand.List().Sub(leaf.drivers.List())
+	if waiting.IsZero() || !leaf.limitsDrivers() {
+		return resource.List{}
+	}
+	why, over := limit.MaxDriverShare(l.shares.driversOf(leaf), waiting)
+	if !over {
+		return resource.List{}
+	}
+	return partHeld(waiting.Add(leaf.behindDrivers()), max(why.Limit-why.Used, 0), waiting.Get(why.Resource))
+}
+
+// partHeld is what may not start of what waits, if so much of the scarcest resource is free of what is asked for. A pod needs all of its resources, so that
+// one says which part of the pods may start.
+func partHeld(waits resource.List, free, of int64) resource.List {
+	entries := make([]resource.Entry, waits.Len())
+	for i := range entries {
+		e := waits.At(i)
+		entries[i] = resource.Entry{Name: e.Name, Value: e.Value - resource.Part(e.Value, free, of)}
+	}
+	return resource.OfSorted(entries)
+}
+
+// heldUsers is what the users of a leaf ask for beyond what each may have there now.
+func (s *shares) heldUsers(leaf *account) resource.List {
+	return leaf.users.held(func(p *sizePart, _ resource.Entry) int64 { return p.amount })
+}
+
+// heldUsersAtLast is what they ask for beyond what each may have in the end. Beyond the entitlement the limits grow with each pod that starts. They do so
+// only if the users fill the entitlement to some resource with what they may have now.
+func (s *shares) heldUsersAtLast(leaf *account) resource.List {
+	held := s.heldUsers(leaf)
+	fill := false
+	for i := range held.Len() {
+		e := held.At(i)
+		fill = fill || resource.SatSub(leaf.demand.Get(e.Name), e.Value) >= s.entitledTo(leaf, e.Name)
+	}
+	if !fill {
+		return held
+	}
+	share := leaf.userShare()
+	return leaf.users.held(func(_ *sizePart, e resource.Entry) int64 {
+		return share.Potential(s.entitledTo(leaf, e.Name), s.mostFor(leaf, e.Name), e.Value)
+	})
+}
+
+// mostOf is how much of a resource a user of weight 1 may have with one more pod of a size.
+type mostOf func(*sizePart, resource.Entry) int64
+
+func (us *leafUsers) held(most mostOf) (held resource.List) {
+	for _, u := range us.byName { // sums: order does not matter
+		if u.asks > 0 {
+			held = held.Add(u.held(us.calculator, most))
+		}
+	}
+	return held
+}
+
+func (u *leafUser) held(calculator queue.Calculator, most mostOf) resource.List {
+	waits := u.demand.List().Sub(u.usage.List())
+	var free, of int64
+	for i := range waits.Len() {
+		e := waits.At(i)
+		if f, limited := u.free(e.Name, calculator, most); limited && f < e.Value && (of == 0 || resource.CompareFractions(f, e.Value, free, of) < 0) {
+			free, of = f, e.Value
+		}
+	}
+	if of == 0 {
+		return resource.List{}
+	}
+	return partHeld(waits, free, of)
+}
+
+// free is how much more of a resource the user may have with the largest pod that waits; false: none that waits asks for any. A user who has nothing may
+// have one pod.
+func (u *leafUser) free(name resource.Name, calculator queue.Calculator, most mostOf) (free int64, limited bool) {
+	used, uses := u.usage.Get(name), limit.UsesAnything(&u.usage)
+	for _, z := range u.sizes {
+		for i := range z.request.Len() {
+			e := z.request.At(i)
+			if e.Name != name || e.Value <= 0 || !calculator.Counts(name) {
+				continue
+			}
+			limited = true
+			free = max(free, resource.SatSub(limit.WeightedAmount(most(&z.parts[i], e), u.weight), used))
+			if !uses {
+				free = max(free, e.Value)
+			}
+		}
+	}
+	return free, limited
+}

@@ -1,0 +1,315 @@
+package ledger
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
+)
+
+// Which pods the limit of users stops in a leaf is kept by size: for pods of one size, the limit gives a user of weight 1 an amount of each resource, and
+// each user needs some amount for one more pod. For each need a bound is kept that lies between it and the amount, and the bounds are sorted. As long as
+// neither the need nor the amount passes the bound, nothing has changed for that user. If one passes it, the next bound is halfway between both.
+//
+// What a release costs: its user needs more from now on, which mostly passes no bound; else it is a binary search among the users. The amounts are computed
+// again only if they may have changed, which they do not while the leaf uses less than it is entitled to and the same number of users ask: for each size in
+// the leaf. When pods of a size are stopped or go on, those applications of the user that have some waiting change their lanes in the order of the leaf,
+// each in O(log n).
+
+// leafSize is a size of pods that are in pod queues of a leaf.
+type leafSize struct {
+	request resource.List
+	driver  bool // of drivers, which other pods are no size with: see user_drivers.go
+	users   int
+	parts   []sizePart // one for each entry of the request; of drivers, the same again for what drivers may use
+}
+
+// sizePart is what the limit says of one resource for pods of one size.
+type sizePart struct {
+	entitled, most int64 // what the leaf is entitled to, and could ever hold
+
+	amount int64   // what a user of weight 1 may have with a further pod
+	bounds []bound // of all users with such pods, sorted
+	within int     // how many of them are no more than the amount
+}
+
+// userSize is a size of pods that are in pod queues of a user's applications.
+type userSize struct {
+	*leafSize
+	user    *leafUser
+	queues  []*account // the applications of such pod queues, each as often as it has some, in no order that means anything
+	id      int        // those with equal bounds are sorted by it
+	needs   []need     // one for each part
+	short   int        // of them: those that are more than the amount
+	stopped bool       // as the order of the leaf was told
+}
+
+// need is the amount of one resource that a user needs for one more pod of a size: see limit.NeededAmount.
+type need struct {
+	least int64
+	never bool // no amount is enough
+	short bool // the amount is not
+	bound bound
+}
+
+func (n *need) exceeds(amount int64) bool { return n.never || n.least > amount }
+
+// isBounded reports whether the bound is between the need and the amount that is on its other side.
+func (n *need) isBounded() bool {
+	if n.short {
+		return n.never || !n.bound.never && n.bound.at <= n.least
+	}
+	return n.least <= n.bound.at
+}
+
+// bound is as much as the need of a user or more if the amount is no less, and as much or less if the amount is less.
+type bound struct {
+	at    int64
+	never bool // more than any amount
+	size  *userSize
+}
+
+func (b bound) exceeds(amount int64) bool { return b.never || b.at > amount }
+
+func compareBounds(a, b bound) int {
+	if n := cmp.Compare(a.at, b.at); n != 0 {
+		return n
+	}
+	return cmp.Or(btoi(a.never)-btoi(b.never), cmp.Compare(a.size.id, b.size.id))
+}
+
+// find returns where a bound is, or belongs.
+func (p *sizePart) find(b bound) int {
+	i, _ := slices.BinarySearchFunc(p.bounds, b, compareBounds)
+	return i
+}
+
+// replace puts a bound in the place of another one of the same user.
+func (p *sizePart) replace(old, b bound) {
+	p.within += btoi(!b.exceeds(p.amount)) - btoi(!old.exceeds(p.amount))
+	from, to := p.find(old), p.find(b)
+	if from < to {
+		to--
+		copy(p.bounds[from:to], p.bounds[from+1:to+1])
+	} else {
+		copy(p.bounds[to+1:from+1], p.bounds[to:from])
+	}
+	p.bounds[to] = b
+}
+
+// allow sets an amount, and looks at those users whose bounds it passes.
+func (us *leafUsers) allow(i int, p *sizePart, amount int64) {
+	passed := us.passed[:0]
+	for at := p.within; at < len(p.bounds) && !p.bounds[at].exceeds(amount); at++ {
+		passed = append(passed, p.bounds[at].size)
+	}
+	for at := p.within - 1; at >= 0 && p.bounds[at].exceeds(amount); at-- {
+		passed = append(passed, p.bounds[at].size)
+	}
+	p.within += len(passed) * sign(amount > p.amount)
+	p.amount = amount
+	for _, z := range passed {
+		us.rebound(z, i)
+	}
+	us.passed = passed
+}
+
+// rebound gives a need of a user a bound halfway to the amount, and notes whether the amount is enough.
+func (us *leafUsers) rebound(z *userSize, i int) {
+	n, p := &z.needs[i], &z.parts[i]
+	if short := n.exceeds(p.amount); short != n.short {
+		n.short = short
+		z.short += sign(short)
+		us.noteChanged(z.user)
+	}
+	old := n.bound
+	switch {
+	case n.never:
+		n.bound.at, n.bound.never = math.MaxInt64, true
+	case n.short:
+		n.bound.at, n.bound.never = p.amount+1+(n.least-p.amount-1)/2, false
+	default:
+		n.bound.at, n.bound.never = n.least+(p.amount-n.least)/2, false
+	}
+	p.replace(old, n.bound)
+}
+
+func (us *leafUsers) noteChanged(u *leafUser) {
+	if !u.changed {
+		u.changed = true
+		us.changed = append(us.changed, u)
+	}
+}
+
+// judge looks again at what a user needs.
+func (us *leafUsers) judge(u *leafUser) {
+	for _, z := range u.sizes {
+		for i := range z.needs {
+			n := &z.needs[i]
+			least, enough := z.needOf(i, us.calculator)
+			n.least, n.never = least, !enough
+			if n.short != n.exceeds(z.parts[i].amount) || !n.isBounded() {
+				us.rebound(z, i)
+			}
+		}
+	}
+	us.noteChanged(u)
+}
+
+// queued enters a pod queue of an application.
+func (us *leafUsers) queued(app *account, q *podQueue) {
+	u := app.user
+	z := u.sizeOf(q.class)
+	if z == nil {
+		us.ids++
+		z = &userSize{leafSize: us.sizeOf(q.class), user: u, id: us.ids}
+		z.users++
+		z.needs = make([]need, len(z.parts))
+		for i := range z.parts { // none is needed until it is judged
+			p, n := &z.parts[i], &z.needs[i]
+			n.bound.size = z
+			p.bounds = slices.Insert(p.bounds, p.find(n.bound), n.bound)
+			p.within++
+		}
+		u.sizes = append(u.sizes, z)
+	}
+	q.size, q.inSize = z, len(z.queues)
+	z.queues = append(z.queues, app)
+}
+
+// unqueued takes a pod queue out of its size.
+func (us *leafUsers) unqueued(q *podQueue) {
+	z, last := q.size, len(q.size.queues)-1
+	moved := z.queues[last]
+	for i := range moved.podQueues {
+		if o := &moved.podQueues[i]; o.size == z && o.inSize == last {
+			o.inSize, z.queues[q.inSize] = q.inSize, moved
+			break
+		}
+	}
+	z.queues[last] = nil
+	z.queues, q.size = z.queues[:last], nil
+	if last > 0 {
+		return
+	}
+	for i := range z.needs {
+		p, b := &z.parts[i], z.needs[i].bound
+		at := p.find(b)
+		p.within -= btoi(!b.exceeds(p.amount))
+		p.bounds = slices.Delete(p.bounds, at, at+1)
+	}
+	z.user.sizes = slices.DeleteFunc(z.user.sizes, func(o *userSize) bool { return o == z })
+	if z.users--; z.users == 0 {
+		us.sizes = slices.DeleteFunc(us.sizes, func(o *leafSize) bool { return o == z.leafSize })
+	}
+}
+
+func (us *leafUsers) sizeOf(c *class) *leafSize {
+	i := slices.IndexFunc(us.sizes, func(z *leafSize) bool { return z.is(c) })
+	if i < 0 {
+		us.measured.done = false
+		us.sizes = append(us.sizes, &leafSize{request: c.request, driver: c.driver, parts: make([]sizePart, c.request.Len()<<btoi(c.driver))})
+		i = len(us.sizes) - 1
+	}
+	return us.sizes[i]
+}
+
+// sizeOf returns the size of pods that wait for the user; nil: none of it do.
+func (u *leafUser) sizeOf(c *class) *userSize {
+	for _, z := range u.sizes {
+		if z.is(c) {
+			return z
+		}
+	}
+	return nil
+}
+
+// is reports whether pods of a class have the size.
+func (z *leafSize) is(c *class) bool { return z.driver == c.driver && z.request.Equal(c.request) }
+
+// userStops reports whether the limit of its user stops pods of a class that are in a pod queue of the application.
+func (a *account) userStops(c *class) bool {
+	if a.user == nil {
+		return false
+	}
+	z := a.user.sizeOf(c)
+	return z != nil && z.stopped
+}
+
+// allowedLanes are the lanes of the application's pod queues that the limit of its user does not stop.
+func (a *account) allowedLanes() (lanes book.Lanes) {
+	if a.user == nil || !slices.ContainsFunc(a.user.sizes, func(z *userSize) bool { return z.stopped }) {
+		return a.lanes
+	}
+	for i := range a.podQueues {
+		if q := &a.podQueues[i]; !q.size.stopped {
+			lanes |= q.class.lane.Set()
+		}
+	}
+	return lanes
+}
+
+// measured says for which state of the leaf the amounts of all sizes were computed. They are right as long as the leaf is in that state.
+type measured struct {
+	done    bool
+	asking  int
+	version uint64 // of the share of the leaf
+	usage   []span
+}
+
+// span is a range of the usage of the leaf.
+type span struct {
+	name        resource.Name
+	least, most int64
+}
+
+func (m *measured) holds(leaf *account) bool {
+	if !m.done || m.asking != leaf.users.asking || m.version != leaf.share.version {
+		return false
+	}
+	for _, s := range m.usage {
+		if used := leaf.usage.Get(s.name); used < s.least || used > s.most {
+			return false
+		}
+	}
+	return true
+}
+
+// narrow notes that an amount was computed for what the leaf uses now. It stays the same as long as the leaf uses at most the last number.
+func (m *measured) narrow(name resource.Name, used, most int64) {
+	s := span{name, 0, most}
+	if used > most {
+		s = span{name, used, used}
+	}
+	i := slices.IndexFunc(m.usage, func(o span) bool { return o.name == name })
+	if i < 0 {
+		m.usage = append(m.usage, s)
+		return
+	}
+	m.usage[i].least, m.usage[i].most = max(m.usage[i].least, s.least), min(m.usage[i].most, s.most)
+}
+
+// measure computes the amounts of all sizes.
+func (us *leafUsers) measure(leaf *account, s *shares) {
+	m := &us.measured
+	again := m.done && m.version == leaf.share.version
+	m.done, m.asking, m.version = true, us.asking, leaf.share.version
+	m.usage = m.usage[:0]
+	share := leaf.userShare()
+	for _, z := range us.sizes {
+		for i := range z.request.Len() {
+			p, e := &z.parts[i], z.request.At(i)
+			if !again {
+				p.entitled, p.most = s.entitledTo(leaf, e.Name), s.mostFor(leaf, e.Name)
+			}
+			used := leaf.usage.Get(e.Name)
+			us.allow(i, p, share.Amount(p.entitled, p.most, used, e.Value))
+			m.narrow(e.Name, used, resource.SatSub(max(p.entitled, e.Value), e.Value))
+		}
+		if z.driver {
+			us.allowDrivers(leaf, z, s)
+		}
+	}
+}
