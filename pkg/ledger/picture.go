@@ -18,7 +18,7 @@ type ApplicationState struct {
 	Priority  int32 // as it counts
 	Submitted int64 // creation of its oldest pod, in nanoseconds since the epoch
 	State     application.State
-	// Admitted: it counts as one that may run. Else BlockedBy says what keeps it out.
+	// Admitted: it counts as one that may run. Else BlockedBy says what keeps its oldest blocked pod from waiting in line.
 	Admitted  bool
 	BlockedBy reason.Reason
 	Allocated resource.List
@@ -54,6 +54,7 @@ func (l *contents) applicationState(a *account) ApplicationState {
 		Allocated: a.usage.List(), PodsPending: a.pending, PodsRunning: a.running,
 	}
 	s.Demand = a.countedDemand().List() // as its queues see it
+	var oldest *record // of the pods that are blocked
 	for _, e := range a.members {
 		if e.state == Bound {
 			continue
@@ -61,9 +62,12 @@ func (l *contents) applicationState(a *account) ApplicationState {
 		if s.WaitingSince == 0 || e.Created < s.WaitingSince {
 			s.WaitingSince = e.Created
 		}
-		if !a.slot.Runs && e.blocked() {
-			s.BlockedBy = l.applications.blockNow(e.record)
+		if e.blocked() && (oldest == nil || e.older(oldest)) {
+			oldest = e.record
 		}
+	}
+	if !a.slot.Runs && oldest != nil {
+		s.BlockedBy = l.applications.blockNow(oldest)
 	}
 	return s
 }

@@ -25,6 +25,8 @@ type queueTree struct {
 	percent          int        // declarations that state something in percent of the cluster
 	byCapacity       bool       // some queue in force shares by capacity, and its maximum may be a part of the cluster
 	stopsChanged     []*account // queues that were stopped or started by the last tree: see stopped.go
+	// stoppedOutside are the stopped Queues that are not in the tree, and since when they are stopped: see stopped.go.
+	stoppedOutside map[queue.Path]int64
 
 	queue.Tree
 	stale    bool   // a Queue, or what sits in the queues, changed in a way that may change the tree
@@ -47,6 +49,7 @@ func newQueueTree() queueTree {
 	return queueTree{
 		declared: map[queue.Path]queue.Declaration{}, unreadable: map[queue.Path]string{}, retired: map[queue.Path]bool{},
 		accounts: map[queue.Path]*account{}, guarded: map[queue.Path]bool{}, parents: map[queue.Path]parent{}, stale: true,
+		stoppedOutside: map[queue.Path]int64{},
 	}
 }
 
@@ -141,6 +144,7 @@ func (t *queueTree) rebuild(pods *requests, total resource.List, at moment) (gon
 			gone = append(gone, p)
 		}
 	}
+	t.noteStoppedOutside(gone)
 	return gone, regated
 }
 

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/admission"
@@ -28,6 +29,9 @@ func (t *queueTree) stop(a *account, n *queue.Node, at moment) {
 	if remembered := t.declared[n.Path].Memory.StoppedSince; remembered != 0 && !at.leading {
 		before = remembered
 	}
+	if outside, ok := t.stoppedOutside[n.Path]; ok {
+		before = outside
+	}
 	if a.parent != nil {
 		above = a.parent.admission.Stop.Since
 	}
@@ -36,6 +40,33 @@ func (t *queueTree) stop(a *account, n *queue.Node, at moment) {
 		t.stopsChanged = append(t.stopsChanged, a)
 	}
 	a.stop(is)
+}
+
+// noteStoppedOutside notes since when the Queues that have left the tree are stopped, since they take no applications there either, and
+// forgets those that are back or not stopped any more. A queue that nobody declared is stopped since the one above it is.
+func (t *queueTree) noteStoppedOutside(gone []queue.Path) {
+	for _, p := range gone {
+		if a := t.accounts[p]; a.stopped() {
+			t.stoppedOutside[p] = a.admission.Stop.Since
+		}
+	}
+	for p := range t.stoppedOutside { // each for itself: order does not matter
+		_, inTree := t.Find(p)
+		_, declared := t.declared[p]
+		if inTree || !declared || !t.statesStopped(p) {
+			delete(t.stoppedOutside, p)
+		}
+	}
+}
+
+// statesStopped reports whether the Queue, or one above it, states that it is stopped. It may be out of the tree.
+func (t *queueTree) statesStopped(p queue.Path) bool {
+	for ; p != ""; p = p.Parent() {
+		if t.declared[p].Spec.State == queue.StateStopped {
+			return true
+		}
+	}
+	return false
 }
 
 // takeStopped returns the queues that were stopped or started, and forgets them.
@@ -85,9 +116,9 @@ func (t *queueTree) goingOn() []int {
 	return counts
 }
 
-// stops are since when queues are stopped.
+// stops are since when queues are stopped, in the tree and outside.
 func (t *queueTree) stops() map[queue.Path]int64 {
-	since := map[queue.Path]int64{}
+	since := maps.Clone(t.stoppedOutside)
 	for p, a := range t.accounts { // into a map: order does not matter
 		if a.stopped() {
 			since[p] = a.admission.Stop.Since

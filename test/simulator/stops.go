@@ -64,7 +64,7 @@ func (w *World) goesOn(a *app) bool {
 }
 
 // auditStops: a queue is stopped if it or one above it states so, since the same time while nobody edits that, and Draining while something goes on
-// there. What it was stopped for at the last look does not count after a restart.
+// there. A Queue that leaves the tree and comes back is stopped since the same time. What it was stopped for at the last look does not count after a restart.
 func (w *World) auditStops() {
 	if !w.opts.Stops {
 		return
@@ -79,6 +79,9 @@ func (w *World) auditStops() {
 	}
 	for _, q := range w.snapshot().Queues {
 		if !q.InTree {
+			if before := w.stops.since[q.Path]; before != 0 && w.stopped(q.Path) {
+				now[q.Path] = before
+			}
 			continue
 		}
 		stopped, want := w.stopped(q.Path), queue.StateRunning
