@@ -106,6 +106,9 @@ func (l List) Max(o List) List {
 // CapBy returns l capped by limits, where a resource absent from limits is unlimited. (Min would read it as
 // 0.)
 func (l List) CapBy(limits List) List {
+	if limits.Len() == 0 {
+		return l
+	}
 	out := slices.Clone(l.entries)
 	for i := range out {
 		if limit, ok := limits.Lookup(out[i].Name); ok {

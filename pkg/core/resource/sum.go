@@ -77,6 +77,9 @@ func (s *Sum) List() List {
 	var out []Entry
 	for i := range s.Len() {
 		if t := s.terms[i]; t.hi != 0 || t.lo != 0 {
+			if out == nil {
+				out = make([]Entry, 0, s.Len()-i)
+			}
 			out = append(out, Entry{Name: t.name, Value: t.saturated()})
 		}
 	}
