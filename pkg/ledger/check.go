@@ -25,6 +25,7 @@ func (l *Ledger) Check() (wrong []string) {
 		c.byUID = append(c.byUID, r)
 	}
 	slices.SortFunc(c.byUID, func(a, b *record) int { return cmp.Compare(a.UID, b.UID) })
+	c.listAccounts()
 	c.checkPods()
 	c.checkAccounts()
 	c.checkDirect()
@@ -46,8 +47,36 @@ func (l *Ledger) Check() (wrong []string) {
 // checker compares what the ledger holds with what follows from its pods. It owns the list of what is wrong, and changes nothing else.
 type checker struct {
 	*contents
-	byUID []*record // all pods, in an order in which faults are always told alike
+	byUID []*record     // all pods, in an order in which faults are always told alike
+	tree  []listedQueue // by node
 	wrong []string
+}
+
+// listedQueue is a queue of the tree with its applications, by name.
+type listedQueue struct {
+	*account
+	applications []*account
+}
+
+// listAccounts lists the accounts of the tree, in an order in which faults are always told alike.
+func (c *checker) listAccounts() {
+	c.tree = make([]listedQueue, len(c.queues.Nodes))
+	for i := range c.tree {
+		a := c.queues.accounts[c.queues.Nodes[i].Path]
+		applications := make([]*account, 0, len(a.apps))
+		for _, app := range a.apps {
+			applications = append(applications, app)
+		}
+		slices.SortFunc(applications, func(a, b *account) int { return cmp.Compare(a.slot.Name, b.slot.Name) })
+		c.tree[i] = listedQueue{a, applications}
+	}
+}
+
+// addUp adds to the count of each queue, by node, those of the queues below it.
+func (c *checker) addUp(counts []int64) {
+	for i := len(counts) - 1; i > 0; i-- { // children come after their parents
+		counts[c.queues.Nodes[i].Parent] += counts[i]
+	}
 }
 
 func (c *checker) say(format string, args ...any) {
@@ -91,21 +120,20 @@ func (c *checker) checkAccounts() {
 	for _, r := range c.byUID {
 		members += btoi(r.app != nil)
 	}
-	for _, n := range c.queues.Nodes {
-		a := c.queues.accounts[n.Path]
+	for _, a := range c.tree {
 		var all sums
-		for _, name := range sortedKeys(a.apps) {
+		for _, app := range a.applications {
 			var s sums
-			for _, e := range a.apps[name].members {
+			for _, e := range app.members {
 				s.add(e.Request, e.footprint(), e.state == Bound, 1)
 			}
-			c.wrong = append(c.wrong, a.apps[name].checkApplication(&s)...)
-			c.wrong = append(c.wrong, a.apps[name].checkOrder()...)
-			members -= len(a.apps[name].members)
-			all.addAccount(a.apps[name])
+			c.wrong = append(c.wrong, app.checkApplication(&s)...)
+			c.wrong = append(c.wrong, app.checkOrder()...)
+			members -= len(app.members)
+			all.addAccount(app)
 		}
-		all.addKids(a)
-		all.addApplicationDemand(a)
+		all.addKids(a.account)
+		all.addApplicationDemand(a.account)
 		c.wrong = append(c.wrong, a.checkSums(&all)...)
 		c.wrong = append(c.wrong, a.checkDemand(&all)...)
 		c.wrong = append(c.wrong, a.checkOrder()...)
@@ -131,12 +159,14 @@ func (c *checker) checkMember(r *record) (fault string) {
 
 // checkDirect counts the charged pods of each queue, and looks where those are charged that somebody else has bound.
 func (c *checker) checkDirect() {
-	direct, byOthers := map[*account]int{}, map[*account]int{}
-	all := 0
+	type pods struct{ direct, byOthers int }
+	in, all := make(map[*account]pods, len(c.tree)), 0
 	for _, r := range c.byUID {
 		is := r.footprint()
-		direct[r.leaf] += btoi(is.charged)
-		byOthers[r.leaf] += btoi(is.byOthers)
+		if is.charged || is.byOthers {
+			n := in[r.leaf]
+			in[r.leaf] = pods{n.direct + btoi(is.charged), n.byOthers + btoi(is.byOthers)}
+		}
 		all += btoi(is.byOthers)
 		if is.byOthers != c.requests.isBoundByOthers(r) {
 			c.say("pod %s is bound by somebody else: %v, noted is %v", r.Name, is.byOthers, !is.byOthers)
@@ -148,9 +178,9 @@ func (c *checker) checkDirect() {
 	if n := len(c.requests.boundByOthers); n != all {
 		c.say("%d pods are bound by somebody else, %d are noted", all, n)
 	}
-	for _, n := range c.queues.Nodes {
-		if a := c.queues.accounts[n.Path]; a.direct != direct[a] || a.byOthers != byOthers[a] {
-			c.say("%s has %d charged pods, %d of them bound by somebody else; counted %d and %d", a.title(), direct[a], byOthers[a], a.direct, a.byOthers)
+	for _, a := range c.tree {
+		if is := in[a.account]; a.direct != is.direct || a.byOthers != is.byOthers {
+			c.say("%s has %d charged pods, %d of them bound by somebody else; counted %d and %d", a.title(), is.direct, is.byOthers, a.direct, a.byOthers)
 		}
 	}
 }
@@ -233,13 +263,12 @@ func (c *checker) checkLanes() {
 			compare(a, "order below guarantees", a.parent.guarantees().below.OwnOf(&a.guarantee.inBelow), below[a])
 		}
 	}
-	for _, n := range c.queues.Nodes {
-		a := c.queues.accounts[n.Path]
+	for _, a := range c.tree {
 		if a.parent != nil {
-			look(a)
+			look(a.account)
 		}
-		for _, name := range sortedKeys(a.apps) {
-			look(a.apps[name])
+		for _, app := range a.applications {
+			look(app)
 		}
 	}
 }

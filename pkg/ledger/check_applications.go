@@ -13,37 +13,34 @@ import (
 func (c *checker) checkApplications() {
 	drivers := c.countDrivers()
 	c.checkEntries()
-	admitted, users, queued := map[*account]int64{}, map[string]int64{}, 0
-	for _, n := range c.queues.Nodes {
-		leaf := c.queues.accounts[n.Path]
-		for _, name := range sortedKeys(leaf.apps) {
-			app := leaf.apps[name]
+	admitted, users, queued := make([]int64, len(c.tree)), map[string]int64{}, 0
+	for i, leaf := range c.tree {
+		for _, app := range leaf.applications {
+			name := app.slot.Name
 			queued += btoi(app.slot.Waits)
 			if fault := app.checkDrivers(); fault != "" {
-				c.say("%s %s: %s", n.Path, name, fault)
+				c.say("%s %s: %s", leaf.path, name, fault)
 			}
 			if fault := c.checkPriority(app); fault != "" {
-				c.say("%s %s: %s", n.Path, name, fault)
+				c.say("%s %s: %s", leaf.path, name, fault)
 			}
 			if app.slot.Runs {
 				users[app.slot.User]++
-				for a := leaf; a != nil; a = a.parent {
-					admitted[a]++
-				}
+				admitted[i]++
 			}
 		}
 	}
-	for _, n := range c.queues.Nodes {
-		a := c.queues.accounts[n.Path]
-		if a.admission.Running != admitted[a] {
-			c.say("%s: %d applications run, counted %d", n.Path, admitted[a], a.admission.Running)
+	c.addUp(admitted)
+	for i, a := range c.tree {
+		if a.admission.Running != admitted[i] {
+			c.say("%s: %d applications run, counted %d", a.path, admitted[i], a.admission.Running)
 		}
-		d := drivers[a]
+		d := drivers[a.account]
 		if d == nil {
 			d = &resource.Sum{}
 		}
 		if !a.drivers.Equal(d) {
-			c.say("%s: its drivers use %v, they add up to %v", n.Path, a.drivers.List(), d.List())
+			c.say("%s: its drivers use %v, they add up to %v", a.path, a.drivers.List(), d.List())
 		}
 	}
 	for user, n := range users { // each for itself: order does not matter

@@ -9,11 +9,10 @@ import (
 // checkEntries counts the applications in each queue and of each of its users, and looks for one that is refused and would fit.
 func (c *checker) checkEntries() {
 	entries, refused := &c.applications.entries, 0
-	in := map[*account]int64{}
-	for _, n := range c.queues.Nodes {
-		leaf, users := c.queues.accounts[n.Path], map[string]int64{}
-		for _, name := range sortedKeys(leaf.apps) {
-			app := leaf.apps[name]
+	in := make([]int64, len(c.tree))
+	for i, leaf := range c.tree {
+		users := map[string]int64{}
+		for _, app := range leaf.applications {
 			if refused += btoi(app.entry.Waits); app.entry.User != app.slot.User || app.entry.Submitted != app.slot.Submitted {
 				c.say("%s: its entry is of %s at %d, its slot of %s at %d", app.title(), app.entry.User, app.entry.Submitted, app.slot.User, app.slot.Submitted)
 			}
@@ -21,19 +20,18 @@ func (c *checker) checkEntries() {
 				continue
 			}
 			users[app.entry.User]++
-			for a := leaf; a != nil; a = a.parent {
-				in[a]++
-			}
+			in[i]++
 		}
 		for _, user := range sortedKeys(users) {
 			if counted := entries.OfUser(&leaf.entries, user); counted != users[user] {
-				c.say("%s: %s has %d applications in it, counted %d", n.Path, user, users[user], counted)
+				c.say("%s: %s has %d applications in it, counted %d", leaf.path, user, users[user], counted)
 			}
 		}
 	}
-	for _, n := range c.queues.Nodes {
-		if a := c.queues.accounts[n.Path]; a.entries.Running != in[a] || a.entries.Stop != a.admission.Stop {
-			c.say("%s: %d applications are in it, counted %d; it is stopped: %v and %v", n.Path, in[a], a.entries.Running, a.entries.Stop, a.admission.Stop)
+	c.addUp(in)
+	for i, a := range c.tree {
+		if a.entries.Running != in[i] || a.entries.Stop != a.admission.Stop {
+			c.say("%s: %d applications are in it, counted %d; it is stopped: %v and %v", a.path, in[i], a.entries.Running, a.entries.Stop, a.admission.Stop)
 		}
 	}
 	waiting := entries.Waiting()

@@ -70,16 +70,15 @@ func (c *checker) checkKept() {
 			nominees[a]++
 		}
 	}
-	for _, n := range c.queues.Nodes {
-		a := c.queues.accounts[n.Path]
+	for _, a := range c.tree {
 		var is kept
 		if a.kept != nil {
 			is = *a.kept
 		}
 		stale := c.nodeHolds.Held() && c.nodeHolds.Group.wait.moved // the next walk counts it again
-		if !is.nominated.Equal(sumOrNone(nominated[a])) || is.nominees != nominees[a] || !stale && !is.held.Equal(sumOrNone(held[a])) {
-			c.say("queue %s: %v is kept for %d nominated pods, and %v held; it should be %v for %d, and %v", n.Path,
-				is.nominated.List(), is.nominees, is.held.List(), sumOrNone(nominated[a]).List(), nominees[a], sumOrNone(held[a]).List())
+		if !is.nominated.Equal(sumOrNone(nominated[a.account])) || is.nominees != nominees[a.account] || !stale && !is.held.Equal(sumOrNone(held[a.account])) {
+			c.say("queue %s: %v is kept for %d nominated pods, and %v held; it should be %v for %d, and %v", a.path,
+				is.nominated.List(), is.nominees, is.held.List(), sumOrNone(nominated[a.account]).List(), nominees[a.account], sumOrNone(held[a.account]).List())
 		}
 	}
 }

@@ -72,13 +72,13 @@ func (c *checker) checkVictims() {
 	if victims != len(c.evictions.victims) {
 		c.say("%d pods are to go, %d are listed", victims, len(c.evictions.victims))
 	}
-	for _, n := range c.queues.Nodes {
-		a, sum := c.queues.accounts[n.Path], resource.Sum{}
-		if drivers[a] != nil {
-			sum = *drivers[a]
+	for _, a := range c.tree {
+		sum := resource.Sum{}
+		if drivers[a.account] != nil {
+			sum = *drivers[a.account]
 		}
 		if !a.driverDemand.Equal(&sum) {
-			c.say("%s: its drivers hold and ask for %v, they add up to %v", n.Path, a.driverDemand.List(), sum.List())
+			c.say("%s: its drivers hold and ask for %v, they add up to %v", a.path, a.driverDemand.List(), sum.List())
 		}
 	}
 }

@@ -11,8 +11,7 @@ import (
 // since shares have changed, is asked for its counts only.
 func (c *checker) checkUsers() {
 	again := c.shares.flips != c.books.flips
-	for _, n := range c.queues.Nodes {
-		leaf := c.queues.accounts[n.Path]
+	for _, leaf := range c.tree {
 		limits := len(leaf.kids) == 0 && leaf.spec.LimitsUsers()
 		if limits != (leaf.users != nil) {
 			c.say("queue %s limits users: %v, counts them: %v", leaf.path, limits, !limits)
@@ -24,7 +23,7 @@ func (c *checker) checkUsers() {
 	}
 }
 
-func (c *checker) checkUsersOf(leaf *account, stops bool) {
+func (c *checker) checkUsersOf(leaf listedQueue, stops bool) {
 	add, asking := c.addUpUsers(leaf), 0
 	for _, user := range sortedKeys(leaf.users.byName) {
 		u, is := leaf.users.byName[user], add[user]
@@ -42,16 +41,15 @@ func (c *checker) checkUsersOf(leaf *account, stops bool) {
 	}
 	for _, z := range leaf.users.sizes {
 		for i := range z.parts {
-			c.checkSizePart(leaf, z, i)
+			c.checkSizePart(leaf.account, z, i)
 		}
 	}
 }
 
 // addUpUsers adds up what the users of a leaf have and ask for.
-func (c *checker) addUpUsers(leaf *account) map[string]*leafUser {
+func (c *checker) addUpUsers(leaf listedQueue) map[string]*leafUser {
 	add := map[string]*leafUser{}
-	for _, name := range sortedKeys(leaf.apps) {
-		app := leaf.apps[name]
+	for _, app := range leaf.applications {
 		user := app.members[0].User
 		if app.user == nil || app.user.name != user {
 			c.say("%s: it does not count for its user %s", app.title(), user)

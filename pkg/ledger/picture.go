@@ -54,7 +54,7 @@ func (l *contents) applicationState(a *account) ApplicationState {
 		Allocated: a.usage.List(), PodsPending: a.pending, PodsRunning: a.running,
 	}
 	s.Demand = a.countedDemand().List() // as its queues see it
-	var oldest *record // of the pods that are blocked
+	var oldest *record                  // of the pods that are blocked
 	for _, e := range a.members {
 		if e.state == Bound {
 			continue
