@@ -15,6 +15,20 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
+// Reading is all that a ledger shows, read while nothing changes it.
+type Reading struct {
+	Snapshot     ledger.Snapshot
+	Leaving      []ledger.Leaving
+	Applications []ledger.ApplicationState
+	Pods         []ledger.PodState
+}
+
+// Read reads a ledger.
+func Read(l *ledger.Ledger) Reading {
+	leaving, _ := l.Leaving()
+	return Reading{Snapshot: l.Snapshot(), Leaving: leaving, Applications: l.Applications(), Pods: l.Pods()}
+}
+
 // lines are a fingerprint before it is written.
 type lines struct {
 	total  resource.List
@@ -48,9 +62,12 @@ type podLine struct {
 }
 
 // Of returns the fingerprint of a ledger.
-func Of(l *ledger.Ledger) string {
+func Of(l *ledger.Ledger) string { return Read(l).String() }
+
+// String returns the fingerprint.
+func (r Reading) String() string {
 	var text strings.Builder
-	all := linesOf(l)
+	all := r.lines()
 	fmt.Fprintf(&text, "total %v\n", all.total)
 	for _, q := range all.queues {
 		fmt.Fprintf(&text, "queue %s accepting %v usage %v demand %v pods %d/%d applications accepted %d starting %d\n", q.path, q.accepting,
@@ -65,9 +82,9 @@ func Of(l *ledger.Ledger) string {
 	return text.String()
 }
 
-// Equal reports whether two ledgers have the same fingerprint, without writing it.
-func Equal(a, b *ledger.Ledger) bool {
-	x, y := linesOf(a), linesOf(b)
+// Equal reports whether both have the same fingerprint, without writing it.
+func (r Reading) Equal(o Reading) bool {
+	x, y := r.lines(), o.lines()
 	return same(x.total, y.total) && slices.Equal(x.pods, y.pods) && slices.Equal(x.apps, y.apps) && slices.EqualFunc(x.queues, y.queues, func(p, q queueLine) bool {
 		return p.queueCounts == q.queueCounts && same(p.usage, q.usage) && same(p.demand, q.demand)
 	})
@@ -86,15 +103,16 @@ func same(a, b resource.List) bool {
 	return true
 }
 
-func linesOf(l *ledger.Ledger) lines {
-	s := l.Snapshot()
-	leaving, _ := l.Leaving()
+func (r Reading) lines() lines {
 	deleted := func(q queue.Path) bool {
-		return slices.ContainsFunc(leaving, func(o ledger.Leaving) bool { return o.Path == q })
+		return slices.ContainsFunc(r.Leaving, func(o ledger.Leaving) bool { return o.Path == q })
 	}
-	all := lines{total: s.Total}
-	for i := range s.Queues {
-		q := &s.Queues[i]
+	all := lines{
+		total: r.Snapshot.Total, queues: make([]queueLine, 0, len(r.Snapshot.Queues)), apps: make([]appLine, len(r.Applications)),
+		pods: make([]podLine, len(r.Pods)),
+	}
+	for i := range r.Snapshot.Queues {
+		q := &r.Snapshot.Queues[i]
 		if !q.InTree {
 			continue
 		}
@@ -103,15 +121,17 @@ func linesOf(l *ledger.Ledger) lines {
 		}
 		all.queues = append(all.queues, queueLine{counts, q.Allocated, q.Demand})
 	}
-	for _, a := range l.Applications() {
-		all.apps = append(all.apps, appLine{a.Queue, a.Name, a.Priority})
+	for i := range r.Applications {
+		a := &r.Applications[i]
+		all.apps[i] = appLine{a.Queue, a.Name, a.Priority}
 	}
-	for _, p := range l.Pods() {
+	for i := range r.Pods {
+		p := &r.Pods[i]
 		state := p.State
 		if state == ledger.Parked { // a ledger built again has not tried it yet
 			state = ledger.Waiting
 		}
-		all.pods = append(all.pods, podLine{p.UID, state, p.Leaf, p.BlockedBy.Code})
+		all.pods[i] = podLine{p.UID, state, p.Leaf, p.BlockedBy.Code}
 	}
 	return all
 }

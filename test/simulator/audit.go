@@ -167,12 +167,15 @@ func (w *World) auditRebuild() {
 	if same {
 		w.Alike++
 	}
-	alike := fingerprint.Equal(w.Ledger, twin)
-	if w.opts.Recount && alike != (fingerprint.Of(w.Ledger) == fingerprint.Of(twin)) {
+	leaving, _ := w.Ledger.Leaving()
+	is := fingerprint.Reading{Snapshot: w.snapshot(), Leaving: leaving, Applications: w.applications(), Pods: w.Ledger.Pods()}
+	again := fingerprint.Read(twin)
+	alike := is.Equal(again)
+	if w.opts.Recount && alike != (fingerprint.Of(w.Ledger) == again.String()) {
 		w.fail("two ledgers are alike: %v, and their fingerprints are not", alike)
 	}
 	if same && !alike {
-		w.fail("the ledger differs from one that is built again:\n%s", difference(fingerprint.Of(w.Ledger), fingerprint.Of(twin)))
+		w.fail("the ledger differs from one that is built again:\n%s", difference(is.String(), again.String()))
 	}
 }
 
@@ -183,18 +186,19 @@ func (w *World) rebuild(shuffle *rand.Rand) *ledger.Ledger {
 	if w.opts.Gates || w.opts.Stops {
 		memories = w.memories()
 	}
-	var observe []func()
+	observe := make([]func(), 0, len(w.known.queues)+len(w.known.nodes)+len(w.known.pods)+len(w.known.groups)+1)
 	for _, path := range sorted(w.known.queues) {
-		d := w.known.queues[path]
-		d.Memory = memories[path]
-		observe = append(observe, func() { twin.ObserveQueue(d) })
+		observe = append(observe, func() {
+			d := w.known.queues[path]
+			d.Memory = memories[path]
+			twin.ObserveQueue(d)
+		})
 	}
 	for _, name := range sorted(w.known.nodes) {
 		observe = append(observe, func() { twin.ObserveNode(w.known.nodes[name]) })
 	}
 	for _, p := range w.known.pods {
-		now := p.seen
-		observe = append(observe, func() { twin.ObservePod(now, w.now) })
+		observe = append(observe, func() { twin.ObservePod(p.seen, w.now) })
 	}
 	if w.opts.Placement {
 		policy, _ := w.known.policy.policy()

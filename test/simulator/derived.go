@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
@@ -89,22 +90,27 @@ type growth struct {
 	total     size
 	edited    bool // queues are declared otherwise than in declared
 	declared  []queue.Declaration
+	parents   map[queue.Path]bool // of declared queues
 	occupied  []queue.Occupancy
 }
 
 // tree is what the declared queues form, as far as the simulator's books say where pods are.
 func (w *World) tree() queue.Tree {
 	return recall(w, &w.derived.tree, func() queue.Tree {
-		total, occupied := w.total(), w.occupancy()
 		g := &w.growth
 		if g.edited {
-			g.declared = w.declarations()
+			g.declared, g.parents = w.declarations(), map[queue.Path]bool{}
+			for i := range g.declared {
+				g.parents[g.declared[i].Path.Parent()] = true
+			}
 		}
+		total, occupied := w.total(), holders(w.occupancy(), g.parents)
 		if g.edited || g.total != total || !slices.Equal(g.occupied, occupied) {
 			before := *g
 			*g = growth{tree: queue.Build(g.declared, occupied, total.list()), accepting: map[queue.Path]bool{}, gated: map[queue.Path]bool{},
-				total: total, declared: g.declared, occupied: occupied}
-			for _, n := range g.tree.Nodes {
+				total: total, declared: g.declared, parents: g.parents, occupied: occupied}
+			for i := range g.tree.Nodes {
+				n := &g.tree.Nodes[i]
 				g.accepting[n.Path] = n.Accepting
 				if hasGate(n) {
 					g.gated[n.Path] = true
@@ -154,14 +160,15 @@ func (k *keptCaps) recall(w *World, of *map[queue.Path]caps, q queue.Path, read 
 	return c
 }
 
-func (w *World) declarations() (ds []queue.Declaration) {
+func (w *World) declarations() []queue.Declaration {
+	ds := make([]queue.Declaration, 0, len(w.known.queues))
 	for _, path := range sorted(w.known.queues) {
 		ds = append(ds, w.known.queues[path])
 	}
 	return ds
 }
 
-// occupancy says where pods are, with one entry for each queue.
+// occupancy says where pods are, with one entry for each queue, in path order.
 func (w *World) occupancy() (os []queue.Occupancy) {
 	for _, p := range w.known.pods {
 		now, o := &p.seen, queue.Occupancy{}
@@ -175,13 +182,24 @@ func (w *World) occupancy() (os []queue.Occupancy) {
 		default:
 			continue
 		}
-		i := slices.IndexFunc(os, func(e queue.Occupancy) bool { return e.Path == o.Path })
-		if i < 0 {
-			os = append(os, o)
+		i, known := slices.BinarySearchFunc(os, o.Path, func(e queue.Occupancy, q queue.Path) int { return strings.Compare(string(e.Path), string(q)) })
+		if !known {
+			os = slices.Insert(os, i, o)
 			continue
 		}
 		os[i].Charged = os[i].Charged || o.Charged
 		os[i].OldestWaiting = min(os[i].OldestWaiting, o.OldestWaiting)
 	}
 	return os
+}
+
+// holders leaves of these what can change the tree: a queue with charged pods, whichever wait there, and one that waiting pods may keep from having the
+// children that are declared.
+func holders(os []queue.Occupancy, parents map[queue.Path]bool) []queue.Occupancy {
+	for i := range os {
+		if os[i].Charged {
+			os[i].OldestWaiting = math.MaxInt64
+		}
+	}
+	return slices.DeleteFunc(os, func(o queue.Occupancy) bool { return !o.Charged && !parents[o.Path] })
 }

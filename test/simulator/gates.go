@@ -246,10 +246,10 @@ func (w *World) note(k appKey, p *past, t *tells, gated bool) {
 
 func gatedIn(tree queue.Tree, q queue.Path) bool {
 	i, ok := tree.Find(q)
-	return ok && hasGate(tree.Nodes[i])
+	return ok && hasGate(&tree.Nodes[i])
 }
 
-func hasGate(n queue.Node) bool { return n.Spec.Policy == queue.StateAware && len(n.Children) == 0 }
+func hasGate(n *queue.Node) bool { return n.Spec.Policy == queue.StateAware && len(n.Children) == 0 }
 
 // starts says whether an application is starting: for sure, or perhaps, since its time may be up.
 func (w *World) starts(k appKey, t *tells) (sure, perhaps bool) {

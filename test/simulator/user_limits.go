@@ -108,14 +108,17 @@ func (w *World) userIs(leaf queue.Path, p, self *pod) userIs {
 	is := userIs{user: userIn(apps, leaf, p), asking: map[string]bool{}}
 	is.asking[is.user] = true
 	for _, o := range w.known.pods {
-		state, _ := w.Ledger.PodState(o.UID)
-		switch of := userIn(apps, leaf, o); {
-		case o == self:
-		case o.charged == leaf:
+		if o == self {
+			continue
+		}
+		if o.charged == leaf {
 			is.all = is.all.plus(o.asks)
-			if of != is.user {
+			if userIn(apps, leaf, o) != is.user {
 				continue
 			}
+		}
+		switch state, _ := w.Ledger.PodState(o.UID); {
+		case o.charged == leaf:
 			is.own = is.own.plus(o.asks)
 			is.bound = is.bound || state.State == ledger.Bound
 			if o.seen.Role == application.Driver {
@@ -127,7 +130,7 @@ func (w *World) userIs(leaf queue.Path, p, self *pod) userIs {
 				}
 			}
 		case state.Leaf == leaf && (state.State == ledger.Waiting || state.State == ledger.Parked) && state.BlockedBy.Code == "":
-			is.asking[of] = true
+			is.asking[userIn(apps, leaf, o)] = true
 		}
 	}
 	return is
