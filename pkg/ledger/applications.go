@@ -129,8 +129,8 @@ func (a *applications) limitUsers(most queue.Limit) { a.slots.PerUser = most }
 // priority has changed by that: their place among the others has to be found again.
 func (a *applications) limitPriorities() (moved []*account) {
 	most := a.tree.root.spec.MaxPriority
-	for _, n := range a.tree.Nodes {
-		leaf := a.tree.accounts[n.Path]
+	for i := range a.tree.Nodes {
+		leaf := a.tree.accounts[a.tree.Nodes[i].Path]
 		is := application.Priorities{Default: leaf.spec.DefaultPriority, Capped: most.Stated, Most: int32(most.Most)}
 		if leaf.priorities == is {
 			continue

@@ -34,9 +34,9 @@ func (l *Ledger) Applications() []ApplicationState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var apps []*account
-	for _, n := range l.queues.Nodes {
+	for i := range l.queues.Nodes {
 		first := len(apps)
-		for _, app := range l.queues.accounts[n.Path].apps { // sorted below
+		for _, app := range l.queues.accounts[l.queues.Nodes[i].Path].apps { // sorted below
 			apps = append(apps, app)
 		}
 		slices.SortFunc(apps[first:], bySubmission)

@@ -119,7 +119,8 @@ func (t *queueTree) rebuild(pods *requests, total resource.List, at moment) (gon
 	t.builds++
 	t.byCapacity = false
 	inTree := make(map[queue.Path]bool, len(t.Nodes))
-	for i, n := range t.Nodes { // parents before children
+	for i := range t.Nodes { // parents before children
+		n := &t.Nodes[i]
 		inTree[n.Path] = true
 		t.byCapacity = t.byCapacity || n.Spec.Capacity.Stated
 		a := t.accounts[n.Path]
@@ -131,7 +132,7 @@ func (t *queueTree) rebuild(pods *requests, total resource.List, at moment) (gon
 			regated = append(regated, a)
 		}
 		a.declare(n, i+1)
-		t.stop(a, &t.Nodes[i], at)
+		t.stop(a, n, at)
 	}
 	t.root = t.accounts[queue.Root]
 	for i := range t.Nodes { // all have their children by now
@@ -159,7 +160,7 @@ func newQueueAccount(p queue.Path, parent *account) *account {
 }
 
 // declare gives the account of a queue what the tree says of it. Its parent has been declared already.
-func (a *account) declare(n queue.Node, ordinal int) {
+func (a *account) declare(n *queue.Node, ordinal int) {
 	a.admission.Most = n.Spec.MaxRunningApplications
 	a.spec, a.ordinal, a.accepting = n.Spec, ordinal, n.Accepting
 	a.kids = a.kids[:0]
@@ -205,7 +206,8 @@ func (t *queueTree) noteParents(pods *requests) {
 
 // noteForced notes which queues would leave the tree without the pods that are charged in them. All pods are where they belong.
 func (t *queueTree) noteForced() {
-	for _, n := range t.Nodes[1:] { // parents before children
+	for i := range t.Nodes[1:] { // parents before children
+		n := &t.Nodes[1+i]
 		a := t.accounts[n.Path]
 		up := a.parent
 		a.forced = !n.Declared || up.forced || up.parent != nil && (up.holdsPlaced() || t.parents[up.path].occupied)

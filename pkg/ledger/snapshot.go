@@ -3,6 +3,7 @@ package ledger
 import (
 	"maps"
 	"slices"
+	"sort"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/fairshare"
@@ -63,40 +64,46 @@ type QueueState struct {
 // Snapshot copies the state of the queues under the lock and computes the shares outside it.
 func (l *Ledger) Snapshot() Snapshot {
 	s, tree, active, unreadable, leaving := l.copyState()
-	steady := fairshare.Shares(tree, s.Total, nil)
-	instantaneous := fairshare.Shares(tree, s.Total, active)
+	steady, instantaneous := fairshare.SteadyAndInstantaneous(tree, s.Total, active)
 	absolute := fairshare.AbsoluteOf(tree, s.Total, steady)
-	at := map[queue.Path]int{}
 	for i := range tree.Nodes {
-		s.Queues[i].Absolute = absolute[i]
-		s.Queues[i].SteadyFairShare, s.Queues[i].FairShare = steady[i], instantaneous[i]
-		s.Queues[i].DriverLimit = s.Queues[i].driverLimit(s.Total)
-		at[s.Queues[i].Path] = i
+		q := &s.Queues[i]
+		q.Absolute, q.SteadyFairShare, q.FairShare = absolute[i], steady[i], instantaneous[i]
+		q.DriverLimit = q.driverLimit(s.Total)
 	}
 	for _, p := range tree.Blocked {
-		at[p] = len(s.Queues)
 		s.Queues = append(s.Queues, QueueState{Path: p, Declared: true, Leaf: true})
 	}
-	for _, p := range sortedKeys(unreadable) {
-		i, ok := at[p]
-		if !ok {
-			i, at[p] = len(s.Queues), len(s.Queues)
+	for p := range unreadable { // sorted below
+		if _, inTree := tree.Find(p); !inTree && !slices.Contains(tree.Blocked, p) {
 			s.Queues = append(s.Queues, QueueState{Path: p, Leaf: true})
-		}
-		s.Queues[i].Problems = append(s.Queues[i].Problems, reason.Reason{Code: reason.SpecInvalid, Queue: string(p), Details: reason.Invalid{Why: unreadable[p]}})
-	}
-	for _, p := range slices.Concat(tree.Problems, fairshare.Overcommitted(tree, steady)) {
-		if i, ok := at[p.Path]; ok {
-			s.Queues[i].Problems = append(s.Queues[i].Problems, p.Reason)
-		}
-	}
-	for _, q := range leaving { // first: whatever else is wrong with it will not be mended
-		if i, ok := at[q.Path]; ok {
-			s.Queues[i].Problems = slices.Insert(s.Queues[i].Problems, 0, q.problem())
 		}
 	}
 	sortQueues(s.Queues)
+	for _, p := range sortedKeys(unreadable) {
+		s.note(p, reason.Reason{Code: reason.SpecInvalid, Queue: string(p), Details: reason.Invalid{Why: unreadable[p]}})
+	}
+	for _, p := range slices.Concat(tree.Problems, fairshare.Overcommitted(tree, steady)) {
+		s.note(p.Path, p.Reason)
+	}
+	for _, q := range leaving { // first: whatever else is wrong with it will not be mended
+		if i, ok := s.find(q.Path); ok {
+			s.Queues[i].Problems = slices.Insert(s.Queues[i].Problems, 0, q.problem())
+		}
+	}
 	return s
+}
+
+// find returns the index of a queue.
+func (s *Snapshot) find(p queue.Path) (int, bool) {
+	return sort.Find(len(s.Queues), func(i int) int { return queue.ComparePaths(p, s.Queues[i].Path) })
+}
+
+// note adds to the problems of a queue, if it is there.
+func (s *Snapshot) note(p queue.Path, problem reason.Reason) {
+	if i, ok := s.find(p); ok {
+		s.Queues[i].Problems = append(s.Queues[i].Problems, problem)
+	}
 }
 
 func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]string, []Leaving) {
@@ -105,10 +112,11 @@ func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]strin
 	tree := l.queues.Tree // built again at every change, never edited
 	s := Snapshot{Version: l.version, Total: l.shares.total, InWindow: l.window.pods, Queues: make([]QueueState, 0, len(tree.Nodes)+len(tree.Blocked))}
 	active, held, goingOn := make([]bool, len(tree.Nodes)), heldBack(nil), l.queues.goingOn()
-	for i, n := range tree.Nodes {
+	for i := range tree.Nodes {
+		n := &tree.Nodes[i]
 		a := l.queues.accounts[n.Path]
 		active[i] = a.active()
-		q := QueueState{
+		s.Queues = append(s.Queues, QueueState{
 			Path: n.Path, Declared: n.Declared, InTree: true, Leaf: n.Leaf(), Spec: n.Spec, Active: active[i],
 			State: queue.StateOf(a.stopped(), goingOn[i]), StoppedSince: a.admission.Stop.Since,
 			Allocated: a.usage.List(), Demand: a.cappedDemand(),
@@ -116,7 +124,8 @@ func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]strin
 			ApplicationsRunning:    int(a.states[application.Running] + a.states[application.Completing]),
 			ApplicationsCompleting: int(a.states[application.Completing]), Starts: a.gateAt(l.now),
 			PodsPending: a.pending, PodsRunning: a.running, ApplicationLimit: a.entries.Most,
-		}
+		})
+		q := &s.Queues[i]
 		if a.starving.below() {
 			if held == nil {
 				held = l.heldBack()
@@ -126,7 +135,6 @@ func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]strin
 		if !q.Allocated.Fits(q.Allocated.CapBy(n.Spec.Max)) {
 			q.Problems = append(q.Problems, overLimit(n.Path, q.Allocated, n.Spec.Max))
 		}
-		s.Queues = append(s.Queues, q)
 	}
 	s.Queues[0].StoppedQueues = tree.Stopped()
 	return s, tree, active, maps.Clone(l.queues.unreadable), l.queues.leaving()

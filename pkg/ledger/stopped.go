@@ -102,7 +102,8 @@ func (a *applications) takeBackStopped(app *account) []*record {
 // goingOn counts the applications that go on in stopped queues, for each queue of the tree with those below it.
 func (t *queueTree) goingOn() []int {
 	counts := make([]int, len(t.Nodes))
-	for i, n := range slices.Backward(t.Nodes) { // children before parents
+	for i := len(t.Nodes) - 1; i >= 0; i-- { // children before parents
+		n := &t.Nodes[i]
 		a := t.accounts[n.Path]
 		if a.stopped() {
 			for _, app := range a.apps { // a number: order does not matter

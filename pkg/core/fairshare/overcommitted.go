@@ -14,7 +14,8 @@ import (
 // steady are the steady shares, by node index: see Shares.
 func Overcommitted(t queue.Tree, steady []resource.List) []queue.Problem {
 	var out []queue.Problem
-	for i, n := range t.Nodes {
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
 		var children resource.Sum
 		for _, c := range n.Children {
 			children.Add(t.Nodes[c].Spec.Guaranteed)
@@ -26,7 +27,7 @@ func Overcommitted(t queue.Tree, steady []resource.List) []queue.Problem {
 	return out
 }
 
-func overcommitted(n queue.Node, children, steady resource.List, noCluster bool) (reason.Reason, bool) {
+func overcommitted(n *queue.Node, children, steady resource.List, noCluster bool) (reason.Reason, bool) {
 	for j := range children.Len() {
 		sum := children.At(j)
 		why := reason.Reason{Code: reason.Overcommitted, Queue: string(n.Path), Resource: sum.Name}

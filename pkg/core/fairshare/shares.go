@@ -62,14 +62,18 @@ func (c Child) claimant(n resource.Name) Claimant {
 // Queues that share by capacity have their part of the parent's steady share while they are active, whatever their
 // siblings do: see capacity.go.
 func Shares(t queue.Tree, total resource.List, active []bool) []resource.List {
-	if active == nil {
-		return shares(t, total, nil, newCapacities(t))
-	}
 	c := newCapacities(t)
-	if c != nil { // they are parts of steady shares
+	if c != nil && active != nil { // they are parts of steady shares
 		shares(t, total, nil, c)
 	}
 	return shares(t, total, active, c)
+}
+
+// SteadyAndInstantaneous returns the shares that Shares returns without active, and with it.
+func SteadyAndInstantaneous(t queue.Tree, total resource.List, active []bool) (steady, instantaneous []resource.List) {
+	c := newCapacities(t)
+	steady = shares(t, total, nil, c)
+	return steady, shares(t, total, active, c)
 }
 
 // shares divides from the root down. The first call for capacities must be that for the steady shares.
@@ -80,7 +84,9 @@ func shares(t queue.Tree, total resource.List, active []bool, by *capacities) []
 	}
 	busy := withAncestors(t, active)
 	out[0] = total.CapBy(t.Nodes[0].Spec.Max)
-	for i, n := range t.Nodes { // parents come before children
+	var children []Child
+	for i := range t.Nodes { // parents come before children
+		n := &t.Nodes[i]
 		if len(n.Children) == 0 {
 			continue
 		}
@@ -88,10 +94,10 @@ func shares(t queue.Tree, total resource.List, active []bool, by *capacities) []
 			by.divide(i, out, active != nil, busy)
 			continue
 		}
-		children := make([]Child, len(n.Children))
-		for j, c := range n.Children {
-			spec := t.Nodes[c].Spec
-			children[j] = Child{Weight: spec.Weight, Guaranteed: spec.Guaranteed, Max: spec.Max, Active: busy[c]}
+		children = children[:0]
+		for _, c := range n.Children {
+			spec := &t.Nodes[c].Spec
+			children = append(children, Child{Weight: spec.Weight, Guaranteed: spec.Guaranteed, Max: spec.Max, Active: busy[c]})
 		}
 		for j, share := range Level(n.Spec.Rule(), out[i], children) {
 			out[n.Children[j]] = share

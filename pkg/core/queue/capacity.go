@@ -55,7 +55,7 @@ func (b *builder) ruleCapacities() {
 }
 
 func (b *builder) statesCapacity() bool {
-	return slices.ContainsFunc(b.order, func(p Path) bool {
+	return slices.ContainsFunc(b.candidates, func(p Path) bool {
 		d, declared := b.declared[p]
 		return declared && (d.Spec.Capacity.Stated || d.InForce.Capacity.Stated)
 	})
@@ -77,7 +77,7 @@ type capacityRule struct {
 // queue that placement created has no capacity unless somebody gives it one, and counts with 0.
 func (b *builder) members() map[Path][]*Declaration {
 	all := map[Path][]*Declaration{}
-	for _, p := range b.candidates() {
+	for _, p := range b.candidates {
 		d, declared := b.declared[p]
 		_, err := ParsePath(string(p))
 		if declared && err == nil && p != Root && (!d.Origin.Placement || d.Spec.Capacity.Stated) {

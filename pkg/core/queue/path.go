@@ -122,8 +122,8 @@ func (p Path) Ancestors() []Path {
 // than '.'. Every list of queues in Fairway is in this order.
 func ComparePaths(a, b Path) int {
 	for i := range min(len(a), len(b)) {
-		if x, y := rank(a[i]), rank(b[i]); x != y {
-			return x - y
+		if a[i] != b[i] {
+			return rank(a[i]) - rank(b[i])
 		}
 	}
 	return len(a) - len(b)

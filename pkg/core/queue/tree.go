@@ -139,9 +139,8 @@ func (t Tree) Find(p Path) (int, bool) {
 func Build(declared []Declaration, occupied []Occupancy, total resource.List) Tree {
 	b := newBuilder(declared, occupied)
 	b.total = total
-	candidates := b.candidates()
-	b.tree.Nodes = make([]Node, 0, len(candidates))
-	for _, p := range candidates {
+	b.tree.Nodes = make([]Node, 0, len(b.candidates))
+	for _, p := range b.candidates {
 		b.place(p)
 	}
 	for i := range b.tree.Nodes {
@@ -160,7 +159,7 @@ func Build(declared []Declaration, occupied []Occupancy, total resource.List) Tr
 
 // builder holds the indexes of one Build. Its maps are only for lookup.
 type builder struct {
-	order      []Path // all declared paths
+	candidates []Path // every path that may become a node, parents before children
 	declared   map[Path]*Declaration
 	occupied   map[Path]Occupancy
 	forced     map[Path]bool  // has charged pods in it or below it
@@ -179,10 +178,11 @@ func newBuilder(declared []Declaration, occupied []Occupancy) *builder {
 		nodes:      make(map[Path]int, len(declared)+1),
 		causes:     map[Path]Path{},
 		firstChild: map[Path]int64{},
+		candidates: make([]Path, 0, len(declared)+1),
 	}
 	for i := range declared {
 		d := &declared[i]
-		b.order = append(b.order, d.Path)
+		b.candidates = append(b.candidates, d.Path)
 		b.declared[d.Path] = d
 		b.noteChild(d.Path.Parent(), d.Created)
 		if d.Parent {
@@ -199,6 +199,9 @@ func newBuilder(declared []Declaration, occupied []Occupancy) *builder {
 			b.keepInTree(o.Path)
 		}
 	}
+	b.candidates = append(b.candidates, Root)
+	slices.SortFunc(b.candidates, ComparePaths)
+	b.candidates = slices.Compact(b.candidates)
 	return b
 }
 
@@ -206,7 +209,7 @@ func newBuilder(declared []Declaration, occupied []Occupancy) *builder {
 func (b *builder) keepInTree(p Path) {
 	for ; p != "" && !b.forced[p]; p = p.Parent() {
 		b.forced[p] = true
-		b.order = append(b.order, p)
+		b.candidates = append(b.candidates, p)
 		b.noteChild(p.Parent(), math.MinInt64)
 	}
 }
@@ -216,13 +219,6 @@ func (b *builder) noteChild(parent Path, since int64) {
 	if known, ok := b.firstChild[parent]; !ok || since < known {
 		b.firstChild[parent] = since
 	}
-}
-
-// candidates returns every path that may become a node, parents before children.
-func (b *builder) candidates() []Path {
-	out := append(slices.Clone(b.order), Root)
-	slices.SortFunc(out, ComparePaths)
-	return slices.Compact(out)
 }
 
 // place applies rules 1 to 4 to one queue. Its ancestors have been placed.
