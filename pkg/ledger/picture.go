@@ -85,7 +85,7 @@ func (l *Ledger) Pods() []PodState {
 	})
 	all := make([]PodState, len(records))
 	for i, r := range records {
-		all[i] = l.podState(r)
+		l.podState(r, &all[i])
 	}
 	return all
 }

@@ -160,22 +160,22 @@ type PodState struct {
 }
 
 // PodState returns the state of a pod of ours; false: the ledger knows none of that UID.
-func (l *Ledger) PodState(uid UID) (PodState, bool) {
+func (l *Ledger) PodState(uid UID) (s PodState, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.pods[uid]
 	if r == nil {
-		return PodState{}, false
+		return s, false
 	}
-	return l.podState(r), true
+	l.podState(r, &s)
+	return s, true
 }
 
-func (l *contents) podState(r *record) PodState {
-	s := PodState{Pod: r.Pod, State: r.state, BlockedBy: l.applications.blockNow(r), Since: r.since, Asked: r.asked}
+func (l *contents) podState(r *record, s *PodState) {
+	*s = PodState{Pod: r.Pod, State: r.state, BlockedBy: l.applications.blockNow(r), Since: r.since, Asked: r.asked}
 	if r.leaf != nil {
 		s.Leaf = r.leaf.path
 	}
-	return s
 }
 
 // Inside reports whether kube-scheduler has the pod in its hands: released, reserved or parked.

@@ -92,7 +92,7 @@ func (l *contents) limitOnClass(app *account, c *class) (reason.Reason, bool) {
 
 // sameLimit reports whether two reasons are the same but for numbers that change with every pod that starts or ends.
 func sameLimit(a, b reason.Reason) bool {
-	return withMoving(a, 0) == withMoving(b, 0)
+	return a == b || a.Code == b.Code && withMoving(a, 0) == withMoving(b, 0)
 }
 
 // withMoving replaces the numbers of a limit that move with every pod that starts or ends.

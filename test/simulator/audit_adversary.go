@@ -159,7 +159,7 @@ func (w *World) roomsKept() (rooms []room) {
 			asked[node] = asked[node].plus(p.asks)
 		}
 	}
-	for _, name := range sorted(w.kube.rooms) {
+	for _, name := range w.kube.names {
 		r := *w.kube.rooms[name]
 		switch {
 		case !r.known || !r.node.Usable:

@@ -281,7 +281,7 @@ func (w *World) holdMany(p *pod, n int, d ledger.PodGroup) bool {
 		}
 	}
 	var free size
-	for _, name := range sorted(w.kube.rooms) {
+	for _, name := range w.kube.names {
 		r := *w.kube.rooms[name]
 		if some && !slices.Contains(open, name) || !r.known {
 			continue

@@ -78,10 +78,14 @@ func (w *World) auditBacklog(show, unshow []ledger.Backlogged, all bool) {
 		}
 	}
 	shown, waiting := sums{}, sums{}
+	asked := len(show)+len(unshow) > 0 // else nobody asks for the sums
 	for _, p := range w.known.pods {
 		uid, now := p.UID, &p.seen
-		state, ours := w.Ledger.PodState(uid)
 		shows := now.Unschedulable != "" && !loses[uid]
+		if !asked && !shows {
+			continue
+		}
+		state, ours := w.Ledger.PodState(uid)
 		switch {
 		case p.charged != "":
 			shown.add(p.charged, p.asks)

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/fairshare"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
@@ -19,6 +21,7 @@ type derived struct {
 	charges memo[sums]
 	leads   memo[map[appKey]*lead]
 	tree    memo[queue.Tree]
+	steady  memo[[]resource.List] // by node of the tree
 
 	inLook struct {
 		apps         memo[map[appKey]*app]
@@ -122,6 +125,11 @@ func (w *World) tree() queue.Tree {
 		}
 		return g.tree
 	})
+}
+
+// steady are the shares of the queues if all of them are busy.
+func (w *World) steady() []resource.List {
+	return recall(w, &w.derived.steady, func() []resource.List { return fairshare.Shares(w.tree(), w.total().list(), nil) })
 }
 
 // accepting are the queues in the tree, and whether they take pods.

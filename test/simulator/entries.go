@@ -59,7 +59,7 @@ func refused(s ledger.PodState) bool {
 // states, or of 10000; rounded down, but not to none.
 func (w *World) entryLimits() map[queue.Path]queue.Limit {
 	tree, total := w.tree(), w.total().list()
-	absolute := fairshare.AbsoluteOf(tree, total, fairshare.Shares(tree, total, nil))
+	absolute := fairshare.AbsoluteOf(tree, total, w.steady())
 	cluster, limits := int64(10_000), map[queue.Path]queue.Limit{}
 	if root := w.known.queues[queue.Root].Spec.MaxApplications; root.Stated {
 		cluster = root.Most

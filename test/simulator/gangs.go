@@ -39,7 +39,7 @@ func (w *World) place(p *pod) string {
 // openFit is the first node that has room for a pod and is not held for a group.
 func (w *World) openFit(p *pod, holds func(node string) bool) string {
 	open, some := w.Ledger.NodesOpenTo(p.UID)
-	for _, name := range sorted(w.kube.rooms) {
+	for _, name := range w.kube.names {
 		if (!some || slices.Contains(open, name)) && holds(name) {
 			return name
 		}

@@ -126,8 +126,8 @@ func (w *World) whatPodsTell() map[appKey]*tells {
 func (w *World) hearPods() map[appKey]*tells {
 	defer w.beginLook()()
 	accepting := w.accepting()
-	out := map[appKey]*tells{}
-	var block []tells // there are many
+	out := make(map[appKey]*tells, w.heard)
+	block := make([]tells, w.heard)
 	for _, p := range w.known.pods {
 		now := &p.seen
 		at := p.at(accepting)
@@ -145,6 +145,7 @@ func (w *World) hearPods() map[appKey]*tells {
 		}
 		t.add(p, p.charged != "", p.charged == "" && p.doubtful && w.backsOff(p.UID), now.Terminating, now.Node != "", now.Role, now.Single)
 	}
+	w.heard = len(out)
 	return out
 }
 

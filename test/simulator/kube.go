@@ -9,6 +9,7 @@ import (
 // kube is a model of kube-scheduler: its queue, its cache and its single scheduling cycle.
 type kube struct {
 	rooms  map[string]*room
+	names  []string // of rooms, in order
 	active []*pod
 	busy   bool // a scheduling cycle runs
 }
@@ -128,7 +129,7 @@ func (w *World) misfit(p *pod, f ledger.Failure) {
 }
 
 func (w *World) firstFit(p *pod) string {
-	for _, name := range sorted(w.kube.rooms) {
+	for _, name := range w.kube.names {
 		if w.kube.rooms[name].fits(p) {
 			return name
 		}
@@ -271,6 +272,8 @@ func (w *World) roomOf(node string) *room {
 	if r == nil {
 		r = &room{}
 		w.kube.rooms[node] = r
+		i, _ := slices.BinarySearch(w.kube.names, node)
+		w.kube.names = slices.Insert(w.kube.names, i, node)
 	}
 	return r
 }

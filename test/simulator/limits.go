@@ -136,7 +136,7 @@ func (w *World) apps() map[appKey]*app { return inLook(w, &w.derived.inLook.apps
 
 func (w *World) gatherApps() map[appKey]*app {
 	total, accepting := w.total(), w.accepting()
-	out, leads := map[appKey]*app{}, w.leads()
+	out, leads := make(map[appKey]*app, len(w.known.pods)/2), w.leads()
 	defer w.beginLook()()
 	for _, p := range w.known.pods {
 		now, at := &p.seen, p.at(accepting)
@@ -154,9 +154,15 @@ func (w *World) gatherApps() map[appKey]*app {
 		led := now.Role == application.Driver || !leads[k].hopeless()
 		if p.charged != "" || now.Gate == "" && led && !w.tooLarge(at, p.asks, total) && !w.groupHolds(now) {
 			a.wants = true
+			if p.charged != "" {
+				a.holds, a.entered = true, true
+			}
+			if a.holds && a.entered {
+				continue // whatever the ledger says of the pod
+			}
 			state, _ := w.Ledger.PodState(p.UID)
-			a.holds = a.holds || p.charged != "" || state.Leaf == at && !blockedByAppLimit(state)
-			a.entered = a.entered || p.charged != "" || state.Leaf == at && !refused(state)
+			a.holds = a.holds || state.Leaf == at && !blockedByAppLimit(state)
+			a.entered = a.entered || state.Leaf == at && !refused(state)
 		}
 	}
 	return out

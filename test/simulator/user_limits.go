@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
-	"github.com/fairway-scheduler/fairway/pkg/core/fairshare"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
@@ -220,15 +219,15 @@ func roundedUp(r *big.Rat) *big.Rat {
 // entitledTo is what the parts of users are parts of: a capacity, whether the queue is active or not, or the fair share; of what the leaf
 // has no share, what it could ever hold. That is top.
 func (w *World) entitledTo(leaf queue.Path, at int) (base, top size) {
-	total, tree := w.total(), w.tree()
+	total := w.total()
 	most := w.maxOf(leaf, total)
 	for i := range top {
 		if top[i] = total[i]; most[i] >= 0 {
 			top[i] = min(top[i], most[i])
 		}
 	}
-	if tree.Nodes[at].Spec.Capacity.Stated {
-		base = sizeOf(fairshare.Shares(tree, total.list(), nil)[at])
+	if w.tree().Nodes[at].Spec.Capacity.Stated {
+		base = sizeOf(w.steady()[at])
 	} else {
 		base = w.fairShare(leaf)
 	}

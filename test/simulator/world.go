@@ -130,6 +130,7 @@ type World struct {
 	timeouts  map[queue.Path]bounds
 	learnt    map[queue.Path][]int64
 	hazy      map[queue.Path]bool // what it learnt depends on what the books do not know
+	heard     int                 // how many applications there were last
 	crowd     excess
 	unsettled bool // a queue changed, or where there are gates or queues that take pods, and the ledger need not have looked at it
 	begins    bool // the scheduler takes in what is there
@@ -348,4 +349,8 @@ func (w *World) at(delay int64, run func()) {
 	w.agenda.plan(w.now+delay, run)
 }
 
-func sorted[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+func sorted[K ~string, V any](m map[K]V) []K {
+	keys := slices.AppendSeq(make([]K, 0, len(m)), maps.Keys(m))
+	slices.Sort(keys)
+	return keys
+}
