@@ -26,6 +26,7 @@ func (l *contents) mayHold(pods []*record, nodes []*node) (reason.ShareForbids, 
 func (l *contents) mayKeepFor(r *record, now int64) bool {
 	on := map[*account]*resource.Sum{}
 	var own resource.Sum
+	own.AddSum(&r.nomination.left)
 	for _, o := range r.nomination.node.on {
 		if o == r || !o.leavingAt(now) {
 			continue
