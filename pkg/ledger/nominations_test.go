@@ -129,7 +129,8 @@ func TestANominationWithoutAClaimKeepsOnlyWhatIsOwed(t *testing.T) {
 }
 
 // The total is 100, so each queue's share is 50. root.a has 60 and a nominated pod of 10, root.b has 40 and a pod that waits for 10. What a pod of root.b
-// leaves on the node is for root.b. What a pod of root.a leaves is for the nominated pod: with it, root.a has what it had. Clocks are not looked at meanwhile.
+// leaves on the node is for root.b. What a pod of root.a leaves is for the nominated pod once it is gone: with it, root.a has what it had. Clocks are not
+// looked at meanwhile.
 func TestANominationWithoutAClaimTakesNoRoomOfOthers(t *testing.T) {
 	for name, c := range map[string]struct {
 		leave func(f *fixture)
@@ -138,7 +139,7 @@ func TestANominationWithoutAClaimTakesNoRoomOfOthers(t *testing.T) {
 		"a pod of another queue":                       {func(f *fixture) { f.forget("b10") }, "waits"},
 		"a pod of its queue":                           {func(f *fixture) { f.forget("a10") }, "placed"},
 		"a small one of its queue, and one of others":  {func(f *fixture) { f.forget("a3", "b7") }, "waits"},
-		"one of others, while one of its queue leaves": {func(f *fixture) { f.edit("a10", leaving(f)); f.forget("b10") }, "placed"},
+		"one of others, while one of its queue leaves": {func(f *fixture) { f.edit("a10", leaving(f)); f.forget("b10") }, "waits"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, Options{})
