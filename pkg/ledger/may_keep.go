@@ -22,12 +22,15 @@ func (l *contents) mayHold(pods []*record, nodes []*node) (reason.ShareForbids, 
 }
 
 // mayKeepFor reports whether room may be kept for a nominated pod on its node. That room is counted for its queues already. What pods that
-// are leaving the node still use is taken off their queues: a pod that replaces pods of its own queue takes nothing from others.
+// are leaving the node still use is taken off their queues: a pod that replaces pods of its own queue takes nothing from others. Once the room
+// is there, only those count that have left: what still leaves has made no room yet, and may take long.
 func (l *contents) mayKeepFor(r *record, now int64) bool {
 	on := map[*account]*resource.Sum{}
 	var own resource.Sum
+	own.AddSum(&r.nomination.left)
+	there := l.nodes.roomIsThere(r)
 	for _, o := range r.nomination.node.on {
-		if o == r || !o.leavingAt(now) {
+		if there || o == r || !o.leavingAt(now) {
 			continue
 		}
 		countOn(on, o)

@@ -25,6 +25,8 @@ type nomination struct {
 	roomAsOf  uint64
 	// victims are evicted for it. Their room may serve other nominations to the node too.
 	victims []*record
+	// left is what pods of its leaf that are gone have left on the node since the nomination.
+	left resource.Sum
 	// keptIn is the leaf in which this amount (kept) counts as room kept for the pod; nil: in none, as after the charge.
 	keptIn *account
 	kept   resource.List
@@ -35,6 +37,8 @@ func (p *nomination) addVictim(v *record) { p.victims = append(p.victims, v) }
 func (p *nomination) removeVictim(v *record) {
 	p.victims = slices.DeleteFunc(p.victims, func(o *record) bool { return o == v })
 }
+
+func (p *nomination) addLeft(request resource.List) { p.left.Add(request) }
 
 // next has the rules decide what becomes of the nomination.
 func (p *nomination) next(in preemption.NominationInput, now int64) (is preemption.NominationOutcome) {
@@ -71,6 +75,15 @@ func (n *nominations) add(r *record, p *nomination) {
 func (n *nominations) remove(r *record) {
 	r.nomination = nil
 	n.pods = slices.DeleteFunc(n.pods, func(o *record) bool { return o == r })
+}
+
+// podLeaves notes for whom a bound pod that is gone leaves its room: for the pods of its leaf that are nominated to its node.
+func (n *nominations) podLeaves(r *record) {
+	for _, o := range n.pods {
+		if o.leaf != nil && o.leaf == r.leaf && o.nomination.node == r.assumedOn {
+			o.nomination.addLeft(r.Request)
+		}
+	}
 }
 
 // checkStatus lists a pod whose status does not name its nominated node.
@@ -248,7 +261,7 @@ func (l *contents) nominationInput(r *record, now int64) preemption.NominationIn
 	in.RoomThere = l.nodes.roomIsThere(r)
 	switch c := p.claim; {
 	case c == nil:
-		in.NotOwed = !in.RoomThere && !l.mayKeepFor(r, now)
+		in.NotOwed = !l.mayKeepFor(r, now)
 	case l.queues.accounts[c.path] == c && c.starving != nil && c.starving.clocks[p.kind].Claimed != 0 && r.leaf.isUnder(c):
 		in.Claim = preemption.OpenClaim
 	default:
@@ -258,10 +271,28 @@ func (l *contents) nominationInput(r *record, now int64) preemption.NominationIn
 	return in
 }
 
+// endUnowed ends the nominations without a claim that nextNominated would release into room that is not owed to them. Pods of other queues may have left
+// it since tendNominations looked.
+func (l *releases) endUnowed(now int64) {
+	for i := 0; i < len(l.nominations.pods); {
+		r := l.nominations.pods[i]
+		switch {
+		case !l.nominatedMayGo(r):
+			i++
+		case r.nomination.claim == nil && !l.mayKeepFor(r, now):
+			l.endNomination(r)
+		case r.group.startsTogether():
+			i++ // the others of its group may keep it from going
+		default:
+			return // it goes before those that follow, which are judged then
+		}
+	}
+}
+
 // nextNominated returns a pod whose nominated node has room for it. The order of queues does not matter to it, since the room was made for it.
 func (l *releases) nextNominated(now int64) *record {
 	for _, r := range l.nominations.pods { // in the order in which they were given
-		if r.state != Waiting || !r.InQueue() || !l.nodes.roomIsThere(r) || l.walk.stopsNow(r) {
+		if !l.nominatedMayGo(r) {
 			continue
 		}
 		if !r.group.startsTogether() {
@@ -274,6 +305,11 @@ func (l *releases) nextNominated(now int64) *record {
 		}
 	}
 	return nil
+}
+
+// nominatedMayGo: the room of a nominated pod is there, and nothing keeps the pod itself from being released.
+func (l *contents) nominatedMayGo(r *record) bool {
+	return r.state == Waiting && r.InQueue() && l.nodes.roomIsThere(r) && !l.walk.stopsNow(r)
 }
 
 // nominatedNode is the node whose room is taken for the pod while it waits.

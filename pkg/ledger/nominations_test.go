@@ -128,6 +128,38 @@ func TestANominationWithoutAClaimKeepsOnlyWhatIsOwed(t *testing.T) {
 	}
 }
 
+// The total is 100, so each queue's share is 50. root.a has 60 and a nominated pod of 10, root.b has 40 and a pod that waits for 10. What a pod of root.b
+// leaves on the node is for root.b. What a pod of root.a leaves is for the nominated pod once it is gone: with it, root.a has what it had. Clocks are not
+// looked at meanwhile.
+func TestANominationWithoutAClaimTakesNoRoomOfOthers(t *testing.T) {
+	for name, c := range map[string]struct {
+		leave func(f *fixture)
+		want  UID
+	}{
+		"a pod of another queue":                       {func(f *fixture) { f.forget("b10") }, "waits"},
+		"a pod of its queue":                           {func(f *fixture) { f.forget("a10") }, "placed"},
+		"a small one of its queue, and one of others":  {func(f *fixture) { f.forget("a3", "b7") }, "waits"},
+		"one of others, while one of its queue leaves": {func(f *fixture) { f.edit("a10", leaving(f)); f.forget("b10") }, "waits"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, Options{})
+			f.declare("root.a")
+			f.declare("root.b")
+			for uid, cpu := range map[UID]int64{"a47": 47, "a10": 10, "a3": 3, "b23": 23, "b10": 10, "b7": 7} { // each for itself
+				f.pod(uid, string(uid[:1]), boundTo("node"), asks(cpu, 4))
+			}
+			f.pod("placed", "a", asks(10, 4), nominated)
+			f.pod("waits", "b", asks(10, 4))
+			c.leave(f)
+			got, _ := f.Choose(f.now)
+			f.sound()
+			if got.UID != c.want {
+				t.Errorf("%q is released, want %q", got.UID, c.want)
+			}
+		})
+	}
+}
+
 func leaving(f *fixture) func(*Pod) {
 	return func(p *Pod) { p.Terminating, p.Deadline = true, f.now+30*sec }
 }
@@ -135,7 +167,8 @@ func leaving(f *fixture) func(*Pod) {
 // A node to which a pod is nominated may be held for a group later: it stays open to that pod.
 func TestAHeldNodeIsOpenToThePodThatIsNominatedThere(t *testing.T) {
 	f := gangs(t)
-	f.pod("runs", "b", boundTo("node"), asks(80, 4))
+	f.declare("root.c")
+	f.pod("runs", "c", boundTo("node"), asks(80, 4))
 	f.pod("placed", "b", asks(10, 4), nominated)
 	f.gang("g", "a", 3)
 	f.wantPods(f.choose(), "placed")

@@ -138,6 +138,7 @@ func (l *consequences) forget(uid UID) {
 	}
 	if r.state == Bound {
 		l.changed(l.nodes.count(r, -1))
+		l.nominations.podLeaves(r)
 	} else {
 		r.clearLastFailed()
 	}

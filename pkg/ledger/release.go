@@ -83,6 +83,7 @@ func (l *releases) next(now int64) *record {
 	l.books.recheckDrivers(&l.queues)
 	l.countHeld()
 	l.delays.forget()
+	l.endUnowed(now)
 	root := l.beginWalk(now)
 	open := l.books.lanesOf(root)
 	l.nodeHolds.Walk()

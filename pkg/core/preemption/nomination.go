@@ -90,7 +90,7 @@ func (n NominationState) valid(in NominationInput, now int64) bool {
 	case !in.Waiting, !in.NodeUsable, in.GroupIncomplete, in.Blocked:
 		return false
 	case in.Claim == ByScheduler:
-		return now < n.Until && !in.NotOwed || in.RoomThere
+		return !in.NotOwed && (now < n.Until || in.RoomThere)
 	}
 	return in.Claim == OpenClaim && !in.ObserveOnly && !in.VictimStuck
 }

@@ -29,7 +29,7 @@ func TestNominations(t *testing.T) {
 		"it waits for its room":               {fresh, nil, preemption.Keeps, 0},
 		"it waited for a minute":              {expired, nil, preemption.Ends, 0},
 		"it is not owed its room":             {fresh, []change{notOwed}, preemption.Ends, 0},
-		"not owed, but it has it":             {fresh, []change{notOwed, room}, preemption.Keeps, 0},
+		"not owed, and it is there":           {fresh, []change{notOwed, room}, preemption.Ends, 0},
 		"a claim stands behind it":            {fresh, []change{notOwed, claimed}, preemption.Keeps, 0},
 		"it has its room then":                {expired, []change{room}, preemption.Keeps, 0},
 		"a claim waits for as long as needed": {expired, []change{claimed}, preemption.Keeps, 0},
@@ -97,7 +97,7 @@ func TestNominationsDoNotLieIdle(t *testing.T) {
 			var ends bool
 			if !in.Attempting {
 				ends = ends || !in.Waiting || !in.NodeUsable || in.GroupIncomplete || in.Blocked
-				ends = ends || in.Claim == preemption.ByScheduler && !in.RoomThere && (now >= began+minute || in.NotOwed)
+				ends = ends || in.Claim == preemption.ByScheduler && (!in.RoomThere && now >= began+minute || in.NotOwed)
 				ends = ends || in.Claim == preemption.OpenClaim && in.VictimStuck
 			}
 			ends = ends || in.Idle && in.Limited
