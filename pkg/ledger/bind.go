@@ -48,8 +48,12 @@ func (l *consequences) noteBound(r *record, now int64) {
 	l.nodes.assume(r, l.nodes.get(r.Node))
 	wasProbe := r.state == Parked
 	if leaf := l.leafOfBound(r); r.state == Bound && leaf != r.leaf {
+		came := r.leaf != nil && leaf != nil
 		l.applications.moveBegins() // a queue above both may be full with its application
 		l.step(r, now, leaf, Bound, reason.Reason{})
+		if came {
+			r.app.noteMoved()
+		}
 		l.settleApplications()
 		l.applications.moveEnds()
 		l.applications.roundLater()

@@ -219,6 +219,9 @@ func (t *startTimers) look(a *account, leading bool) {
 	}
 }
 
+// noteMoved notes that a pod of the application came with its node from another queue.
+func (a *account) noteMoved() { a.progress = a.progress.Moved(a.podCounts) }
+
 // learn takes a start into account.
 func (t *startTimers) learn(leaf *account, took int64) {
 	leaf.startDurations = append(leaf.startDurations, took)

@@ -206,6 +206,48 @@ func TestTheTimeoutIsLearntFromTheLastStarts(t *testing.T) {
 	}
 }
 
+// Pods that somebody else has bound move with the tree and with their labels. What their application has shown in another queue is no start of this
+// one, however far apart its pods got their nodes.
+func TestAStartElsewhereIsNotLearnt(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.s", policy(queue.StateAware), driverShare(1000), adaptive)
+	f.declare("root.s.part")
+	f.declare("root.b")
+	f.choose()
+	bindAt := func(uid, label, app string, edits ...func(*Pod)) {
+		edits = append(edits, in(app), boundTo("node"), func(p *Pod) { p.Bound = f.now })
+		f.pod(UID(uid), label, edits...)
+	}
+	learnt := func(want ...int64) {
+		t.Helper()
+		f.Settle(f.now)
+		f.sound()
+		if got := f.queue("root.s").Starts.Memory.Starts; !slices.Equal(got, want) {
+			t.Errorf("learnt %v, want %v", got, want)
+		}
+	}
+	bindAt("D1", "s.part", "app1", driver)
+	bindAt("D2", "b", "app2", driver)
+	f.now += 30 * sec
+	bindAt("E1", "s.part", "app1")
+	bindAt("E2", "b", "app2")
+	bindAt("E3", "s.part", "app3", executor)
+	f.ForgetQueue("root.s.part") // so root.s has a gate
+	learnt()
+	f.edit("D2", relabelled("s"))
+	f.wantStates("app2 Running", "app1 Running", "app2 Starting", "app3 Running")
+	f.edit("E2", relabelled("s"))
+	learnt()
+	f.wantStates("app1 Running", "app2 Running", "app3 Running")
+
+	// A start that ends here with a pod that gets its node here is one of this queue.
+	bindAt("D4", "b", "app4", driver)
+	f.edit("D4", relabelled("s"))
+	f.now += 4 * sec
+	bindAt("E4", "s", "app4")
+	learnt(4 * sec)
+}
+
 // The pods of an application whose executors are gone look as if it were starting. The queue's status tells.
 func TestARestartRemembersStartedApplications(t *testing.T) {
 	f := spark(t, starters(1))

@@ -101,11 +101,15 @@ func (l *settled) moveBoundByOthers() {
 		}
 	}
 	slices.SortFunc(move, func(a, b *record) int { return cmp.Compare(a.UID, b.UID) })
+	came := slices.DeleteFunc(slices.Clone(move), func(r *record) bool { return r.leaf == nil })
 	for _, r := range move {
 		l.set(r, l.queues.nearest(r.asked), Bound, reason.Reason{})
 		l.effects.reviewLater(r.group)
 		if r.victim != nil {
 			r.victim.Queue = r.leaf.path
 		}
+	}
+	for _, r := range came {
+		r.app.noteMoved()
 	}
 }

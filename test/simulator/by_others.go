@@ -18,13 +18,18 @@ func (w *World) nearest(q queue.Path) queue.Path {
 	return queue.Root
 }
 
-// moveBoundByOthers: the tree may be another one than when these pods were charged.
+// moveBoundByOthers: the tree may be another one than when these pods were charged. It is called where the ledger looks at the tree, since a pod
+// that is elsewhere for a moment changes what its application has shown.
 func (w *World) moveBoundByOthers() {
 	moved := false
 	for _, p := range w.known.pods {
-		if p.boundByOthers() && w.moveBoundByOther(p) {
+		if !p.boundByOthers() {
+			continue
+		}
+		if w.moveBoundByOther(p) {
 			moved = true
 		}
+		p.followed = true
 	}
 	if moved {
 		w.lookAtStarts()
@@ -38,6 +43,10 @@ func (w *World) moveBoundByOther(p *pod) (moved bool) {
 		return false
 	}
 	w.Followed += min(len(p.charged), 1)
+	if k := (appKey{to, p.seen.Application}); w.opts.Gates && p.charged != "" {
+		sure, some := w.movedIn[k]
+		w.movedIn[k] = p.followed && (sure || !some)
+	}
 	w.charge(p, to)
 	w.excess.grow(to, 1)
 	w.crowd[to]++

@@ -194,6 +194,7 @@ func (w *World) lookAtStarts() {
 		}
 		w.note(k, p, t, gatedIn(tree, k.queue))
 	}
+	clear(w.movedIn)
 }
 
 // dropPasts forgets applications that hold nothing any more, and notes what queues have learnt that are not in the tree.
@@ -227,12 +228,14 @@ func (w *World) note(k appKey, p *past, t *tells, gated bool) {
 	p.vague = p.vague || t.vague
 	switch {
 	case t.getsOn():
-		if !p.learnt && gated {
+		sure, moved := w.movedIn[k] // what a pod ends that moved is no start of this queue
+		if !p.learnt && gated && !moved {
 			l := &w.learnt
 			(*l)[k.queue] = append((*l)[k.queue], p.last-p.first)
 			(*l)[k.queue] = (*l)[k.queue][max(0, len((*l)[k.queue])-20):]
 		}
-		if p.missed || !p.learnt && (gated && p.vague || w.unsettled) { // until the ledger looks at the queues, those count that it knew before
+		// Until the ledger looks at the queues, those count that it knew before.
+		if p.missed || !p.learnt && !sure && (gated && p.vague || w.unsettled || moved) {
 			w.hazy[k.queue] = true
 		}
 		p.started, p.learnt, p.missed = true, true, false

@@ -39,13 +39,13 @@ func (w *World) Restart() {
 	for _, uid := range sorted(w.pods) {
 		p := w.pods[uid]
 		p.delivered, p.kubePod, p.charged, p.alone = false, kubePod{}, "", false
-		p.backedOff, p.doubtful = false, false
+		p.backedOff, p.doubtful, p.followed = false, false, false
 		obs.Pods = append(obs.Pods, p.Pod)
 	}
 	w.begins = true
 	w.observe(obs, w.rng.Uint64())
 	w.begins = false
-	w.Ledger.Lead(w.now)
+	w.lead()
 	if w.opts.Placement {
 		w.within(w.rng.Int64N(second), w.keepQueues)
 	}

@@ -129,6 +129,7 @@ type World struct {
 	pasts     map[appKey]*past
 	timeouts  map[queue.Path]bounds
 	learnt    map[queue.Path][]int64
+	movedIn   map[appKey]bool     // applications to which a pod moved that others bound; true: from where the ledger had it. Until they are looked at
 	hazy      map[queue.Path]bool // what it learnt depends on what the books do not know
 	heard     int                 // how many applications there were last
 	crowd     excess
@@ -169,6 +170,8 @@ type pod struct {
 	// since is when it got its node, as far as is known; vague: the pod does not say so, or nonsense.
 	since int64
 	vague bool
+	// followed: others bound it, and the ledger has looked at the tree since.
+	followed bool
 	// permitted: Permit let it be bound.
 	permitted bool
 	// backedOff: an attempt of it failed in this scheduler's life such that it had to back off.
@@ -187,7 +190,8 @@ func Start(seed uint64, obs Objects, o Options) *World {
 		Window: o.Window, queues: map[queue.Path]queue.Declaration{}, nodes: map[string]ledger.Node{}, pods: map[ledger.UID]*pod{},
 		shown: map[ledger.UID]string{}, excess: excess{}, Attempts: map[string]int{},
 		pasts: map[appKey]*past{}, timeouts: map[queue.Path]bounds{}, learnt: map[queue.Path][]int64{}, hazy: map[queue.Path]bool{}, crowd: excess{},
-		groups: map[string]ledger.PodGroup{}, disturbed: map[string]bool{}, preempting: preempting{nominated: map[ledger.UID]string{}},
+		movedIn: map[appKey]bool{},
+		groups:  map[string]ledger.PodGroup{}, disturbed: map[string]bool{}, preempting: preempting{nominated: map[ledger.UID]string{}},
 		known: newKnown(),
 	}
 	if w.Window == 0 {
@@ -204,7 +208,7 @@ func Start(seed uint64, obs Objects, o Options) *World {
 	if o.Adversary {
 		w.adversary = newAdversary(w, adversaryLeaf, 20, w.idleFor)
 	}
-	w.Ledger.Lead(w.now)
+	w.lead()
 	w.round()
 	w.popNext()
 	if !o.Calm {
@@ -261,6 +265,12 @@ func (w *World) observe(obs Objects, shuffle uint64) {
 	for _, f := range observe {
 		f()
 	}
+}
+
+// lead has the ledger decide from now on, in the tree of all that it was told.
+func (w *World) lead() {
+	w.Ledger.Lead(w.now)
+	w.moveBoundByOthers()
 }
 
 // Step runs the next event. False: there is none, the run is over.
@@ -330,6 +340,7 @@ func (w *World) changed() {
 
 func (w *World) round() {
 	w.roundDue = false
+	w.moveBoundByOthers()
 	next := w.dispatcher.Round(w.now)
 	if next == 0 || next == w.retry {
 		return

@@ -18,7 +18,7 @@ type Progress struct {
 	// Started: it has left Starting, and in a StateAware queue returns to it only after it held nothing.
 	Started bool
 	// measured: the duration of this start was recorded. It is also set for a start that ended before this process
-	// led: its duration is never recorded.
+	// led, or in another queue: its duration is never recorded.
 	measured bool
 	// driverBound: one of its drivers had a node.
 	driverBound bool
@@ -70,6 +70,14 @@ func (p Progress) Bound(stated, now int64) Progress {
 		p.FirstBound = at
 	}
 	p.LastBound = max(p.LastBound, at)
+	return p
+}
+
+// Moved returns the progress after a pod came with its node from another queue. A start that it ends is none of this queue.
+func (p Progress) Moved(pods Pods) Progress {
+	if pods.Progresses() {
+		p.Started, p.measured = true, true
+	}
 	return p
 }
 

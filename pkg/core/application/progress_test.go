@@ -44,6 +44,19 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// A pod that comes with its node from another queue may end a start, which is never measured. One that ends none changes nothing.
+func TestAPodThatMovesEndsNoStartThatIsMeasured(t *testing.T) {
+	driver := Pods{Holding: 1, Bound: 1, BoundDrivers: 1, Drivers: 1}
+	executor := Pods{Holding: 2, Bound: 2, BoundDrivers: 1, BoundExecutors: 1, Drivers: 1}
+	p := Progress{}.Bound(10, 100).Bound(17, 100)
+	if next, _, measured := p.Moved(executor).Next(Look{Pods: executor, Leading: true}); !next.Started || measured {
+		t.Errorf("with its executor: %+v, measured %v", next, measured)
+	}
+	if next, took, _ := p.Moved(driver).Next(Look{Pods: executor, Leading: true}); !next.Started || took != 7 {
+		t.Errorf("before its executor: %+v after %d", next, took)
+	}
+}
+
 // A pod says when it got its node; a time in the future counts as now.
 func TestWhenPodsGotTheirNodes(t *testing.T) {
 	p := Progress{}.Bound(0, 50).Bound(900, 60).Bound(40, 70)
