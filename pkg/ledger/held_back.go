@@ -18,17 +18,21 @@ func (l *contents) heldBackAtLast() heldBack { return l.heldBackBy(l.shares.held
 
 func (l *contents) heldBackBy(heldUsers func(leaf *account) resource.List) heldBack {
 	held := heldBack{}
-	for _, n := range l.queues.Nodes { // not waitingDrivers: where a share has shrunk, that is noted when a walk comes by
-		leaf := l.queues.accounts[n.Path]
-		var here resource.List
-		if leaf.holdsDrivers() { // mostly not so
-			here = l.shares.heldDrivers(leaf)
+	for i := len(l.queues.Nodes) - 1; i >= 0; i-- { // children before parents
+		a := l.queues.accounts[l.queues.Nodes[i].Path] // not waitingDrivers: where a share has shrunk, that is noted when a walk comes by
+		here := held[a]
+		if a.holdsDrivers() { // mostly not so
+			here = l.shares.heldDrivers(a)
 		}
-		if leaf.users != nil && leaf.users.asking > 0 {
-			here = here.Max(heldUsers(leaf))
+		if a.users != nil && a.users.asking > 0 {
+			here = here.Max(heldUsers(a))
 		}
-		for a := leaf; a != nil && here.Len() > 0; a = a.parent {
-			held[a] = held[a].Add(here)
+		if here.Len() == 0 {
+			continue
+		}
+		held[a] = here
+		if up := a.parent; up != nil { // what the max forbids is no demand of the parent
+			held[up] = held[up].Add(a.cappedDemand().Sub(a.cappedDemandWithout(here)))
 		}
 	}
 	return held
@@ -36,16 +40,21 @@ func (l *contents) heldBackBy(heldUsers func(leaf *account) resource.List) heldB
 
 // claimable is what a queue could use if there were room: its demand without what is held back, within every max on the path.
 func (a *account) claimable(held heldBack) resource.List {
-	d := a.demand.List()
-	if h := held[a]; h.Len() > 0 {
-		d = d.Sub(h)
-	}
-	for up := a; up != nil; up = up.parent {
+	d := a.cappedDemandWithout(held[a])
+	for up := a.parent; up != nil; up = up.parent {
 		if up.spec.Max.Len() > 0 {
 			d = d.CapBy(up.spec.Max)
 		}
 	}
 	return d.Max(a.usage.List())
+}
+
+// cappedDemandWithout is cappedDemand without what is held back.
+func (a *account) cappedDemandWithout(held resource.List) resource.List {
+	if held.Len() == 0 {
+		return a.cappedDemand()
+	}
+	return a.demand.List().Sub(held).CapBy(a.spec.Max).Max(a.usage.List())
 }
 
 // partHeld is what may not start of what waits, if so much of the scarcest resource is free of what is asked for. A pod needs all of its resources, so that

@@ -14,7 +14,7 @@ func (s *shares) heldDrivers(leaf *account) resource.List {
 	if !limit.ExceedsDriverShare(drivers, leaf.driverDemand.List().Sub(leaf.drivers.List())) {
 		return resource.List{} // not even with those that wait at a gate, which are no demand
 	}
-	var waits waitingDrivers
+	var waits waitsForDrivers
 	for _, app := range leaf.apps { // sums: order does not matter
 		waits.add(app)
 	}
@@ -27,7 +27,7 @@ func (s *shares) heldDrivers(leaf *account) resource.List {
 
 // heldDriversOf is that beyond what the drivers of one user may use. A user without a driver may start one.
 func (s *shares) heldDriversOf(leaf *account, u *leafUser) resource.List {
-	var waits waitingDrivers
+	var waits waitsForDrivers
 	for _, app := range u.apps {
 		waits.add(app)
 	}
@@ -47,13 +47,13 @@ func (s *shares) heldDriversOf(leaf *account, u *leafUser) resource.List {
 	return least.heldOf(waits.all())
 }
 
-// waitingDrivers is what drivers of some applications wait for, and what waits with them, as far as it is demand of their leaf.
-type waitingDrivers struct {
+// waitsForDrivers is what drivers of some applications wait for, and what waits with them, as far as it is demand of their leaf.
+type waitsForDrivers struct {
 	drivers, others resource.Sum
 	largest         resource.List // of each resource, the most that one driver requests
 }
 
-func (w *waitingDrivers) add(app *account) {
+func (w *waitsForDrivers) add(app *account) {
 	if !app.counted || app.podCounts.WaitingDrivers == 0 {
 		return
 	}
@@ -72,4 +72,4 @@ func (w *waitingDrivers) add(app *account) {
 	}
 }
 
-func (w *waitingDrivers) all() resource.List { return w.drivers.List().Add(w.others.List()) }
+func (w *waitsForDrivers) all() resource.List { return w.drivers.List().Add(w.others.List()) }

@@ -50,3 +50,23 @@ func TestDriversOfAUserThatMayNotStartAreHeldBack(t *testing.T) {
 		})
 	}
 }
+
+// Of the 51 cpu that a asks for, its parent counts the 10 of its max, and 1 of them could run: 9 are held back of the parent, beside the 5 of b that are not.
+func TestWhatIsHeldBackBeyondAMaxIsNoDemandOfTheParent(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.p")
+	f.declare("root.p.a", driverShare(0), maximum(amounts(10, 400)))
+	f.declare("root.p.b")
+	f.pod("d0", "p.a", driver, asks(1, 4), at(0))
+	f.run("d0")
+	f.pod("d1", "p.a", driver, asks(50, 4), at(1))
+	f.pod("b", "p.b", asks(5, 4), at(2))
+	f.Settle(f.now)
+	f.sound()
+	held := f.heldBack()
+	for path, want := range map[queue.Path]string{"root.p.a": "cpu=1 memory=4Gi", "root.p.b": "cpu=5 memory=4Gi", "root.p": "cpu=6 memory=8Gi", "root": "cpu=6 memory=8Gi"} {
+		if got := f.queues.accounts[path].claimable(held).String(); got != want {
+			t.Errorf("%s may claim %q, want %q", path, got, want)
+		}
+	}
+}
