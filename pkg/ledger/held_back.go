@@ -7,7 +7,8 @@ import (
 )
 
 // heldBack is what of the demand of queues could not run if there were room: what waiting drivers request beyond the driver share, and the pods that wait
-// with them, and what users ask for beyond what each may use. A leaf has the larger of the two, since a pod may be held by both.
+// with them, and what users ask for beyond what each may have, or for drivers beyond their part. Of a leaf and of a user it is the larger of two, since a pod
+// may be held by both.
 type heldBack map[*account]resource.List
 
 func (l *contents) heldBack() heldBack { return l.heldBackBy(l.shares.heldUsers) }
@@ -17,17 +18,21 @@ func (l *contents) heldBackAtLast() heldBack { return l.heldBackBy(l.shares.held
 
 func (l *contents) heldBackBy(heldUsers func(leaf *account) resource.List) heldBack {
 	held := heldBack{}
-	for _, n := range l.queues.Nodes { // not waitingDrivers: where a share has shrunk, that is noted when a walk comes by
-		leaf := l.queues.accounts[n.Path]
-		var here resource.List
-		if leaf.driverPods > 0 && !leaf.driverDemand.Equal(&leaf.drivers) { // mostly not so
-			here = l.heldDrivers(leaf)
+	for i := len(l.queues.Nodes) - 1; i >= 0; i-- { // children before parents
+		a := l.queues.accounts[l.queues.Nodes[i].Path] // not waitingDrivers: where a share has shrunk, that is noted when a walk comes by
+		here := held[a]
+		if a.holdsDrivers() { // mostly not so
+			here = l.shares.heldDrivers(a)
 		}
-		if leaf.users != nil && leaf.users.asking > 0 {
-			here = here.Max(heldUsers(leaf))
+		if a.users != nil && a.users.asking > 0 {
+			here = here.Max(heldUsers(a))
 		}
-		for a := leaf; a != nil && here.Len() > 0; a = a.parent {
-			held[a] = held[a].Add(here)
+		if here.Len() == 0 {
+			continue
+		}
+		held[a] = here
+		if up := a.parent; up != nil { // what the max forbids is no demand of the parent
+			held[up] = held[up].Add(a.cappedDemand().Sub(a.cappedDemandWithout(here)))
 		}
 	}
 	return held
@@ -35,11 +40,8 @@ func (l *contents) heldBackBy(heldUsers func(leaf *account) resource.List) heldB
 
 // claimable is what a queue could use if there were room: its demand without what is held back, within every max on the path.
 func (a *account) claimable(held heldBack) resource.List {
-	d := a.demand.List()
-	if h := held[a]; h.Len() > 0 {
-		d = d.Sub(h)
-	}
-	for up := a; up != nil; up = up.parent {
+	d := a.cappedDemandWithout(held[a])
+	for up := a.parent; up != nil; up = up.parent {
 		if up.spec.Max.Len() > 0 {
 			d = d.CapBy(up.spec.Max)
 		}
@@ -47,18 +49,12 @@ func (a *account) claimable(held heldBack) resource.List {
 	return d.Max(a.usage.List())
 }
 
-// heldDrivers is what waiting drivers of a leaf request beyond its driver share, together with the same part of what waits with drivers. If no driver
-// runs, one may always start, so nothing is held back.
-func (l *contents) heldDrivers(leaf *account) resource.List {
-	waiting := leaf.driverDemand.List().Sub(leaf.drivers.List())
-	if waiting.IsZero() || !leaf.limitsDrivers() {
-		return resource.List{}
+// cappedDemandWithout is cappedDemand without what is held back.
+func (a *account) cappedDemandWithout(held resource.List) resource.List {
+	if held.Len() == 0 {
+		return a.cappedDemand()
 	}
-	why, over := limit.MaxDriverShare(l.shares.driversOf(leaf), waiting)
-	if !over {
-		return resource.List{}
-	}
-	return partHeld(waiting.Add(leaf.behindDrivers()), max(why.Limit-why.Used, 0), waiting.Get(why.Resource))
+	return a.demand.List().Sub(held).CapBy(a.spec.Max).Max(a.usage.List())
 }
 
 // partHeld is what may not start of what waits, if so much of the scarcest resource is free of what is asked for. A pod needs all of its resources, so that
@@ -72,9 +68,26 @@ func partHeld(waits resource.List, free, of int64) resource.List {
 	return resource.OfSorted(entries)
 }
 
+// scarcest is the resource of which the smallest part of what is asked for is free. of 0: all of everything is.
+type scarcest struct{ free, of int64 }
+
+func (s *scarcest) look(free, asked int64) {
+	if free < asked && (s.of == 0 || resource.CompareFractions(free, asked, s.free, s.of) < 0) {
+		s.free, s.of = free, asked
+	}
+}
+
+// heldOf is what may not start of what waits.
+func (s scarcest) heldOf(waits resource.List) resource.List {
+	if s.of == 0 {
+		return resource.List{}
+	}
+	return partHeld(waits, s.free, s.of)
+}
+
 // heldUsers is what the users of a leaf ask for beyond what each may have there now.
 func (s *shares) heldUsers(leaf *account) resource.List {
-	return leaf.users.held(func(p *sizePart, _ resource.Entry) int64 { return p.amount })
+	return s.heldUsersBy(leaf, func(p *sizePart, _ resource.Entry) int64 { return p.amount })
 }
 
 // heldUsersAtLast is what they ask for beyond what each may have in the end. Beyond the entitlement the limits grow with each pod that starts. They do so
@@ -90,7 +103,7 @@ func (s *shares) heldUsersAtLast(leaf *account) resource.List {
 		return held
 	}
 	share := leaf.userShare()
-	return leaf.users.held(func(_ *sizePart, e resource.Entry) int64 {
+	return s.heldUsersBy(leaf, func(_ *sizePart, e resource.Entry) int64 {
 		return share.Potential(s.entitledTo(leaf, e.Name), s.mostFor(leaf, e.Name), e.Value)
 	})
 }
@@ -98,28 +111,31 @@ func (s *shares) heldUsersAtLast(leaf *account) resource.List {
 // mostOf is how much of a resource a user of weight 1 may have with one more pod of a size.
 type mostOf func(*sizePart, resource.Entry) int64
 
-func (us *leafUsers) held(most mostOf) (held resource.List) {
-	for _, u := range us.byName { // sums: order does not matter
-		if u.asks > 0 {
-			held = held.Add(u.held(us.calculator, most))
+func (s *shares) heldUsersBy(leaf *account, most mostOf) (held resource.List) {
+	drivers := leaf.holdsDrivers()
+	for _, u := range leaf.users.byName { // sums: order does not matter
+		if u.asks == 0 {
+			continue
 		}
+		own := u.held(leaf.users.calculator, most)
+		if drivers {
+			own = own.Max(s.heldDriversOf(leaf, u))
+		}
+		held = held.Add(own)
 	}
 	return held
 }
 
 func (u *leafUser) held(calculator queue.Calculator, most mostOf) resource.List {
 	waits := u.demand.List().Sub(u.usage.List())
-	var free, of int64
+	var least scarcest
 	for i := range waits.Len() {
 		e := waits.At(i)
-		if f, limited := u.free(e.Name, calculator, most); limited && f < e.Value && (of == 0 || resource.CompareFractions(f, e.Value, free, of) < 0) {
-			free, of = f, e.Value
+		if f, limited := u.free(e.Name, calculator, most); limited {
+			least.look(f, e.Value)
 		}
 	}
-	if of == 0 {
-		return resource.List{}
-	}
-	return partHeld(waits, free, of)
+	return least.heldOf(waits)
 }
 
 // free is how much more of a resource the user may have with the largest pod that waits; false: none that waits asks for any. A user who has nothing may

@@ -13,15 +13,18 @@ import (
 
 // userDriversOf is what the limit needs to know of the drivers of an application's user.
 func (s *shares) userDriversOf(app *account) limit.UserDrivers {
-	d := s.userDriversIn(app.parent)
+	d := s.userDriversIn(app.parent, app.user.weight)
 	d.Usage, d.User = &app.user.drivers, app.user.name
 	d.Users.Active += int64(btoi(app.user.asks == 0)) // the one that asks is among them
 	return d
 }
 
-// userDriversIn is that for a user of the leaf who has none. The capacity of a leaf counts also while it is not active: it is about to be.
-func (s *shares) userDriversIn(leaf *account) limit.UserDrivers {
-	d := limit.UserDrivers{Drivers: limit.Drivers{Queue: string(leaf.path), Share: leaf.driverShare(), Most: s.total.CapBy(leaf.spec.Max), Calculator: leaf.spec.Calculator}, Users: leaf.userShare()}
+// userDriversIn is that for a user of this weight who has none in the leaf. The capacity of a leaf counts also while it is not active: it is about to be.
+func (s *shares) userDriversIn(leaf *account, weight int64) limit.UserDrivers {
+	d := limit.UserDrivers{
+		Drivers: limit.Drivers{Queue: string(leaf.path), Share: leaf.driverShare(), Most: s.total.CapBy(leaf.spec.Max), Calculator: leaf.spec.Calculator},
+		Users:   leaf.userShare(), Weight: weight,
+	}
 	if d.FairShare = leaf.share.capacity; !leaf.spec.Capacity.Stated {
 		d.FairShare = s.of(leaf)
 	}
@@ -85,7 +88,7 @@ func (a *account) stopsByUsage(c *class) bool {
 
 // allowDrivers computes the amounts of a size of drivers, which come after those of its pods.
 func (us *leafUsers) allowDrivers(leaf *account, z *leafSize, s *shares) {
-	d := s.userDriversIn(leaf)
+	d := s.userDriversIn(leaf, z.weight)
 	for i := range z.request.Len() {
 		at := z.request.Len() + i
 		us.allow(at, &z.parts[at], d.Amount(z.request.At(i).Name))
@@ -100,7 +103,7 @@ func (z *userSize) needOf(i int, calculator queue.Calculator) (least int64, enou
 		more.Value = 0 // the limit does not look at it
 	}
 	if i >= n {
-		return limit.NeededAmount(&z.user.drivers, more, 1000)
+		return limit.NeededAmount(&z.user.drivers, more, 1000) // the weight is in the amount
 	}
 	return limit.NeededAmount(&z.user.usage, more, z.user.weight)
 }

@@ -21,7 +21,8 @@ import (
 // leafSize is a size of pods that are in pod queues of a leaf.
 type leafSize struct {
 	request resource.List
-	driver  bool // of drivers, which other pods are no size with: see user_drivers.go
+	driver  bool  // of drivers, which other pods are no size with: see user_drivers.go
+	weight  int64 // of drivers: that of their users, since those of another weight may use another amount
 	users   int
 	parts   []sizePart // one for each entry of the request; of drivers, the same again for what drivers may use
 }
@@ -164,7 +165,7 @@ func (us *leafUsers) queued(app *account, q *podQueue) {
 	z := u.sizeOf(q.class)
 	if z == nil {
 		us.ids++
-		z = &userSize{leafSize: us.sizeOf(q.class), user: u, id: us.ids}
+		z = &userSize{leafSize: us.sizeOf(q.class, u.weight), user: u, id: us.ids}
 		z.users++
 		z.needs = make([]need, len(z.parts))
 		for i := range z.parts { // none is needed until it is judged
@@ -206,11 +207,12 @@ func (us *leafUsers) unqueued(q *podQueue) {
 	}
 }
 
-func (us *leafUsers) sizeOf(c *class) *leafSize {
-	i := slices.IndexFunc(us.sizes, func(z *leafSize) bool { return z.is(c) })
+func (us *leafUsers) sizeOf(c *class, weight int64) *leafSize {
+	weight *= int64(btoi(c.driver))
+	i := slices.IndexFunc(us.sizes, func(z *leafSize) bool { return z.is(c) && z.weight == weight })
 	if i < 0 {
 		us.measured.done = false
-		us.sizes = append(us.sizes, &leafSize{request: c.request, driver: c.driver, parts: make([]sizePart, c.request.Len()<<btoi(c.driver))})
+		us.sizes = append(us.sizes, &leafSize{request: c.request, driver: c.driver, weight: weight, parts: make([]sizePart, c.request.Len()<<btoi(c.driver))})
 		i = len(us.sizes) - 1
 	}
 	return us.sizes[i]

@@ -6,7 +6,6 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/heap"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
-	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
@@ -172,21 +171,3 @@ func lacksDriver(pods []*record) bool {
 
 // leads reports whether other pods of the application wait with this one.
 func (r *record) leads() bool { return r.class.driver && r.app.podCounts.WaitsForDriver() }
-
-// behindDrivers is the demand of those pods of a leaf that wait for a driver of their application, without the drivers themselves.
-func (a *account) behindDrivers() resource.List {
-	var sum resource.Sum
-	for _, app := range a.apps { // a sum: order does not matter
-		if !app.counted || !app.podCounts.WaitsForDriver() {
-			continue
-		}
-		sum.AddSum(&app.demand)
-		sum.SubSum(&app.usage)
-		for _, r := range app.appDrivers.all {
-			if !r.state.charged() && r.footprint().demands {
-				sum.Sub(r.Request)
-			}
-		}
-	}
-	return sum.List()
-}

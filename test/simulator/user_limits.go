@@ -136,7 +136,8 @@ func (w *World) userIs(leaf queue.Path, p, self *pod) userIs {
 }
 
 // userDriverOver returns the resource of which the drivers of a user would use more of a leaf than those of one user may, with this
-// one, -1 if there is none: of what all drivers may use, an equal part for each user that asks, or the stated one if that is more, times the factor.
+// one, -1 if there is none: of what all drivers may use, an equal part for each user that asks, or the stated one if that is more, times the weight but not
+// more than the whole, times the factor.
 func (w *World) userDriverOver(leaf queue.Path, p, self *pod) (i int, most *big.Rat, used int64) {
 	spec, at := w.inForce(leaf)
 	share := w.driverShare(leaf)
@@ -150,6 +151,9 @@ func (w *World) userDriverOver(leaf queue.Path, p, self *pod) (i int, most *big.
 	part, factor := big.NewRat(1, int64(len(is.asking))), big.NewRat(1, 1)
 	if least := big.NewRat(spec.Users.Least(), 100); least.Cmp(part) > 0 {
 		part = least
+	}
+	if part.Mul(part, big.NewRat(weightOf(spec.Users, is.user), 1000)); part.Cmp(factor) > 0 {
+		part.SetInt64(1)
 	}
 	factor.SetFrac64(spec.Users.Factor(), 1000)
 	base, _ := w.entitledTo(leaf, at)
@@ -172,21 +176,26 @@ func (w *World) inForce(q queue.Path) (spec queue.Spec, at int) {
 	return queue.Spec{}, -1
 }
 
+// weightOf is the weight of a user, in milli.
+func weightOf(u queue.Users, user string) int64 {
+	for _, w := range u.Weights {
+		if w.User == user {
+			return w.Weight
+		}
+	}
+	return 1000
+}
+
 // userMost is the formula.
 func userMost(u queue.Users, user string, of [4]int64, users int) *big.Rat {
 	base, top, used, asks := of[0], of[1], of[2], of[3]
 	rat := func(n int64) *big.Rat { return new(big.Rat).SetInt64(n) }
-	percent, factor, weight := int64(100), int64(1000), int64(1000)
+	percent, factor, weight := int64(100), int64(1000), weightOf(u, user)
 	if u.MinShare.Stated {
 		percent = u.MinShare.Most
 	}
 	if u.ShareFactor.Stated {
 		factor = u.ShareFactor.Most
-	}
-	for _, w := range u.Weights {
-		if w.User == user {
-			weight = w.Weight
-		}
 	}
 	q, whole, equal := max(base, asks), max(base, asks), func(n int64) *big.Rat { return roundedUp(big.NewRat(n, int64(users))) }
 	most := equal(q)

@@ -12,23 +12,32 @@ type UserDrivers struct {
 	Drivers // of the leaf, but Usage is that of the user's drivers alone
 	User    string
 	Users   UserShare
+	Weight  int64 // of the user, milli
 }
 
-// Amount is how much of a resource the drivers of one user may use: of what all drivers of the leaf may, an equal part for
-// each active user, or MinShare if that is more, times Factor; rounded up once. YARN CapacityScheduler: the user's AM limit.
-// That of all drivers holds besides. Where nothing limits all of them, nothing limits those of a user.
+// Amount is how much of a resource the drivers of the user may use: of what all drivers of the leaf may, an equal part for
+// each active user, or MinShare if that is more, times Weight; of that no more than the whole, times Factor; rounded up once.
+// YARN CapacityScheduler: the user's AM limit, as AbstractLeafQueue.getUserAMResourceLimitPerPartition has it since Hadoop
+// 2.9. (There, activateApplications takes the weight of the first user that it meets for all.) The limit of all drivers
+// holds besides. Where nothing limits all of them, nothing limits those of a user.
 func (u UserDrivers) Amount(name resource.Name) int64 {
 	if u.Share >= WholeShare {
 		return math.MaxInt64
 	}
-	active := max(u.Users.Active, 1)
 	num, den := resource.SatMul(u.Share, u.Users.Factor), WholeShare*1000
-	if resource.SatMul(u.Users.MinShare, active) >= 100 {
-		num, den = resource.SatMul(num, u.Users.MinShare), den*100
-	} else {
-		den = resource.SatMul(den, active)
+	if part, whole := u.part(); part < whole {
+		num, den = resource.SatMul(num, part), resource.SatMul(den, whole)
 	}
 	return resource.PartUp(u.base(name), num, den)
+}
+
+// part is the user's part, with the weight, of what all drivers may use: part of whole.
+func (u UserDrivers) part() (part, whole int64) {
+	active := max(u.Users.Active, 1)
+	if resource.SatMul(u.Users.MinShare, active) >= 100 {
+		return resource.SatMul(u.Users.MinShare, u.Weight), 100 * 1000
+	}
+	return u.Weight, resource.SatMul(active, 1000)
 }
 
 // UserMaxDriverShare reports whether, with one more driver of this size, the drivers of the user would use more of the leaf

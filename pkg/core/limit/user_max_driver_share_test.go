@@ -15,26 +15,33 @@ import (
 // A tenth of 100 is for drivers, if nothing else is said.
 func TestAmountOfAUsersDrivers(t *testing.T) {
 	for name, c := range map[string]struct {
-		share, minShare, factor, active, whole, want int64
+		share, minShare, factor, active, weight, whole, want int64
 	}{
-		"one user has the part of all":           {100, 25, 1000, 1, 100, 10},
-		"two users: half of it":                  {100, 25, 1000, 2, 100, 5},
-		"three, rounded up":                      {100, 25, 1000, 3, 100, 4},
-		"four: a quarter, rounded up":            {100, 25, 1000, 4, 100, 3},
-		"ten: a quarter":                         {100, 25, 1000, 10, 100, 3},
-		"100%: all of it for each":               {100, 100, 1000, 10, 100, 10},
-		"nobody active counts as one":            {100, 25, 1000, 0, 100, 10},
-		"times the factor":                       {100, 25, 2000, 4, 100, 5},
-		"a factor below 1":                       {100, 100, 500, 1, 100, 5},
-		"rounded once":                           {333, 33, 500, 9, 100, 6}, // 5.49
-		"no part for drivers":                    {0, 25, 1000, 2, 100, 0},
-		"drivers may use all: so may a user's":   {1000, 25, 500, 2, 100, math.MaxInt64},
-		"what has no share is parts of the most": {100, 50, 1000, 2, 0, 20},
-		"saturates instead of wrapping":          {999, 100, math.MaxInt64, 1, math.MaxInt64, math.MaxInt64},
+		"one user has the part of all":           {100, 25, 1000, 1, 1000, 100, 10},
+		"two users: half of it":                  {100, 25, 1000, 2, 1000, 100, 5},
+		"three, rounded up":                      {100, 25, 1000, 3, 1000, 100, 4},
+		"four: a quarter, rounded up":            {100, 25, 1000, 4, 1000, 100, 3},
+		"ten: a quarter":                         {100, 25, 1000, 10, 1000, 100, 3},
+		"100%: all of it for each":               {100, 100, 1000, 10, 1000, 100, 10},
+		"nobody active counts as one":            {100, 25, 1000, 0, 1000, 100, 10},
+		"times the factor":                       {100, 25, 2000, 4, 1000, 100, 5},
+		"a factor below 1":                       {100, 100, 500, 1, 1000, 100, 5},
+		"rounded once":                           {333, 33, 500, 9, 1000, 100, 6}, // 5.49
+		"no part for drivers":                    {0, 25, 1000, 2, 1000, 100, 0},
+		"drivers may use all: so may a user's":   {1000, 25, 500, 2, 1000, 100, math.MaxInt64},
+		"what has no share is parts of the most": {100, 50, 1000, 2, 1000, 0, 20},
+		"saturates instead of wrapping":          {999, 100, math.MaxInt64, 1, 1000, math.MaxInt64, math.MaxInt64},
+		"a weight of a half":                     {100, 25, 1000, 2, 500, 100, 3},  // 2.5
+		"of three halves, on the stated part":    {100, 25, 1000, 8, 1500, 100, 4}, // 3.75
+		"no more than the whole":                 {100, 50, 1000, 2, 2000, 100, 10},
+		"nor with a larger weight":               {100, 1, 1000, 2, 100_000, 100, 10},
+		"the factor comes after the whole":       {100, 25, 500, 1, 4000, 100, 5},
+		"weight 0":                               {100, 25, 1000, 2, 0, 100, 0},
+		"drivers may use all: a weight is none":  {1000, 25, 1000, 2, 0, 100, math.MaxInt64},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := limit.UserDrivers{Drivers: limit.Drivers{Share: c.share, FairShare: only(gpu, c.whole), Most: only(gpu, 400)},
-				Users: limit.UserShare{MinShare: c.minShare, Factor: c.factor, Active: c.active}}
+				Users: limit.UserShare{MinShare: c.minShare, Factor: c.factor, Active: c.active}, Weight: c.weight}
 			if got := u.Amount(gpu); got != c.want {
 				t.Errorf("got %d, want %d", got, c.want)
 			}
@@ -56,7 +63,7 @@ func TestUserMaxDriverShare(t *testing.T) {
 		"nothing more, and it is too much": {list(9, 90), list(0, 0), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			u := limit.UserDrivers{Drivers: limit.Drivers{Queue: "root.a", Share: 100, FairShare: list(100, 400), Usage: sum(c.usage)}, User: "ann", Users: two}
+			u := limit.UserDrivers{Drivers: limit.Drivers{Queue: "root.a", Share: 100, FairShare: list(100, 400), Usage: sum(c.usage)}, User: "ann", Users: two, Weight: 1000}
 			got, over := limit.UserMaxDriverShare(u, c.request)
 			if over != (c.want != "") || got.Resource != c.want {
 				t.Fatalf("got %+v, %v", got, over)
@@ -82,7 +89,8 @@ func TestUserMaxDriverShareEqualsItsTwin(t *testing.T) {
 		s := limit.UserShare{
 			MinShare: rapid.Int64Range(1, 100).Draw(t, "percent"), Factor: rapid.Int64Range(1, 5000).Draw(t, "factor"), Active: rapid.Int64Range(1, 6).Draw(t, "active"),
 		}
-		u := limit.UserDrivers{Drivers: limit.Drivers{Share: share, FairShare: leaf, Most: most, Usage: sum(usage)}, Users: s}
+		weight := rapid.Int64Range(0, 100_000/s.MinShare).Draw(t, "weight")
+		u := limit.UserDrivers{Drivers: limit.Drivers{Share: share, FairShare: leaf, Most: most, Usage: sum(usage)}, Users: s, Weight: weight}
 		var want resource.Name
 		stopped, nothing := false, true
 		for _, n := range names {
@@ -97,6 +105,9 @@ func TestUserMaxDriverShareEqualsItsTwin(t *testing.T) {
 			part := big.NewRat(s.MinShare, 100)
 			if equal := big.NewRat(1, s.Active); equal.Cmp(part) > 0 {
 				part = equal
+			}
+			if part.Mul(part, big.NewRat(weight, 1000)); part.Cmp(big.NewRat(1, 1)) > 0 {
+				part.SetInt64(1)
 			}
 			may := new(big.Rat).Mul(new(big.Rat).SetInt64(whole), big.NewRat(share, 1000))
 			may.Mul(may.Mul(may, part), big.NewRat(s.Factor, 1000))
