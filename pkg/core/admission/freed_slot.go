@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/limit"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 )
 
 // Who gets the slots that the end of an application frees:
@@ -52,13 +53,19 @@ func (s *Slots) HandOn(f Freed) (started []*Application) {
 	if f.userFull {
 		slots++
 	}
+	// Thousands of one user may wait. The last that did not fit answers for those of its user in the leaf after it: they were submitted
+	// later, which matters where the leaf is stopped, and meanwhile numbers only grow.
+	var last *Application
 	for range slots {
 		i := slices.IndexFunc(s.waiting, func(a *Application) bool {
 			if (f.below == nil || !a.Leaf.isUnder(f.below)) && (!f.userFull || a.User != f.user) {
 				return false
 			}
-			_, fits := s.Fits(a.Leaf, a.User, a.Submitted, Open)
-			return fits
+			if last != nil && a.Leaf == last.Leaf && a.User == last.User || !s.hasRoom(a) {
+				last = a
+				return false
+			}
+			return true
 		})
 		if i < 0 {
 			break
@@ -67,6 +74,11 @@ func (s *Slots) HandOn(f Freed) (started []*Application) {
 		s.Start(s.waiting[i])
 	}
 	return started
+}
+
+// hasRoom reports whether the application fits in mode Open.
+func (s *Slots) hasRoom(a *Application) bool {
+	return queue.GoesOn(a.Submitted, a.Leaf.Stop.Since, false) && !limit.Full(s.path(a.Leaf, a.User))
 }
 
 func (q *Queue) isUnder(top *Queue) bool {

@@ -26,7 +26,7 @@ func MaxRunningApplications(levels []Level) (reason.Reason, bool) {
 func full(levels []Level, queue, user reason.Code) (reason.Reason, bool) {
 	for i := range levels {
 		l := &levels[i]
-		if l.Most.Admits(l.Running + 1) {
+		if !Full(levels[i : i+1]) {
 			continue
 		}
 		code, n := queue, reason.Applications{Most: l.Most.Most, Running: l.Running, Cluster: l.Cluster}
@@ -36,6 +36,16 @@ func full(levels []Level, queue, user reason.Code) (reason.Reason, bool) {
 		return reason.Reason{Code: code, Queue: l.Queue, Details: n}, true
 	}
 	return reason.Reason{}, false
+}
+
+// Full reports whether a level admits no further application. It is for those who do not need the reason, which costs more.
+func Full(levels []Level) bool {
+	for i := range levels {
+		if l := &levels[i]; !l.Most.Admits(l.Running + 1) {
+			return true
+		}
+	}
+	return false
 }
 
 // HighestFull returns the last level that is exactly at its limit, and whether there is one. Levels go from
