@@ -63,20 +63,26 @@ func (w *World) goesOn(a *app) bool {
 	return since == 0 || a.charged || a.oldest.Created < since
 }
 
+// goingOn are the queues in which, or below which, applications go on.
+func (w *World) goingOn() map[queue.Path]bool {
+	in := map[queue.Path]bool{}
+	for _, a := range w.apps() {
+		if w.goesOn(a) {
+			for q := a.queue; q != ""; q = q.Parent() {
+				in[q] = true
+			}
+		}
+	}
+	return in
+}
+
 // auditStops: a queue is stopped if it or one above it states so, since the same time while nobody edits that, and Draining while something goes on
 // there. A Queue that leaves the tree and comes back is stopped since the same time. What it was stopped for at the last look does not count after a restart.
 func (w *World) auditStops() {
 	if !w.opts.Stops {
 		return
 	}
-	now, goingOn := map[queue.Path]int64{}, map[queue.Path]bool{}
-	for _, a := range w.apps() {
-		if w.goesOn(a) {
-			for q := a.queue; q != ""; q = q.Parent() {
-				goingOn[q] = true
-			}
-		}
-	}
+	now, goingOn := map[queue.Path]int64{}, w.goingOn()
 	for _, q := range w.snapshot().Queues {
 		if !q.InTree {
 			if before := w.stops.since[q.Path]; before != 0 && w.stopped(q.Path) {
