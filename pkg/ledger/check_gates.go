@@ -17,25 +17,13 @@ func (c *checker) checkGates() {
 	for i, leaf := range c.tree {
 		starting, accepted := 0, []*appAccount(nil)
 		for _, app := range leaf.applications {
-			name := app.slot.Name
-			if tells := app.countedPods(); app.podCounts != tells {
-				c.say("%s %s: its pods tell %+v, counted %+v", leaf.path, name, tells, app.podCounts)
-			}
 			is := application.StateOf(app.podCounts, application.Start{Gated: leaf.gated, Single: app.single(), Started: app.progress.Started})
-			if app.state != is || !app.stated {
-				c.say("%s %s: is %s, counted %v as %s", leaf.path, name, is, app.stated, app.state)
-			}
 			states[is][i]++
 			if is == application.Starting {
 				starting++
 				timers += btoi(leaf.gated)
-				if !slices.Contains(leaf.starting, app) || leaf.gated == (app.inStarts == notIn) {
-					c.say("%s %s: is Starting and not listed so", leaf.path, name)
-				}
 			}
-			if at := leaf.gated && is == application.Accepted && !app.single(); at != app.atGate {
-				c.say("%s %s: at the gate is %v, should be %v", leaf.path, name, app.atGate, at)
-			}
+			c.checkState(leaf.queueAccount, app, is)
 			if app.atGate && app.asking > 0 {
 				accepted = append(accepted, app)
 			}
@@ -59,6 +47,23 @@ func (c *checker) checkGates() {
 	}
 	if timers != len(c.startTimers.timers) {
 		c.say("%d applications are Starting, %d are timed", timers, len(c.startTimers.timers))
+	}
+}
+
+// checkState compares what is noted of an application with the state that follows from its pods.
+func (c *checker) checkState(leaf *queueAccount, app *appAccount, is application.State) {
+	name := app.slot.Name
+	if tells := app.countedPods(); app.podCounts != tells {
+		c.say("%s %s: its pods tell %+v, counted %+v", leaf.path, name, tells, app.podCounts)
+	}
+	if app.state != is || !app.stated {
+		c.say("%s %s: is %s, counted %v as %s", leaf.path, name, is, app.stated, app.state)
+	}
+	if is == application.Starting && (!slices.Contains(leaf.starting, app) || leaf.gated == (app.inStarts == notIn)) {
+		c.say("%s %s: is Starting and not listed so", leaf.path, name)
+	}
+	if at := leaf.gated && is == application.Accepted && !app.single(); at != app.atGate {
+		c.say("%s %s: at the gate is %v, should be %v", leaf.path, name, app.atGate, at)
 	}
 }
 
