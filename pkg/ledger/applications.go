@@ -59,7 +59,7 @@ func (r *record) blockedByAppLimit() bool {
 }
 
 // slot says whether the pod's application may run in the leaf, or which limit keeps it out.
-func (a *applications) slot(r *record, leaf *account) (reason.Reason, bool) {
+func (a *applications) slot(r *record, leaf *queueAccount) (reason.Reason, bool) {
 	app := leaf.apps[r.Application]
 	if app != nil && app.slot.Runs {
 		return reason.Reason{}, true
@@ -73,7 +73,7 @@ func (a *applications) slot(r *record, leaf *account) (reason.Reason, bool) {
 }
 
 // previousApplication is the application that the pod has belonged to until now.
-func (r *record) previousApplication() *account {
+func (r *record) previousApplication() *appAccount {
 	if r.app != nil {
 		return r.app
 	}
@@ -82,7 +82,7 @@ func (r *record) previousApplication() *account {
 
 // with returns the user of the application, and when it was submitted, once the pod is in it: both are those of its oldest
 // pod. nil is an application without pods.
-func (a *account) with(r *record) (user string, submitted int64) {
+func (a *appAccount) with(r *record) (user string, submitted int64) {
 	if a != nil && len(a.members) > 0 && a.members[0].older(r) {
 		return a.slot.User, a.slot.Submitted
 	}
@@ -90,7 +90,7 @@ func (a *account) with(r *record) (user string, submitted int64) {
 }
 
 // fits says whether one more application of the user, submitted then, may run in the leaf, or which limit stops it. entered: the leaf has taken it in.
-func (a *applications) fits(leaf *account, entered bool, user string, submitted int64) (reason.Reason, bool) {
+func (a *applications) fits(leaf *queueAccount, entered bool, user string, submitted int64) (reason.Reason, bool) {
 	if !entered {
 		if why, fits := a.entries.Fits(&leaf.entries, user, submitted, a.mode()); !fits {
 			return why, false
@@ -127,7 +127,7 @@ func (a *applications) limitUsers(most queue.Limit) { a.slots.PerUser = most }
 
 // limitPriorities takes in the default priorities and the highest one from the tree. It returns the applications of which the
 // priority has changed by that: their place among the others has to be found again.
-func (a *applications) limitPriorities() (moved []*account) {
+func (a *applications) limitPriorities() (moved []*appAccount) {
 	most := a.tree.root.spec.MaxPriority
 	for i := range a.tree.Nodes {
 		leaf := a.tree.accounts[a.tree.Nodes[i].Path]
@@ -149,7 +149,7 @@ func (a *applications) limitPriorities() (moved []*account) {
 }
 
 // seniority notes what an application has from its oldest pod and its oldest driver.
-func (a *applications) seniority(app *account) {
+func (a *applications) seniority(app *appAccount) {
 	first, by := app.members[0], app.appDrivers.oldest()
 	if by == nil {
 		by = first.record
@@ -169,7 +169,7 @@ func (a *applications) seniority(app *account) {
 }
 
 // settle keeps the application where its pods put it, after a change of one of them: running, waiting for a slot, refused, or none of these.
-func (a *applications) settle(app *account) {
+func (a *applications) settle(app *appAccount) {
 	switch {
 	case app.wanting == 0:
 		a.entries.Leave(&app.entry)
@@ -190,13 +190,13 @@ func (a *applications) settle(app *account) {
 }
 
 // started notes that an application has a slot from now on: its pods that waited for the slot are judged again.
-func (a *applications) started(app *account) {
+func (a *applications) started(app *appAccount) {
 	a.shares.noteActive(app.parent)
 	a.judgeLimited(app)
 }
 
 // judgeLimited has the pods of an application that a limit on applications blocks judged again.
-func (a *applications) judgeLimited(app *account) {
+func (a *applications) judgeLimited(app *appAccount) {
 	for _, r := range app.members { // each for itself: order does not matter
 		if r.blockedByAppLimit() {
 			a.effects.judgeLater(r.record)
@@ -205,7 +205,7 @@ func (a *applications) judgeLimited(app *account) {
 }
 
 // end takes an application that has an entry off the numbers, and hands on what it had unless admitWaiting follows.
-func (a *applications) end(app *account) {
+func (a *applications) end(app *appAccount) {
 	var slot admission.Freed
 	if app.slot.Runs {
 		slot = a.slots.End(&app.slot)
@@ -219,7 +219,7 @@ func (a *applications) end(app *account) {
 }
 
 // accountOf is the account of an application.
-func (a *applications) accountOf(of *admission.Application) *account {
+func (a *applications) accountOf(of *admission.Application) *appAccount {
 	return a.tree.accounts[of.Leaf.Path].apps[of.Name]
 }
 
@@ -302,7 +302,7 @@ func (a *applications) lead() { a.allSeen = true }
 
 // takeBack ends an application that was let in before all objects were seen, if a limit concerns it and it holds nothing. It
 // returns its pods, which wait for a slot from now on.
-func (a *applications) takeBack(app *account) (kept []*record) {
+func (a *applications) takeBack(app *appAccount) (kept []*record) {
 	if !app.entry.Runs || app.holds() {
 		return nil
 	}
@@ -315,7 +315,7 @@ func (a *applications) takeBack(app *account) (kept []*record) {
 }
 
 // putOut ends an application, and returns its pods that are to wait for a slot from now on.
-func (a *applications) putOut(app *account) (kept []*record) {
+func (a *applications) putOut(app *appAccount) (kept []*record) {
 	a.end(app)
 	for _, r := range app.members { // each for itself: order does not matter
 		if r.wants() {
@@ -326,4 +326,4 @@ func (a *applications) putOut(app *account) (kept []*record) {
 }
 
 // bySubmission is the order in which applications are shown.
-func bySubmission(a, b *account) int { return admission.Compare(&a.slot, &b.slot) }
+func bySubmission(a, b *appAccount) int { return admission.Compare(&a.slot, &b.slot) }

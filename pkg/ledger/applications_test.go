@@ -520,8 +520,8 @@ func TestAFreedSlotGoesOnAtOnceOrInTheNextRound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			leaf := newQueueAccount("root", nil)
 			leaf.admission.Most = queue.AtMost(1)
-			a := applications{allSeen: true, shares: &shares{}, effects: &effects{}, tree: &queueTree{accounts: map[queue.Path]*account{"root": leaf}}}
-			apps := map[string]*account{}
+			a := applications{allSeen: true, shares: &shares{}, effects: &effects{}, tree: &queueTree{accounts: map[queue.Path]*queueAccount{"root": leaf}}}
+			apps := map[string]*appAccount{}
 			for i, app := range []string{"runs", "older", "younger"} {
 				r := &record{Pod: Pod{UID: UID(app), Application: app, Created: int64(i)}, leaf: leaf}
 				why, fits := a.slot(r, leaf)
@@ -529,7 +529,7 @@ func TestAFreedSlotGoesOnAtOnceOrInTheNextRound(t *testing.T) {
 					t.Fatalf("%s may run: %v", app, fits)
 				}
 				r.blockedBy = why
-				r.app = &account{parent: leaf, members: []appEntry{{r}}, slot: admission.Application{Leaf: &leaf.admission, Name: app},
+				r.app = &appAccount{account: account{parent: leaf}, members: []appEntry{{r}}, slot: admission.Application{Leaf: &leaf.admission, Name: app},
 					entry:   admission.Application{Leaf: &leaf.entries, Name: app},
 					wanting: 1, limited: btoi(r.blockedByAppLimit())}
 				leaf.apps[app], apps[app] = r.app, r.app

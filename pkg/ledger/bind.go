@@ -75,7 +75,7 @@ func (l *consequences) noteBound(r *record, now int64) {
 // children or not: users choose what such a pod asks for, so it must not change the tree for others.
 //
 // A name that is no path means the root.
-func (l *consequences) leafOfBound(r *record) *account {
+func (l *consequences) leafOfBound(r *record) *queueAccount {
 	before := l.requests.isBoundByOthers(r)
 	l.requests.noteBoundByOthers(r)
 	switch {

@@ -54,8 +54,8 @@ type checker struct {
 
 // listedQueue is a queue of the tree with its applications, by name.
 type listedQueue struct {
-	*account
-	applications []*account
+	*queueAccount
+	applications []*appAccount
 }
 
 // listAccounts lists the accounts of the tree, in an order in which faults are always told alike.
@@ -63,11 +63,11 @@ func (c *checker) listAccounts() {
 	c.tree = make([]listedQueue, len(c.queues.Nodes))
 	for i := range c.tree {
 		a := c.queues.accounts[c.queues.Nodes[i].Path]
-		applications := make([]*account, 0, len(a.apps))
+		applications := make([]*appAccount, 0, len(a.apps))
 		for _, app := range a.apps {
 			applications = append(applications, app)
 		}
-		slices.SortFunc(applications, func(a, b *account) int { return cmp.Compare(a.slot.Name, b.slot.Name) })
+		slices.SortFunc(applications, func(a, b *appAccount) int { return cmp.Compare(a.slot.Name, b.slot.Name) })
 		c.tree[i] = listedQueue{a, applications}
 	}
 }
@@ -127,15 +127,15 @@ func (c *checker) checkAccounts() {
 			for _, e := range app.members {
 				s.add(e.Request, e.footprint(), e.state == Bound, 1)
 			}
-			c.wrong = append(c.wrong, app.checkApplication(&s)...)
-			c.wrong = append(c.wrong, app.checkOrder()...)
+			c.wrong = append(c.wrong, app.check(&s)...)
+			c.wrong = append(c.wrong, app.checkPodQueues()...)
 			members -= len(app.members)
-			all.addAccount(app)
+			all.addAccount(&app.account)
 		}
-		all.addKids(a.account)
-		all.addApplicationDemand(a.account)
-		c.wrong = append(c.wrong, a.checkSums(&all)...)
-		c.wrong = append(c.wrong, a.checkDemand(&all)...)
+		all.addKids(a.queueAccount)
+		all.addApplicationDemand(a.queueAccount)
+		c.wrong = append(c.wrong, a.checkSums(a.queueAccount, &all)...)
+		c.wrong = append(c.wrong, a.checkDemand(a.queueAccount, &all)...)
 		c.wrong = append(c.wrong, a.checkOrder()...)
 	}
 	if members != 0 {
@@ -160,7 +160,7 @@ func (c *checker) checkMember(r *record) (fault string) {
 // checkDirect counts the charged pods of each queue, and looks where those are charged that somebody else has bound.
 func (c *checker) checkDirect() {
 	type pods struct{ direct, byOthers int }
-	in, all := make(map[*account]pods, len(c.tree)), 0
+	in, all := make(map[*queueAccount]pods, len(c.tree)), 0
 	for _, r := range c.byUID {
 		is := r.footprint()
 		if is.charged || is.byOthers {
@@ -179,7 +179,7 @@ func (c *checker) checkDirect() {
 		c.say("%d pods are bound by somebody else, %d are noted", all, n)
 	}
 	for _, a := range c.tree {
-		if is := in[a.account]; a.direct != is.direct || a.byOthers != is.byOthers {
+		if is := in[a.queueAccount]; a.direct != is.direct || a.byOthers != is.byOthers {
 			c.say("%s has %d charged pods, %d of them bound by somebody else; counted %d and %d", a.title(), is.direct, is.byOthers, a.direct, a.byOthers)
 		}
 	}
@@ -227,48 +227,52 @@ func (c *checker) checkUndrawn() string {
 	return ""
 }
 
-// wantLanes returns the lanes in which pods wait that no limit stops, by account, and those of them with a pod that asks for what a queue lacks of its guarantee.
-func (c *checker) wantLanes() (want, below map[*account]book.Lanes) {
+// wantedLanes are the lanes in which pods wait that no limit stops, by application and queue, and for queues those of them with a pod that asks for what
+// the queue lacks of its guarantee.
+type wantedLanes struct {
+	apps            map[*appAccount]book.Lanes
+	queues, lacking map[*queueAccount]book.Lanes
+}
+
+func (c *checker) wantLanes() wantedLanes {
 	again := c.shares.flips != c.books.flips
-	want, below = map[*account]book.Lanes{}, map[*account]book.Lanes{}
+	want := wantedLanes{map[*appAccount]book.Lanes{}, map[*queueAccount]book.Lanes{}, map[*queueAccount]book.Lanes{}}
 	for _, r := range c.pods {
-		if !r.InQueue() || c.nodeHolds.behind.has(r.app) || r.app.waitsWithDriver(r.class) {
+		if !r.InQueue() || c.nodeHolds.behind.has(r.app) || r.app.waitsWithDriver(r.class) || r.app.userStops(r.class) {
 			continue
 		}
-		for a := r.app; a.parent != nil && !a.stops(r.class, &c.shares) && !(again && a.driversWait && r.class.driver); a = a.parent {
-			want[a] |= r.class.lane.Set()
+		want.apps[r.app] |= r.class.lane.Set()
+		if r.app.atGate && !r.leaf.gateIsOpen() {
+			continue
+		}
+		for a := r.leaf; a.parent != nil && !a.stops(r.class, &c.shares) && !(again && a.driversWait && r.class.driver); a = a.parent {
+			want.queues[a] |= r.class.lane.Set()
 			if guarantee.Asks(r.class.request, a.lacking()) {
-				below[a] |= r.class.lane.Set()
-			}
-			if a.atGate && !a.parent.gateIsOpen() {
-				break
+				want.lacking[a] |= r.class.lane.Set()
 			}
 		}
 	}
-	return want, below
+	return want
 }
 
 // checkLanes follows every pod in a pod queue upwards: until a limit stops its class, each order book must know of it. While no two classes
 // share a lane, a book knows of nothing else. Drivers of a leaf that is to be looked at again anyway are left out.
 func (c *checker) checkLanes() {
-	want, below := c.wantLanes()
-	compare := func(a *account, order string, has, want book.Lanes) {
+	want := c.wantLanes()
+	compare := func(of titled, order string, has, want book.Lanes) {
 		if want&^has != 0 || !c.classes.lanes.Shared() && want&^c.classes.driverLanes != has&^c.classes.driverLanes {
-			c.say("%s %s: the %s knows of lanes %b, its pods are in %b", a.path, a.slot.Name, order, has, want)
-		}
-	}
-	look := func(a *account) {
-		compare(a, "order book", a.book().OwnOf(&a.inOrder), want[a])
-		if a.guarantee != nil && a.guarantee.inBelow.Competes() || below[a] != 0 {
-			compare(a, "order below guarantees", a.parent.guarantees().below.OwnOf(&a.guarantee.inBelow), below[a])
+			c.say("%s: the %s knows of lanes %b, its pods are in %b", of.title(), order, has, want)
 		}
 	}
 	for _, a := range c.tree {
 		if a.parent != nil {
-			look(a.account)
+			compare(a.queueAccount, "order book", a.parent.queueOrder.OwnOf(&a.inOrder), want.queues[a.queueAccount])
+			if a.guarantee != nil && a.guarantee.inBelow.Competes() || want.lacking[a.queueAccount] != 0 {
+				compare(a.queueAccount, "order below guarantees", a.parent.guarantees().below.OwnOf(&a.guarantee.inBelow), want.lacking[a.queueAccount])
+			}
 		}
 		for _, app := range a.applications {
-			look(app)
+			compare(app, "order book", app.book().OwnOf(&app.inOrder), want.apps[app])
 		}
 	}
 }
@@ -337,16 +341,18 @@ func (s *sums) addAccount(a *account) {
 	s.pods[1] += a.running
 }
 
-func (a *account) title() string {
-	if a.isApplication() {
-		return "application " + a.slot.Name + " of queue " + string(a.path)
-	}
-	return "queue " + string(a.path)
+// titled is what has a name in faults.
+type titled interface{ title() string }
+
+func (a *queueAccount) title() string { return "queue " + string(a.path) }
+
+func (a *appAccount) title() string {
+	return "application " + a.slot.Name + " of queue " + string(a.parent.path)
 }
 
-func (a *account) checkSums(s *sums) (wrong []string) {
+func (a *account) checkSums(of titled, s *sums) (wrong []string) {
 	say := func(format string, args ...any) {
-		wrong = append(wrong, a.title()+": "+fmt.Sprintf(format, args...))
+		wrong = append(wrong, of.title()+": "+fmt.Sprintf(format, args...))
 	}
 	if !a.usage.Equal(&s.usage) {
 		say("usage %v, its pods add up to %v", a.usage.List(), s.usage.List())
@@ -357,16 +363,16 @@ func (a *account) checkSums(s *sums) (wrong []string) {
 	return wrong
 }
 
-func (a *account) checkDemand(s *sums) []string {
+func (a *account) checkDemand(of titled, s *sums) []string {
 	if a.demand.Equal(&s.demand) {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s: demand %v, its pods add up to %v", a.title(), a.demand.List(), s.demand.List())}
+	return []string{fmt.Sprintf("%s: demand %v, its pods add up to %v", of.title(), a.demand.List(), s.demand.List())}
 }
 
-// checkApplication compares an application with the sum of its pods.
-func (a *account) checkApplication(s *sums) []string {
-	wrong := append(a.checkSums(s), a.checkDemand(s)...)
+// check compares an application with the sum of its pods.
+func (a *appAccount) check(s *sums) []string {
+	wrong := append(a.checkSums(a, s), a.checkDemand(a, s)...)
 	if fault := a.checkRuns(s); fault != "" {
 		wrong = append(wrong, a.title()+": "+fault)
 	}
@@ -374,9 +380,9 @@ func (a *account) checkApplication(s *sums) []string {
 }
 
 // addKids adds what the queues directly below pass up.
-func (s *sums) addKids(a *account) {
+func (s *sums) addKids(a *queueAccount) {
 	for _, kid := range a.kids {
-		s.addAccount(kid)
+		s.addAccount(&kid.account)
 		if kid.spec.Max.Len() == 0 {
 			s.demand.AddSum(&kid.demand)
 		} else { // at least what it uses, which only counts where a max was lowered
@@ -386,20 +392,24 @@ func (s *sums) addKids(a *account) {
 }
 
 // addApplicationDemand adds what the applications of a leaf pass up.
-func (s *sums) addApplicationDemand(leaf *account) {
+func (s *sums) addApplicationDemand(leaf *queueAccount) {
 	for _, app := range leaf.apps { // a sum: order does not matter
 		s.demand.AddSum(app.countedDemand())
 	}
 }
 
-// checkOrder looks at the order book, and at whether the account is where it should be in its parent's.
-func (a *account) checkOrder() (wrong []string) {
+// checkOrder looks at the order books below a queue, and at what its parent's compare.
+func (a *queueAccount) checkOrder() (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, a.title()+": "+fmt.Sprintf(format, args...)) }
-	for _, fault := range append(a.order.Check((*account).title), a.gate.Check((*account).title)...) {
+	queues, apps := (*queueAccount).title, (*appAccount).title
+	for _, fault := range slices.Concat(a.queueOrder.Check(queues), a.appOrder.Check(apps), a.gateOrder.Check(apps)) {
 		say("%s", fault)
 	}
+	if len(a.kids) > 0 && a.appOrder.Lanes()|a.gateOrder.Lanes() != 0 {
+		say("it has children, and applications with something to release")
+	}
 	if g := a.guarantee; g != nil {
-		for _, fault := range g.below.Check((*account).title) {
+		for _, fault := range g.below.Check(queues) {
 			say("below guarantees, %s", fault)
 		}
 		if a.parent != nil {
@@ -408,9 +418,14 @@ func (a *account) checkOrder() (wrong []string) {
 			}
 		}
 	}
+	return wrong
+}
+
+// checkPodQueues looks at the pod queues of an application.
+func (a *appAccount) checkPodQueues() (wrong []string) {
 	for i := range a.podQueues {
 		if fault := a.podQueues[i].Check(); fault != "" {
-			say("a pod queue %s", fault)
+			wrong = append(wrong, a.title()+": a pod queue "+fault)
 		}
 	}
 	return wrong

@@ -35,7 +35,7 @@ func (c *checker) checkApplications() {
 		if a.admission.Running != admitted[i] {
 			c.say("%s: %d applications run, counted %d", a.path, admitted[i], a.admission.Running)
 		}
-		d := drivers[a.account]
+		d := drivers[a.queueAccount]
 		if d == nil {
 			d = &resource.Sum{}
 		}
@@ -59,8 +59,8 @@ func (c *checker) checkApplications() {
 }
 
 // countDrivers adds up what drivers use, by leaf.
-func (c *checker) countDrivers() map[*account]*resource.Sum {
-	drivers := map[*account]*resource.Sum{}
+func (c *checker) countDrivers() map[*queueAccount]*resource.Sum {
+	drivers := map[*queueAccount]*resource.Sum{}
 	for _, r := range c.pods { // sums: order does not matter
 		if r.app == nil || r.Role != application.Driver || !r.state.charged() {
 			continue
@@ -73,7 +73,7 @@ func (c *checker) countDrivers() map[*account]*resource.Sum {
 	return drivers
 }
 
-func (a *account) checkRuns(n *sums) (fault string) {
+func (a *appAccount) checkRuns(n *sums) (fault string) {
 	switch {
 	case a.wanting != n.wanting || a.limited != n.limited:
 		return fmt.Sprintf("%d pods want to run, %d are kept out, counted %d and %d", n.wanting, n.limited, a.wanting, a.limited)
@@ -94,7 +94,7 @@ func (a *account) checkRuns(n *sums) (fault string) {
 }
 
 // checkPriority works the priority of an application out from its pods and the Queues.
-func (c *checker) checkPriority(app *account) string {
+func (c *checker) checkPriority(app *appAccount) string {
 	var by *record
 	for _, e := range app.members {
 		driver := e.Role == application.Driver
@@ -111,7 +111,7 @@ func (c *checker) checkPriority(app *account) string {
 }
 
 // checkDrivers compares the list of an application's drivers with its pods, and looks whether the others wait with them if they are stuck.
-func (a *account) checkDrivers() string {
+func (a *appAccount) checkDrivers() string {
 	drivers, waiting, stuck, holding := 0, 0, 0, false
 	if first := a.appDrivers.first; first != nil {
 		if a.appDrivers.first = nil; a.firstWaiting() != first {

@@ -15,7 +15,7 @@ func (c *checker) checkGates() {
 	}
 	timers := 0
 	for i, leaf := range c.tree {
-		starting, accepted := 0, []*account(nil)
+		starting, accepted := 0, []*appAccount(nil)
 		for _, app := range leaf.applications {
 			name := app.slot.Name
 			if tells := app.countedPods(); app.podCounts != tells {
@@ -63,7 +63,7 @@ func (c *checker) checkGates() {
 }
 
 // checkCounted: of those in line, as many count as demand as may start.
-func (a *listedQueue) checkCounted(line []*account) (wrong []string) {
+func (a *listedQueue) checkCounted(line []*appAccount) (wrong []string) {
 	n := 0
 	if a.gated {
 		n = int(min(max(a.spec.Starters()-int64(len(a.starting)), 0), int64(len(line))))
@@ -77,7 +77,7 @@ func (a *listedQueue) checkCounted(line []*account) (wrong []string) {
 }
 
 // countedPods counts the pods of an application. That it lists all of its pods, checkMember and checkAccounts make sure.
-func (a *account) countedPods() (p application.Pods) {
+func (a *appAccount) countedPods() (p application.Pods) {
 	for _, r := range a.members {
 		driver := int32(btoi(r.Role == application.Driver))
 		p.Drivers += driver

@@ -47,8 +47,8 @@ func (c *checker) checkGroups() {
 
 // checkKept adds up what is kept for each queue.
 func (c *checker) checkKept() {
-	held, nominated, nominees := map[*account]*resource.Sum{}, map[*account]*resource.Sum{}, map[*account]int{}
-	add := func(to map[*account]*resource.Sum, a *account, amounts resource.List) {
+	held, nominated, nominees := map[*queueAccount]*resource.Sum{}, map[*queueAccount]*resource.Sum{}, map[*queueAccount]int{}
+	add := func(to map[*queueAccount]*resource.Sum, a *queueAccount, amounts resource.List) {
 		if to[a] == nil {
 			to[a] = &resource.Sum{}
 		}
@@ -76,9 +76,9 @@ func (c *checker) checkKept() {
 			is = *a.kept
 		}
 		stale := c.nodeHolds.Held() && c.nodeHolds.Group.wait.moved // the next walk counts it again
-		if !is.nominated.Equal(sumOrNone(nominated[a.account])) || is.nominees != nominees[a.account] || !stale && !is.held.Equal(sumOrNone(held[a.account])) {
+		if !is.nominated.Equal(sumOrNone(nominated[a.queueAccount])) || is.nominees != nominees[a.queueAccount] || !stale && !is.held.Equal(sumOrNone(held[a.queueAccount])) {
 			c.say("queue %s: %v is kept for %d nominated pods, and %v held; it should be %v for %d, and %v", a.path,
-				is.nominated.List(), is.nominees, is.held.List(), sumOrNone(nominated[a.account]).List(), nominees[a.account], sumOrNone(held[a.account]).List())
+				is.nominated.List(), is.nominees, is.held.List(), sumOrNone(nominated[a.queueAccount]).List(), nominees[a.queueAccount], sumOrNone(held[a.queueAccount]).List())
 		}
 	}
 }

@@ -46,7 +46,7 @@ func (c *checker) checkNominations() {
 
 // checkVictims: a victim is bound, and its claimant is nominated and counts on it. A victim whose eviction was accepted may have no claimant.
 func (c *checker) checkVictims() {
-	victims, drivers := 0, map[*account]*resource.Sum{}
+	victims, drivers := 0, map[*queueAccount]*resource.Sum{}
 	for _, r := range c.byUID {
 		uid := r.UID
 		if r.leaf != nil && r.Role == application.Driver && r.footprint().demands {
@@ -74,8 +74,8 @@ func (c *checker) checkVictims() {
 	}
 	for _, a := range c.tree {
 		sum := resource.Sum{}
-		if drivers[a.account] != nil {
-			sum = *drivers[a.account]
+		if drivers[a.queueAccount] != nil {
+			sum = *drivers[a.queueAccount]
 		}
 		if !a.driverDemand.Equal(&sum) {
 			c.say("%s: its drivers hold and ask for %v, they add up to %v", a.path, a.driverDemand.List(), sum.List())

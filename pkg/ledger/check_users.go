@@ -41,7 +41,7 @@ func (c *checker) checkUsersOf(leaf listedQueue, stops bool) {
 	}
 	for _, z := range leaf.users.sizes {
 		for i := range z.parts {
-			c.checkSizePart(leaf.account, z, i)
+			c.checkSizePart(leaf.queueAccount, z, i)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func (c *checker) addUpUsers(leaf listedQueue) map[string]*leafUser {
 }
 
 // checkSizePart counts again the users whose bounds are no more than an amount.
-func (c *checker) checkSizePart(leaf *account, z *leafSize, i int) {
+func (c *checker) checkSizePart(leaf *queueAccount, z *leafSize, i int) {
 	p, within := &z.parts[i], 0
 	for _, b := range p.bounds {
 		n := &b.size.needs[i]
@@ -103,7 +103,7 @@ func (c *checker) checkStopped(u *leafUser) {
 			_, drivers := c.shares.userDriversOn(app, q.class)
 			over = over || drivers
 			if q.size == nil || q.size.user != u || q.size.stopped != over || !q.size.is(q.class) || q.size.queues[q.inSize] != app {
-				c.say("queue %s, user %s: the limit stops class %q: %v; known: %+v", app.path, u.name, q.class.key, over, q.size)
+				c.say("queue %s, user %s: the limit stops class %q: %v; known: %+v", app.parent.path, u.name, q.class.key, over, q.size)
 			}
 		}
 	}

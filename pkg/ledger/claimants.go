@@ -56,7 +56,7 @@ func (l *plans) claims(w *preemption.World, again []*record, all bool) {
 
 // claimants charges the next pods of a queue as long as it stays within its target, and returns them. It passes over pods that are too
 // large: a smaller one may be owed. A guarantee is claimed for pods that ask for what is lacking of it.
-func (t *trial) claimants(a *account, c *preemption.Claim, most int) (units []preemption.Unit) {
+func (t *trial) claimants(a *queueAccount, c *preemption.Claim, most int) (units []preemption.Unit) {
 	l := t.ledger
 	l.walk.beginBelow(a)
 	defer l.walk.endBelow()
@@ -91,7 +91,7 @@ func (t *trial) claimants(a *account, c *preemption.Claim, most int) (units []pr
 }
 
 // nextFor charges the next pod for a claim of a queue, and returns it; nil: there is none.
-func (t *trial) nextFor(a *account, c *preemption.Claim) *record {
+func (t *trial) nextFor(a *queueAccount, c *preemption.Claim) *record {
 	w := &t.ledger.walk
 	if c.Kind == preemption.BelowGuaranteed {
 		w.ask(guarantee.Lacking(a.parent.spec.Rule(), c.Target, c.Target, &a.usage, nil))
@@ -101,7 +101,7 @@ func (t *trial) nextFor(a *account, c *preemption.Claim) *record {
 }
 
 // isOwed reports whether a queue with these pods, which are charged, is not above the target of its claim.
-func (s *shares) isOwed(a *account, c *preemption.Claim, pods []*record) bool {
+func (s *shares) isOwed(a *queueAccount, c *preemption.Claim, pods []*record) bool {
 	rule, usage := a.parent.spec.Rule(), a.usage.List()
 	if c.Kind != preemption.BelowGuaranteed {
 		return preemption.CompareDominant(rule, s.total, usage, c.Target) <= 0
@@ -118,7 +118,7 @@ func (t *trial) after(charged []*record) (driver string) {
 	for _, r := range charged {
 		if r.Role == application.Driver && r.app.podCounts.HoldingDrivers == driversOf(r.app, charged) {
 			if t.leads == nil {
-				t.leads = map[*account]*record{}
+				t.leads = map[*appAccount]*record{}
 			}
 			t.leads[r.app] = r
 		}
@@ -132,7 +132,7 @@ func (t *trial) after(charged []*record) (driver string) {
 }
 
 // driversOf is how many of these pods are drivers of the application.
-func driversOf(app *account, pods []*record) (n int32) {
+func driversOf(app *appAccount, pods []*record) (n int32) {
 	for _, r := range pods { // a count: order does not matter
 		if r.app == app && r.Role == application.Driver {
 			n++

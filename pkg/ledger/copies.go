@@ -74,7 +74,7 @@ func (c *copiedNode) holdsUntil(at int64) {
 	}
 }
 
-func (r *record) mayGo(root *account, now int64) bool {
+func (r *record) mayGo(root *queueAccount, now int64) bool {
 	return r.state == Bound && r.leaf != nil && r.leaf != root && !r.Terminating && r.exemptUntil <= now
 }
 

@@ -26,7 +26,7 @@ type delays struct {
 
 // declined is an application that declined room for pods of a class.
 type declined struct {
-	app   *account
+	app   *appAccount
 	class *class
 	room  bool // some node had room for the class when a group was about to be released
 }
@@ -64,7 +64,7 @@ func (d *delays) haveDeclined() bool { return len(d.declined) > 0 }
 func (d *delays) end() { d.inForce = false }
 
 // declines reports whether the pods of a queue decline what room there is, and notes that they do.
-func (d *delays) declines(a *account, q *podQueue) bool {
+func (d *delays) declines(a *appAccount, q *podQueue) bool {
 	if !d.inForce || q.preference == nil || q.class.group.startsTogether() || d.accepts(a, q.preference) {
 		return false
 	}
@@ -75,7 +75,7 @@ func (d *delays) declines(a *account, q *podQueue) bool {
 }
 
 // accepts reports whether pods may be released now: their level is any node, or some node of their level has room.
-func (d *delays) accepts(a *account, p *preference) bool {
+func (d *delays) accepts(a *appAccount, p *preference) bool {
 	delay := d.delay.Within(len(d.nodes.all))
 	fit, usable := d.nodes.preferred(p, locality.Node)
 	has := locality.Names{Nodes: usable}
@@ -122,7 +122,7 @@ func (d *delays) released(r *record, e *node) {
 	}
 }
 
-func (d *delays) miss(app, by *account) {
+func (d *delays) miss(app, by *appAccount) {
 	if app != by && app.missed.countedIn != d.walks {
 		app.missed.Missed, app.missed.countedIn = app.missed.Next(locality.Declined), d.walks
 	}
@@ -137,7 +137,7 @@ func (d *delays) aboutToRelease() {
 }
 
 // releasedTogether counts that a group took room.
-func (d *delays) releasedTogether(by *account) {
+func (d *delays) releasedTogether(by *appAccount) {
 	for _, o := range d.declined {
 		if o.room {
 			d.miss(o.app, by)

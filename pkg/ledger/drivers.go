@@ -13,10 +13,12 @@ import (
 
 // limitsDrivers reports whether the driver share can stop a driver of the leaf now. If it cannot, limit.MaxDriverShare admits every driver,
 // too, but needs the fair share for that, which costs more.
-func (a *account) limitsDrivers() bool { return a.driverPods > 0 && a.driverShare() < limit.WholeShare }
+func (a *queueAccount) limitsDrivers() bool {
+	return a.driverPods > 0 && a.driverShare() < limit.WholeShare
+}
 
 // driversOf is what the limit on drivers needs to know of a leaf, with all drivers that are charged.
-func (s *shares) driversOf(leaf *account) limit.Drivers {
+func (s *shares) driversOf(leaf *queueAccount) limit.Drivers {
 	return limit.Drivers{
 		Queue: string(leaf.path),
 		Share: leaf.driverShare(), FairShare: s.of(leaf), Most: s.total.CapBy(leaf.spec.Max), Usage: &leaf.drivers, Idle: leaf.driverPods == 0,
@@ -25,7 +27,7 @@ func (s *shares) driversOf(leaf *account) limit.Drivers {
 }
 
 // driverShare is the part of the leaf's share that drivers may use, in milli.
-func (a *account) driverShare() int64 { return driverShareOf(&a.spec) }
+func (a *queueAccount) driverShare() int64 { return driverShareOf(&a.spec) }
 
 func driverShareOf(spec *queue.Spec) int64 {
 	if spec.MaxDriverShare.Stated {
@@ -64,16 +66,16 @@ func (r *record) startsWithTheFirst() bool {
 
 // groupDriversTooMany says in which leaf the drivers that start with a group are too many.
 func (l *contents) groupDriversTooMany(g *group) (reason.Reason, bool) {
-	var used map[*account]*resource.Sum // what drivers use, by leaf
-	var own map[*leafUser]*resource.Sum // and by user
-	var first map[*account]*account     // whose drivers are the first
+	var used map[*queueAccount]*resource.Sum // what drivers use, by leaf
+	var own map[*leafUser]*resource.Sum      // and by user
+	var first map[*queueAccount]*appAccount  // whose drivers are the first
 	pods := g.asksForRoom()
 	for _, r := range pods {
 		if !r.class.driver {
 			continue
 		}
 		if used == nil {
-			used, own, first = map[*account]*resource.Sum{}, map[*leafUser]*resource.Sum{}, map[*account]*account{}
+			used, own, first = map[*queueAccount]*resource.Sum{}, map[*leafUser]*resource.Sum{}, map[*queueAccount]*appAccount{}
 		}
 		if used[r.leaf] == nil {
 			used[r.leaf] = &resource.Sum{}

@@ -6,14 +6,14 @@ package ledger
 //
 // Invariant: there are none when the lock is given up (checkUndrawn). ADR 0024 names the modes that say what kind of change runs.
 type effects struct {
-	apps   fifo[*account] // to be settled: see settleApplication
-	pods   fifo[*record]  // to be judged again: see judge
-	groups fifo[*group]   // to be reviewed: see reviewGroup
-	labels fifo[*record]  // pods that wait again, and say something else of themselves by now: see relabel
+	apps   fifo[*appAccount] // to be settled: see settleApplication
+	pods   fifo[*record]     // to be judged again: see judge
+	groups fifo[*group]      // to be reviewed: see reviewGroup
+	labels fifo[*record]     // pods that wait again, and say something else of themselves by now: see relabel
 }
 
 // settleLater asks for an application to be settled.
-func (e *effects) settleLater(app *account) {
+func (e *effects) settleLater(app *appAccount) {
 	if app != nil && !app.unsettled {
 		app.unsettled = true
 		e.apps.push(app)
@@ -94,13 +94,13 @@ func (l *consequences) settleApplications() {
 
 // settleApplication brings an application up to date with its pods: its state, its gate, what blocks its drivers, its place in the order
 // books, its slot.
-func (l *consequences) settleApplication(app *account) {
+func (l *consequences) settleApplication(app *appAccount) {
 	if len(app.members) == 0 && app.parent.apps[app.slot.Name] == app {
 		delete(app.parent.apps, app.slot.Name)
 	}
 	l.startTimers.restate(app, l.now, l.leading)
 	l.followDrivers(app)
-	l.books.refresh(app)
+	l.books.refreshApplication(app)
 	l.applications.settle(app)
 	for _, r := range l.applications.takeBackStopped(app) {
 		l.judge(r)

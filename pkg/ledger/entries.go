@@ -40,10 +40,10 @@ func (t *queueTree) limitEntries(total resource.List, steady []resource.List) {
 }
 
 // stop tells both limits whether the queue is stopped: then it takes no new application in, and starts none.
-func (a *account) stop(is admission.Stop) { a.entries.Stop, a.admission.Stop = is, is }
+func (a *queueAccount) stop(is admission.Stop) { a.entries.Stop, a.admission.Stop = is, is }
 
 // enter gives an application its entry, whatever the limits: it runs, or was found to fit.
-func (a *applications) enter(app *account) {
+func (a *applications) enter(app *appAccount) {
 	if !app.entry.Runs {
 		a.entries.Start(&app.entry)
 	}
@@ -51,7 +51,7 @@ func (a *applications) enter(app *account) {
 
 // mayEnter says whether an application that a slot is due to, or that waits for one, may have its entry now. If older ones are about to be looked at, it
 // waits with them.
-func (a *applications) mayEnter(app *account) bool {
+func (a *applications) mayEnter(app *appAccount) bool {
 	_, fits := a.entries.Fits(&app.parent.entries, app.slot.User, app.slot.Submitted, a.mode())
 	return fits && !a.due
 }
@@ -76,7 +76,7 @@ func (a *applications) handOn(entry, slot admission.Freed) {
 }
 
 // entered notes that an application has its entry from now on: it waits for a slot, and its pods are judged again.
-func (a *applications) entered(app *account) {
+func (a *applications) entered(app *appAccount) {
 	a.slots.Wait(&app.slot)
 	a.judgeLimited(app)
 }

@@ -27,7 +27,7 @@ func (m *evictionMemory) arrives(r *record) bool {
 }
 
 // noteEviction notes that a victim of a queue is gone or replaced: from now on the queue, and those above it, may lack what it had.
-func (a *account) noteEviction(now int64) {
+func (a *queueAccount) noteEviction(now int64) {
 	for ; a != nil; a = a.parent {
 		a.evictedAt = now
 	}

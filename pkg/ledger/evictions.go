@@ -59,7 +59,7 @@ type Victim struct {
 type victim struct {
 	Victim
 	claimant *record // the pod for whose nomination it is evicted
-	claim    *account
+	claim    *queueAccount
 	// conflicts: the claimant would not fit beside it whatever room there is (a port, an affinity).
 	conflicts bool
 	with      string // the group that is evicted with it, "" for none

@@ -19,7 +19,6 @@ import (
 
 // stage is how far an application has come, and what that follows from. Every charge touches it, so it is small.
 type stage struct {
-	gated  bool // of a queue: it is a leaf with a gate
 	state  application.State
 	stated bool // counted in the states of its queues
 	atGate bool
@@ -43,57 +42,57 @@ type beginning struct {
 
 // gates is what a leaf knows of its gate.
 type gates struct {
-	starting       []*account // in the order in which they began
-	accepted       []*account // those at the gate that ask for something, in their order
-	passed         []*account // those of accepted that would be let pass, were there room
-	startDurations []int64    // of the last starts, the newest last
+	starting       []*appAccount // in the order in which they began
+	accepted       []*appAccount // those at the gate that ask for something, in their order
+	passed         []*appAccount // those of accepted that would be let pass, were there room
+	startDurations []int64       // of the last starts, the newest last
 }
 
 // startTimers owns which applications are starting, in all StateAware leaves, and how long they may be. It hears of every change of an application
 // (restate), of what a queue declares (gatesChanged), and of the time (due). What it says stands in the accounts: the state of an application, whether
 // it waits at its gate, and whether its demand counts.
 type startTimers struct {
-	timers  []startEntry // a heap
-	turns   uint64       // of applications that began to start
-	changed []*account   // leaves of which the gate was set otherwise
+	timers  []startEntry    // a heap
+	turns   uint64          // of applications that began to start
+	changed []*queueAccount // leaves of which the gate was set otherwise
 	passes  uint64
 }
 
-type startEntry struct{ *account }
+type startEntry struct{ *appAccount }
 
-func (e *startEntry) Before(o *startEntry) bool { return leavesFirst(e.account, o.account) < 0 }
+func (e *startEntry) Before(o *startEntry) bool { return leavesFirst(e.appAccount, o.appAccount) < 0 }
 func (e *startEntry) Moved(to int)              { e.inStarts = to }
 
 // leavesFirst is the order in which applications leave Starting at the latest.
-func leavesFirst(a, b *account) int {
+func leavesFirst(a, b *appAccount) int {
 	return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.turn, b.turn))
 }
 
 // gateIsOpen reports whether one more application of the leaf may start.
-func (a *account) gateIsOpen() bool { return int64(len(a.starting)) < a.spec.Starters() }
+func (a *queueAccount) gateIsOpen() bool { return int64(len(a.starting)) < a.spec.Starters() }
 
-// book is where the account competes.
-func (a *account) book() *book.Order[*account] {
+// book is where the application competes.
+func (a *appAccount) book() *book.Order[*appAccount] {
 	if a.atGate {
-		return &a.parent.gate
+		return &a.parent.gateOrder
 	}
-	return &a.parent.order
+	return &a.parent.appOrder
 }
 
-// first returns the first competitor below a queue after the given one (nil: of all) that has one of the lanes.
-func (a *account) first(open book.Lanes, after *book.Entry[*account]) *book.Entry[*account] {
-	c := a.order.First(open, after)
+// firstApplication returns the first of the leaf's applications after the given one (nil: of all) that has one of the lanes.
+func (a *queueAccount) firstApplication(open book.Lanes, after *book.Entry[*appAccount]) *book.Entry[*appAccount] {
+	c := a.appOrder.First(open, after)
 	if !a.gated || !a.gateIsOpen() {
 		return c
 	}
-	if g := a.gate.First(open, after); g != nil && (c == nil || g.Before(c)) {
+	if g := a.gateOrder.First(open, after); g != nil && (c == nil || g.Before(c)) {
 		return g
 	}
 	return c
 }
 
 // ask puts the demand of one pod on the application, or takes it off.
-func (a *account) ask(d resource.List, sign int) {
+func (a *appAccount) ask(d resource.List, sign int) {
 	a.asking += int32(sign)
 	addSigned(&a.demand, d, sign)
 	if a.counted {
@@ -145,13 +144,13 @@ func (r *record) inDoubt() bool {
 	return r.doubtful && r.state == Waiting && r.blockedBy.Code == reason.BackOff
 }
 
-func (a *account) doubt(n int) {
+func (a *appAccount) doubt(n int) {
 	a.podCounts.Holding += int32(n)
 	a.podCounts.Waiting -= int32(n)
 }
 
 // restate brings the state of an application up to date with its pods, and with it the gate. The caller refreshes the application.
-func (t *startTimers) restate(a *account, now int64, leading bool) {
+func (t *startTimers) restate(a *appAccount, now int64, leading bool) {
 	leaf, exists := a.parent, len(a.members) > 0
 	t.look(a, leading)
 	is := application.StateOf(a.podCounts, application.Start{Gated: leaf.gated, Single: a.single(), Started: a.progress.Started})
@@ -183,10 +182,10 @@ func (t *startTimers) restate(a *account, now int64, leading bool) {
 }
 
 // single: the application is known to be one pod, and is.
-func (a *account) single() bool { return a.singles == 1 && len(a.members) == 1 }
+func (a *appAccount) single() bool { return a.singles == 1 && len(a.members) == 1 }
 
 // countedDemand is what of an application counts in the demand of its leaf.
-func (a *account) countedDemand() *resource.Sum {
+func (a *appAccount) countedDemand() *resource.Sum {
 	if a.counted {
 		return &a.demand
 	}
@@ -194,7 +193,7 @@ func (a *account) countedDemand() *resource.Sum {
 }
 
 // count sets whether what the application asks for beyond its usage counts as demand of its leaf.
-func (a *account) count(counts bool) {
+func (a *appAccount) count(counts bool) {
 	if a.counted == counts {
 		return
 	}
@@ -211,7 +210,7 @@ func (a *account) count(counts bool) {
 }
 
 // look follows the progress of an application, and learns how long its start took.
-func (t *startTimers) look(a *account, leading bool) {
+func (t *startTimers) look(a *appAccount, leading bool) {
 	next, took, measured := a.progress.Next(application.Look{Pods: a.podCounts, Single: a.single(), Leading: leading})
 	a.progress = next
 	if measured && a.parent.gated {
@@ -220,10 +219,10 @@ func (t *startTimers) look(a *account, leading bool) {
 }
 
 // noteMoved notes that a pod of the application came with its node from another queue.
-func (a *account) noteMoved() { a.progress = a.progress.Moved(a.podCounts) }
+func (a *appAccount) noteMoved() { a.progress = a.progress.Moved(a.podCounts) }
 
 // learn takes a start into account.
-func (t *startTimers) learn(leaf *account, took int64) {
+func (t *startTimers) learn(leaf *queueAccount, took int64) {
 	leaf.startDurations = append(leaf.startDurations, took)
 	if n := len(leaf.startDurations) - application.RememberedStarts; n > 0 {
 		leaf.startDurations = slices.Delete(leaf.startDurations, 0, n)
@@ -236,7 +235,7 @@ func (t *startTimers) learn(leaf *account, took int64) {
 }
 
 // move counts the application where it is now.
-func (t *startTimers) move(a *account, is application.State, exists bool, now int64) {
+func (t *startTimers) move(a *appAccount, is application.State, exists bool, now int64) {
 	if a.stated {
 		for up := a.parent; up != nil; up = up.parent {
 			up.states[a.state]--
@@ -259,21 +258,21 @@ func (t *startTimers) move(a *account, is application.State, exists bool, now in
 	}
 }
 
-func (t *startTimers) leave(a *account) {
+func (t *startTimers) leave(a *appAccount) {
 	i := slices.Index(a.parent.starting, a)
 	a.parent.starting = slices.Delete(a.parent.starting, i, i+1)
 	t.untime(a)
 }
 
 // untime: nothing but its pods ends its start.
-func (t *startTimers) untime(a *account) {
+func (t *startTimers) untime(a *appAccount) {
 	if a.inStarts != notIn {
 		t.timers = heap.Remove(t.timers, a.inStarts)
 	}
 }
 
 // time sets when the application ceases to be Starting at the latest.
-func (t *startTimers) time(a *account) {
+func (t *startTimers) time(a *appAccount) {
 	timeout, _ := a.parent.startingTimeout()
 	until := resource.SatAdd(a.since(), timeout)
 	if a.inStarts != notIn {
@@ -286,10 +285,10 @@ func (t *startTimers) time(a *account) {
 	t.timers = heap.Push(t.timers, startEntry{a})
 }
 
-func (a *account) since() int64 { return a.progress.Since(a.began) }
+func (a *appAccount) since() int64 { return a.progress.Since(a.began) }
 
 // startingTimeout is how long an application of the leaf may be Starting, and the percentile from which that was learnt, if it was.
-func (a *account) startingTimeout() (timeout, percentile int64) {
+func (a *queueAccount) startingTimeout() (timeout, percentile int64) {
 	switch t := a.spec.StartingTimeout; {
 	case t.Adaptive:
 		timeout, percentile, _ = application.LearntTimeout(a.startDurations)
@@ -301,11 +300,11 @@ func (a *account) startingTimeout() (timeout, percentile int64) {
 }
 
 // due returns the first application that has been Starting for long enough, nil if none has.
-func (t *startTimers) due(now int64) *account {
+func (t *startTimers) due(now int64) *appAccount {
 	if len(t.timers) == 0 || t.timers[0].until > now {
 		return nil
 	}
-	return t.timers[0].account
+	return t.timers[0].appAccount
 }
 
 // endStarts has the applications leave Starting that have been so for long enough.
@@ -317,14 +316,14 @@ func (l *moves) endStarts(now int64) {
 }
 
 // markStarted has an application leave Starting for good.
-func (l *moves) markStarted(a *account) {
+func (l *moves) markStarted(a *appAccount) {
 	a.progress.Started = true
 	l.startTimers.restate(a, l.now, l.leading)
-	l.books.refresh(a)
+	l.books.refreshApplication(a)
 }
 
 // leaveLine takes the application out of the line at its gate.
-func (a *account) leaveLine() {
+func (a *appAccount) leaveLine() {
 	if a.inLine {
 		i, _ := slices.BinarySearchFunc(a.parent.accepted, a, startingOrder)
 		a.parent.accepted, a.inLine = slices.Delete(a.parent.accepted, i, i+1), false
@@ -332,12 +331,12 @@ func (a *account) leaveLine() {
 }
 
 // startingOrder is FIFO.
-func startingOrder(a, b *account) int {
+func startingOrder(a, b *appAccount) int {
 	return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(a.slot.Submitted, b.slot.Submitted), queue.ComparePaths(queue.Path(a.slot.Name), queue.Path(b.slot.Name)))
 }
 
 // regate brings up to date which applications at the gate count as demand: only as many as the gate would let start now, in their order.
-func (t *startTimers) regate(leaf *account) {
+func (t *startTimers) regate(leaf *queueAccount) {
 	n := 0
 	if leaf.gated && leaf.gateIsOpen() {
 		n = int(min(leaf.spec.Starters()-int64(len(leaf.starting)), int64(len(leaf.accepted))))
@@ -359,10 +358,10 @@ func (t *startTimers) regate(leaf *account) {
 }
 
 // gatesChanged notes leaves of which the gate was set otherwise.
-func (t *startTimers) gatesChanged(leaves []*account) { t.changed = append(t.changed, leaves...) }
+func (t *startTimers) gatesChanged(leaves []*queueAccount) { t.changed = append(t.changed, leaves...) }
 
 // takeChanged returns these leaves, and forgets them.
-func (t *startTimers) takeChanged() []*account {
+func (t *startTimers) takeChanged() []*queueAccount {
 	leaves := t.changed
 	t.changed = nil
 	return leaves
@@ -374,19 +373,19 @@ func (l *moves) resetGates() {
 		for _, name := range sortedKeys(leaf.apps) {
 			app := leaf.apps[name]
 			l.startTimers.restate(app, l.now, l.leading)
-			app.book().Offer(&app.inOrder, l.books.lanesOf(app))
+			l.books.offerApplication(app)
 		}
 		l.startTimers.regate(leaf)
 	}
 }
 
 // behind says behind whom an application waits at the gate.
-func (a *account) behind() reason.Reason {
+func (a *appAccount) behind() reason.Reason {
 	leaf := a.parent
 	why := reason.Reason{Code: reason.StateAware, Queue: string(leaf.path)}
 	start := reason.Start{Most: leaf.spec.Starters()}
 	_, start.Took = leaf.startingTimeout()
-	var next *account
+	var next *appAccount
 	for _, o := range leaf.starting {
 		if o != a && (next == nil || leavesFirst(o, next) < 0) {
 			next = o
@@ -433,7 +432,7 @@ func saysEnough(told, is reason.Reason, now int64) bool {
 }
 
 // gateAt is the gate of a leaf for its status, nil where it has none.
-func (a *account) gateAt(now int64) *GateStatus {
+func (a *queueAccount) gateAt(now int64) *GateStatus {
 	if !a.gated {
 		return nil
 	}

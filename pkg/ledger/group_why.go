@@ -10,7 +10,7 @@ import (
 // What keeps a pod group from being released: a limit, pods that are not there, or room.
 
 // exceedsMax returns the first max on the paths below the ceiling that does not admit the pods of the group together. A nil ceiling is above the root.
-func (g *group) exceedsMax(pods []*record, ceiling *account) (reason.Reason, bool) {
+func (g *group) exceedsMax(pods []*record, ceiling *queueAccount) (reason.Reason, bool) {
 	for i, r := range pods {
 		if slices.ContainsFunc(pods[:i], func(o *record) bool { return o.leaf == r.leaf }) {
 			continue

@@ -14,13 +14,13 @@ import (
 
 // belowGuarantee is what guarantees mean for the order at a queue. Most queues have none.
 type belowGuarantee struct {
-	below   book.Order[*account]      // the children below their guarantees that have a pod to release that asks for what they lack
-	inBelow book.Competitor[*account] // of the parent
-	lacks   []resource.Name           // resources of which the queue has less than its guarantee owes it; none: it is not below it
+	below   book.Order[*queueAccount]      // the children below their guarantees that have a pod to release that asks for what they lack
+	inBelow book.Competitor[*queueAccount] // of the parent
+	lacks   []resource.Name                // resources of which the queue has less than its guarantee owes it; none: it is not below it
 }
 
 // guarantees returns what guarantees mean at a queue that has one, or has a child with one.
-func (a *account) guarantees() *belowGuarantee {
+func (a *queueAccount) guarantees() *belowGuarantee {
 	if a.guarantee == nil {
 		a.guarantee = &belowGuarantee{}
 		a.guarantee.inBelow.Init(a)
@@ -29,7 +29,7 @@ func (a *account) guarantees() *belowGuarantee {
 }
 
 // rekeyGuarantee recomputes what a queue lacks of its guarantee, and the key with which it takes its turn below it.
-func (a *account) rekeyGuarantee(rule queue.Rule) {
+func (a *queueAccount) rekeyGuarantee(rule queue.Rule) {
 	g := a.guarantees()
 	if g.lacks = a.appendLacking(rule, g.lacks[:0]); len(g.lacks) > 0 {
 		g.inBelow.KeyUnder(rule.Policy).SetBelow(a.inOrder.KeyUnder(rule.Policy), a.smallestPart())
@@ -38,7 +38,7 @@ func (a *account) rekeyGuarantee(rule queue.Rule) {
 
 // appendLacking appends to names the resources of which a queue has less than its guarantee owes it. What is kept for the queue counts as
 // usage, as everywhere in the order.
-func (a *account) appendLacking(rule queue.Rule, names []resource.Name) []resource.Name {
+func (a *queueAccount) appendLacking(rule queue.Rule, names []resource.Name) []resource.Name {
 	if rule.Policy.ByAge() {
 		return names
 	}
@@ -46,12 +46,12 @@ func (a *account) appendLacking(rule queue.Rule, names []resource.Name) []resour
 }
 
 // smallestPart returns which part a queue has of what its guarantee owes it, for the resource for which that part is smallest.
-func (a *account) smallestPart() guarantee.Part {
+func (a *queueAccount) smallestPart() guarantee.Part {
 	return guarantee.Smallest(a.parent.spec.Rule(), a.spec.Guaranteed, &a.demand, a.standing())
 }
 
 // lacking returns the resources of which a queue has less than its guarantee owes it.
-func (a *account) lacking() []resource.Name {
+func (a *queueAccount) lacking() []resource.Name {
 	if a.guarantee == nil {
 		return nil
 	}
@@ -60,8 +60,8 @@ func (a *account) lacking() []resource.Name {
 
 // offer puts a queue in the order of its parent with the lanes in which something may be released there, and in the order of the queues below their
 // guarantees with those in which that is a pod that asks for what it lacks.
-func (b *orderBooks) offer(a *account, lanes book.Lanes) {
-	a.book().Offer(&a.inOrder, lanes)
+func (b *orderBooks) offer(a *queueAccount, lanes book.Lanes) {
+	a.parent.queueOrder.Offer(&a.inOrder, lanes)
 	if g := a.guarantee; g != nil {
 		own := lanes & b.classes.asking(g.lacks)
 		if own != 0 || g.inBelow.Competes() {
@@ -71,7 +71,7 @@ func (b *orderBooks) offer(a *account, lanes book.Lanes) {
 }
 
 // firstBelow is first among the children that are below a guarantee.
-func (a *account) firstBelow(open book.Lanes, after *book.Entry[*account]) *book.Entry[*account] {
+func (a *queueAccount) firstBelow(open book.Lanes, after *book.Entry[*queueAccount]) *book.Entry[*queueAccount] {
 	if a.guarantee == nil {
 		return nil
 	}

@@ -9,14 +9,14 @@ import (
 // heldBack is what of the demand of queues could not run if there were room: what waiting drivers request beyond the driver share, and the pods that wait
 // with them, and what users ask for beyond what each may have, or for drivers beyond their part. Of a leaf and of a user it is the larger of two, since a pod
 // may be held by both.
-type heldBack map[*account]resource.List
+type heldBack map[*queueAccount]resource.List
 
 func (l *contents) heldBack() heldBack { return l.heldBackBy(l.shares.heldUsers) }
 
 // heldBackAtLast counts what users ask for beyond what each may have when their queue uses all that it could. The ideal assignment needs that.
 func (l *contents) heldBackAtLast() heldBack { return l.heldBackBy(l.shares.heldUsersAtLast) }
 
-func (l *contents) heldBackBy(heldUsers func(leaf *account) resource.List) heldBack {
+func (l *contents) heldBackBy(heldUsers func(leaf *queueAccount) resource.List) heldBack {
 	held := heldBack{}
 	for i := len(l.queues.Nodes) - 1; i >= 0; i-- { // children before parents
 		a := l.queues.accounts[l.queues.Nodes[i].Path] // not waitingDrivers: where a share has shrunk, that is noted when a walk comes by
@@ -39,7 +39,7 @@ func (l *contents) heldBackBy(heldUsers func(leaf *account) resource.List) heldB
 }
 
 // claimable is what a queue could use if there were room: its demand without what is held back, within every max on the path.
-func (a *account) claimable(held heldBack) resource.List {
+func (a *queueAccount) claimable(held heldBack) resource.List {
 	d := a.cappedDemandWithout(held[a])
 	for up := a.parent; up != nil; up = up.parent {
 		if up.spec.Max.Len() > 0 {
@@ -50,7 +50,7 @@ func (a *account) claimable(held heldBack) resource.List {
 }
 
 // cappedDemandWithout is cappedDemand without what is held back.
-func (a *account) cappedDemandWithout(held resource.List) resource.List {
+func (a *queueAccount) cappedDemandWithout(held resource.List) resource.List {
 	if held.Len() == 0 {
 		return a.cappedDemand()
 	}
@@ -86,13 +86,13 @@ func (s scarcest) heldOf(waits resource.List) resource.List {
 }
 
 // heldUsers is what the users of a leaf ask for beyond what each may have there now.
-func (s *shares) heldUsers(leaf *account) resource.List {
+func (s *shares) heldUsers(leaf *queueAccount) resource.List {
 	return s.heldUsersBy(leaf, func(p *sizePart, _ resource.Entry) int64 { return p.amount })
 }
 
 // heldUsersAtLast is what they ask for beyond what each may have in the end. Beyond the entitlement the limits grow with each pod that starts. They do so
 // only if the users fill the entitlement to some resource with what they may have now.
-func (s *shares) heldUsersAtLast(leaf *account) resource.List {
+func (s *shares) heldUsersAtLast(leaf *queueAccount) resource.List {
 	held := s.heldUsers(leaf)
 	fill := false
 	for i := range held.Len() {
@@ -111,7 +111,7 @@ func (s *shares) heldUsersAtLast(leaf *account) resource.List {
 // mostOf is how much of a resource a user of weight 1 may have with one more pod of a size.
 type mostOf func(*sizePart, resource.Entry) int64
 
-func (s *shares) heldUsersBy(leaf *account, most mostOf) (held resource.List) {
+func (s *shares) heldUsersBy(leaf *queueAccount, most mostOf) (held resource.List) {
 	drivers := leaf.holdsDrivers()
 	for _, u := range leaf.users.byName { // sums: order does not matter
 		if u.asks == 0 {

@@ -6,10 +6,12 @@ import (
 )
 
 // holdsDrivers reports whether the driver share may hold some drivers of a leaf back. If none runs, one may always start, whatever the share.
-func (a *account) holdsDrivers() bool { return a.limitsDrivers() && !a.driverDemand.Equal(&a.drivers) }
+func (a *queueAccount) holdsDrivers() bool {
+	return a.limitsDrivers() && !a.driverDemand.Equal(&a.drivers)
+}
 
 // heldDrivers is what waiting drivers of a leaf request beyond its driver share, together with the same part of what waits with drivers.
-func (s *shares) heldDrivers(leaf *account) resource.List {
+func (s *shares) heldDrivers(leaf *queueAccount) resource.List {
 	drivers := s.driversOf(leaf)
 	if !limit.ExceedsDriverShare(drivers, leaf.driverDemand.List().Sub(leaf.drivers.List())) {
 		return resource.List{} // not even with those that wait at a gate, which are no demand
@@ -26,7 +28,7 @@ func (s *shares) heldDrivers(leaf *account) resource.List {
 }
 
 // heldDriversOf is that beyond what the drivers of one user may use. A user without a driver may start one.
-func (s *shares) heldDriversOf(leaf *account, u *leafUser) resource.List {
+func (s *shares) heldDriversOf(leaf *queueAccount, u *leafUser) resource.List {
 	var waits waitsForDrivers
 	for _, app := range u.apps {
 		waits.add(app)
@@ -53,7 +55,7 @@ type waitsForDrivers struct {
 	largest         resource.List // of each resource, the most that one driver requests
 }
 
-func (w *waitsForDrivers) add(app *account) {
+func (w *waitsForDrivers) add(app *appAccount) {
 	if !app.counted || app.podCounts.WaitingDrivers == 0 {
 		return
 	}

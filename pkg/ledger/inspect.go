@@ -118,16 +118,16 @@ func violations(q queue.Path, texts []string) (vs []Violation) {
 // addition adds up the pods of one queue, over several looks where they are many. Changes of pods that are in the sums already are
 // followed, so the sums are those of one moment: the last.
 type addition struct {
-	leaf         *account
-	applications []*account // to be added
-	app          *account   // being added, nil between two
-	pods         []*record  // of it, to be added
-	all, own     sums       // of leaf, of app
-	number       uint32     // what the pods in the sums are marked with, and the applications that are added or being added
-	cost         int        // of the last step, in pods
+	leaf         *queueAccount
+	applications []*appAccount // to be added
+	app          *appAccount   // being added, nil between two
+	pods         []*record     // of it, to be added
+	all, own     sums          // of leaf, of app
+	number       uint32        // what the pods in the sums are marked with, and the applications that are added or being added
+	cost         int           // of the last step, in pods
 }
 
-func (d *addition) begin(a *account) {
+func (d *addition) begin(a *queueAccount) {
 	*d = addition{leaf: a, number: d.number + 1, applications: d.applications[:0], pods: d.pods[:0], cost: len(a.apps) / 100}
 	for _, app := range a.apps { // each for itself: order does not matter
 		d.applications = append(d.applications, app)
@@ -157,9 +157,9 @@ func (d *addition) step(atMost int) (wrong []string) {
 	}
 	a := d.app
 	d.app = nil
-	wrong = a.checkApplication(&d.own)
+	wrong = a.check(&d.own)
 	if len(a.members) <= orderAtOnce {
-		wrong = append(wrong, a.checkOrder()...)
+		wrong = append(wrong, a.checkPodQueues()...)
 		d.cost += len(a.members)
 	}
 	return wrong
@@ -171,17 +171,17 @@ func (d *addition) end() []string {
 	d.leaf, d.cost = nil, len(a.kids)
 	d.all.demand.Reset()
 	d.all.addKids(a)
-	wrong := a.checkSums(&d.all)
+	wrong := a.checkSums(a, &d.all)
 	if len(a.apps) <= orderAtOnce {
 		d.cost += len(a.apps)
 		d.all.addApplicationDemand(a)
-		wrong = append(wrong, a.checkDemand(&d.all)...)
+		wrong = append(wrong, a.checkDemand(a, &d.all)...)
 		wrong = append(wrong, a.checkOrder()...)
 	}
 	return wrong
 }
 
-func (d *addition) add(r *record, app *account, is footprint, s State, sign int) {
+func (d *addition) add(r *record, app *appAccount, is footprint, s State, sign int) {
 	d.all.add(r.Request, is, s == Bound, sign)
 	if app == d.app {
 		d.own.add(r.Request, is, s == Bound, sign)
@@ -191,7 +191,7 @@ func (d *addition) add(r *record, app *account, is footprint, s State, sign int)
 
 // follow keeps the sums right when a pod changes that was in the queue, or is now. One that comes to an application which is yet to be added is
 // added then.
-func (d *addition) follow(r *record, old, oldApp *account, was footprint, oldState State, will footprint) {
+func (d *addition) follow(r *record, old *queueAccount, oldApp *appAccount, was footprint, oldState State, will footprint) {
 	known := r.addedIn == d.number
 	if old == d.leaf && known {
 		d.add(r, oldApp, was, oldState, -1)

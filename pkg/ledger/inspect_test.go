@@ -60,6 +60,12 @@ func (f *fixture) round(cost int) (found []Violation, stopped bool) {
 	return nil, false
 }
 
+// competeBesideChildren has a queue with children offer something of an application of its own.
+func competeBesideChildren(l *Ledger) {
+	a := l.queues.accounts["root.a"]
+	a.appOrder.Offer(&newAppAccount(a, "app").inOrder, 1)
+}
+
 // Whatever is wrong is found within a round, however small the looks, and where it is.
 func TestInspectFindsWhatIsWrong(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -75,6 +81,7 @@ func TestInspectFindsWhatIsWrong(t *testing.T) {
 		"demand of a parent":          {func(l *Ledger) { l.queues.accounts["root.a"].demand.Add(amounts(1, 0)) }, "root.a"},
 		"pods that run":               {func(l *Ledger) { l.queues.accounts["root.b"].running++ }, "root.b"},
 		"a pod that is charged twice": {func(l *Ledger) { l.queues.accounts["root.b"].apps["b1"].addUsage(amounts(1, 4), 1) }, "root.b"},
+		"applications and children":   {competeBesideChildren, "root.a"},
 		"the room of a node":          {func(l *Ledger) { l.nodes.byName["node"].used.Sub(amounts(1, 0)) }, ""},
 		"the pods of a node":          {func(l *Ledger) { l.nodes.byName["node"].assumed++ }, ""},
 		"a busy node":                 {func(l *Ledger) { l.nodes.byName["busy"].used.Add(amounts(0, 1)) }, ""},

@@ -18,7 +18,7 @@ type journal struct {
 	entries []Entry
 }
 
-func (j *journal) add(r *record, s State, leaf *account) {
+func (j *journal) add(r *record, s State, leaf *queueAccount) {
 	if j.size == 0 {
 		return
 	}

@@ -24,8 +24,8 @@ type kept struct {
 	nominees  int
 }
 
-// keeps returns what is kept for the account, to be changed.
-func (a *account) keeps() *kept {
+// keeps returns what is kept for the queue, to be changed.
+func (a *queueAccount) keeps() *kept {
 	if a.kept == nil {
 		a.kept = &kept{}
 	}
@@ -33,14 +33,14 @@ func (a *account) keeps() *kept {
 }
 
 // dropUnkept: nearly all queues have nothing kept for them, and cost nothing more.
-func (a *account) dropUnkept() {
+func (a *queueAccount) dropUnkept() {
 	if k := a.kept; k != nil && k.nominees == 0 && k.held.List().IsZero() {
 		a.kept = nil
 	}
 }
 
 // standing is the usage with what is kept. It is valid until the next call.
-func (a *account) standing() *resource.Sum {
+func (a *queueAccount) standing() *resource.Sum {
 	k := a.kept
 	if k == nil {
 		return &a.usage
@@ -53,7 +53,7 @@ func (a *account) standing() *resource.Sum {
 }
 
 // withHeld is the usage with what is held.
-func (a *account) withHeld() resource.List {
+func (a *queueAccount) withHeld() resource.List {
 	if a.kept == nil {
 		return a.usage.List()
 	}
@@ -61,7 +61,7 @@ func (a *account) withHeld() resource.List {
 }
 
 // lessHeld is what a claim still makes room for: less than its target by what is held.
-func (a *account) lessHeld(target resource.List) resource.List {
+func (a *queueAccount) lessHeld(target resource.List) resource.List {
 	if a.kept == nil {
 		return target
 	}
@@ -79,7 +79,7 @@ func (l *moves) countHeld() {
 }
 
 // keepFree takes in what is free on the held nodes, and gives the queues that much of them. It returns those queues if it is another amount than before.
-func (h *nodeHolds) keepFree(free *resource.Sum) (changed []*account) {
+func (h *nodeHolds) keepFree(free *resource.Sum) (changed []*queueAccount) {
 	if h.free.Equal(free) {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (h *nodeHolds) keepFree(free *resource.Sum) (changed []*account) {
 }
 
 // refreshLeaves puts the leaves among these queues, and so all above them, where they belong by what is kept for them now.
-func (l *moves) refreshLeaves(queues []*account) {
+func (l *moves) refreshLeaves(queues []*queueAccount) {
 	for _, a := range queues {
 		if len(a.kids) == 0 && l.queues.accounts[a.path] == a {
 			l.books.refresh(a)
@@ -116,7 +116,7 @@ func freeOn(g *group, nodes []*node) *resource.Sum {
 // countNominated brings what queues have of a nominated pod up to date: its request, from the nomination to the charge.
 func (l *moves) countNominated(r *record) {
 	p := r.nomination
-	var leaf *account
+	var leaf *queueAccount
 	if !r.state.charged() {
 		leaf = r.leaf
 	}
@@ -153,7 +153,7 @@ func (l *moves) uncountNominated(p *nomination) {
 }
 
 // queuesOf returns the leaves of pods and the queues above them, without the root, each once.
-func queuesOf(pods []*record) (queues []*account) {
+func queuesOf(pods []*record) (queues []*queueAccount) {
 	for i, r := range pods {
 		if i > 0 && r.leaf == pods[i-1].leaf {
 			continue // as mostly

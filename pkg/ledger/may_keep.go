@@ -25,7 +25,7 @@ func (l *contents) mayHold(pods []*record, nodes []*node) (reason.ShareForbids, 
 // are leaving the node still use is taken off their queues: a pod that replaces pods of its own queue takes nothing from others. Once the room
 // is there, only those count that have left: what still leaves has made no room yet, and may take long.
 func (l *contents) mayKeepFor(r *record, now int64) bool {
-	on := map[*account]*resource.Sum{}
+	on := map[*queueAccount]*resource.Sum{}
 	var own resource.Sum
 	own.AddSum(&r.nomination.left)
 	there := l.nodes.roomIsThere(r)
@@ -49,11 +49,11 @@ func (l *contents) mayKeepFor(r *record, now int64) bool {
 // judgement is a question to core/keep.
 type judgement struct {
 	ledger *contents
-	pods   []*record                  // for which room is kept
-	queues []*account                 // of these pods
-	asks   resource.List              // of the pod whose room it is; zero: it is that of whole nodes
-	on     map[*account]*resource.Sum // what queues use where it is kept, which will be gone
-	held   heldBack                   // nil: not asked for yet
+	pods   []*record                       // for which room is kept
+	queues []*queueAccount                 // of these pods
+	asks   resource.List                   // of the pod whose room it is; zero: it is that of whole nodes
+	on     map[*queueAccount]*resource.Sum // what queues use where it is kept, which will be gone
+	held   heldBack                        // nil: not asked for yet
 }
 
 // allows reports whether this room may be kept, and why not.
@@ -70,7 +70,7 @@ func (j *judgement) allows(room resource.List) (reason.ShareForbids, bool) {
 
 // stands is what core/keep needs to know of a queue. Its usage has what is kept for it, and is without what it uses where the room is to be
 // kept. Of its share and its guarantee, it has what counts for other queues below from: see fairshare.Covered.
-func (j *judgement) stands(a, from *account) keep.Queue {
+func (j *judgement) stands(a, from *queueAccount) keep.Queue {
 	q := keep.Queue{Path: a.path, Rule: a.parent.spec.Rule(), Guaranteed: a.spec.Guaranteed}
 	var part bool
 	if q.Share, part = j.ledger.shares.covered(a, from); part {
@@ -88,14 +88,14 @@ func (j *judgement) stands(a, from *account) keep.Queue {
 }
 
 // guarantees reports whether the queue, with the room, is not above its guarantee of something that the pod asks for.
-func (j *judgement) guarantees(a *account) bool {
+func (j *judgement) guarantees(a *queueAccount) bool {
 	rule := a.parent.spec.Rule()
 	return j.asks.Len() > 0 && a.spec.Guaranteed.Len() > 0 &&
 		preemption.Pays(rule, j.asks, a.standing().List(), preemption.GuaranteedTarget(rule, a.spec.Guaranteed, a.demand.List())) != ""
 }
 
 // withStarted is what a queue will use once these pods and all nominated ones have started.
-func (a *account) withStarted(pods []*record) resource.List {
+func (a *queueAccount) withStarted(pods []*record) resource.List {
 	var usage resource.Sum
 	usage.AddSum(&a.usage)
 	if a.kept != nil {
@@ -105,7 +105,7 @@ func (a *account) withStarted(pods []*record) resource.List {
 }
 
 // requestsUnder is what those of the pods ask for that are in the queue and not nominated: what is nominated is kept already.
-func requestsUnder(a *account, pods []*record) resource.List {
+func requestsUnder(a *queueAccount, pods []*record) resource.List {
 	var asked resource.Sum
 	for _, r := range pods {
 		if r.nomination == nil && r.leaf.isUnder(a) {
@@ -117,7 +117,7 @@ func requestsUnder(a *account, pods []*record) resource.List {
 
 // siblings passes on the siblings of a queue that have waiting pods. Those for which room is kept, too, are among them: else a group with one small pod in
 // another queue could take what that queue's other pods are owed.
-func (j *judgement) siblings(of *account, yield func(keep.Sibling) bool) {
+func (j *judgement) siblings(of *queueAccount, yield func(keep.Sibling) bool) {
 	for _, a := range of.parent.kids {
 		if a.pending == 0 || a == of {
 			continue
@@ -133,7 +133,7 @@ func (j *judgement) siblings(of *account, yield func(keep.Sibling) bool) {
 }
 
 // below passes on a queue with waiting pods and those below it, as queues below from see them. The pods for which room is kept count as started.
-func (j *judgement) below(a, from *account, yield func(keep.Queue) bool) bool {
+func (j *judgement) below(a, from *queueAccount, yield func(keep.Queue) bool) bool {
 	if a.pending == 0 {
 		return true
 	}
@@ -154,7 +154,7 @@ func (j *judgement) below(a, from *account, yield func(keep.Queue) bool) bool {
 }
 
 // groupsOnly returns the pod groups that wait for their start in a queue; false: there are none, or other pods wait too.
-func (l *contents) groupsOnly(a *account) ([]*group, bool) {
+func (l *contents) groupsOnly(a *queueAccount) ([]*group, bool) {
 	groups, only := a.waitingGroups(nil)
 	if !only || len(groups) == 0 {
 		return nil, false
@@ -168,7 +168,7 @@ func (l *contents) groupsOnly(a *account) ([]*group, bool) {
 }
 
 // waitingGroups adds to found the pod groups that have pods in the pod queues of a queue. only: no other pods are in these.
-func (a *account) waitingGroups(found []*group) (groups []*group, only bool) {
+func (a *queueAccount) waitingGroups(found []*group) (groups []*group, only bool) {
 	for _, app := range a.apps { // a set: order does not matter
 		for i := range app.podQueues {
 			switch g := app.podQueues[i].class.group; {
@@ -188,7 +188,7 @@ func (a *account) waitingGroups(found []*group) (groups []*group, only bool) {
 }
 
 // withSmallest is what a queue will use once the smallest of these groups has started.
-func (a *account) withSmallest(groups []*group, total resource.List) (least resource.List) {
+func (a *queueAccount) withSmallest(groups []*group, total resource.List) (least resource.List) {
 	rule := a.parent.spec.Rule()
 	for i, g := range groups { // the least of all: order does not matter
 		if u := a.withStarted(g.next(g.Need())); i == 0 || preemption.CompareDominant(rule, total, u, least) < 0 {
@@ -199,7 +199,7 @@ func (a *account) withSmallest(groups []*group, total resource.List) (least reso
 }
 
 // demand is what a queue could use if there were room, and whether it waits for some of that beside the pods for which the room is kept.
-func (j *judgement) demand(a *account) (demand resource.List, waits bool) {
+func (j *judgement) demand(a *queueAccount) (demand resource.List, waits bool) {
 	if j.held == nil {
 		j.held = j.ledger.heldBack()
 	}
@@ -208,8 +208,8 @@ func (j *judgement) demand(a *account) (demand resource.List, waits bool) {
 }
 
 // usedOn is what our pods use on nodes, or are nominated to use, by queue.
-func usedOn(w *window, nodes []*node) map[*account]*resource.Sum {
-	on := map[*account]*resource.Sum{}
+func usedOn(w *window, nodes []*node) map[*queueAccount]*resource.Sum {
+	on := map[*queueAccount]*resource.Sum{}
 	chosen := map[*node]bool{}
 	for _, e := range nodes {
 		chosen[e] = true
@@ -227,7 +227,7 @@ func usedOn(w *window, nodes []*node) map[*account]*resource.Sum {
 	return on
 }
 
-func countOn(on map[*account]*resource.Sum, r *record) {
+func countOn(on map[*queueAccount]*resource.Sum, r *record) {
 	for a := r.leaf; a != nil; a = a.parent {
 		if on[a] == nil {
 			on[a] = &resource.Sum{}
@@ -237,7 +237,7 @@ func countOn(on map[*account]*resource.Sum, r *record) {
 }
 
 // partOf is the largest part of the total that the pods of a queue use on the node, in millionths.
-func (e *node) partOf(a *account, total resource.List) int64 {
+func (e *node) partOf(a *queueAccount, total resource.List) int64 {
 	var used resource.Sum
 	for _, r := range e.on {
 		if r.leaf != nil && r.leaf.isUnder(a) {

@@ -31,15 +31,15 @@ type nodeHolds struct {
 	gang.Holds[*group]
 	behind queueBehind
 	nodes  []*node
-	queues []*account   // for which they are held
-	free   resource.Sum // what is free on them, as the queues have it
-	asOf   uint64       // the version of the ledger when it was last judged that they may be held
-	flips  uint64       // those of the shares then
+	queues []*queueAccount // for which they are held
+	free   resource.Sum    // what is free on them, as the queues have it
+	asOf   uint64          // the version of the ledger when it was last judged that they may be held
+	flips  uint64          // those of the shares then
 }
 
 // queueBehind is what waits behind the group for which nodes are held: what came to its leaf after it.
 type queueBehind struct {
-	leaf  *account
+	leaf  *queueAccount
 	after int64 // when the last of the group's applications was submitted
 }
 
@@ -112,23 +112,23 @@ func (h *nodeHolds) hold(g *group, pods []*record, nodes []*node, now int64) {
 func (h *nodeHolds) judged(asOf, flips uint64) { h.asOf, h.flips = asOf, flips }
 
 // giveBack notes that no nodes are held any more. It returns the leaf in which applications waited behind the group, and the queues of which less is kept.
-func (h *nodeHolds) giveBack() (leaf *account, changed []*account) {
+func (h *nodeHolds) giveBack() (leaf *queueAccount, changed []*queueAccount) {
 	leaf, changed = h.behind.leaf, h.keepFree(&resource.Sum{})
 	h.behind, h.nodes, h.queues = queueBehind{}, nil, nil
 	return leaf, changed
 }
 
 // has reports whether an application waits since it came after the group for which nodes are held.
-func (b queueBehind) has(app *account) bool {
+func (b queueBehind) has(app *appAccount) bool {
 	return b.leaf != nil && app.parent == b.leaf && app.slot.Submitted > b.after
 }
 
 // behindGroup says behind which group an application waits; false: behind none.
-func (h *nodeHolds) behindGroup(app *account) (reason.Reason, bool) {
+func (h *nodeHolds) behindGroup(app *appAccount) (reason.Reason, bool) {
 	if !h.behind.has(app) {
 		return reason.Reason{}, false
 	}
-	return reason.Reason{Code: reason.BehindGang, Queue: string(app.path), PodGroup: h.Group.Key, Details: reason.Turn{
+	return reason.Reason{Code: reason.BehindGang, Queue: string(app.parent.path), PodGroup: h.Group.Key, Details: reason.Turn{
 		Since: h.Group.wait.Since, Until: h.Until,
 	}}, true
 }

@@ -16,7 +16,7 @@ import (
 // nomination is the node where a waiting pod will run.
 type nomination struct {
 	node  *node
-	claim *account // whose claim it is, nil for none
+	claim *queueAccount // whose claim it is, nil for none
 	kind  preemption.Kind
 	pays  resource.Name // what it pays of a guarantee, "" for none
 	preemption.NominationState
@@ -28,7 +28,7 @@ type nomination struct {
 	// left is what pods of its leaf that are gone have left on the node since the nomination.
 	left resource.Sum
 	// keptIn is the leaf in which this amount (kept) counts as room kept for the pod; nil: in none, as after the charge.
-	keptIn *account
+	keptIn *queueAccount
 	kept   resource.List
 }
 
@@ -55,7 +55,7 @@ func (p *nomination) isRoomThere(look func() bool) bool {
 }
 
 // keep notes that room is kept for it in a leaf queue. keptNoMore: it is not any more.
-func (p *nomination) keep(in *account, request resource.List) { p.keptIn, p.kept = in, request }
+func (p *nomination) keep(in *queueAccount, request resource.List) { p.keptIn, p.kept = in, request }
 
 func (p *nomination) keptNoMore() { p.keptIn = nil }
 
@@ -108,8 +108,8 @@ func (n *nominations) updates(pods map[UID]*record) (us []NominationUpdate) {
 
 // exceedMax returns a queue whose max these pods would exceed together with the pods that are nominated, nil if there is none. What victims
 // free under a max is for the claimants: otherwise a replacement of the first victim could take it before the last victim is gone.
-func (n *nominations) exceedMax(pods ...*record) *account {
-	var asked []*account // mostly few: claimants share the queues above them
+func (n *nominations) exceedMax(pods ...*record) *queueAccount {
+	var asked []*queueAccount // mostly few: claimants share the queues above them
 	for _, o := range n.pods {
 		if o.leaf == nil || o.state.charged() || slices.Contains(pods, o) {
 			continue
@@ -128,7 +128,7 @@ func (n *nominations) exceedMax(pods ...*record) *account {
 }
 
 // exceedMaxOf: with these pods and all nominated ones, the queue would use more than its max of a resource that one of these pods requests.
-func (n *nominations) exceedMaxOf(a *account, pods []*record) bool {
+func (n *nominations) exceedMaxOf(a *queueAccount, pods []*record) bool {
 	var all, asked resource.Sum
 	for _, r := range pods {
 		if r.leaf.isUnder(a) {

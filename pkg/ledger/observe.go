@@ -254,7 +254,7 @@ func (l *consequences) wait(r *record, now int64) {
 }
 
 // blockIn returns what blocks a pod in its leaf, nothing if it may be released.
-func (l *consequences) blockIn(r *record, leaf *account, now int64) reason.Reason {
+func (l *consequences) blockIn(r *record, leaf *queueAccount, now int64) reason.Reason {
 	if why, blocked := r.mayNotSubmit(); blocked {
 		return why
 	}
@@ -284,7 +284,7 @@ func (l *consequences) blockIn(r *record, leaf *account, now int64) reason.Reaso
 }
 
 // step is set with the time and the journal.
-func (l *moves) step(r *record, now int64, leaf *account, s State, blockedBy reason.Reason) {
+func (l *moves) step(r *record, now int64, leaf *queueAccount, s State, blockedBy reason.Reason) {
 	if r.state == s && r.leaf == leaf && (r.blockedBy == blockedBy || r.blockedByAppLimit() && sameLimit(r.blockedBy, blockedBy)) {
 		return
 	}

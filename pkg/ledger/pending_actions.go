@@ -133,10 +133,10 @@ type netUsage struct {
 	evictions   *evictions
 	nominations *nominations
 	held        heldBack // subtracted from demand, as for a plan
-	known       map[*account]resource.List
+	known       map[*queueAccount]resource.List
 }
 
-func (n *netUsage) of(a *account) resource.List {
+func (n *netUsage) of(a *queueAccount) resource.List {
 	if is, ok := n.known[a]; ok {
 		return is
 	}
@@ -153,7 +153,7 @@ func (n *netUsage) of(a *account) resource.List {
 		}
 	}
 	if n.known == nil {
-		n.known = map[*account]resource.List{}
+		n.known = map[*queueAccount]resource.List{}
 	}
 	n.known[a] = sum.List()
 	return n.known[a]

@@ -33,7 +33,7 @@ type ApplicationState struct {
 func (l *Ledger) Applications() []ApplicationState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var apps []*account
+	var apps []*appAccount
 	for i := range l.queues.Nodes {
 		first := len(apps)
 		for _, app := range l.queues.accounts[l.queues.Nodes[i].Path].apps { // sorted below
@@ -48,9 +48,9 @@ func (l *Ledger) Applications() []ApplicationState {
 	return all
 }
 
-func (l *contents) applicationState(a *account) ApplicationState {
+func (l *contents) applicationState(a *appAccount) ApplicationState {
 	s := ApplicationState{
-		Queue: a.path, Name: a.slot.Name, User: a.slot.User, Priority: a.priority, Submitted: a.slot.Submitted, State: a.state, Admitted: a.slot.Runs,
+		Queue: a.parent.path, Name: a.slot.Name, User: a.slot.User, Priority: a.priority, Submitted: a.slot.Submitted, State: a.state, Admitted: a.slot.Runs,
 		Allocated: a.usage.List(), PodsPending: a.pending, PodsRunning: a.running,
 	}
 	s.Demand = a.countedDemand().List() // as its queues see it

@@ -109,11 +109,11 @@ func (s State) charged() bool { return s == Released || s == Reserved || s == Bo
 // inWindow: released and not yet bound.
 func (s State) inWindow() bool { return s == Released || s == Reserved }
 
-// record is a pod of ours and what it has put on the accounts. What a release touches comes first, together, as in account.
+// record is a pod of ours and what it has put on the accounts. What a release touches comes first, together, as in queueAccount.
 type record struct {
 	class      *class
-	leaf       *account // where it is entered, nil while no queue takes it
-	app        *account
+	leaf       *queueAccount // where it is entered, nil while no queue takes it
+	app        *appAccount
 	group      *group      // the pod group that it names
 	assumedOn  *node       // where its room is taken: on a node that had some, then on its own
 	nomination *nomination // where room is kept for it while it waits: see nominations.go
@@ -145,7 +145,7 @@ type record struct {
 
 	relabelled *identity // what it says of itself, while it is charged as something else: see relabelled.go
 
-	formerApp *account     // while it is revised: the application that it has belonged to until now
+	formerApp *appAccount  // while it is revised: the application that it has belonged to until now
 	asked     queue.Path   // the queue that it asks for, by what it says or by the rules of placement; "" if that is none
 	access    *accessEntry // on which answer it depends, nil: on none
 	inApp     int          // place among the pods of its application

@@ -65,7 +65,7 @@ func (b *orderBooks) dequeue(r *record) {
 }
 
 // podQueueOf returns the application's pod queue of the class and preference, nil if there is none.
-func (a *account) podQueueOf(c *class, p *preference) *podQueue {
+func (a *appAccount) podQueueOf(c *class, p *preference) *podQueue {
 	for i := range a.podQueues {
 		if a.podQueues[i].class == c && a.podQueues[i].preference == p {
 			return &a.podQueues[i]

@@ -22,17 +22,17 @@ type queueTree struct {
 	retired map[queue.Path]bool
 	// declarationsSeen grows when what placement sees of the declared queues changes.
 	declarationsSeen uint64
-	percent          int        // declarations that state something in percent of the cluster
-	byCapacity       bool       // some queue in force shares by capacity, and its maximum may be a part of the cluster
-	stopsChanged     []*account // queues that were stopped or started by the last tree: see stopped.go
+	percent          int             // declarations that state something in percent of the cluster
+	byCapacity       bool            // some queue in force shares by capacity, and its maximum may be a part of the cluster
+	stopsChanged     []*queueAccount // queues that were stopped or started by the last tree: see stopped.go
 	// stoppedOutside are the stopped Queues that are not in the tree, and since when they are stopped: see stopped.go.
 	stoppedOutside map[queue.Path]int64
 
 	queue.Tree
 	stale    bool   // a Queue, or what sits in the queues, changed in a way that may change the tree
 	builds   uint64 // grows with every tree
-	accounts map[queue.Path]*account
-	root     *account
+	accounts map[queue.Path]*queueAccount
+	root     *queueAccount
 	// guarded are the queues that keep a declared child out of the tree while pods sit in them.
 	guarded map[queue.Path]bool
 	// parents are the queues with declared children.
@@ -48,7 +48,7 @@ type parent struct {
 func newQueueTree() queueTree {
 	return queueTree{
 		declared: map[queue.Path]queue.Declaration{}, unreadable: map[queue.Path]string{}, retired: map[queue.Path]bool{},
-		accounts: map[queue.Path]*account{}, guarded: map[queue.Path]bool{}, parents: map[queue.Path]parent{}, stale: true,
+		accounts: map[queue.Path]*queueAccount{}, guarded: map[queue.Path]bool{}, parents: map[queue.Path]parent{}, stale: true,
 		stoppedOutside: map[queue.Path]int64{},
 	}
 }
@@ -113,7 +113,7 @@ func (t *queueTree) retire(p queue.Path) bool {
 
 // rebuild builds the tree and gives every queue of it an account with its spec. gone are the queues that are not in it any more; their accounts stay
 // until drop, for the pods that have to move. regated are the leaves whose gate is set differently. at is the time, and whether this process leads.
-func (t *queueTree) rebuild(pods *requests, total resource.List, at moment) (gone []queue.Path, regated []*account) {
+func (t *queueTree) rebuild(pods *requests, total resource.List, at moment) (gone []queue.Path, regated []*queueAccount) {
 	t.stale = false
 	t.Tree = queue.Build(t.declarations(), t.occupancy(pods), total)
 	t.builds++
@@ -149,18 +149,8 @@ func (t *queueTree) rebuild(pods *requests, total resource.List, at moment) (gon
 	return gone, regated
 }
 
-func newQueueAccount(p queue.Path, parent *account) *account {
-	a := &account{path: p, parent: parent, apps: map[string]*account{}}
-	a.admission.Path, a.entries.Path = p, p
-	if parent != nil {
-		a.admission.Parent, a.entries.Parent = &parent.admission, &parent.entries
-	}
-	a.inOrder.Init(a)
-	return a
-}
-
 // declare gives the account of a queue what the tree says of it. Its parent has been declared already.
-func (a *account) declare(n *queue.Node, ordinal int) {
+func (a *queueAccount) declare(n *queue.Node, ordinal int) {
 	a.admission.Most = n.Spec.MaxRunningApplications
 	a.spec, a.ordinal, a.accepting = n.Spec, ordinal, n.Accepting
 	a.kids = a.kids[:0]
@@ -218,7 +208,7 @@ func (t *queueTree) noteForced() {
 func (t *queueTree) noteOrphan() { t.stale = true }
 
 // nearest is the lowest queue of the tree that is this path or above it; the root if there is no path.
-func (t *queueTree) nearest(p queue.Path) *account {
+func (t *queueTree) nearest(p queue.Path) *queueAccount {
 	for ; p != ""; p = p.Parent() {
 		if _, inTree := t.Find(p); inTree {
 			return t.accounts[p]
@@ -232,7 +222,7 @@ func (t *queueTree) noteTotal() { t.stale = t.stale || t.percent > 0 || t.byCapa
 
 // emptied notes that the last pod that was placed in a queue has left it. The tree is built again if the queue was there only because
 // of its pods, or if these kept its children out.
-func (t *queueTree) emptied(a *account) {
+func (t *queueTree) emptied(a *queueAccount) {
 	if a.forced || t.guarded[a.path] {
 		t.stale = true
 	}
@@ -316,7 +306,7 @@ func (t *queueTree) occupancy(pods *requests) []queue.Occupancy {
 }
 
 // resolve finds the leaf that takes pods which ask for p, or the reason why none does.
-func (t *queueTree) resolve(p queue.Path) (*account, reason.Reason) {
+func (t *queueTree) resolve(p queue.Path) (*queueAccount, reason.Reason) {
 	a := t.accounts[p]
 	if a != nil && a.accepting {
 		return a, reason.Reason{}

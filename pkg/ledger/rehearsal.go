@@ -108,7 +108,7 @@ func (h *Rehearsal) Next(roomy, tell bool) (Charge, bool) {
 	}
 	r, place := h.nextOfGroup()
 	if r == nil {
-		r = h.turn(l.queues.root, l.books.lanesOf(l.queues.root))
+		r = h.turn(l.queues.root, l.books.lanesBelow(l.queues.root))
 		l.walk.refreshStale()
 		if r == nil {
 			return Charge{}, false
@@ -178,11 +178,16 @@ func (h *Rehearsal) beginWalk(roomy bool) {
 	l.walk.begin(func(c *class) bool { return roomy || !h.parked[c] })
 }
 
-// turn returns the pod below a whose turn it is, of the classes that have room.
-func (h *Rehearsal) turn(a *account, lanes book.Lanes) *record {
+// turn returns the pod below a queue whose turn it is, of the classes that have room.
+func (h *Rehearsal) turn(a *queueAccount, lanes book.Lanes) *record {
+	return h.withRoom(func() *record { return h.ledger.walk.next(a, lanes) })
+}
+
+// withRoom returns the first of the pods that next finds that has room. It leaves out the classes of the others.
+func (h *Rehearsal) withRoom(next func() *record) *record {
 	l := h.ledger
 	for {
-		r := l.walk.next(a, lanes)
+		r := next()
 		switch {
 		case r == nil:
 			return nil
@@ -258,12 +263,12 @@ func (h *Rehearsal) Readmit() {
 
 // decisions are the steps from the root to the pod, before it is charged.
 func (h *Rehearsal) decisions(r *record) []Decision {
-	var path []*account
-	for a := r.app; a.parent != nil; a = a.parent {
+	var path []*queueAccount
+	for a := r.leaf; a.parent != nil; a = a.parent {
 		path = append(path, a)
 	}
 	slices.Reverse(path)
-	ds := make([]Decision, 0, len(path))
+	ds := make([]Decision, 0, len(path)+1)
 	w := &h.ledger.walk
 	open := w.open
 	for _, a := range path {
@@ -279,28 +284,43 @@ func (h *Rehearsal) decisions(r *record) []Decision {
 			}
 		}
 		ds = append(ds, d)
-		open &= h.ledger.books.lanesOf(a)
+		open &= h.ledger.books.lanesBelow(a)
 		if below {
 			w.ask(a.lacking())
 		}
 	}
+	ds = append(ds, h.decisionInLeaf(r.app, open))
 	w.askForNothing()
 	return ds
 }
 
+// decisionInLeaf is the last step: from the leaf to the application.
+func (h *Rehearsal) decisionInLeaf(app *appAccount, open book.Lanes) Decision {
+	leaf, w := app.parent, &h.ledger.walk
+	d := Decision{At: leaf.path, Rule: leaf.spec.Rule(), Chosen: app.competitor(), Asking: len(w.asking) > 0}
+	for c := leaf.firstApplication(open, nil); c != nil; c = leaf.firstApplication(open, c) {
+		if c.Owner() != app && h.withRoom(func() *record { return w.nextOf(c.Owner(), open&c.Own()) }) != nil {
+			d.Over = c.Owner().competitor()
+			_, d.By = app.inOrder.Compare(c.Competitor)
+			break
+		}
+	}
+	return d
+}
+
 // hasTurnBelow reports whether a queue has its turn because it is below its guarantee: with a pod that asks for what it lacks.
-func (h *Rehearsal) hasTurnBelow(a *account, open book.Lanes) bool {
+func (h *Rehearsal) hasTurnBelow(a *queueAccount, open book.Lanes) bool {
 	return len(a.lacking()) > 0 && h.turnBelow(a, open&a.parent.guarantees().below.OwnOf(&a.guarantee.inBelow)) != nil
 }
 
-func (h *Rehearsal) turnBelow(a *account, open book.Lanes) *record {
+func (h *Rehearsal) turnBelow(a *queueAccount, open book.Lanes) *record {
 	h.ledger.walk.ask(a.lacking())
 	defer h.ledger.walk.askNoMore()
 	return h.turn(a, open)
 }
 
 // rivalBelow notes the best of the others that are below their guarantees too; false: there is none with a pod that asks for what it lacks.
-func (h *Rehearsal) rivalBelow(a *account, open book.Lanes, d *Decision) bool {
+func (h *Rehearsal) rivalBelow(a *queueAccount, open book.Lanes, d *Decision) bool {
 	for c := a.parent.firstBelow(open, nil); c != nil; c = a.parent.firstBelow(open, c) {
 		if c.Owner() != a && h.turnBelow(c.Owner(), open&c.Own()) != nil {
 			d.Over = c.Owner().competitor()
@@ -313,8 +333,8 @@ func (h *Rehearsal) rivalBelow(a *account, open book.Lanes, d *Decision) bool {
 }
 
 // rival notes the best of the others by their shares, if any has something to release.
-func (h *Rehearsal) rival(a *account, open book.Lanes, d *Decision) {
-	for c := a.parent.first(open, nil); c != nil; c = a.parent.first(open, c) {
+func (h *Rehearsal) rival(a *queueAccount, open book.Lanes, d *Decision) {
+	for c := a.parent.queueOrder.First(open, nil); c != nil; c = a.parent.queueOrder.First(open, c) {
 		if c.Owner() != a && h.turn(c.Owner(), open&c.Own()) != nil {
 			d.Over = c.Owner().competitor()
 			_, d.By = a.inOrder.Compare(c.Competitor)
@@ -323,12 +343,12 @@ func (h *Rehearsal) rival(a *account, open book.Lanes, d *Decision) {
 	}
 }
 
-func (a *account) competitor() Competitor {
-	c := Competitor{Name: string(a.path), Usage: a.standing().List(), Weight: a.spec.Weight, ByCapacity: a.spec.Capacity.Stated}
-	if a.isApplication() {
-		c.Name, c.Priority, c.Submitted = a.slot.Name, a.priority, a.slot.Submitted
-	}
-	return c
+func (a *queueAccount) competitor() Competitor {
+	return Competitor{Name: string(a.path), Usage: a.standing().List(), Weight: a.spec.Weight, ByCapacity: a.spec.Capacity.Stated}
+}
+
+func (a *appAccount) competitor() Competitor {
+	return Competitor{Name: a.slot.Name, Usage: a.usage.List(), Weight: queue.DefaultWeight, Priority: a.priority, Submitted: a.slot.Submitted}
 }
 
 // Stopped says what keeps a waiting pod from being charged now: a rule that blocks it, a limit, room, or nothing but its turn.

@@ -24,7 +24,7 @@ func (h *Rehearsal) Holders(below queue.Path, name resource.Name, n int) []Holde
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.settleAll()
-	return l.holders(below, n, func(app *account) (int64, bool) {
+	return l.holders(below, n, func(app *appAccount) (int64, bool) {
 		amount := app.usage.Get(name)
 		return amount, name == "" && app.slot.Runs || amount > 0
 	})
@@ -36,13 +36,13 @@ func (h *Rehearsal) Entered(below queue.Path, n int) []Holder {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.settleAll()
-	return l.holders(below, n, func(app *account) (int64, bool) { return 0, app.entry.Runs })
+	return l.holders(below, n, func(app *appAccount) (int64, bool) { return 0, app.entry.Runs })
 }
 
 // holders returns those of the applications below a queue that hold something, at most n: those that hold most, then the oldest.
-func (l *contents) holders(below queue.Path, n int, holds func(*account) (amount int64, some bool)) []Holder {
+func (l *contents) holders(below queue.Path, n int, holds func(*appAccount) (amount int64, some bool)) []Holder {
 	type held struct {
-		app    *account
+		app    *appAccount
 		amount int64
 	}
 	var all []held
@@ -63,7 +63,7 @@ func (l *contents) holders(below queue.Path, n int, holds func(*account) (amount
 	})
 	hs := make([]Holder, 0, min(n, len(all)))
 	for _, e := range all[:min(n, len(all))] {
-		hs = append(hs, Holder{Queue: e.app.path, Application: e.app.slot.Name, User: e.app.slot.User, Amount: e.amount, Pods: e.app.running})
+		hs = append(hs, Holder{Queue: e.app.parent.path, Application: e.app.slot.Name, User: e.app.slot.User, Amount: e.amount, Pods: e.app.running})
 	}
 	return hs
 }
@@ -81,7 +81,7 @@ func (h *Rehearsal) Starting(leaf queue.Path, n int) []Holder {
 	all := slices.SortedFunc(slices.Values(a.starting), leavesFirst)
 	hs := make([]Holder, 0, min(n, len(all)))
 	for _, app := range all[:min(n, len(all))] {
-		hs = append(hs, Holder{Queue: app.path, Application: app.slot.Name, User: app.slot.User, Pods: app.running})
+		hs = append(hs, Holder{Queue: app.parent.path, Application: app.slot.Name, User: app.slot.User, Pods: app.running})
 	}
 	return hs
 }

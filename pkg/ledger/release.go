@@ -85,7 +85,7 @@ func (l *releases) next(now int64) *record {
 	l.delays.forget()
 	l.endUnowed(now)
 	root := l.beginWalk(now)
-	open := l.books.lanesOf(root)
+	open := l.books.lanesBelow(root)
 	l.nodeHolds.Walk()
 	if r := l.nextNominated(now); r != nil {
 		return r
@@ -102,7 +102,7 @@ func (l *releases) next(now int64) *record {
 	if r == nil && !wait && l.delays.haveDeclined() {
 		l.delays.forget()
 		l.beginWalk(now) // nobody else wants the room
-		r, _ = l.inOrder(root, l.books.lanesOf(root), now)
+		r, _ = l.inOrder(root, l.books.lanesBelow(root), now)
 	}
 	// The order's next pod waits for what becomes of the released ones of its class. Stepping past it to another class would
 	// trade the exact order for a few milliseconds.
@@ -115,14 +115,14 @@ func (l *releases) next(now int64) *record {
 
 // beginWalk begins a walk from the root, in which those classes take part that may be released. Only the class whose turn it is looks for room: there may
 // be thousands, and most of them come later.
-func (l *releases) beginWalk(now int64) (root *account) {
+func (l *releases) beginWalk(now int64) (root *queueAccount) {
 	l.walk.begin(func(c *class) bool { return c.MayRelease(now) && l.mayHaveRoom(c, now) })
 	return l.queues.root
 }
 
 // inOrder returns the next pod in the order of queues, or the first of a group that it has released. wait: there is none, since a group has its turn that
 // waits for another one.
-func (l *releases) inOrder(root *account, open book.Lanes, now int64) (r *record, wait bool) {
+func (l *releases) inOrder(root *queueAccount, open book.Lanes, now int64) (r *record, wait bool) {
 	defer l.walk.refreshStale()
 	for r = l.walk.next(root, open); r != nil; r = l.walk.next(root, open) {
 		if r.class.group.startsTogether() {

@@ -25,7 +25,7 @@ type requests struct {
 // queueRequest gathers the unbound pods that ask for one queue, with what the tree last answered.
 type queueRequest struct {
 	pods      []askEntry // a heap: the oldest first
-	leaf      *account
+	leaf      *queueAccount
 	blockedBy reason.Reason
 	maxPod    resource.List // of the leaf
 	eldest    int64         // see queueTree.eldestChild
@@ -37,7 +37,7 @@ func (e *askEntry) Before(o *askEntry) bool { return e.record.older(o.record) }
 func (e *askEntry) Moved(to int)            { e.inRequest = to }
 
 // answer takes in what the tree says to all pods that ask for the queue, and reports whether that is something new.
-func (q *queueRequest) answer(leaf *account, blockedBy reason.Reason) (changed bool) {
+func (q *queueRequest) answer(leaf *queueAccount, blockedBy reason.Reason) (changed bool) {
 	var maxPod resource.List
 	if leaf != nil {
 		maxPod = leaf.maxPod

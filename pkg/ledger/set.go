@@ -1,17 +1,15 @@
 package ledger
 
 import (
-	"github.com/fairway-scheduler/fairway/pkg/core/admission"
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/heap"
-	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
 // set is the only way a pod changes state, reason or queue. It takes back what the old state put on the accounts and puts on what
 // the new one asks for, so that no charge is lost or doubled whatever the order of events. leaf nil enters the pod nowhere. What follows for its
 // application is left to drain.
-func (l *moves) set(r *record, leaf *account, s State, blockedBy reason.Reason) {
+func (l *moves) set(r *record, leaf *queueAccount, s State, blockedBy reason.Reason) {
 	was, old, oldApp, oldState := r.footprint(), r.leaf, r.app, r.state
 	if r.leaf != leaf {
 		l.undo(r, was, footprint{})
@@ -41,7 +39,7 @@ func (l *moves) set(r *record, leaf *account, s State, blockedBy reason.Reason) 
 }
 
 // afterSet brings up to date what is not in an account: window, room, nominations, back-off, and which conditions are due.
-func (l *moves) afterSet(r *record, old *account, oldState State, was, will footprint) {
+func (l *moves) afterSet(r *record, old *queueAccount, oldState State, was, will footprint) {
 	l.window.moved(r, oldState)
 	if !r.state.charged() {
 		l.nodes.assume(r, r.nominatedNode())
@@ -138,7 +136,7 @@ func (l *moves) redo(r *record, was, will footprint) {
 }
 
 // addDriver counts a charged driver, or takes it off the count.
-func (a *account) addDriver(r *record, sign int) {
+func (a *queueAccount) addDriver(r *record, sign int) {
 	if r.Role == application.Driver {
 		addSigned(&a.drivers, r.Request, sign)
 		if r.app.user != nil {
@@ -148,23 +146,21 @@ func (a *account) addDriver(r *record, sign int) {
 	}
 }
 
-func (a *account) askForDriver(r *record, sign int) {
+func (a *queueAccount) askForDriver(r *record, sign int) {
 	if r.Role == application.Driver {
 		addSigned(&a.driverDemand, r.Request, sign)
 	}
 }
 
 // enter makes the pod a member of its application in the leaf.
-func (l *moves) enter(r *record, leaf *account) {
+func (l *moves) enter(r *record, leaf *queueAccount) {
 	if r.leaf = leaf; leaf == nil {
 		return
 	}
 	r.app = leaf.apps[r.Application]
 	if r.app == nil {
-		r.app = &account{parent: leaf, path: leaf.path, spec: queue.DefaultSpec(), stage: stage{counted: true}, beginning: beginning{inStarts: notIn},
-			slot: admission.Application{Leaf: &leaf.admission, Name: r.Application}, entry: admission.Application{Leaf: &leaf.entries, Name: r.Application},
-			addedIn: l.inspection.addition.number}
-		r.app.inOrder.Init(r.app)
+		r.app = newAppAccount(leaf, r.Application)
+		r.app.addedIn = l.inspection.addition.number
 		leaf.apps[r.Application] = r.app
 	}
 	r.app.members = heap.Push(r.app.members, appEntry{r})
@@ -199,17 +195,6 @@ func (l *moves) recount(r *record, old State) {
 	}
 	r.tally(old, -1, l.now)
 	r.tally(r.state, 1, l.now)
-}
-
-// countPods adds n pods to an application and its queues.
-func (a *account) countPods(running bool, n int) {
-	for ; a != nil; a = a.parent {
-		if running {
-			a.running += n
-		} else {
-			a.pending += n
-		}
-	}
 }
 
 func btoi(b bool) int {

@@ -38,7 +38,7 @@ func (s *shares) setTotal(total resource.List) (changed bool) {
 }
 
 // noteActive looks at which queues from a leaf up have become active or inactive.
-func (s *shares) noteActive(leaf *account) {
+func (s *shares) noteActive(leaf *queueAccount) {
 	for a := leaf; a != nil; a = a.parent {
 		if a.active() == a.wasActive {
 			continue
@@ -78,7 +78,7 @@ func (s *shares) noteCapacities(t *queueTree) (steady []resource.List) {
 }
 
 // of returns the instantaneous fair share of a queue in the tree.
-func (s *shares) of(a *account) resource.List {
+func (s *shares) of(a *queueAccount) resource.List {
 	if a.parent == nil {
 		return a.share.amounts
 	}
@@ -90,7 +90,7 @@ func (s *shares) of(a *account) resource.List {
 }
 
 // divide gives every child of a queue its share.
-func (s *shares) divide(a *account) {
+func (s *shares) divide(a *queueAccount) {
 	a.share.divided = a.share.version
 	if len(a.kids) > 0 && a.kids[0].spec.Capacity.Stated {
 		for _, c := range a.kids {
@@ -120,7 +120,7 @@ func (s *share) set(amounts resource.List) {
 	}
 }
 
-func (a *account) sharesOfKids() *resource.Sum {
+func (a *queueAccount) sharesOfKids() *resource.Sum {
 	var sum resource.Sum
 	for _, c := range a.kids {
 		sum.Add(c.share.amounts)
@@ -130,7 +130,7 @@ func (a *account) sharesOfKids() *resource.Sum {
 
 // covered is what counts of the share of a queue for others, where from is the last queue above both: see fairshare.Covered. part: it is less than all, or
 // could be.
-func (s *shares) covered(a, from *account) (amounts resource.List, part bool) {
+func (s *shares) covered(a, from *queueAccount) (amounts resource.List, part bool) {
 	all := s.of(a)
 	if a.parent == nil || a.parent == from || from == nil {
 		return all, false

@@ -6,8 +6,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// inheritMaxPod sets what a single pod may ask for in the account: its own statement, and for what it does not name its parent's.
-func (a *account) inheritMaxPod() {
+// inheritMaxPod sets what a single pod may ask for in the queue: its own statement, and for what it does not name its parent's.
+func (a *queueAccount) inheritMaxPod() {
 	a.maxPod = a.spec.MaxPod
 	if a.parent == nil || a.parent.maxPod.Len() == 0 {
 		return
@@ -26,7 +26,7 @@ func (a *account) inheritMaxPod() {
 }
 
 // tooLarge says whether the pod is larger than the leaf takes, and which queue says so.
-func (r *record) tooLarge(leaf *account) (reason.Reason, bool) {
+func (r *record) tooLarge(leaf *queueAccount) (reason.Reason, bool) {
 	return limit.MaxPodResources(r.Request, leaf.maxPod, func(n resource.Name) string {
 		from := leaf
 		for _, own := from.spec.MaxPod.Lookup(n); !own; _, own = from.spec.MaxPod.Lookup(n) {

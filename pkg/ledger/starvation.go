@@ -46,7 +46,7 @@ func (s *starving) decline(k preemption.Kind, since, now int64) {
 func (s *starving) below() bool { return s != nil && s.clocks != [len(kinds)]preemption.Clock{} }
 
 // mayClaim reports whether a claim of the queue is open, or will be unless the queue reaches its share before its timeout.
-func (a *account) mayClaim() bool {
+func (a *queueAccount) mayClaim() bool {
 	for _, k := range kinds {
 		if s := a.starving; s != nil && (s.clocks[k].Claimed != 0 || s.clocks[k].Since != 0 && a.timeout(k).InForce()) {
 			return true
@@ -57,7 +57,7 @@ func (a *account) mayClaim() bool {
 
 // requestRound makes the next round due sooner if the queue is starved beyond a timeout. Whether it still is decides the next look at its
 // clocks.
-func (s *starving) requestRound(a *account, now int64) {
+func (s *starving) requestRound(a *queueAccount, now int64) {
 	for _, k := range kinds {
 		if at := s.clocks[k].Due(a.timeout(k)); s.clocks[k].Claimed != 0 || at != 0 && at <= now {
 			s.requested = true
@@ -117,7 +117,7 @@ func (l *plans) lookAtStarvation(now int64) (due bool, next int64) {
 }
 
 // timeout is the timeout in force for a kind of claim.
-func (a *account) timeout(k preemption.Kind) queue.Timeout {
+func (a *queueAccount) timeout(k preemption.Kind) queue.Timeout {
 	if k == preemption.BelowGuaranteed {
 		return a.preemption.GuaranteedTimeout
 	}
@@ -153,7 +153,7 @@ func (l *plans) lookAtClocks(now int64) {
 }
 
 // lookAtClock brings the clocks of a queue up to date.
-func (l *plans) lookAtClock(a *account, demand resource.List, tried onTrial, now int64) {
+func (l *plans) lookAtClock(a *queueAccount, demand resource.List, tried onTrial, now int64) {
 	var stored [len(kinds)]preemption.ClockMemory
 	if !l.rounds.clocksRestored {
 		stored = l.queues.storedClocks(a.path)
@@ -175,7 +175,7 @@ func (l *plans) lookAtClock(a *account, demand resource.List, tried onTrial, now
 }
 
 // onTrial is what queues are charged with for released pods.
-type onTrial map[*account]resource.List
+type onTrial map[*queueAccount]resource.List
 
 func (s roster) charges() onTrial {
 	tried := onTrial{}
@@ -188,7 +188,7 @@ func (s roster) charges() onTrial {
 }
 
 // targetOf is the usage up to which a claim of the queue goes.
-func (s *shares) targetOf(a *account, k preemption.Kind, demand resource.List) resource.List {
+func (s *shares) targetOf(a *queueAccount, k preemption.Kind, demand resource.List) resource.List {
 	if k == preemption.BelowGuaranteed {
 		return preemption.GuaranteedTarget(a.parent.spec.Rule(), a.spec.Guaranteed, demand)
 	}
@@ -196,7 +196,7 @@ func (s *shares) targetOf(a *account, k preemption.Kind, demand resource.List) r
 }
 
 // starvation is a queue's Starvation in a snapshot.
-func (s *shares) starvation(a *account, demand resource.List) Starvation {
+func (s *shares) starvation(a *queueAccount, demand resource.List) Starvation {
 	starving := a.starving
 	if starving == nil {
 		return Starvation{}

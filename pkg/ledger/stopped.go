@@ -24,7 +24,7 @@ type moment struct {
 
 // stop notes whether a queue is stopped, and since when. A process that does not lead follows the status of the queue, which the leader writes.
 // The parent has been noted already.
-func (t *queueTree) stop(a *account, n *queue.Node, at moment) {
+func (t *queueTree) stop(a *queueAccount, n *queue.Node, at moment) {
 	before, above := a.admission.Stop.Since, int64(0)
 	if remembered := t.declared[n.Path].Memory.StoppedSince; remembered != 0 && !at.leading {
 		before = remembered
@@ -70,29 +70,29 @@ func (t *queueTree) statesStopped(p queue.Path) bool {
 }
 
 // takeStopped returns the queues that were stopped or started, and forgets them.
-func (t *queueTree) takeStopped() []*account {
+func (t *queueTree) takeStopped() []*queueAccount {
 	changed := t.stopsChanged
 	t.stopsChanged = nil
 	return changed
 }
 
 // stopped reports whether the queue is stopped.
-func (a *account) stopped() bool { return a.admission.Stop.Since != 0 }
+func (a *queueAccount) stopped() bool { return a.admission.Stop.Since != 0 }
 
 // holds reports whether a pod of the application is charged.
-func (a *account) holds() bool {
+func (a *appAccount) holds() bool {
 	return slices.ContainsFunc(a.members, func(e appEntry) bool { return e.state.charged() })
 }
 
 // goesOn reports whether the application may run as far as stops are concerned.
-func (a *account) goesOn() bool {
+func (a *appAccount) goesOn() bool {
 	since := a.parent.admission.Stop.Since
 	return queue.GoesOn(a.slot.Submitted, since, false) || queue.GoesOn(a.slot.Submitted, since, a.holds())
 }
 
 // takeBackStopped ends an application that a stopped queue has taken in and goes on no more: what was submitted before the stop has ended, and no pod of it
 // holds room. It returns the pods that are to wait from now on.
-func (a *applications) takeBackStopped(app *account) []*record {
+func (a *applications) takeBackStopped(app *appAccount) []*record {
 	if !app.entry.Runs || app.goesOn() {
 		return nil
 	}

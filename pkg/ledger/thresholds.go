@@ -41,7 +41,7 @@ func (t *Threshold) look(l *Ledger) {
 }
 
 // driverShareFor is the driver share in force in a leaf and the smallest with which one more driver of this size might start.
-func (s *shares) driverShareFor(leaf *account, request resource.List) (is, needs int64) {
+func (s *shares) driverShareFor(leaf *queueAccount, request resource.List) (is, needs int64) {
 	return leaf.driverShare(), limit.DriverShareFor(s.driversOf(leaf), request)
 }
 

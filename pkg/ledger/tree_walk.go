@@ -19,17 +19,17 @@ type treeWalk struct {
 	number  uint64 // of this walk: a class takes part as long as this is its mark
 	open    book.Lanes
 	blocked []blockedBelow
-	ceiling *account // limits from this queue up are not asked, see beginBelow; nil: all are
+	ceiling *queueAccount // limits from this queue up are not asked, see beginBelow; nil: all are
 	// asking has, for each queue above that has its turn because of its guarantee, what it lacks. A pod must ask for something of each.
 	asking [][]resource.Name
-	stale  *account // a leaf that promised a driver which its share does not allow any more
+	stale  *queueAccount // a leaf that promised a driver which its share does not allow any more
 	delays *delays
 }
 
 // blockedBelow is a class, and a queue below which no pod of it may be released.
 type blockedBelow struct {
 	class *class
-	queue *account
+	queue *queueAccount
 }
 
 // begin begins a walk in which those classes take part that have pods in pod queues and for which takesPart holds.
@@ -48,7 +48,7 @@ func (w *treeWalk) begin(takesPart func(*class) bool) {
 func (w *treeWalk) beginWithAll() { w.begin(func(*class) bool { return true }) }
 
 // beginBelow begins a walk in which all classes take part, whatever limits a queue and those above it have. It ends with endBelow.
-func (w *treeWalk) beginBelow(a *account) {
+func (w *treeWalk) beginBelow(a *queueAccount) {
 	w.ceiling = a
 	w.beginWithAll()
 }
@@ -71,23 +71,28 @@ func (w *treeWalk) leaveOut(c *class) {
 }
 
 // block has a class take part no more below a queue.
-func (w *treeWalk) block(c *class, below *account) {
+func (w *treeWalk) block(c *class, below *queueAccount) {
 	w.blocked = append(w.blocked, blockedBelow{c, below})
 }
 
-// next returns the pod below the account whose turn it is, in those of the lanes that are open; nil: there is none. At each step it goes to the
-// competitor that the parent's policy puts first, after the turn of those below their guarantees (see guarantees.go). What a lane promised may not be
-// there, where classes share it; then the next competitor has its turn.
-func (w *treeWalk) next(a *account, lanes book.Lanes) *record {
+// next returns the pod below the queue whose turn it is, in those of the lanes that are open; nil: there is none. At each step it goes to the queue or
+// application that the parent's policy puts first, after the turn of those below their guarantees (see guarantees.go). What a lane promised may not be
+// there, where classes share it; then the next one has its turn.
+func (w *treeWalk) next(a *queueAccount, lanes book.Lanes) *record {
 	return w.down(a, lanes&w.open)
 }
 
-func (w *treeWalk) down(a *account, open book.Lanes) *record {
+// nextOf returns the next pod of one application.
+func (w *treeWalk) nextOf(app *appAccount, lanes book.Lanes) *record {
+	return w.head(app, lanes&w.open)
+}
+
+func (w *treeWalk) down(a *queueAccount, open book.Lanes) *record {
 	if len(w.blocked) > 0 {
 		open = w.withoutBlocked(a, open)
 	}
-	if a.isApplication() {
-		return w.head(a, open)
+	if len(a.kids) == 0 {
+		return w.inLeaf(a, open)
 	}
 	for c := a.firstBelow(open, nil); c != nil; c = a.firstBelow(open, c) { // with those pods alone that ask for what the queue lacks of its guarantee
 		w.ask(c.Owner().lacking())
@@ -97,12 +102,21 @@ func (w *treeWalk) down(a *account, open book.Lanes) *record {
 			return r
 		}
 	}
-	for c := a.first(open, nil); c != nil; c = a.first(open, c) {
+	for c := a.queueOrder.First(open, nil); c != nil; c = a.queueOrder.First(open, c) {
 		if r := w.down(c.Owner(), open&c.Own()); r != nil {
 			return r
 		}
 	}
-	if len(a.kids) == 0 && open&w.books.classes.driverLanes != 0 {
+	return nil
+}
+
+func (w *treeWalk) inLeaf(a *queueAccount, open book.Lanes) *record {
+	for c := a.firstApplication(open, nil); c != nil; c = a.firstApplication(open, c) {
+		if r := w.head(c.Owner(), open&c.Own()); r != nil {
+			return r
+		}
+	}
+	if open&w.books.classes.driverLanes != 0 {
 		w.stale = a
 	}
 	return nil
@@ -133,7 +147,7 @@ func (w *treeWalk) asks(c *class) bool {
 
 // head is the application's next pod of the classes that take part, in the lanes that are open down to here, and that no limit above the application
 // stops. Pods that wait for nodes that they prefer are passed over: see delays.go.
-func (w *treeWalk) head(a *account, open book.Lanes) *record {
+func (w *treeWalk) head(a *appAccount, open book.Lanes) *record {
 	var first *podQueue
 	for i := range a.podQueues {
 		q := &a.podQueues[i]
@@ -154,7 +168,7 @@ func (w *treeWalk) head(a *account, open book.Lanes) *record {
 }
 
 // withoutBlocked removes the lanes that hold only classes that are blocked below a queue, so that the walk does not visit every pod there.
-func (w *treeWalk) withoutBlocked(a *account, open book.Lanes) book.Lanes {
+func (w *treeWalk) withoutBlocked(a *queueAccount, open book.Lanes) book.Lanes {
 	for _, k := range w.blocked {
 		alone := !slices.ContainsFunc(w.books.classes.lanes.Classes(k.class.lane), func(c *class) bool { return c != k.class && w.takesPart(c) })
 		if k.queue == a && alone {
@@ -164,14 +178,17 @@ func (w *treeWalk) withoutBlocked(a *account, open book.Lanes) book.Lanes {
 	return open
 }
 
-func (w *treeWalk) isBlocked(app *account, c *class) bool {
-	return slices.ContainsFunc(w.blocked, func(k blockedBelow) bool { return k.class == c && app.isUnder(k.queue) })
+func (w *treeWalk) isBlocked(app *appAccount, c *class) bool {
+	return slices.ContainsFunc(w.blocked, func(k blockedBelow) bool { return k.class == c && app.parent.isUnder(k.queue) })
 }
 
 // stopsOnPath reports whether a limit on the path admits no further pod of the class. The walk has asked already, but by lanes, which
 // several classes may share, and of drivers what was so when their leaf was last looked at.
-func (w *treeWalk) stopsOnPath(a *account, c *class) bool {
-	for ; a != nil && a != w.ceiling; a = a.parent {
+func (w *treeWalk) stopsOnPath(app *appAccount, c *class) bool {
+	if app.userStops(c) {
+		return true
+	}
+	for a := app.parent; a != nil && a != w.ceiling; a = a.parent {
 		if a.stops(c, w.books.shares) {
 			return true
 		}
@@ -191,7 +208,7 @@ func (w *treeWalk) limitStops(r *record) bool {
 
 // stopsButForDrivers is stopsNow without the parts for drivers.
 func (w *treeWalk) stopsButForDrivers(r *record) bool {
-	for a := r.app; a != nil && a != w.ceiling; a = a.parent {
+	for a := r.app.parent; a != nil && a != w.ceiling; a = a.parent {
 		if a.exceedsMax(r.class.request) {
 			return true
 		}

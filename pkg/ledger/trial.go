@@ -33,7 +33,7 @@ type trial struct {
 	charged []*record
 	before  []before // of every pod that was moved, in the order of the moves
 	version uint64
-	leads   map[*account]*record // of claimants: the driver that was the first of its application to be charged
+	leads   map[*appAccount]*record // of claimants: the driver that was the first of its application to be charged
 }
 
 // before is how a pod was before it was moved.
@@ -81,11 +81,11 @@ func (t *trial) move(r *record, s State) {
 // next charges the next pod and returns it, nil if there is none.
 func (t *trial) next() *record {
 	root := t.ledger.queues.root
-	return t.nextBelow(root, t.ledger.books.lanesOf(root))
+	return t.nextBelow(root, t.ledger.books.lanesBelow(root))
 }
 
 // nextBelow is next among the pods of one queue, whatever limits that queue and those above it have.
-func (t *trial) nextBelow(a *account, lanes book.Lanes) *record {
+func (t *trial) nextBelow(a *queueAccount, lanes book.Lanes) *record {
 	l := t.ledger
 	r := l.walk.next(a, lanes)
 	for r != nil && r.group.startsTogether() && r.group.tried != l.walk.number {

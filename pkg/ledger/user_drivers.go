@@ -12,7 +12,7 @@ import (
 // lane, and the others go on.
 
 // userDriversOf is what the limit needs to know of the drivers of an application's user.
-func (s *shares) userDriversOf(app *account) limit.UserDrivers {
+func (s *shares) userDriversOf(app *appAccount) limit.UserDrivers {
 	d := s.userDriversIn(app.parent, app.user.weight)
 	d.Usage, d.User = &app.user.drivers, app.user.name
 	d.Users.Active += int64(btoi(app.user.asks == 0)) // the one that asks is among them
@@ -20,7 +20,7 @@ func (s *shares) userDriversOf(app *account) limit.UserDrivers {
 }
 
 // userDriversIn is that for a user of this weight who has none in the leaf. The capacity of a leaf counts also while it is not active: it is about to be.
-func (s *shares) userDriversIn(leaf *account, weight int64) limit.UserDrivers {
+func (s *shares) userDriversIn(leaf *queueAccount, weight int64) limit.UserDrivers {
 	d := limit.UserDrivers{
 		Drivers: limit.Drivers{Queue: string(leaf.path), Share: leaf.driverShare(), Most: s.total.CapBy(leaf.spec.Max), Calculator: leaf.spec.Calculator},
 		Users:   leaf.userShare(), Weight: weight,
@@ -32,7 +32,7 @@ func (s *shares) userDriversIn(leaf *account, weight int64) limit.UserDrivers {
 }
 
 // userDriversOn says that one more driver of the application is too many for its user, and whether it is.
-func (s *shares) userDriversOn(app *account, c *class) (reason.Reason, bool) {
+func (s *shares) userDriversOn(app *appAccount, c *class) (reason.Reason, bool) {
 	if app.user == nil || !c.driver {
 		return reason.Reason{}, false
 	}
@@ -41,7 +41,7 @@ func (s *shares) userDriversOn(app *account, c *class) (reason.Reason, bool) {
 
 // userDriversBind reports whether the part of the user stops one more driver, and is less than what all drivers may use. If it is not less, the reason is
 // the limit of all drivers.
-func (s *shares) userDriversBind(app *account, c *class) (reason.Reason, bool) {
+func (s *shares) userDriversBind(app *appAccount, c *class) (reason.Reason, bool) {
 	why, over := s.userDriversOn(app, c)
 	if !over {
 		return reason.Reason{}, false
@@ -73,7 +73,7 @@ func (d *appDrivers) chargedDrivers() *resource.Sum {
 }
 
 // stopsByUsage reports whether the limit of its user stops pods of a class, whatever its drivers use.
-func (a *account) stopsByUsage(c *class) bool {
+func (a *appAccount) stopsByUsage(c *class) bool {
 	if a.user == nil {
 		return false
 	}
@@ -87,7 +87,7 @@ func (a *account) stopsByUsage(c *class) bool {
 }
 
 // allowDrivers computes the amounts of a size of drivers, which come after those of its pods.
-func (us *leafUsers) allowDrivers(leaf *account, z *leafSize, s *shares) {
+func (us *leafUsers) allowDrivers(leaf *queueAccount, z *leafSize, s *shares) {
 	d := s.userDriversIn(leaf, z.weight)
 	for i := range z.request.Len() {
 		at := z.request.Len() + i

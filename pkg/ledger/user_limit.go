@@ -8,7 +8,7 @@ import (
 
 // entitledTo is how much of a resource the limits of the leaf's users are parts of: its capacity or its fair share. If it has no share of the resource,
 // as under Fair, with weight 0 or with capacity 0%, it is what the leaf could ever hold. (In YARN a queue of 0% then runs one container of a user at a time.)
-func (s *shares) entitledTo(leaf *account, name resource.Name) int64 {
+func (s *shares) entitledTo(leaf *queueAccount, name resource.Name) int64 {
 	share := leaf.share.capacity
 	if !leaf.spec.Capacity.Stated {
 		share = s.of(leaf)
@@ -20,7 +20,7 @@ func (s *shares) entitledTo(leaf *account, name resource.Name) int64 {
 }
 
 // mostFor is how much of a resource a queue could ever hold.
-func (s *shares) mostFor(a *account, name resource.Name) int64 {
+func (s *shares) mostFor(a *queueAccount, name resource.Name) int64 {
 	if most, limited := a.spec.Max.Lookup(name); limited {
 		return min(most, s.total.Get(name))
 	}
@@ -28,12 +28,12 @@ func (s *shares) mostFor(a *account, name resource.Name) int64 {
 }
 
 // userShare is the part of the leaf that a user may have who asks.
-func (a *account) userShare() limit.UserShare {
+func (a *queueAccount) userShare() limit.UserShare {
 	return limit.UserShare{MinShare: a.spec.Users.Least(), Factor: a.spec.Users.Factor(), Active: int64(a.users.asking)}
 }
 
 // userOf is what the limit needs to know of the user of an application.
-func (s *shares) userOf(app *account) limit.User {
+func (s *shares) userOf(app *appAccount) limit.User {
 	leaf, u := app.parent, app.user
 	share := leaf.userShare()
 	share.Active += int64(btoi(u.asks == 0)) // the one that asks is among them
@@ -45,7 +45,7 @@ func (s *shares) userOf(app *account) limit.User {
 }
 
 // userLimitOn says that the limit of its user stops one more pod of the application, and whether it does.
-func (s *shares) userLimitOn(app *account, request resource.List) (reason.Reason, bool) {
+func (s *shares) userLimitOn(app *appAccount, request resource.List) (reason.Reason, bool) {
 	if app.user == nil {
 		return reason.Reason{}, false
 	}
@@ -87,14 +87,14 @@ func (l *contents) userOver(r *record) (reason.Reason, bool) {
 // groupOverUserLimit says for which user the pods that start with a group are too many.
 func (l *contents) groupOverUserLimit(g *group) (reason.Reason, bool) {
 	var own map[*leafUser]*resource.Sum
-	var used map[*account]*resource.Sum
+	var used map[*queueAccount]*resource.Sum
 	for _, r := range g.asksForRoom() {
 		if r.app.user == nil {
 			continue
 		}
 		u := l.shares.userOf(r.app)
 		if own == nil {
-			own, used = map[*leafUser]*resource.Sum{}, map[*account]*resource.Sum{}
+			own, used = map[*leafUser]*resource.Sum{}, map[*queueAccount]*resource.Sum{}
 		}
 		if own[r.app.user] == nil {
 			own[r.app.user] = copyOf(u.Usage)

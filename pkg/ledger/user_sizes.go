@@ -40,11 +40,11 @@ type sizePart struct {
 type userSize struct {
 	*leafSize
 	user    *leafUser
-	queues  []*account // the applications of such pod queues, each as often as it has some, in no order that means anything
-	id      int        // those with equal bounds are sorted by it
-	needs   []need     // one for each part
-	short   int        // of them: those that are more than the amount
-	stopped bool       // as the order of the leaf was told
+	queues  []*appAccount // the applications of such pod queues, each as often as it has some, in no order that means anything
+	id      int           // those with equal bounds are sorted by it
+	needs   []need        // one for each part
+	short   int           // of them: those that are more than the amount
+	stopped bool          // as the order of the leaf was told
 }
 
 // need is the amount of one resource that a user needs for one more pod of a size: see limit.NeededAmount.
@@ -160,7 +160,7 @@ func (us *leafUsers) judge(u *leafUser) {
 }
 
 // queued enters a pod queue of an application.
-func (us *leafUsers) queued(app *account, q *podQueue) {
+func (us *leafUsers) queued(app *appAccount, q *podQueue) {
 	u := app.user
 	z := u.sizeOf(q.class)
 	if z == nil {
@@ -232,7 +232,7 @@ func (u *leafUser) sizeOf(c *class) *userSize {
 func (z *leafSize) is(c *class) bool { return z.driver == c.driver && z.request.Equal(c.request) }
 
 // userStops reports whether the limit of its user stops pods of a class that are in a pod queue of the application.
-func (a *account) userStops(c *class) bool {
+func (a *appAccount) userStops(c *class) bool {
 	if a.user == nil {
 		return false
 	}
@@ -241,7 +241,7 @@ func (a *account) userStops(c *class) bool {
 }
 
 // allowedLanes are the lanes of the application's pod queues that the limit of its user does not stop.
-func (a *account) allowedLanes() (lanes book.Lanes) {
+func (a *appAccount) allowedLanes() (lanes book.Lanes) {
 	if a.user == nil || !slices.ContainsFunc(a.user.sizes, func(z *userSize) bool { return z.stopped }) {
 		return a.lanes
 	}
@@ -267,7 +267,7 @@ type span struct {
 	least, most int64
 }
 
-func (m *measured) holds(leaf *account) bool {
+func (m *measured) holds(leaf *queueAccount) bool {
 	if !m.done || m.asking != leaf.users.asking || m.version != leaf.share.version {
 		return false
 	}
@@ -294,7 +294,7 @@ func (m *measured) narrow(name resource.Name, used, most int64) {
 }
 
 // measure computes the amounts of all sizes.
-func (us *leafUsers) measure(leaf *account, s *shares) {
+func (us *leafUsers) measure(leaf *queueAccount, s *shares) {
 	m := &us.measured
 	again := m.done && m.version == leaf.share.version
 	m.done, m.asking, m.version = true, us.asking, leaf.share.version

@@ -31,7 +31,7 @@ func (l *Ledger) Users() []UserState {
 	var all []UserState
 	for _, n := range l.queues.Nodes {
 		leaf := l.queues.accounts[n.Path]
-		of := map[string][]*account{}
+		of := map[string][]*appAccount{}
 		for _, app := range leaf.apps { // sorted by userState
 			of[app.slot.User] = append(of[app.slot.User], app)
 		}
@@ -42,7 +42,7 @@ func (l *Ledger) Users() []UserState {
 	return all
 }
 
-func (l *contents) userState(leaf *account, name string, apps []*account) UserState {
+func (l *contents) userState(leaf *queueAccount, name string, apps []*appAccount) UserState {
 	slices.SortFunc(apps, bySubmission)
 	s := UserState{Queue: leaf.path, User: name, Limited: leaf.users != nil, Weight: leaf.spec.Users.WeightOf(name)}
 	var used resource.Sum
@@ -67,7 +67,7 @@ func (l *contents) userState(leaf *account, name string, apps []*account) UserSt
 }
 
 // userLimits is what the user of an application may have in its leaf.
-func (s *shares) userLimits(app *account) resource.List {
+func (s *shares) userLimits(app *appAccount) resource.List {
 	u := s.userOf(app)
 	counted := u.Calculator.Of(s.total)
 	amounts := make([]resource.Entry, counted.Len())

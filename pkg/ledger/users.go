@@ -29,16 +29,16 @@ type leafUser struct {
 	name    string
 	weight  int64 // milli
 	usage   resource.Sum
-	drivers resource.Sum // part of usage: that of drivers
-	demand  resource.Sum // usage, and what waits and counts in the demand of the leaf
-	apps    []*account   // in no order that means anything
-	asks    int          // of them: those with pods that wait
+	drivers resource.Sum  // part of usage: that of drivers
+	demand  resource.Sum  // usage, and what waits and counts in the demand of the leaf
+	apps    []*appAccount // in no order that means anything
+	asks    int           // of them: those with pods that wait
 	sizes   []*userSize
 	changed bool // listed in changed of the leaf
 }
 
 // follow keeps the application with the user that it belongs to now, and what it asks for.
-func (us *leafUsers) follow(app *account) {
+func (us *leafUsers) follow(app *appAccount) {
 	if app.user != nil && (app.user.name != app.slot.User || len(app.members) == 0) {
 		us.leave(app)
 	}
@@ -54,7 +54,7 @@ func (us *leafUsers) follow(app *account) {
 	}
 }
 
-func (us *leafUsers) join(app *account) {
+func (us *leafUsers) join(app *appAccount) {
 	u := us.byName[app.slot.User]
 	if u == nil {
 		u = &leafUser{name: app.slot.User, weight: app.parent.spec.Users.WeightOf(app.slot.User)}
@@ -71,7 +71,7 @@ func (us *leafUsers) join(app *account) {
 	}
 }
 
-func (us *leafUsers) leave(app *account) {
+func (us *leafUsers) leave(app *appAccount) {
 	u := app.user
 	if app.asks {
 		us.ask(u, -1)
@@ -99,7 +99,7 @@ func (us *leafUsers) ask(u *leafUser, by int) {
 }
 
 // lookAtUsers looks again at what the limit of users stops in a leaf, after a change of the leaf or of one of its applications (or nil).
-func (b *orderBooks) lookAtUsers(leaf, app *account) {
+func (b *orderBooks) lookAtUsers(leaf *queueAccount, app *appAccount) {
 	us := leaf.users
 	if us == nil {
 		return
@@ -145,18 +145,18 @@ func (b *orderBooks) offerUser(u *leafUser) {
 }
 
 // rebuildUsers counts the users of a leaf again, and has its applications take part in its order as they may.
-func (b *orderBooks) rebuildUsers(leaf *account) {
+func (b *orderBooks) rebuildUsers(leaf *queueAccount) {
 	if !b.resetUsers(leaf) {
 		return
 	}
 	b.lookAtUsers(leaf, nil)
 	for _, app := range leaf.apps { // each for itself: order does not matter
-		app.book().Offer(&app.inOrder, b.lanesOf(app))
+		b.offerApplication(app)
 	}
 }
 
 // resetUsers counts the users of a leaf again. false: it did not limit them, and does not.
-func (b *orderBooks) resetUsers(leaf *account) (limited bool) {
+func (b *orderBooks) resetUsers(leaf *queueAccount) (limited bool) {
 	limited = leaf.users != nil
 	leaf.users = nil
 	for _, app := range leaf.apps { // each for itself: order does not matter

@@ -48,7 +48,7 @@ func (l *contents) why(r *record) reason.Reason {
 }
 
 // limitOn returns the first limit on the way up that admits no pod of the class from the application.
-func (l *contents) limitOn(app *account, c *class) (reason.Reason, bool) {
+func (l *contents) limitOn(app *appAccount, c *class) (reason.Reason, bool) {
 	if app.atGate && !app.parent.gateIsOpen() {
 		return app.behind(), true
 	}
@@ -62,8 +62,8 @@ func (l *contents) limitOn(app *account, c *class) (reason.Reason, bool) {
 }
 
 // limitOnClass is limitOn without what stops the application as a whole, and without the driver with which the class waits.
-func (l *contents) limitOnClass(app *account, c *class) (reason.Reason, bool) {
-	if why, stopped := c.group.stoppedBy(string(app.path)); stopped {
+func (l *contents) limitOnClass(app *appAccount, c *class) (reason.Reason, bool) {
+	if why, stopped := c.group.stoppedBy(string(app.parent.path)); stopped {
 		return why, true
 	}
 	if why, over := l.groupDriversTooMany(c.group); over {

@@ -92,10 +92,10 @@ func (d *appDrivers) firstWaiting() *record {
 }
 
 // waitsWithDriver reports whether a pod of the class waits with the driver of the application.
-func (a *account) waitsWithDriver(c *class) bool { return !c.driver && a.podCounts.WaitsForDriver() }
+func (a *appAccount) waitsWithDriver(c *class) bool { return !c.driver && a.podCounts.WaitsForDriver() }
 
 // driverLanes are the lanes of the application's pod queues that have drivers.
-func (a *account) driverLanes() (lanes book.Lanes) {
+func (a *appAccount) driverLanes() (lanes book.Lanes) {
 	for i := range a.podQueues {
 		if c := a.podQueues[i].class; c.driver {
 			lanes |= c.lane.Set()
@@ -105,7 +105,7 @@ func (a *account) driverLanes() (lanes book.Lanes) {
 }
 
 // followDrivers has the other pods of an application judged again when all of its drivers become stuck, or are not any more.
-func (l *consequences) followDrivers(app *account) {
+func (l *consequences) followDrivers(app *appAccount) {
 	d := &app.appDrivers
 	is := d.stuck > 0 && d.stuck == app.podCounts.WaitingDrivers && app.podCounts.WaitsForDriver()
 	if is == d.allStuck {
@@ -121,7 +121,7 @@ func (l *consequences) followDrivers(app *account) {
 
 // stuckDriver says whether a pod of the leaf is blocked because its drivers are. With which driver it waits, and why, is worked out when it is read: see
 // blockNow.
-func (r *record) stuckDriver(leaf *account) (reason.Reason, bool) {
+func (r *record) stuckDriver(leaf *queueAccount) (reason.Reason, bool) {
 	app := leaf.apps[r.Application]
 	if r.Role == application.Driver || app == nil || !app.appDrivers.allStuck {
 		return reason.Reason{}, false
@@ -136,7 +136,7 @@ func withDriver(driver *record, why reason.Reason) reason.Reason {
 
 // limitOnDriver says which limit stops the driver with which a pod of the class waits; false: it waits with none, or no limit stops that one. Where both
 // are of one pod group, what stops the group stops both.
-func (l *contents) limitOnDriver(app *account, c *class) (reason.Reason, bool) {
+func (l *contents) limitOnDriver(app *appAccount, c *class) (reason.Reason, bool) {
 	if !app.waitsWithDriver(c) {
 		return reason.Reason{}, false
 	}
