@@ -12,3 +12,8 @@ var Queues []byte
 //
 //go:embed crds/scheduling.fairway.dev_placementpolicies.yaml
 var PlacementPolicies []byte
+
+// PodGroups is the CustomResourceDefinition of the pod groups of scheduler-plugins.
+//
+//go:embed crds/scheduling.x-k8s.io_podgroups.yaml
+var PodGroups []byte

@@ -45,11 +45,11 @@ func newAccess(o *options) *cobra.Command {
 		Use: "access [USER]", Short: "Show what a user may do with each queue", Long: accessLong, Example: accessExample,
 		Args: atMostOne("user"), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(c *cobra.Command, args []string) error {
-			d, err := o.access(c.Context(), args, groups)
+			d, problems, err := o.access(c.Context(), args, groups)
 			if err != nil {
-				return err
+				return o.refuse(err)
 			}
-			return o.print(d, o.Now())
+			return o.answer(d, o.Now(), problems)
 		},
 	}
 	f := c.Flags()
@@ -60,44 +60,44 @@ func newAccess(o *options) *cobra.Command {
 	return c
 }
 
-func (o *options) access(ctx context.Context, args, groups []string) (report.Document, error) {
+func (o *options) access(ctx context.Context, args, groups []string) (report.Document, []objects.Problem, error) {
 	if err := o.check(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	self := len(args) == 0
 	if self && (len(o.files) > 0 || len(groups) > 0) {
-		return nil, usagef("name a user: a file does not know who you are, and your groups are known to the API server")
+		return nil, nil, usagef("name a user: a file does not know who you are, and your groups are known to the API server")
 	}
 	var subject coreaccess.Subject
 	if !self {
 		subject = coreaccess.NewSubject(args[0], access.Assumed(args[0], groups))
 	}
-	set, review, err := o.accessSource(ctx, self)
+	set, review, problems, err := o.accessSource(ctx, self)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	rights, err := access.All(ctx, subject, queuesOf(set), review)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	d := report.Access{User: subject.User, Groups: coreaccess.SplitGroups(subject.Groups)}
 	for _, r := range rights {
 		d.Queues = append(d.Queues, report.Right(r))
 	}
-	return d, nil
+	return d, problems, nil
 }
 
-func (o *options) accessSource(ctx context.Context, self bool) (*objects.Set, access.Review, error) {
+func (o *options) accessSource(ctx context.Context, self bool) (*objects.Set, access.Review, []objects.Problem, error) {
 	if len(o.files) == 0 {
 		set, err := cluster.Queues(ctx, o.cluster)
 		review, rerr := cluster.Review(o.cluster, self)
-		return set, review, errors.Join(err, rerr)
+		return set, review, nil, errors.Join(err, rerr)
 	}
-	set, err := o.readFiles(o.files)
+	set, problems, err := o.readObjects(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	return set, access.Roles(set.ClusterRoles, set.ClusterRoleBindings), nil
+	return set, access.Roles(set.ClusterRoles, set.ClusterRoleBindings), problems, nil
 }
 
 // queuesOf are the paths of all Queues with a valid name, and root, in order.

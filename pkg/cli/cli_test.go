@@ -111,6 +111,9 @@ var treeContract = map[string]any{
 	"unplaced": []any{map[string]any{"queue": texts, "reason": texts, "message": texts, "pods": number}},
 }
 
+// The contract of what is wrong with files, which every document has.
+var problemsContract = map[string]any{"problems": []any{map[string]any{"file": texts, "line": number, "object": texts, "field": texts, "message": texts}}}
+
 // keeps reports where a value breaks a contract.
 func keeps(t *testing.T, at string, contract, value any) {
 	t.Helper()
@@ -165,6 +168,7 @@ func decoded(t *testing.T, args ...string) map[string]any {
 	if err := json.Unmarshal([]byte(out), &value); err != nil {
 		t.Fatalf("%q: %v in\n%s", args, err, out)
 	}
+	keeps(t, args[0], problemsContract, value)
 	if strings.Contains(out, "null") {
 		t.Errorf("%q: null in\n%s", args, out)
 	}
@@ -192,6 +196,7 @@ func TestTreeKeepsItsContract(t *testing.T) {
 		"belowGuarantee": []any{map[string]any{"queue": texts, "resource": texts, "guaranteed": "quantity", "has": "quantity", "covered": "bool", "message": texts}},
 		"problems":       []any{map[string]any{"queue": texts, "reason": texts, "message": texts}},
 	}}, both)
+	delete(full, "problems") // of the answer, not of before
 	if !reflect.DeepEqual(both["before"], any(full)) {
 		t.Error("before is not what there is without --with")
 	}
@@ -247,6 +252,7 @@ func TestAnswersHaveAllKeys(t *testing.T) {
 		t.Errorf("no list of four answers: %v\n%s%s", err, out, failed)
 	}
 	keeps(t, "why -l", []any{answer}, list)
+	keeps(t, "why -l", []any{problemsContract}, list)
 	keeps(t, "order", map[string]any{"order": []any{pod(map[string]any{
 		"position": number, "room": "bool",
 		"decisions": []any{map[string]any{"at": texts, "chosen": texts, "over": texts, "by": texts, "message": texts}},

@@ -23,7 +23,7 @@ func (o *options) complete(c *cobra.Command, typed string, names func(*world) []
 	}
 	ctx, cancel := context.WithTimeout(ctx, completeWithin)
 	defer cancel()
-	set, err := o.readObjects(ctx)
+	set, _, err := o.readObjects(ctx)
 	if err != nil {
 		cobra.CompErrorln(err.Error())
 		return nil, cobra.ShellCompDirectiveError

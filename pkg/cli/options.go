@@ -82,7 +82,8 @@ func (o *options) addFlags(c *cobra.Command) {
 	o.addFileFlag(c)
 	f.StringArrayVar(&o.with, "with", nil, "show what the Queues in this `FILE` would change (may be repeated)")
 	f.Var(&o.now, "now", "the time to look at, as in 2026-01-31T15:04:05Z (default: of a file its newest time, of a cluster the present)")
-	f.StringArrayVar(&o.schedulers, "scheduler-name", []string{"fairway"}, "the schedulerName (`NAME`) of the pods that take part (may be repeated)")
+	f.StringArrayVar(&o.schedulers, "scheduler-name", nil,
+		"the schedulerName (`NAME`) of the pods that take part (may be repeated; default: fairway, and the names of all pods that show a condition of Fairway)")
 	must(c.MarkFlagFilename("with", "yaml", "yml", "json"))
 	o.addOutputFlags(c)
 }

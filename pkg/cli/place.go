@@ -45,11 +45,11 @@ func newPlace(o *options) *cobra.Command {
 			if s.User == "" {
 				return usagef("say whose pod it is: --user")
 			}
-			d, err := o.place(c.Context(), s)
+			d, problems, err := o.place(c.Context(), s)
 			if err != nil {
-				return err
+				return o.refuse(err)
 			}
-			return o.print(d, o.Now())
+			return o.answer(d, o.Now(), problems)
 		},
 	}
 	f := c.Flags()
@@ -65,36 +65,40 @@ func newPlace(o *options) *cobra.Command {
 }
 
 // place asks the policy in force.
-func (o *options) place(ctx context.Context, s placement.Submission) (report.Place, error) {
-	set, err := o.placementObjects(ctx)
+func (o *options) place(ctx context.Context, s placement.Submission) (report.Place, []objects.Problem, error) {
+	set, problems, err := o.placementObjects(ctx)
 	if err != nil {
-		return report.Place{}, err
+		return report.Place{}, nil, err
 	}
 	rules := convert.PlacementPolicy(set.PlacementPolicy)
 	switch {
 	case rules.Problem != nil && rules.Spec == nil:
-		return report.Place{}, fmt.Errorf("PlacementPolicy %s: %w", set.PlacementPolicy.GetName(), rules.Problem)
+		if len(problems) > 0 { // it is one of them
+			return report.Place{}, nil, unread(nil, problems...)
+		}
+		return report.Place{}, nil, fmt.Errorf("PlacementPolicy %s: %w", set.PlacementPolicy.GetName(), rules.Problem)
 	case rules.Problem != nil:
 		fmt.Fprintf(o.Err, "%s: PlacementPolicy %s: %s; the one before it is in force\n", program, set.PlacementPolicy.GetName(), oneLine(rules.Problem.Error()))
 	}
-	return report.Place{Decision: rules.Policy.Place(s, convert.QueuesForPlacement(set.Queues))}, nil
+	return report.Place{Decision: rules.Policy.Place(s, convert.QueuesForPlacement(set.Queues))}, problems, nil
 }
 
-func (o *options) placementObjects(ctx context.Context) (set *objects.Set, err error) {
+func (o *options) placementObjects(ctx context.Context) (set *objects.Set, problems []objects.Problem, err error) {
 	if err := o.check(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(o.files) > 0 {
-		set, err = o.readFiles(o.files)
+		set, problems, err = o.readObjects(ctx)
 	} else {
 		set, err = cluster.ReadPlacement(ctx, o.cluster)
 	}
 	if err != nil || len(o.with) == 0 {
-		return set, err
+		return set, problems, err
 	}
-	overlay, err := o.readFiles(o.with)
+	overlay, err := o.overlay()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return set.With(overlay)
+	set, err = set.With(overlay)
+	return set, problems, unread(err)
 }

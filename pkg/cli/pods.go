@@ -88,7 +88,7 @@ func (o *options) podsOf(w *world, namespace, selector string, names []string) (
 			}
 		}
 		if len(uids) == 0 {
-			return nil, fmt.Errorf("no pod of %s in %s has labels %s", strings.Join(o.schedulers, ", "), inNamespace(namespace), selector)
+			return nil, fmt.Errorf("no pod of %s in %s has labels %s", strings.Join(w.ours, ", "), inNamespace(namespace), selector)
 		}
 		return uids, nil
 	}
@@ -133,8 +133,8 @@ func (o *options) podNamed(w *world, namespace, name string) (ledger.UID, error)
 	for _, p := range w.objects.Pods {
 		switch {
 		case p.Name != name || namespace != "" && p.Namespace != namespace:
-		case !slices.Contains(o.schedulers, p.Spec.SchedulerName):
-			return "", fmt.Errorf("pod %s/%s has schedulerName %q and is none of %s's; see --scheduler-name", p.Namespace, name, p.Spec.SchedulerName, strings.Join(o.schedulers, ", "))
+		case !slices.Contains(w.ours, p.Spec.SchedulerName):
+			return "", fmt.Errorf("pod %s/%s has schedulerName %q and is none of %s's; see --scheduler-name", p.Namespace, name, p.Spec.SchedulerName, strings.Join(w.ours, ", "))
 		default:
 			return "", fmt.Errorf("pod %s/%s has ended (%s)", p.Namespace, name, p.Status.Phase)
 		}

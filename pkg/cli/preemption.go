@@ -39,9 +39,9 @@ func newPreemption(o *options) *cobra.Command {
 		Use: "preemption", Short: "Show starved queues, and what would be taken for them", Long: preemptionLong, Example: preemptionExample,
 		Args: noArguments("it is about all queues and takes no argument"), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return o.show(c.Context(), func(*world, *world) (viewer, error) {
-				if plan {
-					return (*world).plan, nil
+			return o.show(c.Context(), func(before, _ *world) (viewer, error) {
+				if plan { // of other queues than those meant, it would name other pods
+					return (*world).plan, unread(nil, before.problems...)
 				}
 				return (*world).starved, nil
 			})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/kube/objects"
 	"github.com/fairway-scheduler/fairway/pkg/report"
 	"github.com/fairway-scheduler/fairway/pkg/tty"
 )
@@ -37,31 +39,48 @@ func (o *options) show(ctx context.Context, choose func(before, after *world) (v
 	if err := o.check(); err != nil {
 		return err
 	}
-	look := func() (report.Document, time.Time, error) {
+	look := func() (shown, error) {
 		before, after, err := o.worlds(ctx)
 		if err != nil {
-			return nil, time.Time{}, err
+			return shown{}, err
 		}
 		view, err := choose(before, after)
 		if err != nil {
-			return nil, time.Time{}, err
+			return shown{problems: before.problems}, err
 		}
 		d, err := compared(view, before, after)
-		return d, before.now, err
+		return shown{d, before.now, before.problems}, err
 	}
-	d, now, err := look()
-	if err != nil {
-		if o.watch && ctx.Err() != nil {
-			return nil
-		}
-		return err
+	s, err := look()
+	switch {
+	case o.watch && ctx.Err() != nil:
+		return nil
+	case err != nil:
+		return o.refuse(err, s.problems...)
+	case !o.watch:
+		return o.answer(s.document, s.now, s.problems)
 	}
-	if !o.watch {
-		return o.print(d, now)
-	}
+	return o.showAgain(ctx, s, look)
+}
+
+// shown is a document, its time, and what is wrong with the files that it is about.
+type shown struct {
+	document report.Document
+	now      time.Time
+	problems []objects.Problem
+}
+
+// showAgain looks again and again.
+func (o *options) showAgain(ctx context.Context, s shown, look func() (shown, error)) error {
 	block := tty.Block{Out: o.Out.Out, Size: o.Out.Size}
+	var told []objects.Problem
 	for {
-		if err = o.printAgain(&block, d, now); err != nil {
+		d := judged(s.document, s.problems)
+		if d.Inside = o.Out.Redraw; !d.Inside && !slices.Equal(told, s.problems) {
+			fmt.Fprint(o.Err, (&refused{problems: s.problems}).lines())
+			told = s.problems
+		}
+		if err := o.printAgain(&block, d, s.now); err != nil {
 			return err
 		}
 		select {
@@ -69,17 +88,17 @@ func (o *options) show(ctx context.Context, choose func(before, after *world) (v
 			return nil // Ctrl-C ends a watch
 		case <-time.After(o.interval):
 		}
-		switch next, at, err := look(); {
+		switch next, err := look(); {
 		case ctx.Err() != nil:
 			return nil
 		case err != nil: // the cluster may come back; until then the last picture stays
 			if o.Out.Redraw {
-				d = stale{d, err}
+				s.document = stale{s.document, err}
 				break
 			}
 			fmt.Fprintf(o.Err, "%s: %s\n", program, oneLine(err.Error()))
 		default:
-			d, now = next, at
+			s = next
 		}
 	}
 }
@@ -144,7 +163,7 @@ func (o *options) printAgain(block *tty.Block, d report.Document, now time.Time)
 }
 
 func (o *options) render(d report.Document, now time.Time) ([]byte, error) {
-	if o.output.value != "json" && o.output.value != "yaml" {
+	if !o.forPrograms() {
 		l := o.layout(now)
 		return []byte(strings.Join(l.Style.Printable(d.Lines(l)), "\n") + "\n"), nil
 	}

@@ -44,9 +44,9 @@ func queueChanges(before, after *world) []report.QueueChange {
 	var all []report.QueueChange
 	was, is := report.NewTree(before.snapshot, nil, queue.Root).Queues, report.NewTree(after.snapshot, nil, queue.Root).Queues
 	states, would := byPath(before.snapshot), byPath(after.snapshot)
-	for len(was)+len(is) > 0 { // both in path order
+	for len(was)+len(is) > 0 { // both in one order
 		switch {
-		case len(is) == 0 || len(was) > 0 && queue.ComparePaths(queue.Path(was[0].Name), queue.Path(is[0].Name)) < 0:
+		case len(is) == 0 || len(was) > 0 && compareRows(was[0], is[0]) < 0:
 			all = append(all, report.QueueChange{Name: was[0].Name, Change: "gone"})
 			was = was[1:]
 		case len(was) == 0 || was[0].Name != is[0].Name:
@@ -64,6 +64,18 @@ func queueChanges(before, after *world) []report.QueueChange {
 		}
 	}
 	return all
+}
+
+// compareRows is the order of the rows of a tree.
+func compareRows(a, b report.Queue) int {
+	p, q := queue.Path(a.Name), queue.Path(b.Name)
+	switch pathsFirst := queue.Root.Contains(p); {
+	case pathsFirst == queue.Root.Contains(q):
+		return queue.ComparePaths(p, q)
+	case pathsFirst:
+		return -1
+	}
+	return 1
 }
 
 // different names the fields in which two rows about one queue differ, as their JSON does.

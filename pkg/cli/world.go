@@ -3,13 +3,14 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
-	"strings"
+	"slices"
 	"time"
 
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/kube/cluster"
+	"github.com/fairway-scheduler/fairway/pkg/kube/definitions"
 	"github.com/fairway-scheduler/fairway/pkg/kube/feed"
 	"github.com/fairway-scheduler/fairway/pkg/kube/objects"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
@@ -20,6 +21,8 @@ import (
 // world is all that is known at one moment: the objects, and the picture that the ledger makes of them.
 type world struct {
 	objects  *objects.Set
+	problems []objects.Problem // of its files
+	ours     []string          // the names of the schedulers that are Fairway's
 	now      time.Time
 	ledger   *ledger.Ledger
 	snapshot ledger.Snapshot
@@ -36,13 +39,11 @@ type world struct {
 
 // worlds reads the objects once. after is nil without --with.
 func (o *options) worlds(ctx context.Context) (before, after *world, err error) {
-	overlay := &objects.Set{}
-	if len(o.with) > 0 {
-		if overlay, err = o.readFiles(o.with); err != nil {
-			return nil, nil, err
-		}
+	overlay, err := o.overlay()
+	if err != nil {
+		return nil, nil, err
 	}
-	set, err := o.readObjects(ctx, overlay)
+	set, problems, err := o.readObjects(ctx, overlay)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -53,20 +54,55 @@ func (o *options) worlds(ctx context.Context) (before, after *world, err error) 
 	if now.IsZero() {
 		now = o.Now()
 	}
+	o.warnOfSchedulers(set)
 	before = o.newWorld(set, now)
+	before.problems = problems
 	if len(o.with) == 0 {
 		return before, nil, nil
 	}
 	if set, err = set.With(overlay); err != nil {
-		return nil, nil, err
+		return nil, nil, unread(err)
 	}
 	return before, o.newWorld(set, now), nil
 }
 
+// overlay reads the files of --with. Nothing in them may be wrong: the API server would take none of that, and nothing would change.
+func (o *options) overlay() (*objects.Set, error) {
+	if len(o.with) == 0 {
+		return &objects.Set{}, nil
+	}
+	overlay, problems, err := o.readFiles(o.with)
+	return overlay, unread(err, problems...)
+}
+
 func (o *options) newWorld(set *objects.Set, now time.Time) *world {
-	l := feed.Rebuild(set, o.schedulers, now, ledger.Options{})
+	ours := o.schedulersOf(set)
+	l := feed.Rebuild(set, ours, now, ledger.Options{})
 	l.LookAtStarvation(now.UnixNano()) // as the scheduler does every second; the clocks of Queue.status go on
-	return &world{objects: set, now: now, ledger: l, snapshot: l.Snapshot(), unplaced: l.Unplaced()}
+	return &world{objects: set, ours: ours, now: now, ledger: l, snapshot: l.Snapshot(), unplaced: l.Unplaced()}
+}
+
+// schedulersOf are the schedulerNames of the pods that take part.
+func (o *options) schedulersOf(set *objects.Set) []string {
+	if len(o.schedulers) > 0 {
+		return o.schedulers
+	}
+	ours, _ := set.Schedulers()
+	if !slices.Contains(ours, v1alpha1.SchedulerName) {
+		ours = append([]string{v1alpha1.SchedulerName}, ours...)
+	}
+	return ours
+}
+
+// warnOfSchedulers names what may be more profiles of Fairway, whose pods do not take part.
+func (o *options) warnOfSchedulers(set *objects.Set) {
+	if _, likely := set.Schedulers(); len(o.schedulers) == 0 {
+		for _, name := range likely {
+			if name != v1alpha1.SchedulerName {
+				fmt.Fprintf(o.Err, "%s: pods of scheduler %s have annotations of Fairway and do not take part here; if it is one of its profiles, name all: --scheduler-name\n", program, name)
+			}
+		}
+	}
 }
 
 // picture takes over the ledger; everything else that is needed must be read from the ledger before.
@@ -86,33 +122,34 @@ func (w *world) details() {
 	}
 }
 
-func (o *options) readObjects(ctx context.Context, with ...*objects.Set) (*objects.Set, error) {
+func (o *options) readObjects(ctx context.Context, with ...*objects.Set) (*objects.Set, []objects.Problem, error) {
 	if len(o.files) == 0 {
-		return cluster.Read(ctx, o.cluster, with...)
+		set, err := cluster.Read(ctx, o.cluster, with...)
+		return set, nil, err
 	}
-	return o.readFiles(o.files)
+	set, problems, err := o.readFiles(o.files)
+	if err != nil {
+		return nil, nil, unread(err, problems...)
+	}
+	return set, append(problems, ofPolicy(set)...), nil
 }
 
-// readFiles reads files as one stream, so that duplicates across files are found.
-func (o *options) readFiles(names []string) (*objects.Set, error) {
-	var all []io.Reader
+// readFiles reads files into one set, so that duplicates across files are found.
+func (o *options) readFiles(names []string) (*objects.Set, []objects.Problem, error) {
+	var all []objects.File
 	for _, name := range names {
 		if name == "-" {
-			all = append(all, o.In, strings.NewReader("\n---\n"))
+			all = append(all, objects.File{Name: "standard input", From: o.In})
 			continue
 		}
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		defer file.Close()
-		all = append(all, file, strings.NewReader("\n---\n"))
+		all = append(all, objects.File{Name: name, From: file})
 	}
-	label := strings.Join(names, ", ")
-	if label == "-" {
-		label = "standard input"
-	}
-	return objects.Read(label, io.MultiReader(all[:len(all)-1]...))
+	return objects.ReadFiles(all, definitions.Judge)
 }
 
 // queueNames are the names of all queues in the picture.

@@ -13,18 +13,23 @@ import (
 // Tree is all queues, or one queue and those below it.
 type Tree struct {
 	Cluster  resource.List
-	Queues   []Queue // in path order
+	Queues   []Queue // in path order; last those whose names are no paths
 	Unplaced []ledger.Unplaced
 }
 
 // NewTree selects the queues of a snapshot from top down.
 func NewTree(s ledger.Snapshot, unplaced []ledger.Unplaced, top queue.Path) Tree {
 	t := Tree{Cluster: s.Total}
+	var elsewhere []Queue // their names are no paths from the root
 	for _, q := range s.Queues {
-		if top.Contains(q.Path) {
+		switch {
+		case top.Contains(q.Path):
 			t.Queues = append(t.Queues, queueOf(q))
+		case top == queue.Root:
+			elsewhere = append(elsewhere, queueOf(q))
 		}
 	}
+	t.Queues = append(t.Queues, elsewhere...)
 	for _, u := range unplaced {
 		if top == queue.Root || top.Contains(u.Queue) {
 			t.Unplaced = append(t.Unplaced, u)

@@ -31,7 +31,7 @@ func FuzzPicture(f *testing.F) {
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		set, err := objects.Read("the stream", bytes.NewReader(stream))
 		if err != nil {
-			if !strings.HasPrefix(err.Error(), "the stream: ") {
+			if !strings.HasPrefix(err.Error(), "the stream:") {
 				t.Errorf("the error does not name the stream: %v", err)
 			}
 			return

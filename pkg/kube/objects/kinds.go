@@ -132,7 +132,7 @@ func (r *reader) guessed(raw []byte, of string) bool {
 	if utiljson.Unmarshal(raw, p) != nil || p.Name == "" {
 		return false
 	}
-	if (p.Kind != "Pod" || p.APIVersion != "v1") && (p.Kind != "" || of != "Pod") {
+	if (p.Kind != "Pod" || p.APIVersion != "v1") && (p.Kind != "" || of != "Pod") || r.judge != nil && p.UID == "" {
 		return false
 	}
 	return r.pod(p) == nil // else the long way finds the same error, and says where
@@ -148,9 +148,9 @@ func (r *reader) object(h header, raw []byte) error {
 	}
 	r.guess = h.Kind
 	if err := r.decode(h, raw); err != nil {
-		return r.at(fmt.Errorf("%v: %w", h, err))
+		return r.atField(fieldIn(err), fmt.Errorf("%v: %w", h, err))
 	}
-	return nil
+	return r.judgeObject(h, raw)
 }
 
 func (r *reader) decode(h header, raw []byte) error {
@@ -236,7 +236,9 @@ func (r *reader) placementPolicy(h header, raw []byte) error {
 		list = append(list, r.set.PlacementPolicy)
 	}
 	err := keep(r, &list, h.Kind, u)
-	r.set.PlacementPolicy = list[0]
+	if r.set.PlacementPolicy = list[0]; list[0] == u {
+		r.set.policyAt = Problem{File: r.file, Line: r.lineOf("spec.rules")}
+	}
 	return err
 }
 

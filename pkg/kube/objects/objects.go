@@ -38,8 +38,17 @@ type Set struct {
 	// PlacementPolicy is nil if there is none. It is not decoded, as Queues are not.
 	PlacementPolicy *unstructured.Unstructured
 
+	policyAt Problem // where PlacementPolicy is written
+
 	stream string   // what errors call the stream
 	others []string // what else the stream held, for errors: kinds without an effect
+}
+
+// PolicyProblem is what is wrong with the PlacementPolicy, at its place.
+func (s *Set) PolicyProblem(err error) Problem {
+	p := s.policyAt
+	p.Object, p.Message = kindPolicy+" "+s.PlacementPolicy.GetName(), err.Error()
+	return p
 }
 
 // What lies outside is no time of a cluster, nor can nanoseconds since the epoch say it.

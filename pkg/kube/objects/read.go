@@ -19,24 +19,62 @@ import (
 // Objects may be written by hand. A missing uid is made from kind, namespace and name; a missing namespace is "default";
 // an object without a creation time is created when the picture is made (see feed.Rebuild). Nothing else is filled in:
 // objects are read as an API server stores them.
-func Read(name string, from io.Reader) (*Set, error) { return read(name, from, wholeUpTo) }
-
-func read(name string, from io.Reader, whole int) (*Set, error) {
-	r := &reader{set: &Set{stream: name}, seen: map[key]int{}, whole: whole}
-	if err := r.stream(bufio.NewReaderSize(from, 1<<16)); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return r.set, nil
+func Read(name string, from io.Reader) (*Set, error) {
+	set, _, err := ReadFiles([]File{{name, from}}, nil)
+	return set, err
 }
 
-// reader is one run of Read.
+// File is a stream and what errors call it.
+type File struct {
+	Name string
+	From io.Reader
+}
+
+// Fault is something that the API server would refuse in an object.
+type Fault struct {
+	Field   string // such as spec.max
+	Message string
+}
+
+// Judge returns the faults of an object as it is written. The error is not about the object.
+type Judge func(kind, apiVersion string, raw []byte) ([]Fault, error)
+
+// ReadFiles reads files into one set, and returns what judge finds in their objects, with its place. Of such an object the set has what can
+// be read. After an error nothing can be: it is the last of the problems, too.
+func ReadFiles(files []File, judge Judge) (*Set, []Problem, error) {
+	return readFiles(files, judge, wholeUpTo)
+}
+
+func readFiles(files []File, judge Judge, whole int) (*Set, []Problem, error) {
+	r := &reader{set: &Set{}, seen: map[key]int{}, whole: whole, judge: judge}
+	var names []string
+	for _, f := range files {
+		names = append(names, f.Name)
+		r.file, r.document = f.Name, 0
+		if err := r.stream(bufio.NewReaderSize(f.From, 1<<16)); err != nil {
+			var placed *Problem
+			if !errors.As(err, &placed) {
+				placed = &Problem{File: f.Name, Message: err.Error()}
+			}
+			return nil, append(r.problems, *placed), placed
+		}
+	}
+	r.set.stream = strings.Join(names, ", ")
+	return r.set, r.problems, nil
+}
+
+// reader is one run of ReadFiles.
 type reader struct {
 	set      *Set
 	seen     map[key]int // places of objects in the slices of the set
-	document int         // number of the document that is being read
-	items    []int       // numbers of the items that are being read, one per level of Lists
-	guess    string      // kind of the object before
-	whole    int         // a YAML document of more bytes is read item by item
+	file     string
+	document int    // number of the document that is being read
+	items    []int  // numbers of the items that are being read, one per level of Lists
+	guess    string // kind of the object before
+	whole    int    // a YAML document of more bytes is read item by item
+	judge    Judge  // nil: objects are not judged
+	chunk    *chunk // the text that is being read
+	problems []Problem
 }
 
 // maxLevels bounds Lists in Lists; kubectl writes one level.
@@ -63,14 +101,15 @@ func (r *reader) stream(from *bufio.Reader) error {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
+	s := &source{from: from, first: 1}
 	if !isJSON(head) {
-		return r.yamlStream(from)
+		return r.yamlStream(s)
 	}
-	d := json.NewDecoder(from)
-	if more, err := r.jsonObjects(d); err != nil || !more {
+	d := json.NewDecoder(s)
+	if more, err := r.jsonObjects(d, s); err != nil || !more {
 		return err
 	}
-	return r.yamlStream(bufio.NewReader(io.MultiReader(d.Buffered(), from)))
+	return r.yamlStream(&source{from: io.MultiReader(d.Buffered(), from), first: s.line(d.InputOffset())})
 }
 
 // isJSON tells a JSON object from a mapping in YAML's flow style, whose keys are not quoted.
@@ -81,26 +120,32 @@ func isJSON(text []byte) bool {
 }
 
 // jsonObjects reads objects until the stream ends. more: something other than an object follows.
-func (r *reader) jsonObjects(d *json.Decoder) (more bool, err error) {
+func (r *reader) jsonObjects(d *json.Decoder, s *source) (more bool, err error) {
 	for d.More() {
 		var next [1]byte
 		if n, _ := d.Buffered().Read(next[:]); n == 1 && next[0] != '{' {
 			return true, nil
 		}
 		r.document++
-		if err := r.jsonObject(d); err != nil {
+		if err := r.jsonObject(d, s); err != nil {
 			return false, err
 		}
 	}
 	// More is false at the end and after an error; Token tells which.
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		r.chunk = &chunk{line: s.line(d.InputOffset())}
 		return false, r.at(err)
 	}
 	return false, nil
 }
 
-// jsonObject reads one object. Only its end tells whether it is a List: kubectl sorts `items` before `kind`.
-func (r *reader) jsonObject(d *json.Decoder) error {
+// jsonObject reads one object. Only its end tells whether it is a List: kubectl sorts `items` before `kind`. s is what d reads, nil for
+// what is in a chunk already.
+func (r *reader) jsonObject(d *json.Decoder, s *source) error {
+	begin := d.InputOffset()
+	if s != nil {
+		r.chunk = &chunk{line: s.line(begin)}
+	}
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return r.at(orCut(err, fmt.Errorf("%v is not an object; allowed are %s", t, allowed())))
 	}
@@ -113,7 +158,7 @@ func (r *reader) jsonObject(d *json.Decoder) error {
 			return r.at(orCut(err, nil))
 		}
 		if name == "items" {
-			if err := r.jsonItems(d, &l); err != nil {
+			if err := r.jsonItems(d, s, &l); err != nil {
 				return err
 			}
 			continue
@@ -143,10 +188,19 @@ func (r *reader) jsonObject(d *json.Decoder) error {
 		return r.at(orCut(err, nil))
 	}
 	rest.WriteByte('}')
+	if s != nil {
+		if !l.items {
+			r.chunk.text = s.text(begin, d.InputOffset())
+		}
+		defer func() { s.forget(d.InputOffset()) }()
+	}
 	return r.end(&l, rest.Bytes())
 }
 
-func (r *reader) jsonItems(d *json.Decoder, l *list) error {
+func (r *reader) jsonItems(d *json.Decoder, s *source, l *list) error {
+	if s != nil {
+		defer func(of *chunk) { r.chunk = of }(r.chunk)
+	}
 	l.items = true
 	t, err := d.Token()
 	switch {
@@ -162,6 +216,11 @@ func (r *reader) jsonItems(d *json.Decoder, l *list) error {
 		if err := d.Decode(&raw); err != nil {
 			r.items = append(r.items, l.count+1)
 			return r.at(orCut(err, nil))
+		}
+		if s != nil {
+			end := d.InputOffset()
+			r.chunk = &chunk{line: s.line(end - int64(len(raw))), text: raw, depth: len(r.items) + 1}
+			s.forget(end)
 		}
 		if err := r.item(l, raw); err != nil {
 			return err
@@ -191,7 +250,12 @@ type list struct {
 	kind       string // "" until it is known
 	apiVersion string // likewise
 	count      int
-	unnamed    [][]byte // items that leave out their kind, while that of the List is not known
+	unnamed    []unnamed // items that leave out their kind, while that of the List is not known
+}
+
+type unnamed struct {
+	raw []byte
+	in  *chunk
 }
 
 // item reads one item, which is valid only until item returns. Typed clients write lists whose items leave out their
@@ -213,12 +277,14 @@ func (r *reader) item(l *list, raw []byte) error {
 	}
 	switch {
 	case h.Kind == "" && (l.kind == "" || l.apiVersion == ""):
-		l.unnamed = append(l.unnamed, bytes.Clone(raw))
+		in := *r.chunk
+		in.text = bytes.Clone(in.text)
+		l.unnamed = append(l.unnamed, unnamed{bytes.Clone(raw), &in})
 		return nil
 	case h.Kind == "" && of != "":
 		h.Kind, h.APIVersion = of, l.apiVersion
 	case isList(h):
-		return r.jsonObject(json.NewDecoder(bytes.NewReader(raw)))
+		return r.jsonObject(json.NewDecoder(bytes.NewReader(raw)), nil)
 	}
 	return r.object(h, raw)
 }
@@ -243,28 +309,20 @@ func (r *reader) end(l *list, rest []byte) error {
 			return r.at(err)
 		}
 	}
+	if err := r.judgeList(h, rest); err != nil {
+		return err
+	}
 	l.kind, l.apiVersion = h.Kind, h.APIVersion
 	unnamed := l.unnamed
 	if n := len(unnamed); n > 0 && (of == "" || n < l.count) {
 		return r.at(fmt.Errorf("%d items have no kind; allowed are %s", n, allowed()))
 	}
 	l.unnamed, l.count = nil, l.count-len(unnamed)
-	for _, raw := range unnamed {
-		if err := r.item(l, raw); err != nil {
+	for _, u := range unnamed {
+		r.chunk = u.in
+		if err := r.item(l, u.raw); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// at says where in the stream the reader is.
-func (r *reader) at(err error) error {
-	if err == nil {
-		return nil
-	}
-	place := fmt.Sprintf("document %d", r.document)
-	for _, n := range r.items {
-		place += fmt.Sprintf(", item %d", n)
-	}
-	return fmt.Errorf("%s: %w", place, err)
 }

@@ -2,6 +2,7 @@ package objects
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -28,6 +29,16 @@ const (
 const without = `{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"a"},"value":-5}`
 
 const budget = `{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"a","namespace":"ns"}}`
+
+// read reads one stream. Errors have no line here: TestErrorsHaveTheirLine is about lines.
+func read(name string, from io.Reader, whole int) (*Set, error) {
+	s, _, err := readFiles([]File{{name, from}}, nil, whole)
+	var placed *Problem
+	if errors.As(err, &placed) {
+		placed.Line = 0
+	}
+	return s, err
+}
 
 // names of what a set holds, in its order.
 func names(s *Set) (all []string) {
@@ -209,7 +220,7 @@ func TestWhatCannotBeReadIsNamed(t *testing.T) {
 		`{"items":[` + podA + `]}`:                                                              `document 1: there are items, but no kind: allowed is List; is the stream cut off?`,
 		"apiVersion: v1\nitems:\n- " + podA + "\n":                                              `document 1: there are items, but no kind: allowed is List; is the stream cut off?`,
 		`{"kind":"Pod",,}`:                                                                      `document 1: invalid character ','`,
-		inYAML(podA) + "---\na: b: c\n":                                                         `document 2: yaml: mapping values are not allowed in this context (counted from the first line of the document)`,
+		inYAML(podA) + "---\na: b: c\n":                                                         `document 2: yaml: mapping values are not allowed in this context`,
 		"kind: Pod\nkind: Node\n":                                                               `document 1: yaml: unmarshal errors:`,
 		"\tkind: Pod\n":                                                                         `document 1: yaml: found character that cannot start any token`,
 		"\xff\xfek\x00":                                                                         `the stream is UTF-16; only UTF-8 can be read`,
@@ -247,7 +258,7 @@ func TestWhatIsInNoItemIsRefused(t *testing.T) {
 	for stream, want := range map[string]string{
 		"kind: List\nitems:\n  - " + podA + "\n - " + podB + "\n":                        `document 1: after item 1: a line that belongs neither to items nor to what follows them: " - {`,
 		"kind: List\nitems:\n- " + podA + "\nitems:\n- " + podB + "\n":                   "document 1: beside its items: yaml: unmarshal errors:\n  line 5: key \"items\" already set in map",
-		"kind: List\nitems:\n- " + podA + "\n- a: b: c\n":                                `document 1, item 2: yaml: mapping values are not allowed in this context (counted from the first line of the item; in documents of more than 0 bytes`,
+		"kind: List\nitems:\n- " + podA + "\n- a: b: c\n":                                `document 1, item 2: yaml: mapping values are not allowed in this context`,
 		"kind: List\nx: &x {}\nitems:\n- {metadata: *x}\n":                               `document 1, item 1: yaml: unknown anchor 'x' referenced`,
 		"kind: List\nitems:\n- " + podA + "\nkind: List\n":                               `document 1: beside its items: yaml: unmarshal errors:`,
 		"kind: List\nitems:\n- {apiVersion: v1, kind: Pod, metadata: {name: \"a\n- \"}}": `document 1, item 1: yaml:`,

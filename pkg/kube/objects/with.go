@@ -40,7 +40,8 @@ func (s *Set) With(overlay *Set) (*Set, error) {
 	}
 	if p := overlay.PlacementPolicy; p != nil {
 		if problem := convert.PlacementPolicy(p).Problem; problem != nil {
-			return nil, overlay.says(fmt.Errorf("%s %s: %w", kindPolicy, p.GetName(), problem))
+			at := overlay.PolicyProblem(problem)
+			return nil, &at
 		}
 		if after.PlacementPolicy = created(p); s.PlacementPolicy != nil {
 			after.PlacementPolicy = respecified(s.PlacementPolicy, p)
@@ -84,7 +85,7 @@ func (s *Set) says(err error) error {
 	if s.stream == "" {
 		return err
 	}
-	return fmt.Errorf("%s: %w", s.stream, err)
+	return &Problem{File: s.stream, Message: err.Error()}
 }
 
 // respecified is the object with the spec of another.

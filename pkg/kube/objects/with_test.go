@@ -119,15 +119,15 @@ func TestAPlacementPolicyIsReadAndReplaced(t *testing.T) {
 		t.Error("a policy where there is none")
 	}
 	for stream, want := range map[string]string{
-		strings.Replace(policy, `"default"`, `"other"`, 1): "dump: document 1: PlacementPolicy other: allowed as metadata.name is only default: there is one PlacementPolicy for the cluster",
-		policy + other: "dump: document 2: PlacementPolicy default: uid is of-another-cluster here and up before: the stream holds two clusters, or one at two times; allowed is one picture of one cluster",
+		strings.Replace(policy, `"default"`, `"other"`, 1): "dump:1: document 1: PlacementPolicy other: allowed as metadata.name is only default: there is one PlacementPolicy for the cluster",
+		policy + other: "dump:1: document 2: PlacementPolicy default: uid is of-another-cluster here and up before: the stream holds two clusters, or one at two times; allowed is one picture of one cluster",
 	} {
 		if _, err := Read("dump", strings.NewReader(stream)); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 	_, err := mustRead(t, "dump", queueA).With(mustRead(t, "overlay", strings.Replace(policy, `"Reject"`, `"User","create":false`, 1)))
-	if want := "overlay: PlacementPolicy default: pods could get past the last rule, 1 (User), without a queue; end with Default or Reject"; err == nil || err.Error() != want {
+	if want := "overlay:1: PlacementPolicy default: pods could get past the last rule, 1 (User), without a queue; end with Default or Reject"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

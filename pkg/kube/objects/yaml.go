@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"regexp"
 
@@ -23,14 +22,16 @@ var blank = regexp.MustCompile(`\A(?:\s|[#%].*\n)*\z`)
 // yamlStream reads the documents between lines of `---` with apimachinery's reader, as kubectl does. That reader, like
 // every YAML parser for Go, keeps a whole document in memory. So the items of a large List are read before they get
 // there.
-func (r *reader) yamlStream(from io.Reader) error {
-	lines := bufio.NewReaderSize(from, r.whole+headSize)
+func (r *reader) yamlStream(s *source) error {
+	lines := bufio.NewReaderSize(s, r.whole+headSize)
 	documents := utilyaml.NewYAMLReader(lines) // reads line by line, and not ahead
 	for {
-		list, err := r.largeList(lines)
+		s.forget(s.end() - int64(lines.Buffered()))
+		list, err := r.largeList(lines, s.first)
 		if err != nil {
 			return err
 		}
+		line := s.line(s.end() - int64(lines.Buffered()))
 		var text []byte
 		if list == nil || list.more {
 			text, err = documents.Read()
@@ -41,45 +42,50 @@ func (r *reader) yamlStream(from io.Reader) error {
 			return nil
 		case errors.As(err, &syntax):
 			r.document++
+			r.chunk = &chunk{line: s.line(s.end()-int64(lines.Buffered())) - 1}
 			return r.at(syntax)
 		case err != nil:
 			return err
 		}
 		if first, after, _ := bytes.Cut(text, []byte("\n")); bytes.HasPrefix(first, []byte("---")) {
-			text = after // so that lines are counted from the document's first
+			text, line = after, line+1
 		}
 		// A parser would ignore what follows the end of a document.
 		for i, one := range bytes.Split(text, []byte("\n...")) {
 			if i == 0 && list != nil {
 				err = list.end(one)
 			} else {
-				err = r.yamlWhole(one)
+				err = r.yamlWhole(one, line)
 			}
 			if err != nil {
 				return err
 			}
+			line += bytes.Count(one, newline) + 1
 		}
 	}
 }
 
-func (r *reader) yamlWhole(text []byte) error {
+// yamlWhole reads a document whose first line has this number.
+func (r *reader) yamlWhole(text []byte, line int) error {
 	if blank.Match(text) {
 		return nil
 	}
 	if isJSON(text) {
-		more, err := r.jsonObjects(json.NewDecoder(bytes.NewReader(text)))
+		s := &source{from: bytes.NewReader(text), first: line}
+		more, err := r.jsonObjects(json.NewDecoder(s), s)
 		if err == nil && more {
 			err = r.at(errors.New("something follows the object that is none"))
 		}
 		return err
 	}
 	r.document++
+	r.chunk = &chunk{line: line, text: text}
 	raw, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
-		return r.at(fmt.Errorf("%w (counted from the first line of the document)", err))
+		return r.syntax(err)
 	}
 	if string(raw) == "null" {
 		return nil
 	}
-	return r.jsonObject(json.NewDecoder(bytes.NewReader(raw)))
+	return r.jsonObject(json.NewDecoder(bytes.NewReader(raw)), nil)
 }

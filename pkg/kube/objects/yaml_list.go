@@ -25,12 +25,13 @@ type yamlList struct {
 	list list
 	rest []byte // the document without its items
 	dash int    // the column of the dashes
+	line int    // the number of the next line
 	more bool   // keys follow the items
 }
 
 // largeList reads the items of a List that begins here and is too large to be parsed as a whole. It returns nil for
-// everything else: that is parsed as a whole, also a List in another style, whatever memory it takes.
-func (r *reader) largeList(lines *bufio.Reader) (*yamlList, error) {
+// everything else: that is parsed as a whole, also a List in another style, whatever memory it takes. line is the number of the next line.
+func (r *reader) largeList(lines *bufio.Reader, line int) (*yamlList, error) {
 	head, err := peek(lines, headSize)
 	if err != nil || !bytes.HasPrefix(head, []byte("items:")) && !bytes.Contains(head, []byte("\nitems:")) {
 		return nil, err // found without the expression, which takes a fifth of the time of a document
@@ -44,7 +45,8 @@ func (r *reader) largeList(lines *bufio.Reader) (*yamlList, error) {
 	if err != nil || len(head) <= r.whole || bytes.Contains(head[begin:], []byte("\n---")) {
 		return nil, err
 	}
-	l := &yamlList{r: r, list: list{items: true}, dash: len(match[2])}
+	l := &yamlList{r: r, list: list{items: true}, dash: len(match[2]), line: line + bytes.Count(match[1], newline)}
+	r.chunk = &chunk{line: line}
 	l.rest = append(bytes.Clone(head[:len(match[1])]), " []\n"...)
 	if _, err := lines.Discard(len(match[1])); err != nil {
 		return nil, err
@@ -65,6 +67,8 @@ func peek(lines *bufio.Reader, n int) ([]byte, error) {
 // read reads up to the end of the items.
 func (l *yamlList) read(lines *bufio.Reader) error {
 	var item []byte // with a space for its dash, which makes it a document of its own
+	of, begun := l.r.chunk, l.line
+	defer func() { l.r.chunk = of }()
 	for {
 		head, err := peek(lines, l.dash+len("---"))
 		if err != nil {
@@ -72,6 +76,7 @@ func (l *yamlList) read(lines *bufio.Reader) error {
 		}
 		inside, begins := l.classify(head)
 		if !inside && item != nil {
+			l.r.chunk = &chunk{line: begun, text: item, depth: len(l.r.items) + 1}
 			if err := l.item(item); err != nil {
 				return err
 			}
@@ -85,8 +90,9 @@ func (l *yamlList) read(lines *bufio.Reader) error {
 		}
 		if begins {
 			line[l.dash] = ' '
-			item = item[:0]
+			item, begun = item[:0], l.line
 		}
+		l.line++
 		item = append(item, line...)
 	}
 }
@@ -112,6 +118,7 @@ func (l *yamlList) after(lines *bufio.Reader, head []byte) error {
 		return nil
 	case bytes.IndexByte([]byte(" \t-"), head[0]) >= 0:
 		line, _ := lines.ReadBytes('\n')
+		l.r.chunk = &chunk{line: l.line}
 		return l.r.at(fmt.Errorf("after item %d: a line that belongs neither to items nor to what follows them: %.60q", l.list.count, line))
 	}
 	l.more = true
@@ -122,7 +129,7 @@ func (l *yamlList) item(text []byte) error {
 	raw, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
 		l.r.items = append(l.r.items, l.list.count+1)
-		return l.r.at(fmt.Errorf("%w (counted from the first line of the item; in documents of more than %d bytes, items are read one by one)", err, l.r.whole))
+		return l.r.syntax(err)
 	}
 	return l.r.item(&l.list, raw)
 }
@@ -131,7 +138,7 @@ func (l *yamlList) item(text []byte) error {
 func (l *yamlList) end(text []byte) error {
 	raw, err := yaml.YAMLToJSONStrict(append(l.rest, text...))
 	if err != nil {
-		return l.r.at(fmt.Errorf("beside its items: %w", err))
+		return l.r.at(fmt.Errorf("beside its items: %w", err)) // the lines of the two parts are not those of the file
 	}
 	return l.r.end(&l.list, raw)
 }
