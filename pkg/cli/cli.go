@@ -33,6 +33,7 @@ const program = "kubectl-fairway"
 
 // Run runs one command line and returns the exit code.
 func Run(ctx context.Context, args []string, e Environment) int {
+	e.Err = printing{e.Err}
 	c := newRoot(e)
 	c.SetArgs(args)
 	failed, err := c.ExecuteContextC(ctx)
@@ -40,7 +41,7 @@ func Run(ctx context.Context, args []string, e Environment) int {
 		return 0
 	}
 	var usage usageError
-	text := oneLine(err.Error())
+	text := bounded(oneLine(err.Error()))
 	if errors.As(err, &usage) {
 		text += fmt.Sprintf("; see '%s --help'", failed.CommandPath())
 	}
@@ -52,6 +53,16 @@ func Run(ctx context.Context, args []string, e Environment) int {
 type usageError struct{ error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// mostText is how much of a text is shown that may quote what somebody wrote.
+const mostText = 4096
+
+func bounded(text string) string {
+	if len(text) > mostText {
+		return strings.ToValidUTF8(text[:mostText], "") + "..."
+	}
+	return text
+}
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 

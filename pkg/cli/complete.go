@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
 // completeWithin is how long a shell waits for names at most.
 const completeWithin = 3 * time.Second
 
-// complete offers the names of a world that begin with the typed text.
+// complete offers the names of a world that begin with the typed text. Names that no API server would take could do anything to a shell.
 func (o *options) complete(c *cobra.Command, typed string, names func(*world) []string) ([]string, cobra.ShellCompDirective) {
 	if slices.Contains(o.files, "-") {
 		return nil, cobra.ShellCompDirectiveNoFileComp // standard input belongs to the shell
@@ -25,10 +27,10 @@ func (o *options) complete(c *cobra.Command, typed string, names func(*world) []
 	defer cancel()
 	set, _, err := o.readObjects(ctx)
 	if err != nil {
-		cobra.CompErrorln(err.Error())
+		cobra.CompErrorln(reason.Printable(bounded(oneLine(err.Error()))))
 		return nil, cobra.ShellCompDirectiveError
 	}
-	all := slices.DeleteFunc(names(o.newWorld(set, o.Now())), func(name string) bool { return !strings.HasPrefix(name, typed) })
+	all := slices.DeleteFunc(names(o.newWorld(set, o.Now())), func(name string) bool { return !strings.HasPrefix(name, typed) || reason.Name(name) != name })
 	return all, cobra.ShellCompDirectiveNoFileComp
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 	"github.com/fairway-scheduler/fairway/pkg/kube/objects"
 	"github.com/fairway-scheduler/fairway/pkg/report"
@@ -40,7 +41,7 @@ func (r *refused) Error() string {
 func (r *refused) lines() string {
 	var text strings.Builder
 	for i := range r.problems {
-		text.WriteString(oneLine(report.FileProblem(r.problems[i]).String()) + "\n")
+		text.WriteString(bounded(reason.Printable(report.FileProblem(r.problems[i]).String())) + "\n")
 	}
 	return text.String()
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/kube/objects"
@@ -171,8 +170,11 @@ func (o *options) render(d report.Document, now time.Time) ([]byte, error) {
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "    ")
-	if err := e.Encode(d); err != nil || o.output.value == "json" {
-		return text.Bytes(), err
+	if err := e.Encode(d); err != nil {
+		return nil, err
 	}
-	return yaml.JSONToYAML(text.Bytes())
+	if o.output.value == "json" {
+		return report.PrintableJSON(text.Bytes()), nil
+	}
+	return printableYAML(report.PrintableYAML(text.Bytes()))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/kube/cluster"
 	"github.com/fairway-scheduler/fairway/pkg/kube/definitions"
 	"github.com/fairway-scheduler/fairway/pkg/kube/feed"
@@ -99,7 +100,7 @@ func (o *options) warnOfSchedulers(set *objects.Set) {
 	if _, likely := set.Schedulers(); len(o.schedulers) == 0 {
 		for _, name := range likely {
 			if name != v1alpha1.SchedulerName {
-				fmt.Fprintf(o.Err, "%s: pods of scheduler %s have annotations of Fairway and do not take part here; if it is one of its profiles, name all: --scheduler-name\n", program, name)
+				fmt.Fprintf(o.Err, "%s: pods of scheduler %s have annotations of Fairway and do not take part here; if it is one of its profiles, name all: --scheduler-name\n", program, reason.Name(name))
 			}
 		}
 	}

@@ -106,7 +106,7 @@ func manual(why reason.Reason) (text string) {
 	case reason.QueueNameInvalid, reason.QueueNotLeaf, reason.QueueDeleted:
 		text = "name another queue in " + queueKey
 	case reason.SubmitForbidden:
-		text = "a role that grants user " + reason.As[reason.Submitter](why).User + " the verb submit or administer for queue " + why.Queue + " or one above it"
+		text = "a role that grants user " + reason.Name(reason.As[reason.Submitter](why).User) + " the verb submit or administer for queue " + why.Queue + " or one above it"
 	case reason.MaxResources:
 		text = "a higher maxCapacity of queue " + why.Queue + ", or when other pods of it end"
 	case reason.UserLimit:
@@ -114,23 +114,23 @@ func manual(why reason.Reason) (text string) {
 		if reason.As[reason.UserShare](why).ByFactor {
 			field = "users.shareFactor"
 		}
-		text = "a higher " + field + " of queue " + why.Queue + ", or when other pods of user " + reason.As[reason.UserShare](why).User + " end there"
+		text = "a higher " + field + " of queue " + why.Queue + ", or when other pods of user " + reason.Name(reason.As[reason.UserShare](why).User) + " end there"
 	case reason.UserMaxDriverShare:
 		text = "a higher maxDriverShare, users.minSharePercent or users.shareFactor of queue " + why.Queue + ", or when another driver of user " +
-			reason.As[reason.UserShare](why).User + " ends there"
+			reason.Name(reason.As[reason.UserShare](why).User) + " ends there"
 	case reason.UserMaxApplications:
 		text = "a higher maxApplications, users.minSharePercent or users.shareFactor of queue " + why.Queue + ", or when another application of user " +
-			reason.As[reason.Applications](why).User + " ends there"
+			reason.Name(reason.As[reason.Applications](why).User) + " ends there"
 	case reason.PodGroupNotFound:
-		text = "a PodGroup " + why.PodGroup
+		text = "a PodGroup " + reason.Name(why.PodGroup)
 	case reason.GangIncomplete:
 		n := reason.As[reason.Members](why)
 		missing := int(max(n.Needed-n.Exist, 1))
-		text = strconv.Itoa(missing) + " more " + plural(missing, "pod") + " in pod group " + why.PodGroup + ", or a lower minMember of it"
+		text = strconv.Itoa(missing) + " more " + plural(missing, "pod") + " in pod group " + reason.Name(why.PodGroup) + ", or a lower minMember of it"
 	case reason.GangTooLarge:
-		text = "more or larger nodes, or a lower minMember of pod group " + why.PodGroup
+		text = "more or larger nodes, or a lower minMember of pod group " + reason.Name(why.PodGroup)
 	case reason.GangWaitsForRoom:
-		text = "room for " + strconv.FormatInt(neededAtOnce(why), 10) + " pods of pod group " + why.PodGroup + " at once"
+		text = "room for " + strconv.FormatInt(neededAtOnce(why), 10) + " pods of pod group " + reason.Name(why.PodGroup) + " at once"
 	case reason.SchedulingGate:
 		text = reason.As[reason.Gate](why).Plugin + " lets the pod pass"
 	case reason.Parked:
@@ -148,7 +148,7 @@ func sizeText(l resource.List) string {
 	parts := make([]string, 0, l.Len())
 	for i := range l.Len() {
 		e := l.At(i)
-		parts = append(parts, resource.Format(e.Name, e.Value)+" "+string(e.Name))
+		parts = append(parts, resource.Format(e.Name, e.Value)+" "+reason.Name(string(e.Name)))
 	}
 	if len(parts) == 0 {
 		return "any size"

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/core/access"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
 // Access is what a user may do with each queue.
@@ -68,7 +69,7 @@ func (a Access) Lines(l Layout) []string {
 	}
 	who := "you"
 	if a.User != "" {
-		who = "user " + a.User + " of groups " + strings.Join(a.Groups, ", ")
+		who = "user " + reason.Name(a.User) + " of groups " + strings.Join(a.Groups, ", ")
 	}
 	return append(append(Wrap("What "+who+" may do:", l.Width, ""), ""), table.Lines(l.Width, l.Style)...)
 }

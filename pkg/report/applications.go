@@ -111,7 +111,7 @@ func (as Applications) table(l Layout) Table {
 		if a.Held {
 			t.emphasise(i, yellow)
 		}
-		row := []string{a.Name, a.Queue, a.User, a.State.String(), l.amounts(a.FairShare), l.amounts(a.Allocated), l.amounts(a.Demand),
+		row := []string{reason.Name(a.Name), a.Queue, reason.Name(a.User), a.State.String(), l.amounts(a.FairShare), l.amounts(a.Allocated), l.amounts(a.Demand),
 			strconv.FormatInt(a.Running, 10), strconv.FormatInt(a.Pending, 10), l.age(a.WaitingSince), orNothing(string(a.Reason.Code))}
 		if l.Wide {
 			row = append(row, strconv.FormatInt(int64(a.Priority), 10), timestamp(a.Submitted), orNothing(timestamp(a.StartingUntil)), orNothing(message(a.Reason)))
@@ -228,7 +228,7 @@ func (us Users) table(l Layout) Table {
 			t.emphasise(i, yellow)
 		}
 		t.Keys = append(t.Keys, u.Name)
-		t.Rows = append(t.Rows, []string{u.Name, u.State.String(), l.amounts(u.FairShare), l.amounts(u.Allocated), l.amounts(u.Demand),
+		t.Rows = append(t.Rows, []string{reason.Name(u.Name), u.State.String(), l.amounts(u.FairShare), l.amounts(u.Allocated), l.amounts(u.Demand),
 			strconv.FormatInt(all, 10), strconv.FormatInt(u.ApplicationsHeld, 10), strconv.FormatInt(u.ApplicationsStarting, 10), strconv.FormatInt(u.Running, 10), strconv.FormatInt(u.Pending, 10),
 			l.age(u.WaitingSince), u.limits(l), strings.Join(u.Queues, ",")})
 	}

@@ -91,7 +91,7 @@ func (c Changes) Lines(l Layout) []string {
 	names := func(as []Application) []string {
 		out := make([]string, len(as))
 		for i, a := range as {
-			out[i] = a.Name + " in " + a.Queue
+			out[i] = reason.Name(a.Name) + " in " + a.Queue
 		}
 		return out
 	}

@@ -71,7 +71,7 @@ func (l Layout) stated(list resource.List) string {
 		case resource.Memory:
 			words[i] = shortBytes(e.Value)
 		default:
-			words[i] = resource.Format(e.Name, e.Value) + string(e.Name[strings.LastIndexByte(string(e.Name), '/')+1:])
+			words[i] = resource.Format(e.Name, e.Value) + reason.Name(string(e.Name[strings.LastIndexByte(string(e.Name), '/')+1:]))
 		}
 	}
 	return strings.Join(words, " ")
@@ -103,12 +103,13 @@ func section(heading string, items []string, l Layout) []string {
 // Wrap breaks a text between words into lines of at most width characters. Every line is indented, all but the
 // first by two more. Only a word longer than a line is cut.
 func Wrap(text string, width int, indent string) []string {
+	text = plain(text)
 	if width <= 0 {
 		return []string{indent + text}
 	}
 	var lines []string
 	line, empty := indent, true
-	for word := range strings.FieldsSeq(text) {
+	for _, word := range words(text) {
 		if !empty && monospace.StringWidth(line)+1+monospace.StringWidth(word) > width {
 			lines = append(lines, Clip(line, width))
 			line, empty = indent+"  ", true
@@ -119,6 +120,37 @@ func Wrap(text string, width int, indent string) []string {
 		line, empty = line+word, false
 	}
 	return append(lines, Clip(line, width))
+}
+
+// words are the parts of a printable text between blanks. What is in quotes is one word: what users wrote begins no line.
+func words(text string) (all []string) {
+	for text = strings.TrimLeft(text, " "); text != ""; text = strings.TrimLeft(text, " ") {
+		end := 0
+		for end < len(text) && text[end] != ' ' {
+			end += quotedLength(text[end:])
+		}
+		all, text = append(all, text[:end]), text[end:]
+	}
+	return all
+}
+
+// mostStray is how much may follow a quote that nothing closes. More is a quotation that was cut.
+const mostStray = 340
+
+// quotedLength is the length of what a text begins with: something in quotes, or one byte.
+func quotedLength(text string) int {
+	for i := 1; text[0] == '"' && i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	if text[0] == '"' && len(text) > mostStray {
+		return len(text)
+	}
+	return 1
 }
 
 // What the JSON of all documents has in common. Keys are always present: {} and [] if empty.

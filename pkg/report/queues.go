@@ -149,7 +149,7 @@ type queueColumn struct {
 
 // queueColumns are the columns in order. Titles are those of `kubectl get queues`.
 var queueColumns = []queueColumn{
-	{Column{Title: "NAME"}, false, func(q Queue, _ Layout) string { return q.Name }},
+	{Column{Title: "NAME"}, false, func(q Queue, _ Layout) string { return reason.Name(q.Name) }},
 	{Column{Title: "WEIGHT", Right: true, Rank: 3}, false, func(q Queue, _ Layout) string {
 		if q.State == StateNotReady || q.Capacity != "" { // its weight is not known, or it has none
 			return nothing

@@ -2,6 +2,7 @@ package report
 
 import (
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
@@ -90,6 +91,9 @@ func (s Starved) MarshalJSON() ([]byte, error) {
 }
 
 func fullName(p ledger.PodState) string { return p.Namespace + "/" + p.Name }
+
+// podText is the name of a pod in a sentence.
+func podText(p ledger.PodState) string { return reason.Name(fullName(p)) }
 
 // Lines has a row for each queue, and one for each announced pod.
 func (s Starved) Lines(l Layout) []string {

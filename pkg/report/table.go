@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/mattn/go-runewidth"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
 // Column is one column of a Table.
@@ -53,6 +55,8 @@ const (
 	// mostBarCells is the length of the longest bar at the end of a row.
 	mostBarCells = 40
 	barTitle     = "USAGE"
+	// mostCell is the widest cell of a column but the first.
+	mostCell = 64
 )
 
 // Lines lays the table out in lines of at most width characters, the header first. A width of 0 or less is
@@ -62,6 +66,7 @@ const (
 // first column (the end of a queue's path says most), columns by rank, more of the first column, and last the
 // ends of lines.
 func (t Table) Lines(width int, style Style) []string {
+	t.Rows = t.printable(style)
 	kept, gap := t.fit(width)
 	widths := make([]int, len(kept))
 	for i, column := range kept {
@@ -99,6 +104,21 @@ func (t Table) Lines(width int, style Style) []string {
 		}
 	}
 	return lines
+}
+
+// printable returns the rows as a terminal may show them. No cell but the first makes its column wider than mostCell where columns compete.
+func (t Table) printable(style Style) [][]string {
+	rows := make([][]string, len(t.Rows))
+	for i, row := range t.Rows {
+		rows[i] = make([]string, len(row))
+		for j, text := range row {
+			if text = plain(text); j > 0 && !t.Full {
+				text = monospace.Truncate(text, mostCell, style.ellipsis())
+			}
+			rows[i][j] = text
+		}
+	}
+	return rows
 }
 
 func (t Table) cell(text string, right bool, width int, name bool, style Style) string {
@@ -166,8 +186,10 @@ func (t Table) width(column int) int {
 // fonts, such as our own arrows and bars, count as narrow in every locale.
 var monospace = &runewidth.Condition{StrictEmojiNeutral: true}
 
-// Clip cuts a line without colors to a width, and trims blanks at its end; a width of 0 or less is unlimited.
+// Clip cuts a line without colors to a width, and trims blanks at its end; a width of 0 or less is unlimited. What a terminal would obey is
+// shown as text.
 func Clip(line string, width int) string {
+	line = reason.Printable(line)
 	if width > 0 {
 		line = monospace.Truncate(line, width, "")
 	}

@@ -34,7 +34,7 @@ func turnText(ahead int) string {
 
 // holdersText is the heading of the applications that use what a pod lacks.
 func holdersText(why reason.Reason) string {
-	name := string(why.Resource)
+	name := reason.Name(string(why.Resource))
 	switch {
 	case why.Code == reason.StateAware:
 		return "what is starting in queue " + why.Queue + ":"
@@ -47,11 +47,11 @@ func holdersText(why reason.Reason) string {
 }
 
 func (s Shortfall) text() string {
-	guaranteed := resource.Format(s.Resource, s.Guaranteed) + " " + string(s.Resource)
+	guaranteed := resource.Format(s.Resource, s.Guaranteed) + " " + reason.Name(string(s.Resource))
 	has := resource.Format(s.Resource, s.Has)
 	if s.Covered {
 		return "queue " + s.Queue + " has " + has + " of the " + guaranteed + " that it is guaranteed and asks for; until it has them, its pods that ask for " +
-			string(s.Resource) + " come first"
+			reason.Name(string(s.Resource)) + " come first"
 	}
 	return "queue " + s.Queue + " is guaranteed " + guaranteed + ", but its parent's share is only " + has + " for all guarantees in it"
 }

@@ -130,7 +130,7 @@ func (t Tree) table(l Layout) Table {
 		if above, shown := depth[path.Parent()]; shown {
 			depth[path] = above + 1
 			if l.Terminal {
-				table.Rows[i][0] = strings.Repeat("  ", above+1) + path.Leaf()
+				table.Rows[i][0] = strings.Repeat("  ", above+1) + reason.Name(path.Leaf())
 			}
 		} else {
 			depth[path] = 0

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
@@ -177,7 +176,7 @@ func block(a picture.Answer, l Layout, heading string) []string {
 	if a.Verdict == picture.Running || a.Verdict == picture.Next {
 		color = green
 	}
-	text := fmt.Sprintf("%spod %s/%s %s", heading, a.Pod.Namespace, a.Pod.Name, verdicts[a.Verdict])
+	text := heading + "pod " + podText(a.Pod) + " " + verdicts[a.Verdict]
 	if a.Reason.Code != "" && a.Verdict != picture.Next {
 		text += " (" + string(a.Reason.Code) + ")"
 	}
@@ -187,11 +186,11 @@ func block(a picture.Answer, l Layout, heading string) []string {
 	}
 	about := "in no queue, application "
 	if q := queueOfPod(a.Pod); q != "" {
-		about = "in queue " + string(q) + ", application "
+		about = "in queue " + reason.Name(string(q)) + ", application "
 	}
-	about += a.Pod.Application + ", user " + a.Pod.User
+	about += reason.Name(a.Pod.Application) + ", user " + reason.Name(a.Pod.User)
 	if a.Verdict == picture.Running {
-		about += ", on node " + a.Pod.Node
+		about += ", on node " + reason.Name(a.Pod.Node)
 	} else {
 		about += ", waiting for " + l.age(a.Pod.Created)
 	}
@@ -237,14 +236,14 @@ func heldBy(a picture.Answer, l Layout) []string {
 		for _, h := range b.Holders {
 			var words []string
 			if n != "" {
-				words = append(words, resource.Format(n, h.Amount)+" "+string(n))
+				words = append(words, resource.Format(n, h.Amount)+" "+reason.Name(string(n)))
 			}
 			if h.Pods > 0 {
 				words = append(words, counted(h.Pods, "pod", "pods"))
 			} else {
 				words = append(words, "about to be released")
 			}
-			lines = append(lines, Clip("    "+h.Application+" in "+string(h.Queue)+": "+strings.Join(words, ", "), l.Width))
+			lines = append(lines, Clip("    "+reason.Name(h.Application)+" in "+string(h.Queue)+": "+strings.Join(words, ", "), l.Width))
 		}
 	}
 	return lines
@@ -257,7 +256,7 @@ func aheadOf(a picture.Answer, l Layout) []string {
 	}
 	lines := []string{Clip("  "+counted(a.Ahead, "pod is", "pods are")+" ahead of it:", l.Width)}
 	for i, p := range a.First {
-		lines = append(lines, Clip("    "+strconv.Itoa(i+1)+". "+p.Namespace+"/"+p.Name+" in "+string(p.Leaf), l.Width))
+		lines = append(lines, Clip("    "+strconv.Itoa(i+1)+". "+podText(p)+" in "+string(p.Leaf), l.Width))
 	}
 	if more := a.Ahead - len(a.First); more > 0 {
 		lines = append(lines, "    and "+strconv.Itoa(more)+" more")
@@ -339,7 +338,7 @@ func (o Order) lines(l Layout, was map[ledger.UID]int) []string {
 			lines = append(lines, Wrap("When nodes have room again:", l.Width, "")...)
 		}
 		room = r.Room
-		text := strconv.Itoa(r.Position) + ". " + r.Pod.Namespace + "/" + r.Pod.Name + " in " + string(r.Pod.Leaf)
+		text := strconv.Itoa(r.Position) + ". " + podText(r.Pod) + " in " + string(r.Pod.Leaf)
 		changed := false
 		if was != nil {
 			switch old := was[r.Pod.UID]; {

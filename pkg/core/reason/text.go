@@ -9,7 +9,16 @@ import (
 
 // Text returns the reason as a sentence for people: who, what, how much, and what would help. It has no full
 // stop at the end, because events and conditions join sentences.
+//
+// It may quote what users wrote: it is one line that any terminal may show, and not long.
 func (r Reason) Text() string {
+	if r.PodGroup = Name(r.PodGroup); r.Code != QueueNameInvalid {
+		r.Queue = Name(r.Queue)
+	}
+	return shown(r.text(), longestText)
+}
+
+func (r Reason) text() string {
 	switch r.Code {
 	case ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, MaxPodResourcesRaised,
 		RunningBelowStopped, CapacityMissing, CapacitySumInvalid, MaxCapacityTooLow, Overcommitted, OverLimit,
@@ -62,7 +71,8 @@ func (r Reason) podText() string {
 	case WaitingTurn:
 		return "waits for its turn in queue " + r.Queue
 	case ApplicationPriorityInvalid:
-		return strconv.Quote(As[Invalid](r).Why) + " in fairway.dev/application-priority has no effect: it must be a whole number from -2147483648 to 2147483647"
+		return quoted(As[Invalid](r).Why) +
+			` in fairway.dev/application-priority has no effect: it must be a whole number from -2147483648 to 2147483647`
 	}
 	return string(r.Code)
 }

@@ -15,7 +15,7 @@ func (r Reason) applicationLimitText() string {
 		return "queue " + r.Queue + " may run " + r.applicationsText() +
 			"; this one follows when an application ends, or with a higher maxRunningApplications"
 	case UserMaxRunningApplications:
-		return "user " + As[Applications](r).User + " may run " + r.applicationsText() +
+		return "user " + Name(As[Applications](r).User) + " may run " + r.applicationsText() +
 			"; this one follows when one of them ends, or with a higher users.maxRunningApplications of queue " + r.Queue
 	}
 	return r.refusedText()
@@ -26,7 +26,7 @@ func (r Reason) refusedText() string {
 	n := As[Applications](r)
 	has := " and has " + strconv.FormatInt(n.Running, 10) + ", running and waiting; this one is refused until "
 	if r.Code == UserMaxApplications {
-		return "user " + orElse(n.User, "unknown") + " may have at most " + applications(n.Most) + " in queue " + r.Queue + has +
+		return "user " + orElse(Name(n.User), "unknown") + " may have at most " + applications(n.Most) + " in queue " + r.Queue + has +
 			"one of them ends, or for a higher maxApplications, users.minSharePercent or users.shareFactor"
 	}
 	part := ""

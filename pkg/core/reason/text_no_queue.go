@@ -6,7 +6,7 @@ import "strings"
 func (r Reason) noQueueText() string {
 	switch r.Code {
 	case QueueNameInvalid:
-		return `"` + r.Queue + `" is not the name of a queue` + after(": ", As[Invalid](r).Why)
+		return quoted(r.Queue) + ` is not the name of a queue` + after(": ", As[Invalid](r).Why)
 	case QueueNotFound:
 		return "queue " + r.Queue + " does not exist; create it, or name another one in fairway.dev/queue"
 	case QueueNotLeaf:

@@ -208,7 +208,7 @@ func again(n resource.Name, v int64) string {
 	return amount(n, v)
 }
 
-func amount(n resource.Name, v int64) string { return resource.Format(n, v) + " " + string(n) }
+func amount(n resource.Name, v int64) string { return resource.Format(n, v) + " " + Name(string(n)) }
 
 // spelled prints the amounts of a list, "nothing" if it is empty.
 func spelled(l resource.List) string {

@@ -16,7 +16,7 @@ func (r Reason) userLimitText() string {
 	if r.PodGroup != "" {
 		asks = " and pod group " + r.PodGroup + " asks for " + r.amount(r.Asked) + " more; it waits"
 	}
-	return "in queue " + r.Queue + ", user " + orElse(u.User, "unknown") + " may use at most " + r.amount(r.Limit) + others + ": the user has " +
+	return "in queue " + r.Queue + ", user " + orElse(Name(u.User), "unknown") + " may use at most " + r.amount(r.Limit) + others + ": the user has " +
 		r.amount(r.Used) + asks + " until a pod of the user ends" + lifts
 }
 
@@ -26,7 +26,7 @@ func (r Reason) userDriversText(asks string) string {
 	if u.Active > 1 {
 		others = " while " + strconv.FormatInt(u.Active, 10) + " users ask"
 	}
-	return "in queue " + r.Queue + ", the drivers of user " + orElse(u.User, "unknown") + " may use at most " + r.amount(r.Limit) + others +
+	return "in queue " + r.Queue + ", the drivers of user " + orElse(Name(u.User), "unknown") + " may use at most " + r.amount(r.Limit) + others +
 		": they use " + r.amount(r.Used) + asks +
 		" until one of them ends, or for a higher maxDriverShare, users.minSharePercent or users.shareFactor"
 }

@@ -166,7 +166,7 @@ func (r *reader) syntax(err error) error {
 		}
 		return "line " + strconv.Itoa(n)
 	})
-	p.Message = r.place() + ": " + text
+	p.Message = r.place() + ": " + strings.Join(strings.Fields(text), " ") // of several errors it makes lines
 	return p
 }
 

@@ -17,6 +17,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/util/workqueue"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
 // FieldManager is the name under which the scheduler owns what it writes.
@@ -55,8 +57,10 @@ func IsForAnother(err error) bool {
 // cutMark ends a text that was cut.
 const cutMark = "..."
 
-// Cut shortens a text to at most limit bytes, whole characters: sentences may quote what a user wrote, and that has no bound.
+// Cut makes a text printable and shortens it to at most limit bytes, whole characters: sentences may quote what a user wrote, which has no
+// bound and may hold anything.
 func Cut(text string, limit int) string {
+	text = reason.Printable(text)
 	if len(text) <= limit {
 		return text
 	}

@@ -27,3 +27,9 @@ func TestCut(t *testing.T) {
 		t.Errorf("got %d bytes", len(got))
 	}
 }
+
+func TestWhatIsWrittenIsPrintable(t *testing.T) {
+	if got, want := Cut("queue a\x1b[2J\n\u202eb does not exist", 25), `queue a\x1b[2J\n\u202e...`; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
