@@ -2,6 +2,7 @@ package arch
 
 import (
 	"fmt"
+	"go/ast"
 	"path"
 	"regexp"
 	"slices"
@@ -14,6 +15,7 @@ func linkLaws() []law {
 		{name: "links of documents lead somewhere", check: checkLinks, samples: linkSamples},
 		{name: "documents name paths that exist", check: checkNamedPaths, samples: namedPathSamples},
 		{name: "documents name targets that make has", check: checkTargets, samples: targetSamples},
+		{name: "documents name tests that exist", check: checkNamedTests, samples: namedTestSamples},
 	}
 }
 
@@ -180,6 +182,32 @@ func checkTargets(tr *tree) []string {
 	return violations
 }
 
+var namedTest = regexp.MustCompile(`\b((?:Test|Benchmark)[A-Z]\w+)(\.\.\.)?`)
+
+// checkNamedTests: a page that says what a test shows names one that exists. A name with three dots is the beginning of several.
+func checkNamedTests(tr *tree) []string {
+	var tests []string
+	for _, f := range tr.files {
+		for _, d := range f.syntax.Decls {
+			if function, ok := d.(*ast.FuncDecl); ok && f.test {
+				tests = append(tests, function.Name.Name)
+			}
+		}
+	}
+	var violations []string
+	for _, p := range pages(tr) {
+		p.code(func(line int, code string) {
+			for _, match := range namedTest.FindAllStringSubmatch(code, -1) {
+				is := func(test string) bool { return test == match[1] || match[2] != "" && strings.HasPrefix(test, match[1]) }
+				if !slices.ContainsFunc(tests, is) {
+					violations = append(violations, fmt.Sprintf("%s:%d: there is no %s", p.path, line, match[1]))
+				}
+			}
+		})
+	}
+	return violations
+}
+
 var linkSamples = []sample{
 	{
 		about: "to a page that is gone",
@@ -226,5 +254,20 @@ var targetSamples = []sample{
 	{
 		about: "targets",
 		files: map[string]string{"docs/a.md": "Tests make pods. `make test` or\n```\n$ make test-unit P=3 # x\n```\n", "Makefile": "test: test-unit\ntest-unit:\n"},
+	},
+}
+
+var namedTestSamples = []sample{
+	{
+		about: "a test that is gone",
+		files: map[string]string{"docs/a.md": "Measured by `BenchmarkGone`.\n", "pkg/a/a_test.go": "package a\nfunc TestGo() {}\n"},
+		want:  "docs/a.md:1: there is no BenchmarkGone",
+	},
+	{
+		about: "tests",
+		files: map[string]string{
+			"docs/a.md":       "A Tester runs `TestGo` and `go test -run TestEvery...`.\n",
+			"pkg/a/a_test.go": "package a\nfunc TestGo() {}\nfunc TestEveryWay() {}\n",
+		},
 	},
 }
