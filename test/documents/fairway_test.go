@@ -181,3 +181,26 @@ func TestBlocksOf(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+// Before preemption is on, a plan takes nothing; with the Queue that docs/preemption.md shows it says what would go.
+func TestAPlanBeforePreemptionIsOn(t *testing.T) {
+	all := blocks(t)
+	world := strings.Replace(read(t, "pkg", "cli", "testdata", "worlds", "scenario-a.yaml"), "spec: {preemption: {fairShareTimeout: 60s}}\n", "spec: {}\n", 1)
+	t.Chdir(t.TempDir())
+	write := func(name, text string) {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("world.yaml", world)
+	for _, b := range all {
+		if b.Page == "docs/preemption.md" && b.Language == "yaml" {
+			write("root.yaml", b.Text)
+		}
+	}
+	for _, tc := range []struct{ with, want string }{{"", "nothing would be taken"}, {" --with root.yaml", "13 pods would go"}} {
+		if out, failed := fairway(t, strings.Fields("preemption --plan -f world.yaml"+tc.with)...); !strings.Contains(out, tc.want) {
+			t.Errorf("%s: it says\n%s%s", tc.with, out, failed)
+		}
+	}
+}
