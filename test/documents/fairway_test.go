@@ -85,7 +85,7 @@ func TestCommandsParse(t *testing.T) {
 		}
 	}
 	_, table, _ := strings.Cut(pages["docs/kubectl-fairway.md"], "## Commands\n")
-	table, _, _ = strings.Cut(table, "\n\nAll take")
+	table, _, _ = strings.Cut(table, "\n\nThe others take")
 	for _, row := range commandRow.FindAllStringSubmatch(table, -1) {
 		for _, match := range inCode.FindAllStringSubmatch(row[1], -1) {
 			checkParses(t, "docs/kubectl-fairway.md", "kubectl fairway "+strings.Trim(match[1], "[]"))

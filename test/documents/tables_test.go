@@ -87,6 +87,27 @@ func TestAlertsAreInTheirTable(t *testing.T) {
 	}
 }
 
+// The versions that the pages name are those of the modules that we build from.
+func TestVersionsAreThoseOfTheModules(t *testing.T) {
+	for _, tc := range []struct{ module, mod, page, says string }{
+		{"k8s.io/kubernetes", "go.mod", "README.md", "kube-scheduler VERSION"},
+		{"k8s.io/kubernetes", "go.mod", "docs/identity.md", "Fairway is tested with NUMBER."},
+		{"sigs.k8s.io/scheduler-plugins", "go.mod", "docs/gangs.md", "scheduler-plugins VERSION"},
+		{"github.com/ray-project/kuberay/ray-operator", "hack/operators/kuberay/go.mod", "docs/applications.md", "KubeRay 0.2 (NUMBER)"},
+		{"github.com/kubeflow/training-operator", "hack/operators/training/go.mod", "docs/applications.md", "Training operator 1.4 (NUMBER:"},
+		{"sigs.k8s.io/jobset", "hack/operators/jobset/go.mod", "docs/applications.md", "0.1, the first (NUMBER)"},
+	} {
+		version := regexp.MustCompile(regexp.QuoteMeta(tc.module) + ` v(\S+)`).FindStringSubmatch(read(t, tc.mod))
+		if version == nil {
+			t.Fatalf("%s does not require %s", tc.mod, tc.module)
+		}
+		want := strings.NewReplacer("VERSION", "v"+version[1], "NUMBER", version[1]).Replace(tc.says)
+		if !strings.Contains(read(t, tc.page), want) {
+			t.Errorf("%s does not say %q", tc.page, want)
+		}
+	}
+}
+
 // asked are commands whose answers together have every key, but those of the second list.
 var (
 	asked = []string{
