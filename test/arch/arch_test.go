@@ -37,7 +37,7 @@ type sample struct {
 func laws() []law {
 	return slices.Concat(
 		importLaws(), coreLaws(), clockLaws(), budgetLaws(), commentLaws(), wordLaws(), textLaws(), ruleTableLaws(),
-		documentLaws(), exportLaws(), ownerLaws(),
+		documentLaws(), linkLaws(), exportLaws(), ownerLaws(),
 	)
 }
 

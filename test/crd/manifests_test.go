@@ -3,7 +3,6 @@ package crd
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -23,6 +22,7 @@ import (
 
 	configv1alpha1 "github.com/fairway-scheduler/fairway/pkg/apis/config/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/test/documents"
 )
 
 const namespace = "fairway-system"
@@ -38,33 +38,6 @@ func TestExamplesApply(t *testing.T) {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %s in\n%s", want, out)
 		}
-	}
-}
-
-// The Queue that the front page shows is one that can be created.
-func TestFrontPageApplies(t *testing.T) {
-	ctx := needCluster(t)
-	page, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown := 0
-	for _, block := range strings.Split(string(page), "```yaml\n")[1:] {
-		text, _, _ := strings.Cut(block, "```")
-		if !strings.Contains(text, "kind: Queue\n") {
-			continue
-		}
-		shown++
-		file := filepath.Join(t.TempDir(), "queue.yaml")
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if out, err := kubectl(ctx, "apply", "--dry-run=server", "--validate=strict", "-f", file); err != nil {
-			t.Errorf("%v\n%s\n%s", err, out, text)
-		}
-	}
-	if shown == 0 {
-		t.Error("no Queue on the front page")
 	}
 }
 
@@ -99,7 +72,7 @@ func TestMonitoringApplies(t *testing.T) {
 // Scheduler, identity, access and monitoring are applied at once from a folder of one's own, as docs/operating.md says.
 func TestThePartsAreInstalledTogether(t *testing.T) {
 	ctx := needCluster(t)
-	dir := documentedKustomization(t, "operating.md")
+	dir := documentedKustomization(t, "docs/operating.md")
 	out, err := kubectl(ctx, "apply", "--dry-run=server", "--validate=strict", "-k", dir)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -116,7 +89,7 @@ func TestThePartsAreInstalledTogether(t *testing.T) {
 	if out, err = kubectl(ctx, "kustomize", dir); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, want := range []string{"image: registry.example.com/fairway-scheduler:1.0\n", "checkAccess: true\n"} {
+	for _, want := range []string{"image: registry.example.com/fairway-scheduler:1.0\n", "checkAccess: true "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the manifests do not say %q", want)
 		}
@@ -148,32 +121,6 @@ func TestThePartsDoNotCollide(t *testing.T) {
 	}
 }
 
-// documentedKustomization makes a folder with the kustomization.yaml that a page shows.
-func documentedKustomization(t *testing.T, page string) (dir string) {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "docs", page))
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := regexp.MustCompile("(?s)```yaml\n( *)(resources:.*?)```").FindSubmatch(text)
-	if found == nil {
-		t.Fatalf("no kustomization on %s", page)
-	}
-	dir = t.TempDir()
-	manifests, err := filepath.Abs(filepath.Join(root, "manifests"))
-	if err == nil {
-		manifests, err = filepath.Rel(dir, manifests)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown := strings.ReplaceAll(string(found[2]), "\n"+string(found[1]), "\n") // in a list it is indented
-	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(strings.ReplaceAll(shown, "fairway/manifests", manifests)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
 // The configuration is read as the scheduler reads it: strictly, and validated.
 func TestSchedulerConfiguration(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "manifests", "scheduler", "configuration.yaml"))
@@ -184,14 +131,7 @@ func TestSchedulerConfiguration(t *testing.T) {
 	if err := yaml.UnmarshalStrict(text, &file); err != nil {
 		t.Fatal(err)
 	}
-	object, _, err := configscheme.Codecs.UniversalDecoder().Decode([]byte(file.Data["config.yaml"]), nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	configuration, ok := object.(*config.KubeSchedulerConfiguration)
-	if !ok {
-		t.Fatalf("it is a %T", object)
-	}
+	configuration := readConfig(t, file.Data["config.yaml"])
 	if err := validation.ValidateKubeSchedulerConfiguration(configuration); err != nil {
 		t.Error(err)
 	}
@@ -201,22 +141,44 @@ func TestSchedulerConfiguration(t *testing.T) {
 	if n := len(configuration.Profiles); n != 1 || configuration.Profiles[0].SchedulerName != v1alpha1.SchedulerName {
 		t.Fatalf("profiles: %+v", configuration.Profiles)
 	}
+	checkPlugins(t, &configuration.Profiles[0])
+	var defaults configv1alpha1.FairwayArgs
+	configv1alpha1.SetDefaults(&defaults)
+	if diff := cmp.Diff(defaults, statedArgs(t, &configuration.Profiles[0])); diff != "" {
+		t.Errorf("the arguments are not the defaults, each stated, so that users see what there is (-default +stated):\n%s", diff)
+	}
+}
+
+// readConfig reads a configuration as the scheduler does.
+func readConfig(t *testing.T, text string) *config.KubeSchedulerConfiguration {
+	t.Helper()
+	object, _, err := configscheme.Codecs.UniversalDecoder().Decode([]byte(text), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	configuration, ok := object.(*config.KubeSchedulerConfiguration)
+	if !ok {
+		t.Fatalf("it is a %T", object)
+	}
+	return configuration
+}
+
+func checkPlugins(t *testing.T, profile *config.KubeSchedulerProfile) {
+	t.Helper()
 	plugins := map[string]bool{}
-	for _, p := range configuration.Profiles[0].Plugins.MultiPoint.Enabled {
+	for _, p := range profile.Plugins.MultiPoint.Enabled {
 		plugins[p.Name] = true
 	}
 	for name, want := range map[string]bool{"Fairway": true, "PrioritySort": false, "DefaultPreemption": false, "NodeResourcesFit": true} {
 		if plugins[name] != want {
-			t.Errorf("plugin %s is enabled: %v, want %v", name, plugins[name], want)
+			t.Errorf("profile %s: plugin %s is enabled: %v, want %v", profile.SchedulerName, name, plugins[name], want)
 		}
 	}
-	checkStatedArgs(t, &configuration.Profiles[0])
 }
 
-// checkStatedArgs: the file states every argument of plugin Fairway, so that users see what there is, and states the defaults.
-func checkStatedArgs(t *testing.T, profile *config.KubeSchedulerProfile) {
+// statedArgs are the arguments of plugin Fairway that a profile states, read strictly.
+func statedArgs(t *testing.T, profile *config.KubeSchedulerProfile) (stated configv1alpha1.FairwayArgs) {
 	t.Helper()
-	var stated configv1alpha1.FairwayArgs
 	for _, c := range profile.PluginConfig {
 		if raw, ok := c.Args.(*runtime.Unknown); ok && c.Name == "Fairway" {
 			if err := yaml.UnmarshalStrict(raw.Raw, &stated); err != nil {
@@ -224,11 +186,58 @@ func checkStatedArgs(t *testing.T, profile *config.KubeSchedulerProfile) {
 			}
 		}
 	}
-	var defaults configv1alpha1.FairwayArgs
-	configv1alpha1.SetDefaults(&defaults)
-	if diff := cmp.Diff(defaults, stated); diff != "" {
-		t.Errorf("the arguments are not the defaults, each stated (-default +stated):\n%s", diff)
+	return stated
+}
+
+// The components change what they are for and nothing else of the configuration, in any order, and the scheduler can read what they make.
+func TestComponentsOfTheConfiguration(t *testing.T) {
+	ctx := needCluster(t)
+	for components, want := range map[string]struct {
+		checkAccess bool
+		profiles    string
+	}{
+		"": {false, "fairway"}, "access/check": {true, "fairway"}, "operators/kuberay": {false, "fairway scheduler-plugins-scheduler"},
+		"access/check operators/kuberay": {true, "fairway scheduler-plugins-scheduler"},
+		"operators/kuberay access/check": {true, "fairway scheduler-plugins-scheduler"},
+	} {
+		text := "resources: [manifests]\ncomponents:\n"
+		for component := range strings.FieldsSeq(components) {
+			text += "- manifests/" + component + "\n"
+		}
+		out, err := kubectl(ctx, "kustomize", kustomizationFolder(t, &documents.Block{Text: text}))
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", components, err, out)
+		}
+		profiles := installedProfiles(t, out)
+		var names []string
+		for i := range profiles {
+			names = append(names, profiles[i].SchedulerName)
+			checkPlugins(t, &profiles[i])
+		}
+		if got := strings.Join(names, " "); got != want.profiles {
+			t.Errorf("%s: the profiles are %s, want %s", components, got, want.profiles)
+		}
+		var args configv1alpha1.FairwayArgs
+		configv1alpha1.SetDefaults(&args)
+		args.CheckAccess = &want.checkAccess
+		if diff := cmp.Diff(args, statedArgs(t, &profiles[0])); diff != "" {
+			t.Errorf("%s: the arguments (-want +stated):\n%s", components, diff)
+		}
 	}
+}
+
+// installedProfiles are those of the configuration in what kustomize makes.
+func installedProfiles(t *testing.T, objects string) []config.KubeSchedulerProfile {
+	t.Helper()
+	for object := range strings.SplitSeq(objects, "\n---\n") {
+		var file corev1.ConfigMap
+		if err := yaml.Unmarshal([]byte(object), &file); err != nil || file.Kind != "ConfigMap" || file.Name != "fairway-scheduler" {
+			continue
+		}
+		return readConfig(t, file.Data["config.yaml"]).Profiles
+	}
+	t.Fatal("no configuration")
+	return nil
 }
 
 // The pods of the Deployment pass the strictest of the Pod Security Standards, which the namespace enforces.

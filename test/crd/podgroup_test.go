@@ -57,7 +57,7 @@ func TestTheDefinitionOfPodGroupCanBeLeftOut(t *testing.T) {
 		}
 		return found
 	}
-	dir := documentedKustomization(t, "gangs.md")
+	dir := documentedKustomization(t, "docs/gangs.md")
 	const podGroups = "customresourcedefinition.apiextensions.k8s.io/podgroups.scheduling.x-k8s.io"
 	all, without := names(filepath.Join(root, "manifests")), names(dir)
 	if !all[podGroups] || without[podGroups] || len(all) != len(without)+1 || !without["customresourcedefinition.apiextensions.k8s.io/queues.scheduling.fairway.dev"] {

@@ -13,11 +13,14 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kubecluster "github.com/fairway-scheduler/fairway/pkg/kube/cluster"
@@ -142,5 +145,39 @@ func same[T any](t *testing.T, live, dumped []T, name func(T) string) {
 	slices.SortFunc(dumped, byName)
 	if diff := gocmp.Diff(live, dumped); diff != "" {
 		t.Errorf("live and dumped: %s", diff)
+	}
+}
+
+// The role that is added to edit lets its users make pod groups, and not write their status. (No controller that adds it runs here.)
+func TestEditorsMakePodGroups(t *testing.T) {
+	ctx := needCluster(t)
+	const role = "fairway-podgroup-editor"
+	is := &rbacv1.ClusterRole{}
+	if err := typed.Get(ctx, client.ObjectKey{Name: role}, is); err != nil || is.Labels["rbac.authorization.k8s.io/aggregate-to-edit"] != "true" {
+		t.Fatalf("it is not added to edit: %v, %v", is.Labels, err)
+	}
+	mayRead(ctx, t, "editor", role)
+	as := cluster.RESTConfig()
+	as.Impersonate = rest.ImpersonationConfig{UserName: "editor"}
+	editor, err := client.New(as, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	group := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"minMember": int64(2)}}}
+	group.SetAPIVersion("scheduling.x-k8s.io/v1alpha1")
+	group.SetKind("PodGroup")
+	group.SetNamespace("default")
+	group.SetName("edited")
+	waitErr := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		err = editor.Create(ctx, group.DeepCopy())
+		return !apierrors.IsForbidden(err), nil // the API server sees the binding a moment later
+	})
+	if err != nil || waitErr != nil {
+		t.Fatalf("an editor makes no pod group: %v", err)
+	}
+	remove(t, group)
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"status":{"phase":"Running"}}`))
+	if err := editor.Status().Patch(ctx, group.DeepCopy(), patch); !apierrors.IsForbidden(err) {
+		t.Errorf("an editor writes the status of a pod group: %v", err)
 	}
 }
