@@ -176,15 +176,15 @@ func TestKeptRoomAgreesWithItsDefinition(t *testing.T) {
 			return q
 		})
 		of := func(l resource.List) *big.Rat { return dominant(total, l) }
-		// closer multiplies out, so that no share is divided by.
+		// closer: a is the smaller part of its share. Nothing is no part of any share; something of no share is more than any part.
 		closer := func(a, aShare, b, bShare resource.List) bool {
-			if of(bShare).Sign() == 0 && of(b).Sign() > 0 {
-				return of(aShare).Sign() > 0 || of(a).Sign() == 0
+			switch {
+			case of(a).Sign() == 0 || of(b).Sign() == 0:
+				return of(b).Sign() > 0
+			case of(aShare).Sign() == 0 || of(bShare).Sign() == 0:
+				return of(aShare).Sign() > 0
 			}
-			if of(aShare).Sign() == 0 && of(a).Sign() > 0 {
-				return false
-			}
-			return new(big.Rat).Mul(of(a), of(bShare)).Cmp(new(big.Rat).Mul(of(b), of(aShare))) < 0
+			return new(big.Rat).Quo(of(a), of(aShare)).Cmp(new(big.Rat).Quo(of(b), of(bShare))) < 0
 		}
 		var levels []keep.Level
 		want := true
