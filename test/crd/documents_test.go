@@ -212,6 +212,32 @@ func TestDocumentedCommandsRun(t *testing.T) {
 	checkDump(t, filepath.Join(dir, "dump.json"))
 }
 
+// With a second profile, the recipe of docs/identity.md makes every policy know its name.
+func TestPoliciesLearnASecondName(t *testing.T) {
+	needCluster(t)
+	dir := trialFolder(t)
+	for _, b := range blocks(t) {
+		if b.Page == "docs/identity.md" && strings.HasPrefix(b.Text, "sed -i") {
+			inTrialFolder(t, dir, b.Text)
+		}
+	}
+	known := 0
+	err := filepath.WalkDir(filepath.Join(dir, "manifests"), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		known += strings.Count(string(text), "['fairway', 'default-scheduler']")
+		if strings.Contains(string(text), "'fairway'") && strings.Count(string(text), "'fairway'") != strings.Count(string(text), "['fairway', ") {
+			t.Errorf("%s still knows one name only", path)
+		}
+		return err
+	})
+	if err != nil || known == 0 {
+		t.Errorf("%d policies know both names: %v", known, err)
+	}
+}
+
 func leftOut(script string) string {
 	for part := range notRun {
 		if strings.Contains(script, part) {

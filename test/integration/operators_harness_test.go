@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -40,6 +41,12 @@ type operated struct {
 // operatedWorld has room for 32 pods of one cpu. It runs the operator's program, once its kinds are served.
 func operatedWorld(t *testing.T, name string, start func(o *operated)) *operated {
 	t.Helper()
+	return operatedWorldOf(t, name, "", start)
+}
+
+// operatedWorldOf has a scheduler with these profiles, as its configuration states them.
+func operatedWorldOf(t *testing.T, name, profiles string, start func(o *operated)) *operated {
+	t.Helper()
 	if !*operators {
 		t.Skip("for make test-operators")
 	}
@@ -48,7 +55,7 @@ func operatedWorld(t *testing.T, name string, start func(o *operated)) *operated
 	w.must(err)
 	w.must(localcluster.InstallCRDs(w.ctx, kinds, operatorFile(w, name+"-crds")))
 	o := &operated{world: w, history: w.record()}
-	o.s, _ = w.scheduler(ledger.Options{Journal: 10_000})
+	o.s, _ = w.run(w.options(profiles), ledger.Options{Journal: 10_000})
 	start(o)
 	return o
 }
@@ -122,7 +129,9 @@ func trainingJobs(o *operated) {
 
 // rays runs KubeRay, as it is installed without its optional webhooks. It asks the dashboard of each cluster how far a job is; as its proxy
 // the test answers for all of them.
-func rays(o *operated) {
+func rays(o *operated) { raysWith(o) }
+
+func raysWith(o *operated, flags ...string) {
 	o.t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	o.must(err)
@@ -130,7 +139,37 @@ func rays(o *operated) {
 	go func() { _ = server.Serve(listener) }()
 	o.t.Cleanup(func() { _ = server.Close() })
 	o.run("kuberay", []string{"HTTP_PROXY=http://" + listener.Addr().String()},
-		"--metrics-addr=0", "--health-probe-bind-address=0", "--enable-leader-election=false")
+		append([]string{"--metrics-addr=0", "--health-probe-bind-address=0", "--enable-leader-election=false"}, flags...)...)
+}
+
+// installedProfiles are the profiles of the configuration that manifests install with a component.
+func installedProfiles(t *testing.T, component string) string {
+	t.Helper()
+	dir := t.TempDir()
+	manifests, err := filepath.Abs(filepath.Join("..", "..", "manifests"))
+	if err == nil {
+		manifests, err = filepath.Rel(dir, manifests)
+	}
+	text := fmt.Sprintf("resources: [%[1]s]\ncomponents: [%[1]s/%[2]s]\n", manifests, component)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(text), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := exec.CommandContext(t.Context(), filepath.Join("..", "..", "bin", "tools", "kubectl"), "kustomize", dir).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for object := range strings.SplitSeq(string(made), "\n---\n") {
+		var file v1.ConfigMap
+		if yaml.Unmarshal([]byte(object), &file) == nil && file.Kind == "ConfigMap" && file.Name == "fairway-scheduler" {
+			_, profiles, _ := strings.Cut(file.Data["config.yaml"], "\nprofiles:\n")
+			return "profiles:\n" + profiles
+		}
+	}
+	t.Fatal("no configuration")
+	return ""
 }
 
 // dashboard answers what the dashboard of a cluster answers of a job: it is there once the pod that submits it runs, and ends with it.

@@ -3,6 +3,7 @@ package integration
 import (
 	"fmt"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -148,6 +149,50 @@ func TestOperatorsRayClusterRuns(t *testing.T) {
 	o.rolesAre("root.ray", map[string]map[string]int{"default/ray/shared": {"driver": 1, "executor": 3}})
 	o.kubectl("delete", "raycluster", "shared")
 	o.untilBound(0)
+}
+
+// With --batch-scheduler=scheduler-plugins KubeRay makes a pod group for a RayCluster that asks for it. Each cluster starts whole: in a queue with room
+// for one and a half, the second waits until the first is gone. Its pods have the scheduler name that newer versions write into all of them, for which
+// the installed configuration has a profile.
+func TestOperatorsRayClustersStartWhole(t *testing.T) {
+	if !*operators {
+		t.Skip("for make test-operators")
+	}
+	o := operatedWorldOf(t, "kuberay", installedProfiles(t, "operators/kuberay"), func(o *operated) { raysWith(o, "--batch-scheduler=scheduler-plugins") })
+	o.queue("root.ray max.cpu=5")
+	began := time.Now()
+	const others = "scheduler-plugins-scheduler"
+	for i, name := range []string{"first", "second"} {
+		spec := rayCluster("root.ray", 2)
+		if i == 1 {
+			spec = strings.ReplaceAll(spec, "schedulerName: fairway", "schedulerName: "+others)
+		}
+		o.make("{apiVersion: ray.io/v1, kind: RayCluster, metadata: {name: " + name + ", labels: {ray.io/gang-scheduling-enabled: 'true'}}, spec: " + spec + "}")
+		o.until("all pods of "+name+" exist", func() (bool, string) { return len(o.pods()) == 3*(i+1), fmt.Sprint(o.places()) })
+		if i == 0 {
+			o.untilBound(3)
+		}
+	}
+	o.until("the pods of the second wait for space below the max", func() (bool, string) {
+		waiting := 0
+		for _, p := range o.pods() {
+			q := queuedCondition(p)
+			waiting += btoi(p.Spec.NodeName == "" && p.Labels["scheduling.x-k8s.io/pod-group"] == "second" && q != nil && q.Reason == "MaxResources")
+		}
+		return waiting == 3, fmt.Sprint(o.places())
+	})
+	for name, p := range o.pods() {
+		if want := map[bool]string{true: "fairway", false: others}[strings.HasPrefix(name, "first")]; p.Spec.SchedulerName != want {
+			t.Errorf("pod %s is for scheduler %s, want %s", name, p.Spec.SchedulerName, want)
+		}
+	}
+	o.kubectl("delete", "raycluster", "first")
+	o.until("the second runs", func() (bool, string) {
+		cluster := o.kubectl("get", "raycluster", "second", "-o", "jsonpath={.status.state}")
+		return cluster == "ready", cluster + fmt.Sprint(o.places())
+	})
+	t.Logf("2 RayClusters of 3 pods ran one after the other, each whole, after %s", time.Since(began).Round(time.Millisecond))
+	o.rolesAre("root.ray", map[string]map[string]int{"default/ray/first": {"driver": 1, "executor": 2}, "default/ray/second": {"driver": 1, "executor": 2}})
 }
 
 // The pod that submits a RayJob and the cluster it submits to are one application, though KubeRay before 1.7 does not label that pod: with one
