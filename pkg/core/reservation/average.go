@@ -9,7 +9,7 @@ import (
 )
 
 // average refuses a reservation with which its user would have more, on average over some window, than the policy allows. Only windows that the
-// reservation is in count, and only the resources that it has there.
+// reservation is in count, and only the resources that it has there. The refusal names the window with the most.
 func (p Plan) average(r Reservation) Refusal {
 	window := p.Policy.Window
 	from, to := r.firstStep(), r.lastStep()
@@ -34,21 +34,27 @@ func (p Plan) average(r Reservation) Refusal {
 	}
 	all = append(all, own...)
 	ownSum, allSum := integrate(sweep(names, own, from-window)), integrate(sweep(names, all, from-window))
+	var worst wide
+	var refusal Refusal
 	for _, at := range windows(own, all, window, from, to) {
 		for i, n := range names {
 			if ownSum.between(i, at, at+window) == (wide{}) {
 				continue
 			}
 			sum, most := allSum.between(i, at, at+window), p.Capacity.At(i).Value
-			if sum.times(uint64(queue.Whole)).compare(product(max(most, 0), p.Policy.AverageShare).times(uint64(window))) > 0 {
-				return Refusal{
+			if sum.times(uint64(queue.Whole)).compare(product(max(most, 0), p.Policy.AverageShare).times(uint64(window))) <= 0 {
+				continue
+			}
+			if refusal.Code == "" || refusal.Resource == n && sum.compare(worst) > 0 {
+				worst = sum
+				refusal = Refusal{
 					Code: AverageExceeded, Field: "requests", User: r.User, Resource: n, From: at, To: at + window,
 					Asked: sum.dividedUp(uint64(window)), Limit: resource.Part(most, p.Policy.AverageShare, queue.Whole),
 				}
 			}
 		}
 	}
-	return Refusal{}
+	return refusal
 }
 
 // windows returns, in order, where windows begin in which the average may be the largest. Between two of these instants it changes linearly: they are where

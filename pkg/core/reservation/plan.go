@@ -122,7 +122,7 @@ func (p Plan) Advance(now int64) Plan {
 	var on []Reservation
 	past := slices.Clone(p.Past)
 	for _, r := range p.Accepted {
-		if r.Phase(now) == Ended {
+		if r.Phase(now) == PhaseEnded {
 			past = append(past, r.before(now, p.Policy.Window)...)
 		} else {
 			on = append(on, r)

@@ -12,9 +12,9 @@ type Phase uint8
 
 // The phases.
 const (
-	Waiting Phase = iota // nothing is reserved yet, or the next period has not begun
-	Active               // between the first step and the last, also in a gap
-	Ended                // nothing will be reserved any more
+	PhaseAccepted Phase = iota // nothing is reserved yet, or the next period has not begun
+	PhaseActive                // between the first step and the last, also in a gap
+	PhaseEnded                 // nothing will be reserved any more
 )
 
 // Phase returns where the reservation stands.
@@ -25,11 +25,11 @@ func (r Reservation) Phase(now int64) Phase {
 	}
 	switch {
 	case now < first, r.Definition.Recurrence > 0 && now >= last:
-		return Waiting
+		return PhaseAccepted
 	case now < last:
-		return Active
+		return PhaseActive
 	}
-	return Ended
+	return PhaseEnded
 }
 
 // At returns what is reserved at an instant.
