@@ -147,15 +147,15 @@ func (s *search) try(d Definition) ([]Block, Refusal) {
 
 // look makes sure that room is that of these instants, or of the periods from then on.
 func (s *search) look(d Definition, from, to int64) {
-	switch {
-	case s.room != nil && s.from == from && (to <= s.to || d.Recurrence > 0):
+	if s.room != nil && s.from == from && (to <= s.to || d.Recurrence > 0) {
 		return
-	case d.Recurrence > 0:
+	}
+	if d.Recurrence > 0 {
 		s.room = s.plan.freeEvery(from, d.Recurrence)
-	case s.room != nil:
-		to = s.now + s.plan.Policy.Horizon // for all deadlines that may follow
-		s.room = s.plan.free(from, to)
-	default:
+	} else {
+		if s.room != nil { // other deadlines will follow
+			to = s.now + s.plan.Policy.Horizon
+		}
 		s.room = s.plan.free(from, to)
 	}
 	s.from, s.to = from, to

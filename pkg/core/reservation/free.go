@@ -34,8 +34,8 @@ func (p Plan) free(from, to int64) *freeRoom {
 func (p Plan) freeEvery(from, period int64) *freeRoom {
 	end := max(from, p.lastChange()) + p.Policy.Period // from the last change on, the plan repeats itself
 	all := p.free(from, end)
-	cuts := make([]int64, 0, len(all.starts)+1)
-	for _, at := range append(all.starts, end) {
+	cuts := make([]int64, 0, len(all.starts))
+	for _, at := range all.starts { // the end needs no cut: what changes behind it has changed at the same time of the week before
 		cuts = append(cuts, from+(at-from)%period)
 	}
 	slices.Sort(cuts)
