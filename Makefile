@@ -115,6 +115,7 @@ test-sim: ## run each simulation in 100,000 random worlds with faults (RUNS chan
 	@for simulation in $(SIMULATIONS); do \
 		$(GO_TEST) -count=1 -timeout=10h ./test/simulator -run=^$$simulation'$$' -runs=$(RUNS); \
 	done
+	@$(GO_TEST) -count=1 -timeout=2h ./pkg/core/reservation -run=TestPlansEqualTheirTwin -runs=$(RUNS)
 	@$(GO_TEST) -count=1 -timeout=2h ./test/simulator -full -questions=1000 -runs=1000 -skip="^($$(echo $(SIMULATIONS) | tr ' ' '|'))"'$$'
 
 test-long: tools ## run the control plane tests with storms and kills at full length

@@ -19,13 +19,14 @@ import (
 )
 
 const (
-	queueCRD  = "manifests/crds/scheduling.fairway.dev_queues.yaml"
-	policyCRD = "manifests/crds/scheduling.fairway.dev_placementpolicies.yaml"
+	queueCRD       = "manifests/crds/scheduling.fairway.dev_queues.yaml"
+	policyCRD      = "manifests/crds/scheduling.fairway.dev_placementpolicies.yaml"
+	reservationCRD = "manifests/crds/scheduling.fairway.dev_reservations.yaml"
 )
 
 // The API server's own validation of the committed definitions, the cost of their rules included; without a control plane.
 func TestCommittedDefinitionIsValid(t *testing.T) {
-	for _, file := range []string{queueCRD, policyCRD} {
+	for _, file := range []string{queueCRD, policyCRD, reservationCRD} {
 		checkDefinition(t, file)
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/locality"
 	"github.com/fairway-scheduler/fairway/pkg/core/placement"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reservation"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -42,6 +43,8 @@ type World struct {
 	placement placement.Statement
 	created   []createdQueue
 	delay     locality.Delay
+
+	plan *reservation.Plan // nil while no statement needed it
 }
 
 // place is what is known about a queue's own pods, declared or not.
@@ -141,6 +144,12 @@ var statements = map[string]func(*World, statement) (string, error){
 	"mapping":   (*World).addMapping,
 	"created":   (*World).setCreated,
 	"place":     (*World).place,
+
+	"plan":         (*World).setPlan,
+	"reserve":      (*World).reserve,
+	"cancel":       (*World).cancel,
+	"timeline":     (*World).showTimeline,
+	"reservations": (*World).showReservations,
 
 	"apply-placement": (*World).applyPlacement,
 	"create-queues":   (*World).createQueues,

@@ -126,6 +126,17 @@ func TestWhatCannotBeRunSaysWhy(t *testing.T) {
 		"rule User create=maybe":                       `create: "maybe" is neither true nor false`,
 		"rule User nested.create=true":                 "a rule has no nested.create",
 		"created":                                      "created takes one path, not 0",
+		"plan colour=red":                              "a plan has no colour",
+		"plan averageShare=half":                       `averageShare: "half" is not a percentage`,
+		"plan window=long":                             `window: "long" is no duration in whole seconds`,
+		"reserve":                                      "reserve takes one name, not 0",
+		"reserve r colour=red":                         "a reservation has no colour",
+		"reserve r arrival=500ms":                      `arrival: "500ms" is no duration in whole seconds`,
+		"reserve r interpreter=Some":                   `"Some" is not one of All, Any, Order, OrderNoGap`,
+		"reserve r request=(pods=many)":                "request: pods: ",
+		"reserve r request=(cpu=many)":                 `request: cpu: cpu: "many" is not a quantity`,
+		"cancel":                                       "cancel takes one name, not 0",
+		"timeline from=now":                            `from: "now" is no duration in whole seconds`,
 		"place user=a role=b":                          "place takes no role",
 	} {
 		t.Run(line, func(t *testing.T) {

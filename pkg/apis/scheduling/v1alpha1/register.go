@@ -32,7 +32,8 @@ func Resource(plural string) schema.GroupResource {
 }
 
 func addKnownTypes(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion, &Queue{}, &QueueList{}, &PlacementPolicy{}, &PlacementPolicyList{})
+	scheme.AddKnownTypes(GroupVersion, &Queue{}, &QueueList{}, &PlacementPolicy{}, &PlacementPolicyList{},
+		&Reservation{}, &ReservationList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

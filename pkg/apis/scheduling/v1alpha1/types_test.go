@@ -13,7 +13,7 @@ func TestSchemeKnowsTheTypes(t *testing.T) {
 	if err := AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range []string{"Queue", "QueueList", "PlacementPolicy", "PlacementPolicyList"} {
+	for _, kind := range []string{"Queue", "QueueList", "PlacementPolicy", "PlacementPolicyList", "Reservation", "ReservationList"} {
 		if _, err := scheme.New(GroupVersion.WithKind(kind)); err != nil {
 			t.Error(err)
 		}
