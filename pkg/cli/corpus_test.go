@@ -153,7 +153,7 @@ func badFiles(t *testing.T) (all []broken) {
 		"another version":      strings.Replace(good, "v1alpha1", "v1", 1),
 		"another kind":         strings.Replace(good, "Queue", "Queu", 1),
 		"no kind":              strings.Replace(good, "kind: Queue\n", "", 1),
-		"no name":              strings.Replace(good, "name: root\n", "nmae: root\n", 1),
+		"no name":              strings.Replace(good, "name: root\n", "nome: root\n", 1),
 		"a key twice":          good + "kind: Queue\n",
 		"a field twice":        strings.Replace(string(asJSON), `"policy"`, `"weight": 3, "policy"`, 1),
 		"a list of text":       "- a\n- b\n",
@@ -170,7 +170,7 @@ func badFiles(t *testing.T) (all []broken) {
 		"a label":              strings.Replace(good, "name: root\n", "name: root\n  labels: {a: 'b c'}\n", 1),
 		"another policy":       strings.Replace(inText(t, goodPolicy), "name: default", "name: other", 1),
 		"rules in no order":    "apiVersion: scheduling.fairway.dev/v1alpha1\nkind: PlacementPolicy\nmetadata: {name: default}\nspec: {rules: [{type: Default}, {type: User}]}\n",
-		"an unknown rule":      "apiVersion: scheduling.fairway.dev/v1alpha1\nkind: PlacementPolicy\nmetadata: {name: default}\nspec: {rules: [{type: Defualt}]}\n",
+		"an unknown rule":      "apiVersion: scheduling.fairway.dev/v1alpha1\nkind: PlacementPolicy\nmetadata: {name: default}\nspec: {rules: [{type: Standard}]}\n",
 	} {
 		all = append(all, broken{name: name, text: text})
 	}

@@ -3,7 +3,7 @@ package reservation_test
 import (
 	"flag"
 	"fmt"
-	"math/rand"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -20,7 +20,7 @@ func TestPlansEqualTheirTwin(t *testing.T) {
 	counts := map[string]int{}
 	for seed := range *runs {
 		w := newWorld(int64(seed))
-		for step := range 6 + w.rand.Intn(14) {
+		for step := range 6 + w.rand.IntN(14) {
 			if problem := w.step(counts); problem != "" {
 				t.Fatalf("seed %d, step %d: %s\n%s", seed, step, problem, w.log)
 			}
@@ -51,16 +51,16 @@ type world struct {
 }
 
 func newWorld(seed int64) *world {
-	w := &world{rand: rand.New(rand.NewSource(seed))}
-	w.twin = twin{capacity: amounts{4 + w.rand.Int63n(9), 8 + w.rand.Int63n(9)}, now: 20, policy: reservation.Policy{
-		InstantaneousShare: queue.Whole, AverageShare: queue.Whole, Window: 1 + w.rand.Int63n(12), EnforcementWindow: 1 + w.rand.Int63n(15),
+	w := &world{rand: rand.New(rand.NewPCG(uint64(seed), 0))}
+	w.twin = twin{capacity: amounts{4 + w.rand.Int64N(9), 8 + w.rand.Int64N(9)}, now: 20, policy: reservation.Policy{
+		InstantaneousShare: queue.Whole, AverageShare: queue.Whole, Window: 1 + w.rand.Int64N(12), EnforcementWindow: 1 + w.rand.Int64N(15),
 		Period: 12, Horizon: 30,
 	}}
-	if w.rand.Intn(3) == 0 {
-		w.twin.policy.InstantaneousShare = queue.Whole * (50 + w.rand.Int63n(51)) / 100
+	if w.rand.IntN(3) == 0 {
+		w.twin.policy.InstantaneousShare = queue.Whole * (50 + w.rand.Int64N(51)) / 100
 	}
-	if w.rand.Intn(2) == 0 {
-		w.twin.policy.AverageShare = queue.Whole * (20 + w.rand.Int63n(81)) / 100
+	if w.rand.IntN(2) == 0 {
+		w.twin.policy.AverageShare = queue.Whole * (20 + w.rand.Int64N(81)) / 100
 	}
 	w.plan = reservation.Plan{Capacity: w.twin.capacity.list(), Policy: w.twin.policy}
 	w.log = fmt.Sprintf("capacity %v, %+v\n", w.twin.capacity, w.twin.policy)
@@ -68,34 +68,34 @@ func newWorld(seed int64) *world {
 }
 
 func (w *world) definition() reservation.Definition {
-	d := reservation.Definition{Interpreter: reservation.Interpreter(w.rand.Intn(4)), Arrival: w.twin.now - 3 + w.rand.Int63n(15)}
-	d.Deadline = d.Arrival + 1 + w.rand.Int63n(20)
-	if w.rand.Intn(2) == 0 { // soon: the past counts in its averages
-		d.Arrival = w.twin.now - 2 + w.rand.Int63n(5)
-		d.Deadline = d.Arrival + 2 + w.rand.Int63n(8)
+	d := reservation.Definition{Interpreter: reservation.Interpreter(w.rand.IntN(4)), Arrival: w.twin.now - 3 + w.rand.Int64N(15)}
+	d.Deadline = d.Arrival + 1 + w.rand.Int64N(20)
+	if w.rand.IntN(2) == 0 { // soon: the past counts in its averages
+		d.Arrival = w.twin.now - 2 + w.rand.Int64N(5)
+		d.Deadline = d.Arrival + 2 + w.rand.Int64N(8)
 	}
-	if w.rand.Intn(3) == 0 {
-		d.Recurrence = []int64{3, 4, 6, 12, 12, 12, 5}[w.rand.Intn(7)]
-		if w.rand.Intn(10) > 0 {
-			d.Deadline = d.Arrival + 1 + w.rand.Int63n(d.Recurrence)
+	if w.rand.IntN(3) == 0 {
+		d.Recurrence = []int64{3, 4, 6, 12, 12, 12, 5}[w.rand.IntN(7)]
+		if w.rand.IntN(10) > 0 {
+			d.Deadline = d.Arrival + 1 + w.rand.Int64N(d.Recurrence)
 		}
 	}
-	for range 1 + w.rand.Intn(3) {
-		r := reservation.Request{Concurrency: 1 + w.rand.Int63n(3), Duration: 1 + w.rand.Int63n(5)}
-		if w.rand.Intn(2) == 0 {
+	for range 1 + w.rand.IntN(3) {
+		r := reservation.Request{Concurrency: 1 + w.rand.Int64N(3), Duration: 1 + w.rand.Int64N(5)}
+		if w.rand.IntN(2) == 0 {
 			r.Concurrency = 1
 		}
-		r.Pods = r.Concurrency * (1 + w.rand.Int63n(4))
-		r.Resources = amounts{1 + w.rand.Int63n(3), w.rand.Int63n(4)}.list()
+		r.Pods = r.Concurrency * (1 + w.rand.Int64N(4))
+		r.Resources = amounts{1 + w.rand.Int64N(3), w.rand.Int64N(4)}.list()
 		d.Requests = append(d.Requests, r)
 	}
 	return d
 }
 
 func (w *world) step(counts map[string]int) string {
-	switch w.rand.Intn(14) {
+	switch w.rand.IntN(14) {
 	case 0, 12, 13:
-		w.twin.now = min(w.twin.now+1+w.rand.Int63n(8), 70)
+		w.twin.now = min(w.twin.now+1+w.rand.Int64N(8), 70)
 		w.log += fmt.Sprintf("now %d\n", w.twin.now)
 		w.plan = w.plan.Advance(w.twin.now)
 		for i := len(w.twin.accepted) - 1; i >= 0; i-- {
@@ -109,9 +109,9 @@ func (w *world) step(counts map[string]int) string {
 		w.plan = w.plan.Cancel(w.twin.now, name)
 		w.twin.cancel(name)
 	case 2:
-		if w.rand.Intn(2) == 0 {
+		if w.rand.IntN(2) == 0 {
 			w.shrunk = true
-			w.twin.capacity = amounts{2 + w.rand.Int63n(11), 4 + w.rand.Int63n(13)}
+			w.twin.capacity = amounts{2 + w.rand.Int64N(11), 4 + w.rand.Int64N(13)}
 			w.log += fmt.Sprintf("capacity %v\n", w.twin.capacity)
 			w.plan.Capacity = w.twin.capacity.list()
 		}
@@ -131,13 +131,13 @@ func (w *world) step(counts map[string]int) string {
 	return ""
 }
 
-func (w *world) name() string { return string(rune('a' + w.rand.Intn(6))) }
+func (w *world) name() string { return string(rune('a' + w.rand.IntN(6))) }
 
 func (w *world) submit(counts map[string]int) string {
 	name, user, d := w.name(), "u"+w.name()[:1], w.definition()
 	user = []string{"ann", "bob"}[user[1]%2]
 	known := w.twin.find(name)
-	if known >= 0 && w.rand.Intn(5) == 0 {
+	if known >= 0 && w.rand.IntN(5) == 0 {
 		d = w.twin.accepted[known].d
 	}
 	w.log += fmt.Sprintf("submit %s of %s: %+v\n", name, user, d)

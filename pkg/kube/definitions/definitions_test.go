@@ -15,7 +15,7 @@ func TestFaultsAreThoseOfTheAPIServer(t *testing.T) {
 		{"null is not stated", "{kind: Queue, metadata: {name: root}, spec: {max: null}}", ""},
 		{"unknown field", "{kind: Queue, metadata: {name: root.a}, spec: {maxResources: {cpu: 5}}}", "spec.maxResources: there is no such field"},
 		{"unknown field beside spec", "{kind: Queue, metadata: {name: root.a}, sepc: {weight: 2}}", "sepc: there is no such field"},
-		{"unknown field of metadata", "{kind: Queue, metadata: {name: root.a, nmae: b}}", "metadata.nmae: there is no such field"},
+		{"unknown field of metadata", "{kind: Queue, metadata: {name: root.a, nome: b}}", "metadata.nome: there is no such field"},
 		{"deep unknown field", "{kind: Queue, metadata: {name: root}, spec: {preemption: {intervall: 5s}}}", "spec.preemption.intervall: there is no such field"},
 		{"wrong type", "{kind: Queue, metadata: {name: root.a}, spec: {maxRunningApplications: many}}",
 			`spec.maxRunningApplications: must be of type integer: "string"`},
