@@ -113,6 +113,14 @@ type userKey struct {
 type entriesLook struct {
 	entered map[appKey]bool
 	edits   int
+	bound   map[appKey]bool // applications of which others have bound a pod since: it takes its application in, which may stay without it
+}
+
+func (l *entriesLook) noteBound(k appKey) {
+	if l.bound == nil {
+		l.bound = map[appKey]bool{}
+	}
+	l.bound[k] = true
 }
 
 // auditEntries: no application is refused that its queue could take in, and none enters a queue that is full.
@@ -121,12 +129,12 @@ func (w *World) auditEntries() {
 		return
 	}
 	apps, c, limits := w.apps(), newCounts(), w.entryLimits()
-	is, forced := entriesLook{map[appKey]bool{}, w.edits}, newCounts() // with pods that others bound, or that a new tree moved
+	is, forced := entriesLook{entered: map[appKey]bool{}, edits: w.edits}, newCounts() // with pods that others bound, or that a new tree moved
 	for k, a := range apps {
 		if a.entered {
 			c.add(a)
 			is.entered[k] = true
-			if a.charged && !w.looked.entered[k] {
+			if w.looked.bound[k] || a.charged && !w.looked.entered[k] {
 				forced.add(a)
 			}
 		}
@@ -135,7 +143,7 @@ func (w *World) auditEntries() {
 		if a.wants && !a.entered && w.enters(limits, c, a) && w.quiet() {
 			w.fail("application %s in queue %s is refused, and no limit refuses it", a.name, a.queue)
 		}
-		if !a.entered || a.charged || w.looked.entered[k] || w.looked.edits != w.edits {
+		if !a.entered || a.charged || w.looked.bound[k] || w.looked.entered[k] || w.looked.edits != w.edits {
 			continue
 		}
 		for q := a.queue; q != ""; q = q.Parent() {

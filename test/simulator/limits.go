@@ -194,6 +194,9 @@ func (p *pod) at(accepting map[queue.Path]bool) queue.Path {
 // charge notes to which queue a pod must be charged from now on.
 func (w *World) charge(p *pod, q queue.Path) {
 	p.charged = q
+	if q != "" && p.seen.Node != "" && w.opts.Limits {
+		w.looked.noteBound(appKey{q, p.seen.Application})
+	}
 	if q == "" && p.known && p.seen.Node == "" && p.says != identityOf(&p.seen) {
 		p.says.on(&p.seen)
 		p.home = w.homeOf(p)

@@ -13,7 +13,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/reservation"
 )
 
-var runs = flag.Int("runs", 1000, "random plans that TestPlansEqualTheirTwin compares")
+var runs = flag.Int("runs", 2000, "random plans that TestPlansEqualTheirTwin compares")
 
 // Everything that a plan answers is what a twin answers that goes through time unit by unit; and whatever both say, the promises hold.
 func TestPlansEqualTheirTwin(t *testing.T) {
