@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// The definition is not installed with the others, since nothing follows Reservations yet; it is one that can be installed.
-func TestReservations(t *testing.T) {
+// needReservations installs the definition for the test. It is not installed with the others, since nothing follows Reservations yet.
+func needReservations(t *testing.T) {
+	t.Helper()
 	ctx := needCluster(t)
 	for _, args := range [][]string{
 		{"apply", "-f", filepath.Join(root, reservationCRD)},
@@ -24,6 +25,11 @@ func TestReservations(t *testing.T) {
 			t.Errorf("%v\n%s", err, out)
 		}
 	})
+}
+
+func TestReservations(t *testing.T) {
+	ctx := needCluster(t)
+	needReservations(t)
 	good := map[string]string{
 		"queue": "root.reports", "arrival": `"2030-01-01T02:00:00Z"`, "deadline": `"2030-01-01T06:00:00Z"`,
 		"requests": "[{pods: 4, resources: {cpu: 2, memory: 500Mi}, duration: 1h30m, concurrency: 2}]",
