@@ -199,7 +199,7 @@ func TestAGangOfKubernetesItselfStartsWhole(t *testing.T) {
 	}
 	member("a")
 	member("b")
-	w.untilHeld("a", "GangIncomplete", "pod group "+key+" starts with 3 pods at once, and 2 exist")
+	w.untilHeld("a", "GangIncomplete", "pod group \""+key+"\" starts with 3 pods at once, and 2 exist")
 	f := &failing{world: w, s: s}
 	f.settled()
 	if n := w.bound()["all"]; n != 0 {
