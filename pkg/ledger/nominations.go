@@ -271,9 +271,9 @@ func (l *contents) nominationInput(r *record, now int64) preemption.NominationIn
 	return in
 }
 
-// endUnowed ends the nominations without a claim that nextNominated would release into room that is not owed to them. Pods of other queues may have left
+// endNotOwed ends the nominations without a claim that nextNominated would release into room that is not owed to them. Pods of other queues may have left
 // it since tendNominations looked.
-func (l *releases) endUnowed(now int64) {
+func (l *releases) endNotOwed(now int64) {
 	for i := 0; i < len(l.nominations.pods); {
 		r := l.nominations.pods[i]
 		switch {

@@ -83,7 +83,7 @@ func (l *releases) next(now int64) *record {
 	l.books.recheckDrivers(&l.queues)
 	l.countHeld()
 	l.delays.forget()
-	l.endUnowed(now)
+	l.endNotOwed(now)
 	root := l.beginWalk(now)
 	open := l.books.lanesBelow(root)
 	l.nodeHolds.Walk()

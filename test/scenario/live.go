@@ -99,9 +99,10 @@ func (w *World) setNode(s statement) (string, error) {
 
 // pod NAME queue=PATH [application=NAME] [size=N] [role=driver|executor] [user=NAME] [groups=(A, B)]
 // [priority=N] [application-priority=N, or what is none] [group=NAME] [gate=NAME] [shows=TEXT] [port=N]
-// [prefers=(NODE, NODE)] [racks=(A, B)] cpu=4 memory=8Gi submits a pod, or changes those properties of one. A pod that names no
-// application is one of its own, or of its group's, and size=1 says that its application
-// is that one pod; gate=none lets it go. priority is that of its PriorityClass. What it
+// [prefers=(NODE, NODE)] [racks=(A, B)] [nominated=NODE] cpu=4 memory=8Gi submits a pod, or changes
+// those properties of one. A pod that names no application is one of its own, or of its group's, and
+// size=1 says that its application is that one pod; gate=none lets it go. priority is that of its
+// PriorityClass. nominated is the node in its status, as kube-scheduler's own preemption writes it. What it
 // shows is the scheduler's answer that it fits no node. No two pods of a node have one
 // port, which only the attempt to place them finds out.
 func (w *World) setPod(s statement) (string, error) {
@@ -213,6 +214,8 @@ func setPodOption(p *ledger.Pod, o option) (known bool, err error) {
 		p.PreferredNodes = strings.Join(o.Vals, ",")
 	case "racks":
 		p.PreferredRacks = strings.Join(o.Vals, ",")
+	case "nominated":
+		p.Nominated = o.value()
 	case "shows":
 		p.Unschedulable = o.value()
 	case "gate":
