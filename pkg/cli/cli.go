@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/tty"
 )
 
@@ -59,7 +60,7 @@ const mostText = 4096
 
 func bounded(text string) string {
 	if len(text) > mostText {
-		return strings.ToValidUTF8(text[:mostText], "") + "..."
+		return reason.Beginning(text, mostText) + "..."
 	}
 	return text
 }

@@ -54,9 +54,17 @@ func shown(text string, most int) string {
 	if len(text) <= most {
 		return Printable(text)
 	}
-	end := most
+	return Printable(Beginning(text, most)) + "... (" + strconv.Itoa(len(text)) + " bytes)"
+}
+
+// Beginning returns at most so many bytes from the beginning of a text, whole characters.
+func Beginning(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	end := max(most, 0)
 	for end > 0 && !utf8.RuneStart(text[end]) {
 		end--
 	}
-	return Printable(text[:end]) + "... (" + strconv.Itoa(len(text)) + " bytes)"
+	return text[:end]
 }

@@ -18,8 +18,8 @@ var runs = flag.Int("runs", 2000, "random plans that TestPlansEqualTheirTwin com
 // Everything that a plan answers is what a twin answers that goes through time unit by unit; and whatever both say, the promises hold.
 func TestPlansEqualTheirTwin(t *testing.T) {
 	counts := map[string]int{}
-	for seed := range *runs {
-		w := newWorld(int64(seed))
+	for seed := range uint64(*runs) {
+		w := newWorld(seed)
 		for step := range 6 + w.rand.IntN(14) {
 			if problem := w.step(counts); problem != "" {
 				t.Fatalf("seed %d, step %d: %s\n%s", seed, step, problem, w.log)
@@ -50,8 +50,8 @@ type world struct {
 	log    string
 }
 
-func newWorld(seed int64) *world {
-	w := &world{rand: rand.New(rand.NewPCG(uint64(seed), 0))}
+func newWorld(seed uint64) *world {
+	w := &world{rand: rand.New(rand.NewPCG(seed, 0))}
 	w.twin = twin{capacity: amounts{4 + w.rand.Int64N(9), 8 + w.rand.Int64N(9)}, now: 20, policy: reservation.Policy{
 		InstantaneousShare: queue.Whole, AverageShare: queue.Whole, Window: 1 + w.rand.Int64N(12), EnforcementWindow: 1 + w.rand.Int64N(15),
 		Period: 12, Horizon: 30,

@@ -2,9 +2,10 @@ package reservation
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
@@ -100,7 +101,7 @@ func (r Refusal) why() string {
 	case TooManySteps:
 		return "there is room only in more than " + number(r.Limit) + " pieces" + between
 	case AverageExceeded:
-		return "user " + r.User + " would have " + amount(r.Asked) + " on average" + between + ", and may have at most " + amount(r.Limit)
+		return "user " + reason.Name(r.User) + " would have " + amount(r.Asked) + " on average" + between + ", and may have at most " + amount(r.Limit)
 	}
 	return ""
 }
@@ -115,14 +116,5 @@ func (d Dropped) Text() string {
 // instant spells a time as the API does.
 func instant(t int64) string { return time.Unix(t, 0).UTC().Format(time.RFC3339) }
 
-// span spells a duration without parts that are 0: 1h, 90m0s is 1h30m.
-func span(seconds int64) string {
-	text := (time.Duration(seconds) * time.Second).String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
-}
+// span spells a duration.
+func span(seconds int64) string { return application.Duration(seconds * int64(time.Second)) }

@@ -28,6 +28,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/fairway-scheduler/fairway/manifests"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/kube/objects"
 )
 
@@ -134,7 +135,7 @@ func fault(err *field.Error) objects.Fault {
 		}
 	}
 	if isText && len(text) > maxValue {
-		short.BadValue = text[:maxValue] + fmt.Sprintf("... (%d bytes)", len(text))
+		short.BadValue = reason.Beginning(text, maxValue) + fmt.Sprintf("... (%d bytes)", len(text))
 	}
 	return objects.Fault{Field: short.Field, Message: short.ErrorBody()}
 }

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -64,9 +63,5 @@ func Cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	end := max(limit-len(cutMark), 0)
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return strings.TrimRight(text[:end], " ") + cutMark
+	return strings.TrimRight(reason.Beginning(text, limit-len(cutMark)), " ") + cutMark
 }
