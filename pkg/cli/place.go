@@ -74,7 +74,7 @@ func (o *options) place(ctx context.Context, s placement.Submission) (report.Pla
 	switch {
 	case rules.Problem != nil && rules.Spec == nil:
 		if len(problems) > 0 { // it is one of them
-			return report.Place{}, nil, unread(nil, problems...)
+			return report.Place{}, nil, noAnswer(nil, problems...)
 		}
 		return report.Place{}, nil, fmt.Errorf("PlacementPolicy %s: %w", set.PlacementPolicy.GetName(), rules.Problem)
 	case rules.Problem != nil:
@@ -100,5 +100,5 @@ func (o *options) placementObjects(ctx context.Context) (set *objects.Set, probl
 		return nil, nil, err
 	}
 	set, err = set.With(overlay)
-	return set, problems, unread(err)
+	return set, problems, noAnswer(err)
 }

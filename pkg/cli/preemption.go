@@ -41,7 +41,7 @@ func newPreemption(o *options) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			return o.show(c.Context(), func(before, _ *world) (viewer, error) {
 				if plan { // of other queues than those meant, it would name other pods
-					return (*world).plan, unread(nil, before.problems...)
+					return (*world).plan, noAnswer(nil, before.problems...)
 				}
 				return (*world).starved, nil
 			})

@@ -46,8 +46,8 @@ func (r *refused) lines() string {
 	return text.String()
 }
 
-// unread is an error about what files hold, if it is one, and else the error itself.
-func unread(err error, before ...objects.Problem) error {
+// noAnswer makes an error of all that is wrong with files, if err is about a place in one; any other error stays as it is.
+func noAnswer(err error, before ...objects.Problem) error {
 	var p *objects.Problem
 	switch {
 	case err == nil && len(before) > 0:

@@ -62,7 +62,7 @@ func (o *options) worlds(ctx context.Context) (before, after *world, err error) 
 		return before, nil, nil
 	}
 	if set, err = set.With(overlay); err != nil {
-		return nil, nil, unread(err)
+		return nil, nil, noAnswer(err)
 	}
 	return before, o.newWorld(set, now), nil
 }
@@ -73,7 +73,7 @@ func (o *options) overlay() (*objects.Set, error) {
 		return &objects.Set{}, nil
 	}
 	overlay, problems, err := o.readFiles(o.with)
-	return overlay, unread(err, problems...)
+	return overlay, noAnswer(err, problems...)
 }
 
 func (o *options) newWorld(set *objects.Set, now time.Time) *world {
@@ -130,7 +130,7 @@ func (o *options) readObjects(ctx context.Context, with ...*objects.Set) (*objec
 	}
 	set, problems, err := o.readFiles(o.files)
 	if err != nil {
-		return nil, nil, unread(err, problems...)
+		return nil, nil, noAnswer(err, problems...)
 	}
 	return set, append(problems, ofPolicy(set)...), nil
 }

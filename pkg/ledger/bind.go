@@ -48,10 +48,10 @@ func (l *consequences) noteBound(r *record, now int64) {
 	l.nodes.assume(r, l.nodes.get(r.Node))
 	wasProbe := r.state == Parked
 	if leaf := l.leafOfBound(r); r.state == Bound && leaf != r.leaf {
-		came := r.leaf != nil && leaf != nil
+		moves := r.leaf != nil && leaf != nil
 		l.applications.moveBegins() // a queue above both may be full with its application
 		l.step(r, now, leaf, Bound, reason.Reason{})
-		if came {
+		if moves {
 			r.app.noteMoved()
 		}
 		l.settleApplications()

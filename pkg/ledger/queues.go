@@ -101,15 +101,18 @@ func (l *settled) moveBoundByOthers() {
 		}
 	}
 	slices.SortFunc(move, func(a, b *record) int { return cmp.Compare(a.UID, b.UID) })
-	came := slices.DeleteFunc(slices.Clone(move), func(r *record) bool { return r.leaf == nil })
+	var fromOthers []*record // that have been charged to another queue
 	for _, r := range move {
+		if r.leaf != nil {
+			fromOthers = append(fromOthers, r)
+		}
 		l.set(r, l.queues.nearest(r.asked), Bound, reason.Reason{})
 		l.effects.reviewLater(r.group)
 		if r.victim != nil {
 			r.victim.Queue = r.leaf.path
 		}
 	}
-	for _, r := range came {
+	for _, r := range fromOthers { // once all are there: what an application shows follows from all of its pods
 		r.app.noteMoved()
 	}
 }

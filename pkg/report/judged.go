@@ -19,7 +19,7 @@ type FileProblem struct {
 type Judged struct {
 	Document
 	Problems []FileProblem
-	// Inside: a person reads the document where the problems cannot stand before it.
+	// Inside: the lines begin with the problems. A screen that is drawn again and again shows nothing else.
 	Inside bool
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 )
 
-// Schedulers returns the schedulerNames of pods that show a condition of Fairway, which only who may write the status of pods can give them. likely
-// are those of pods that only have its annotations: people can write these, too. Both are in order.
+// Schedulers returns the schedulerNames of pods with a condition of Fairway, which takes the right to write the status of pods. likely are those of
+// pods that have no more than its annotations, which their creators can write. Both are sorted.
 func (s *Set) Schedulers() (known, likely []string) {
 	for _, p := range s.Pods {
 		name := p.Spec.SchedulerName
