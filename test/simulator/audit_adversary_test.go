@@ -8,7 +8,8 @@ import (
 )
 
 // The adversary and root.b have a share of 50 cpu each. The adversary uses 60, and a pod of 30 more is nominated to the node. Of the 100 cpu there, 10 are
-// free: a pod of root.b, which uses 30, wants them, after another of its class was tried in vain. The ledger has not judged the nomination yet.
+// free: a pod of root.b, which uses 30, wants them, after another of its class was tried in vain. Once the ledger has judged the nomination, nothing is withheld
+// any more.
 func TestTheAuditOfTheAdversaryKnowsItsGuarantee(t *testing.T) {
 	guaranteed := func(gibs int64, asks size) func(*Objects) { // the adversary, and what its nominated pod asks for
 		return func(obs *Objects) {
@@ -60,6 +61,11 @@ func TestTheAuditOfTheAdversaryKnowsItsGuarantee(t *testing.T) {
 			}
 			if got := w.withheldFrom(); got != c.want {
 				t.Errorf("it withholds from %q, should from %q", got, c.want)
+			}
+			for w.now < 5*second {
+				if err := w.Run(1); err != nil {
+					t.Fatal(err)
+				}
 			}
 		})
 	}
