@@ -58,6 +58,11 @@ func (t *nodeTable) spaces(e *node, classes []*class, which int, taken []int, em
 	return n
 }
 
+// couldHold reports whether the node has room for a pod of the class once all of our pods there have ended.
+func (t *nodeTable) couldHold(e *node, c *class) bool {
+	return t.spaces(e, []*class{c}, 0, []int{0}, true) > 0
+}
+
 // lacksInAll returns a resource of which the group says that it needs more than is free on all nodes together, and how much of it is.
 func (t *nodeTable) lacksInAll(g *group, empty bool) (resource.Name, int64) {
 	if g.MinResources.Len() == 0 || g.Bound > 0 {

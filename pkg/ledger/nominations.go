@@ -255,7 +255,7 @@ func (l *contents) nominationInput(r *record, now int64) preemption.NominationIn
 	if in.Attempting || !in.Waiting {
 		return in
 	}
-	in.NodeUsable = p.node.known && p.node.takes(&r.class.room)
+	in.NodeUsable = l.nodes.couldHold(p.node, r.class)
 	in.Blocked = r.blocked() && r.blockedBy.Code != reason.BackOff
 	in.GroupIncomplete = r.group.startsTogether() && r.group.nominated() < r.group.Need()
 	in.RoomThere = l.nodes.roomIsThere(r)

@@ -111,10 +111,10 @@ func TestANominationWithoutAClaimKeepsOnlyWhatIsOwed(t *testing.T) {
 		f.declare("root.a")
 		f.declare("root.b")
 		f.pod("runs", "b", boundTo("node"), asks(30, 4))
-		f.pod("foreign", "b", boundTo("node"), asks(70, 4), func(p *Pod) { p.Foreign = true })
-		f.ObserveNode(Node{Name: "other", Allocatable: amounts(70, 280), Usable: true})
+		f.pod("foreign", "b", boundTo("node"), asks(40, 4), func(p *Pod) { p.Foreign = true })
+		f.ObserveNode(Node{Name: "other", Allocatable: amounts(40, 160), Usable: true})
 		f.declare("root.c")
-		f.pod("fills", "c", boundTo("other"), asks(70, 4))
+		f.pod("fills", "c", boundTo("other"), asks(40, 4))
 		f.pod("waits", "b", asks(5, 4))
 		c.change(f)
 		if f.pods["placed"] == nil {
@@ -155,6 +155,35 @@ func TestANominationWithoutAClaimTakesNoRoomOfOthers(t *testing.T) {
 			f.sound()
 			if got.UID != c.want {
 				t.Errorf("%q is released, want %q", got.UID, c.want)
+			}
+		})
+	}
+}
+
+// The pod of 10 waits for what a pod of 95 leaves on its node of 100. A nomination to a node that could not hold the pod once our pods there have ended is of no use.
+func TestANominationToANodeThatCouldNotHoldThePodEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(f *fixture)
+		want   bool
+	}{
+		"it could":                 {func(*fixture) {}, true},
+		"it is too small":          {func(f *fixture) { f.ObserveNode(Node{Name: "node", Allocatable: amounts(9, 400), Usable: true}) }, false},
+		"others use the rest":      {func(f *fixture) { f.pod("other", "", foreignOn("node"), asks(91, 4)) }, false},
+		"others leave just enough": {func(f *fixture) { f.pod("other", "", foreignOn("node"), asks(90, 4)) }, true},
+		"it may hold one pod, and others have one there": {func(f *fixture) {
+			f.ObserveNode(Node{Name: "node", Allocatable: amounts(100, 400), Usable: true, Pods: 1})
+			f.pod("other", "", foreignOn("node"), asks(1, 4))
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, Options{})
+			f.declare("root.a")
+			f.pod("runs", "a", boundTo("node"), asks(95, 4))
+			f.pod("placed", "a", asks(10, 4), nominated)
+			c.change(f)
+			f.clocks()
+			if got := f.pods["placed"].nomination != nil; got != c.want {
+				t.Errorf("nominated %v, want %v", got, c.want)
 			}
 		})
 	}

@@ -44,7 +44,7 @@ func (w *World) idleFor() (idle int64) {
 	return idle
 }
 
-// auditWithheld: what is kept for the adversary, on held nodes and for nominated pods, is within its share, as far as pods of others want it and fit
+// auditWithheld: what is kept for the adversary, on held nodes and for nominated pods, is within its share or guarantee, as far as pods of others want it and fit
 // there: those that wait for room and nothing else, in queues that are below their fair share, with what is kept for them, until these reach it. It may
 // be more for a moment. The shares are those that the queues show.
 func (w *World) auditWithheld() {
@@ -133,10 +133,7 @@ func (w *World) heldOrNominated() sums {
 	var free size
 	for name, r := range w.kube.rooms { // a sum: order does not matter
 		if r.known && r.node.Usable && !slices.Contains(held, name) {
-			left := sizeOf(r.node.Allocatable).minus(r.used)
-			for i := range left {
-				free[i] += max(left[i], 0)
-			}
+			free = free.plus(r.free())
 		}
 	}
 	counted := map[queue.Path]bool{}
@@ -149,13 +146,24 @@ func (w *World) heldOrNominated() sums {
 }
 
 // roomsKept are the nodes with room that is kept for the adversary, and that room alone: all that is free on a held node, and on others as much as
-// the nominated pods of its queue ask for.
+// the nominated pods of its queue ask for. What is within its guarantee is not among that: see owedByGuarantee.
 func (w *World) roomsKept() (rooms []room) {
 	held, some := w.Ledger.NodesOpenTo("nobody")
 	mine := some && w.adversary.ours(w.heldFor)
-	asked := map[string]size{}
+	isHeld := func(name string) bool { return mine && !slices.Contains(held, name) }
+	owed := func(*pod) bool { return false }
+	asked, guaranteed := map[string]size{}, map[string]size{}
 	for uid, node := range w.kept() { // sums: order does not matter
-		if p := w.pods[uid]; w.adversary.leaf.Contains(p.home) {
+		p := w.pods[uid]
+		if !w.adversary.leaf.Contains(p.home) {
+			continue
+		}
+		if len(asked)+len(guaranteed) == 0 { // a look costs as much as a snapshot
+			owed = w.owedByGuarantee(isHeld)
+		}
+		if owed(p) {
+			guaranteed[node] = guaranteed[node].plus(p.asks)
+		} else {
 			asked[node] = asked[node].plus(p.asks)
 		}
 	}
@@ -163,10 +171,11 @@ func (w *World) roomsKept() (rooms []room) {
 		r := *w.kube.rooms[name]
 		switch {
 		case !r.known || !r.node.Usable:
-		case mine && !slices.Contains(held, name):
+		case isHeld(name):
 			rooms = append(rooms, r)
 		case asked[name] != size{}:
-			free := sizeOf(r.node.Allocatable).minus(r.used)
+			r.used = r.used.plus(guaranteed[name])
+			free := r.free()
 			for i := range free {
 				r.used[i] += max(free[i]-asked[name][i], 0)
 			}
@@ -174,4 +183,58 @@ func (w *World) roomsKept() (rooms []room) {
 		}
 	}
 	return rooms
+}
+
+// owedByGuarantee says of a nominated pod of the adversary whether its room is owed above the share of its queue: the queue, with all that is kept for
+// it, does not have more than it is guaranteed of something that the pod asks for, and the node could hold the pod if none of ours were there.
+func (w *World) owedByGuarantee(isHeld func(node string) bool) func(*pod) bool {
+	leaf, kept := w.adversary.leaf, w.kept()
+	var guaranteed size
+	var rule queue.Rule
+	for _, q := range w.Ledger.Snapshot().Queues {
+		switch q.Path {
+		case leaf:
+			guaranteed = sizeOf(q.Spec.Guaranteed)
+		case leaf.Parent():
+			rule = q.Spec.Rule()
+		}
+	}
+	has := w.charges()[leaf].plus(w.heldOrNominated()[leaf])
+	for _, name := range w.kube.names {
+		if r := w.kube.rooms[name]; isHeld(name) && r.known && r.node.Usable {
+			has = has.plus(r.free())
+		}
+	}
+	return func(p *pod) bool {
+		for i, n := range resources {
+			if p.asks[i] > 0 && has[i] <= guaranteed[i] && rule.Counts(n) {
+				return w.couldHold(kept[p.UID], p)
+			}
+		}
+		return false
+	}
+}
+
+// couldHold: the node has room for the pod beside those of other schedulers.
+func (w *World) couldHold(node string, p *pod) bool {
+	r := room{}
+	if n, known := w.known.nodes[node]; known {
+		r.node, r.known = n, true
+	}
+	for _, o := range w.known.pods { // sums: order does not matter
+		if o.seen.Foreign && o.seen.Node == node {
+			r.used = r.used.plus(o.asks)
+			r.pods++
+		}
+	}
+	return r.fits(p)
+}
+
+// free is what is left, of nothing less than nothing.
+func (r *room) free() size {
+	free := sizeOf(r.node.Allocatable).minus(r.used)
+	for i := range free {
+		free[i] = max(free[i], 0)
+	}
+	return free
 }

@@ -21,7 +21,7 @@ type NominationState struct {
 type NominationInput struct {
 	// Attempting: the pod is released; its scheduling attempt decides.
 	Attempting bool
-	// Waiting: the pod waits in a queue. NodeUsable: its node exists and takes it.
+	// Waiting: the pod waits in a queue. NodeUsable: its node exists and takes it, and has room for it once all of our pods there have ended.
 	Waiting, NodeUsable bool
 	// GroupIncomplete: the pod starts with its group only, and too few pods of the group are nominated.
 	GroupIncomplete bool
