@@ -30,7 +30,7 @@ type steady struct {
 
 	shares    string          // of all queues, as they were last
 	taken     map[string]bool // the owners of which this scheduler has evicted a pod since then
-	nominated map[string]int  // how often a plan has nominated a pod
+	nominated map[string]int  // how often plans of this scheduler have nominated a pod
 	open      string          // the nodes that are open to all
 	changedAt int64           // when shares, or which pods may be evicted, changed last
 	claimant  map[ledger.UID]ledger.UID
@@ -47,8 +47,9 @@ type member struct {
 	owner string
 }
 
-// The limits of a run: it is over when nothing was evicted and no pod nominated for so long, and must be after so much. Evictions that fail, restarts and
-// the waves of pods may take a nomination away, but not again and again.
+// The limits of a run: it is over when nothing was evicted and no pod nominated for so long, and must be after so much. Evictions that fail and the waves
+// of pods may take a nomination away, but not again and again. Each restart may, too: the next scheduler has no claim behind a nomination until its own
+// plan makes it again. So what is bounded is how often one scheduler nominates a pod.
 const (
 	atMostNominated = 10
 	quietFor        = 660 * second // more than any back-off
@@ -143,6 +144,7 @@ func (s *steady) start() {
 func (s *steady) restart() {
 	s.begun++
 	clear(s.taken)
+	clear(s.nominated)
 	if s.IntN(4) > 0 {
 		for _, q := range s.l.Snapshot().Queues {
 			for i := range s.obs.Queues {
