@@ -51,7 +51,7 @@ type member struct {
 // of pods may take a nomination away, but not again and again. Each restart may, too: the next scheduler has no claim behind a nomination until its own
 // plan makes it again. So what is bounded is how often one scheduler nominates a pod.
 const (
-	atMostNominated = 10
+	atMostNominated = 5            // seen: 2, in one world of a thousand
 	quietFor        = 660 * second // more than any back-off
 	atMostFor       = 24 * 3600 * second
 )
