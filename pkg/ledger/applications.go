@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"slices"
+
 	"github.com/fairway-scheduler/fairway/pkg/core/admission"
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
@@ -11,8 +13,8 @@ import (
 //
 // Applications that run are counted in their queue, in every queue above, and for their user. An application that comes
 // when one of these numbers is at its limit waits for a slot, and so do all its pods. An application runs from the moment
-// one of its pods is blocked by nothing (or only by its back-off) until no pod of it wants to run any more (wants). Before that,
-// its queue has to take it in: see entries.go.
+// one of its pods is blocked by nothing (or only by its back-off) until no pod of it wants to run any more (wants), or until a limit
+// is lowered, if it holds nothing (takeBackTooMany). Before that, its queue has to take it in: see entries.go.
 //
 // Who gets the slot of an application that ends: the application that was submitted first below the highest queue that was
 // exactly at its limit; and, if the user was at the limit of users, the application of that user that was submitted first.
@@ -123,7 +125,7 @@ func (a *applications) moveEnds() { a.podsAreMoved = false }
 func (a *applications) roundLater() { a.due = true }
 
 // limitUsers takes in how many applications of each user may run.
-func (a *applications) limitUsers(most queue.Limit) { a.slots.PerUser = most }
+func (a *applications) limitUsers(most queue.Limit) { a.slots.LimitUsers(most) }
 
 // limitPriorities takes in the default priorities and the highest one from the tree. It returns the applications of which the
 // priority has changed by that: their place among the others has to be found again.
@@ -314,15 +316,42 @@ func (a *applications) takeBack(app *appAccount) (kept []*record) {
 	return a.putOut(app)
 }
 
+// takeBackTooMany takes the slots back from the applications that hold nothing where a limit has been lowered below the number of those that run. They
+// wait, and get what is left in order of submission, as after a restart. It returns their pods, which are to wait from now on.
+func (a *applications) takeBackTooMany() (kept []*record) {
+	var out []*appAccount
+	for i := range a.tree.Nodes {
+		leaf := a.tree.accounts[a.tree.Nodes[i].Path]
+		for _, app := range leaf.apps { // sorted below
+			if app.slot.Runs && a.slots.TooMany(&app.slot) && !app.holds() {
+				out = append(out, app)
+			}
+		}
+	}
+	slices.SortFunc(out, bySubmission)
+	for _, app := range out {
+		a.slots.End(&app.slot)
+		a.slots.Wait(&app.slot)
+		a.shares.noteActive(app.parent)
+		kept = append(kept, app.wantToRun()...)
+	}
+	return kept
+}
+
 // putOut ends an application, and returns its pods that are to wait for a slot from now on.
 func (a *applications) putOut(app *appAccount) (kept []*record) {
 	a.end(app)
-	for _, r := range app.members { // each for itself: order does not matter
+	return app.wantToRun()
+}
+
+// wantToRun are the pods of the application that want to run.
+func (a *appAccount) wantToRun() (all []*record) {
+	for _, r := range a.members { // each for itself: order does not matter
 		if r.wants() {
-			kept = append(kept, r.record)
+			all = append(all, r.record)
 		}
 	}
-	return kept
+	return all
 }
 
 // bySubmission is the order in which applications are shown.

@@ -213,23 +213,50 @@ func TestApplicationsThatOthersStartCountAlsoOverTheLimit(t *testing.T) {
 	f.wantRunning("p2")
 }
 
+// Those that hold something keep their slots, and the others get what is left by their submission, as after a restart.
 func TestLoweredLimitOnApplicationsStopsNothing(t *testing.T) {
 	f := family(t)
-	f.declare("root.a", runs(3))
-	for i := range 5 {
-		f.pod(UID(fmt.Sprintf("p%d", i)), "a.x", at(int64(i)))
+	f.declare("root.a", runs(4))
+	for i := range 4 {
+		f.pod(UID(fmt.Sprintf("p%d", i+1)), "a.x", at(int64(i+1)))
 	}
-	f.run("p0", "p1")
+	f.run("p1", "p2")
+	f.pod("p0", "a.x", at(0)) // the oldest, but it came last
+	f.wantRunning("p1", "p2", "p3", "p4")
+	f.declare("root.a", runs(3))
+	f.wantRunning("p0", "p1", "p2")
 	f.declare("root.a", runs(1))
-	f.wantRunning("p0", "p1", "p2") // also p2, which runs nothing yet
-	f.run("p2")
+	f.wantRunning("p1", "p2")
+	f.wantWhy("p0", "MaxRunningApplications root.a 2/1+0")
 	f.wantPods(f.choose())
-	f.forget("p0", "p1")
-	f.wantPods(f.choose())
+	f.forget("p1")
+	f.wantRunning("p2")
 	f.forget("p2")
-	f.wantRunning("p3")
+	f.wantRunning("p0")
 	f.declare("root.a", runs(2))
-	f.wantRunning("p3", "p4")
+	f.wantRunning("p0", "p3")
+}
+
+func TestALoweredLimitThatIsNotExceededMovesNoSlot(t *testing.T) {
+	f := family(t)
+	f.declare("root.a", runs(2))
+	f.pod("young", "a.x", at(8))
+	f.pod("younger", "a.y", at(9))
+	f.wantRunning("young", "younger")
+	f.pod("old", "a.x", at(1))
+	f.declare("root", runs(2))
+	f.wantRunning("young", "younger")
+}
+
+func TestALoweredLimitOfUsersTakesSlotsFromThatUserAlone(t *testing.T) {
+	f := family(t)
+	for i, user := range []string{"u", "u", "v"} {
+		f.pod(UID(fmt.Sprintf("p%d", i)), "b.z", at(int64(i)), by(user))
+	}
+	f.run("p0")
+	f.wantRunning("p0", "p1", "p2")
+	f.declare("root", perUser(1))
+	f.wantRunning("p0", "p2")
 }
 
 func TestARaisedLimitLetsTheFirstIn(t *testing.T) {

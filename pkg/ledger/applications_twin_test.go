@@ -13,7 +13,7 @@ import (
 
 // appTwin knows the rule of running applications and nothing else. It keeps lists, and after every event adds everything up again: who has
 // no pod any more that wants to run has ended; who has a charged pod runs; then, in order of submission, who fits is let in: first into its queue, then
-// to run there.
+// to run there. If a limit is lowered below the number of those that run, those there that hold nothing are let in again like all others.
 type appTwin struct {
 	leader
 	t       *rapid.T
@@ -24,6 +24,8 @@ type appTwin struct {
 	stopped map[queue.Path]int64 // since when leaves are stopped
 	perUser queue.Limit
 	running []twinApp
+	lowered []queue.Path // limits that were lowered since the last look
+	ofUsers bool         // so was that of users
 
 	entries  map[queue.Path]queue.Limit // how many applications each queue takes
 	percents map[queue.Path]queue.Limit // and how many percent of those one user may have
@@ -150,6 +152,7 @@ func (w *appTwin) follow() {
 			runs = append(runs, a.twinApp)
 		}
 	}
+	runs = w.withoutTooMany(apps, runs)
 	for _, a := range apps {
 		if a.wants && !slices.Contains(entered, a.twinApp) && w.enters(a, apps, entered) {
 			entered = append(entered, a.twinApp)
@@ -161,6 +164,29 @@ func (w *appTwin) follow() {
 		}
 	}
 	w.entered, w.running = entered, runs
+}
+
+// withoutTooMany leaves out those that hold nothing where a lowered limit is below the number of those that ran.
+func (w *appTwin) withoutTooMany(apps []twinFacts, runs []twinApp) (stay []twinApp) {
+	for _, a := range apps {
+		tooMany, ofUser := false, int64(0)
+		for _, q := range w.lowered {
+			below := int64(0)
+			for _, r := range runs {
+				below += int64(btoi(q.Contains(r.leaf)))
+			}
+			tooMany = tooMany || q.Contains(a.leaf) && !w.limits[q].Admits(below)
+		}
+		for _, o := range apps {
+			ofUser += int64(btoi(o.oldest.User == a.oldest.User && slices.Contains(runs, o.twinApp)))
+		}
+		tooMany = tooMany || w.ofUsers && !w.perUser.Admits(ofUser)
+		if slices.Contains(runs, a.twinApp) && (a.charged || !tooMany) {
+			stay = append(stay, a.twinApp)
+		}
+	}
+	w.lowered, w.ofUsers = nil, false
+	return stay
 }
 
 func (w *appTwin) compare() {
@@ -219,6 +245,8 @@ var (
 	twinGates    = rapid.SampledFrom([]string{"", "", "", "gate"})
 )
 
+func lowered(from, to queue.Limit) bool { return to.Stated && (!from.Stated || to.Most < from.Most) }
+
 func (w *appTwin) submit(t *rapid.T) {
 	n := len(w.pods)
 	w.pods = append(w.pods, Pod{
@@ -271,12 +299,18 @@ func (w *appTwin) play(t *rapid.T) {
 	case 10:
 		q := rapid.SampledFrom(twinQueues).Draw(t, "limited")
 		if rapid.Bool().Draw(t, "of those that run") {
-			w.limits[q] = twinLimits.Draw(t, "limit")
+			most := twinLimits.Draw(t, "limit")
+			if lowered(w.limits[q], most) {
+				w.lowered = append(w.lowered, q)
+			}
+			w.limits[q] = most
 		} else {
 			w.entries[q], w.percents[q] = twinLimits.Draw(t, "entries"), twinPercents.Draw(t, "percent")
 		}
 		if q == queue.Root {
-			w.perUser = twinLimits.Draw(t, "limit of a user")
+			most := twinLimits.Draw(t, "limit of a user")
+			w.ofUsers = lowered(w.perUser, most)
+			w.perUser = most
 		}
 		w.declare(q)
 	case 13, 14:

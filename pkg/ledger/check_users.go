@@ -81,10 +81,10 @@ func (c *checker) addUpUsers(leaf listedQueue) map[string]*leafUser {
 func (c *checker) checkSizePart(leaf *queueAccount, z *leafSize, i int) {
 	p, within := &z.parts[i], 0
 	for _, b := range p.bounds {
-		n := &b.size.needs[i]
+		k, n := &b.size.needs[i], b.size.needOf(i, leaf.users.calculator)
 		within += btoi(!b.exceeds(p.amount))
-		if n.bound != b || n.short != n.exceeds(p.amount) || n.short != b.exceeds(p.amount) || !n.isBounded() {
-			c.say("queue %s, size %v, user %s: %+v for an amount of %d", leaf.path, z.request, b.size.user.name, *n, p.amount)
+		if k.bound != b || k.short != b.exceeds(p.amount) || !k.isRight(n, p.amount) {
+			c.say("queue %s, size %v, user %s: needs %+v, known is %+v, for an amount of %d", leaf.path, z.request, b.size.user.name, n, *k, p.amount)
 		}
 	}
 	if len(p.bounds) != z.users || within != p.within || !slices.IsSortedFunc(p.bounds, compareBounds) {
@@ -107,10 +107,15 @@ func (c *checker) checkStopped(u *leafUser) {
 			}
 		}
 	}
+	stopped := 0
 	for _, z := range u.sizes {
 		queues -= len(z.queues)
+		stopped += btoi(z.stopped)
 	}
 	if queues != 0 {
 		c.say("user %s: %d pod queues are not listed", u.name, queues)
+	}
+	if stopped != u.stopped {
+		c.say("user %s: %d sizes are stopped, counted %d", u.name, stopped, u.stopped)
 	}
 }

@@ -423,8 +423,8 @@ func TestAClaimantThatARuleBlocksLosesItsNominationBeforeItsVictimsGo(t *testing
 			})
 		},
 		"no slot for its application": func(f *fixture) {
+			f.edit("new-000", at(1<<62)) // the youngest of 90 applications
 			f.declare("root.sometimes-busy", weight(3), fairShareTimeout(60), func(d *queue.Declaration) { d.Spec.MaxRunningApplications = queue.AtMost(89) })
-			f.edit("new-000", in("one too many")) // 10 applications run in the queue, and the other 79 new ones may
 		},
 		"a gate": func(f *fixture) { f.edit("new-000", gatedBy("quota")) },
 		"the driver of its application has a gate": func(f *fixture) {

@@ -627,8 +627,8 @@ func TestAnnouncementsOfAnEarlierProcessStayWhileAPlanIsMade(t *testing.T) {
 // taken a slot that there is not, and kept it.
 func TestANominatedPodThatALimitBlocksStartsNoApplicationInAPlan(t *testing.T) {
 	f := planned(t, 2)
+	f.edit("new-000", at(1<<62)) // the youngest of 90 applications
 	f.declare("root.sometimes-busy", weight(3), fairShareTimeout(60), func(d *queue.Declaration) { d.Spec.MaxRunningApplications = queue.AtMost(89) })
-	f.edit("new-000", in("one too many")) // 10 applications run in the queue, and the other 79 new ones may
 	f.clocks()
 	const blocks = "MaxRunningApplications root.sometimes-busy 89/89+0"
 	f.wantWhy("new-000", blocks)

@@ -151,7 +151,7 @@ func (t *queueTree) rebuild(pods *requests, total resource.List, at moment) (gon
 
 // declare gives the account of a queue what the tree says of it. Its parent has been declared already.
 func (a *queueAccount) declare(n *queue.Node, ordinal int) {
-	a.admission.Most = n.Spec.MaxRunningApplications
+	a.admission.Limit(n.Spec.MaxRunningApplications)
 	a.spec, a.ordinal, a.accepting = n.Spec, ordinal, n.Accepting
 	a.kids = a.kids[:0]
 	a.inheritMaxPod()

@@ -58,6 +58,9 @@ func (l *settled) rebuildTree() {
 			l.effects.settleLater(leaf.apps[name])
 		}
 	}
+	for _, r := range l.applications.takeBackTooMany() {
+		l.judge(r)
+	}
 	l.answerRequests()
 	l.chargeOrphans()
 	l.moveBoundByOthers()

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"math"
+
 	"github.com/fairway-scheduler/fairway/pkg/core/limit"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
@@ -96,14 +98,17 @@ func (us *leafUsers) allowDrivers(leaf *queueAccount, z *leafSize, s *shares) {
 }
 
 // needOf is what a user needs for one more pod of the size, of its i-th amount.
-func (z *userSize) needOf(i int, calculator queue.Calculator) (least int64, enough bool) {
+func (z *userSize) needOf(i int, calculator queue.Calculator) need {
 	n := z.request.Len()
-	more := z.request.At(i % n)
+	more, usage, weight := z.request.At(i%n), &z.user.usage, z.user.weight
 	if !calculator.Counts(more.Name) {
 		more.Value = 0 // the limit does not look at it
 	}
 	if i >= n {
-		return limit.NeededAmount(&z.user.drivers, more, 1000) // the weight is in the amount
+		usage, weight = &z.user.drivers, 1000 // the weight is in the amount
 	}
-	return limit.NeededAmount(&z.user.usage, more, z.user.weight)
+	if least, ok := limit.NeededAmount(usage, more, weight); ok {
+		return need{least, false}
+	}
+	return need{math.MaxInt64, true}
 }

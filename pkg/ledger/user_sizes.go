@@ -5,13 +5,15 @@ import (
 	"math"
 	"slices"
 
+	"github.com/fairway-scheduler/fairway/pkg/core/limit"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
 )
 
 // Which pods the limit of users stops in a leaf is kept by size: for pods of one size, the limit gives a user of weight 1 an amount of each resource, and
 // each user needs some amount for one more pod. For each need a bound is kept that lies between it and the amount, and the bounds are sorted. As long as
-// neither the need nor the amount passes the bound, nothing has changed for that user. If one passes it, the next bound is halfway between both.
+// neither the need nor the amount passes the bound, nothing has changed for that user. If the need passes it, the next bound is halfway between both. If
+// the amount does, it is the need itself: so the amount passes a user at most twice before that user's usage has moved.
 //
 // What a release costs: its user needs more from now on, which mostly passes no bound; else it is a binary search among the users. The amounts are computed
 // again only if they may have changed, which they do not while the leaf uses less than it is entitled to and the same number of users ask: for each size in
@@ -29,7 +31,7 @@ type leafSize struct {
 
 // sizePart is what the limit says of one resource for pods of one size.
 type sizePart struct {
-	entitled, most int64 // what the leaf is entitled to, and could ever hold
+	share limit.SizedShare // of other sizes than drivers
 
 	amount int64   // what a user of weight 1 may have with a further pod
 	bounds []bound // of all users with such pods, sorted
@@ -42,7 +44,7 @@ type userSize struct {
 	user    *leafUser
 	queues  []*appAccount // the applications of such pod queues, each as often as it has some, in no order that means anything
 	id      int           // those with equal bounds are sorted by it
-	needs   []need        // one for each part
+	needs   []knownNeed   // one for each part
 	short   int           // of them: those that are more than the amount
 	stopped bool          // as the order of the leaf was told
 }
@@ -51,18 +53,26 @@ type userSize struct {
 type need struct {
 	least int64
 	never bool // no amount is enough
-	short bool // the amount is not
+}
+
+func (n need) exceeds(amount int64) bool { return n.never || n.least > amount }
+
+// knownNeed is what is kept of a need.
+type knownNeed struct {
+	short bool // the amount is not enough
 	bound bound
 }
 
-func (n *need) exceeds(amount int64) bool { return n.never || n.least > amount }
-
-// isBounded reports whether the bound is between the need and the amount that is on its other side.
-func (n *need) isBounded() bool {
-	if n.short {
-		return n.never || !n.bound.never && n.bound.at <= n.least
+// isRight reports whether that is so of the need, and the bound between it and the amount.
+func (k *knownNeed) isRight(n need, amount int64) bool {
+	switch {
+	case k.short != n.exceeds(amount):
+		return false
+	case k.short:
+		return n.never || !k.bound.never && k.bound.at <= n.least
+	default:
+		return n.least <= k.bound.at
 	}
-	return n.least <= n.bound.at
 }
 
 // bound is as much as the need of a user or more if the amount is no less, and as much or less if the amount is less.
@@ -112,29 +122,35 @@ func (us *leafUsers) allow(i int, p *sizePart, amount int64) {
 	p.within += len(passed) * sign(amount > p.amount)
 	p.amount = amount
 	for _, z := range passed {
-		us.rebound(z, i)
+		n := z.needOf(i, us.calculator)
+		us.note(z, i, n, bound{n.least, n.never, z})
+		z.user.calm = false
 	}
 	us.passed = passed
 }
 
-// rebound gives a need of a user a bound halfway to the amount, and notes whether the amount is enough.
-func (us *leafUsers) rebound(z *userSize, i int) {
-	n, p := &z.needs[i], &z.parts[i]
-	if short := n.exceeds(p.amount); short != n.short {
-		n.short = short
+// note notes whether the amount is enough for a need of a user, and a bound between both.
+func (us *leafUsers) note(z *userSize, i int, n need, to bound) {
+	k, p := &z.needs[i], &z.parts[i]
+	if short := n.exceeds(p.amount); short != k.short {
+		k.short = short
 		z.short += sign(short)
 		us.noteChanged(z.user)
 	}
-	old := n.bound
+	p.replace(k.bound, to)
+	k.bound = to
+}
+
+// halfway is a bound halfway between a need of a user and the amount.
+func (z *userSize) halfway(n need, amount int64) bound {
 	switch {
 	case n.never:
-		n.bound.at, n.bound.never = math.MaxInt64, true
-	case n.short:
-		n.bound.at, n.bound.never = p.amount+1+(n.least-p.amount-1)/2, false
+		return bound{n.least, true, z}
+	case n.exceeds(amount):
+		return bound{amount + 1 + (n.least-amount-1)/2, false, z}
 	default:
-		n.bound.at, n.bound.never = n.least+(p.amount-n.least)/2, false
+		return bound{n.least + (amount-n.least)/2, false, z}
 	}
-	p.replace(old, n.bound)
 }
 
 func (us *leafUsers) noteChanged(u *leafUser) {
@@ -144,19 +160,38 @@ func (us *leafUsers) noteChanged(u *leafUser) {
 	}
 }
 
-// judge looks again at what a user needs.
+// judge looks again at what a user needs, unless its usage says that this has passed no bound.
 func (us *leafUsers) judge(u *leafUser) {
+	if u.calm && u.calmWith.hold(&u.usage) && limit.UsesAnything(&u.usage) {
+		return
+	}
+	u.calm, u.calmWith = limit.UsesAnything(&u.usage), u.calmWith[:0]
 	for _, z := range u.sizes {
+		u.calm = u.calm && !z.driver // what drivers use counts besides
 		for i := range z.needs {
-			n := &z.needs[i]
-			least, enough := z.needOf(i, us.calculator)
-			n.least, n.never = least, !enough
-			if n.short != n.exceeds(z.parts[i].amount) || !n.isBounded() {
-				us.rebound(z, i)
+			k, p, n := &z.needs[i], &z.parts[i], z.needOf(i, us.calculator)
+			if !k.isRight(n, p.amount) {
+				us.note(z, i, n, z.halfway(n, p.amount))
+			}
+			if u.calm && us.calculator.Counts(z.request.At(i).Name) {
+				u.calmWith.narrow(z.calmWith(i))
 			}
 		}
 	}
 	us.noteChanged(u)
+}
+
+// calmWith is the range of its user's usage in which a need of a size passes no bound.
+func (z *userSize) calmWith(i int) span {
+	more, bound := z.request.At(i), z.needs[i].bound
+	switch most := limit.UsageFor(bound.at, more, z.user.weight); {
+	case !z.needs[i].short:
+		return span{more.Name, 0, most}
+	case bound.never:
+		return span{more.Name, most + 1, math.MaxInt64}
+	default:
+		return span{more.Name, limit.UsageFor(bound.at-1, more, z.user.weight) + 1, math.MaxInt64}
+	}
 }
 
 // queued enters a pod queue of an application.
@@ -167,14 +202,14 @@ func (us *leafUsers) queued(app *appAccount, q *podQueue) {
 		us.ids++
 		z = &userSize{leafSize: us.sizeOf(q.class, u.weight), user: u, id: us.ids}
 		z.users++
-		z.needs = make([]need, len(z.parts))
+		z.needs = make([]knownNeed, len(z.parts))
 		for i := range z.parts { // none is needed until it is judged
 			p, n := &z.parts[i], &z.needs[i]
 			n.bound.size = z
 			p.bounds = slices.Insert(p.bounds, p.find(n.bound), n.bound)
 			p.within++
 		}
-		u.sizes = append(u.sizes, z)
+		u.sizes, u.calm = append(u.sizes, z), false
 	}
 	q.size, q.inSize = z, len(z.queues)
 	z.queues = append(z.queues, app)
@@ -201,6 +236,7 @@ func (us *leafUsers) unqueued(q *podQueue) {
 		p.within -= btoi(!b.exceeds(p.amount))
 		p.bounds = slices.Delete(p.bounds, at, at+1)
 	}
+	z.user.stopped -= btoi(z.stopped)
 	z.user.sizes = slices.DeleteFunc(z.user.sizes, func(o *userSize) bool { return o == z })
 	if z.users--; z.users == 0 {
 		us.sizes = slices.DeleteFunc(us.sizes, func(o *leafSize) bool { return o == z.leafSize })
@@ -242,7 +278,7 @@ func (a *appAccount) userStops(c *class) bool {
 
 // allowedLanes are the lanes of the application's pod queues that the limit of its user does not stop.
 func (a *appAccount) allowedLanes() (lanes book.Lanes) {
-	if a.user == nil || !slices.ContainsFunc(a.user.sizes, func(z *userSize) bool { return z.stopped }) {
+	if a.user == nil || a.user.stopped == 0 {
 		return a.lanes
 	}
 	for i := range a.podQueues {
@@ -258,60 +294,78 @@ type measured struct {
 	done    bool
 	asking  int
 	version uint64 // of the share of the leaf
-	usage   []span
+	usage   spans
 }
 
-// span is a range of the usage of the leaf.
+// isShare reports whether the leaf has the same share, and the same number of users ask.
+func (m *measured) isShare(leaf *queueAccount) bool {
+	return m.done && m.asking == leaf.users.asking && m.version == leaf.share.version
+}
+
+func (m *measured) holds(leaf *queueAccount) bool {
+	return m.isShare(leaf) && m.usage.hold(&leaf.usage)
+}
+
+// spans are ranges of usage, one for each of some resources.
+type spans []span
+
 type span struct {
 	name        resource.Name
 	least, most int64
 }
 
-func (m *measured) holds(leaf *queueAccount) bool {
-	if !m.done || m.asking != leaf.users.asking || m.version != leaf.share.version {
-		return false
-	}
-	for _, s := range m.usage {
-		if used := leaf.usage.Get(s.name); used < s.least || used > s.most {
+// hold reports whether usage is in all ranges.
+func (s spans) hold(usage *resource.Sum) bool {
+	for i := range s {
+		if used := usage.Get(s[i].name); used < s[i].least || used > s[i].most {
 			return false
 		}
 	}
 	return true
 }
 
-// narrow notes that an amount was computed for what the leaf uses now. It stays the same as long as the leaf uses at most the last number.
-func (m *measured) narrow(name resource.Name, used, most int64) {
-	s := span{name, 0, most}
-	if used > most {
-		s = span{name, used, used}
-	}
-	i := slices.IndexFunc(m.usage, func(o span) bool { return o.name == name })
+// narrow has the range of a resource be within another one, too.
+func (s *spans) narrow(to span) {
+	i := slices.IndexFunc(*s, func(o span) bool { return o.name == to.name })
 	if i < 0 {
-		m.usage = append(m.usage, s)
+		*s = append(*s, to)
 		return
 	}
-	m.usage[i].least, m.usage[i].most = max(m.usage[i].least, s.least), min(m.usage[i].most, s.most)
+	of := &(*s)[i]
+	of.least, of.most = max(of.least, to.least), min(of.most, to.most)
 }
 
 // measure computes the amounts of all sizes.
 func (us *leafUsers) measure(leaf *queueAccount, s *shares) {
 	m := &us.measured
-	again := m.done && m.version == leaf.share.version
+	again := m.isShare(leaf)
 	m.done, m.asking, m.version = true, us.asking, leaf.share.version
 	m.usage = m.usage[:0]
-	share := leaf.userShare()
 	for _, z := range us.sizes {
+		if !again {
+			us.measureShares(leaf, z, s)
+		}
 		for i := range z.request.Len() {
-			p, e := &z.parts[i], z.request.At(i)
-			if !again {
-				p.entitled, p.most = s.entitledTo(leaf, e.Name), s.mostFor(leaf, e.Name)
+			p, name := &z.parts[i], z.request.At(i).Name
+			used := leaf.usage.Get(name)
+			us.allow(i, p, p.share.Amount(used))
+			if within := p.share.Within(); used <= within {
+				m.usage.narrow(span{name, 0, within})
+			} else {
+				m.usage.narrow(span{name, used, used})
 			}
-			used := leaf.usage.Get(e.Name)
-			us.allow(i, p, share.Amount(p.entitled, p.most, used, e.Value))
-			m.narrow(e.Name, used, resource.SatSub(max(p.entitled, e.Value), e.Value))
 		}
-		if z.driver {
-			us.allowDrivers(leaf, z, s)
-		}
+	}
+}
+
+// measureShares computes what the amounts of a size depend on, but for the usage of the leaf. Those of drivers do not depend on that.
+func (us *leafUsers) measureShares(leaf *queueAccount, z *leafSize, s *shares) {
+	share := leaf.userShare()
+	for i := range z.request.Len() {
+		e := z.request.At(i)
+		z.parts[i].share = share.Of(s.entitledTo(leaf, e.Name), s.mostFor(leaf, e.Name), e.Value)
+	}
+	if z.driver {
+		us.allowDrivers(leaf, z, s)
 	}
 }

@@ -34,7 +34,12 @@ type leafUser struct {
 	apps    []*appAccount // in no order that means anything
 	asks    int           // of them: those with pods that wait
 	sizes   []*userSize
+	stopped int  // of them: those that are
 	changed bool // listed in changed of the leaf
+
+	// While calm, no need of the user passes a bound as long as the usage is in these ranges.
+	calm     bool
+	calmWith spans
 }
 
 // follow keeps the application with the user that it belongs to now, and what it asks for.
@@ -137,6 +142,7 @@ func (b *orderBooks) offerUser(u *leafUser) {
 	for _, z := range u.sizes {
 		if stopped := z.short > 0; stopped != z.stopped {
 			z.stopped = stopped
+			u.stopped += sign(stopped)
 			for _, app := range z.queues {
 				app.book().SetLanes(&app.inOrder, b.lanesOf(app))
 			}

@@ -27,9 +27,16 @@ type Queue struct {
 	PerUser queue.Limit
 	// Running is the number of applications that run in the queue and below it.
 	Running int64
+	// Lowered: Most is less than it was before the last Limit.
+	Lowered bool
 	// Stop says that the queue takes no new applications; zero: it does.
 	Stop Stop
 }
+
+// Limit sets how many applications may run in the queue and below it.
+func (q *Queue) Limit(most queue.Limit) { q.Most, q.Lowered = most, lowered(q.Most, most) }
+
+func lowered(from, to queue.Limit) bool { return to.Stated && (!from.Stated || to.Most < from.Most) }
 
 // Stop is since when a queue has been stopped, and by which queues: see core/queue/state.go.
 type Stop struct {
@@ -95,6 +102,8 @@ type Slots struct {
 	Counts Counts
 	// PerUser bounds the applications of each user over all queues.
 	PerUser queue.Limit
+	// Lowered: PerUser is less than it was before the last LimitUsers.
+	Lowered bool
 
 	users   map[user]int64
 	waiting []*Application // in the order of Compare
@@ -178,6 +187,22 @@ func (s *Slots) path(leaf *Queue, user string) []limit.Level {
 		s.levels = append(s.levels, limit.Level{Queue: string(q.Path), Running: q.Running, Most: q.Most, Cluster: q.Cluster})
 	}
 	return s.levels
+}
+
+// LimitUsers sets how many applications of each user may run over all queues.
+func (s *Slots) LimitUsers(most queue.Limit) { s.PerUser, s.Lowered = most, lowered(s.PerUser, most) }
+
+// TooMany reports whether a limit that was lowered is below the number of applications that run, and covers this one.
+func (s *Slots) TooMany(a *Application) bool {
+	if s.Lowered && !s.PerUser.Admits(s.OfUser(a.Leaf, a.User)) {
+		return true
+	}
+	for q := a.Leaf; q != nil; q = q.Parent {
+		if q.Lowered && !q.Most.Admits(q.Running) {
+			return true
+		}
+	}
+	return false
 }
 
 // Wait adds an application to those that wait. It does nothing if the application waits already.

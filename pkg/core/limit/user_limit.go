@@ -22,19 +22,42 @@ type UserShare struct {
 // have the request besides. (YARN compares without the request, and lets a user overshoot by one container instead.
 // Nobody overshoots here, so without that no user could have the first pod beyond the entitlement.)
 func (s UserShare) Amount(entitled, most, used, required int64) int64 {
-	return min(s.part(entitled, most, used, required), s.ceiling(entitled, required))
+	z := s.Of(entitled, most, required)
+	return z.Amount(used)
 }
 
-func (s UserShare) part(entitled, most, used, required int64) int64 {
-	whole, with := max(entitled, required, 0), resource.SatAdd(used, required)
-	if with <= whole {
-		return max(s.equal(whole), s.least(whole))
+// SizedShare is what a UserShare comes to for pods of one size, of one resource.
+type SizedShare struct {
+	UserShare
+	required, whole, most      int64
+	within, equalOfMost, limit int64 // the part while the leaf uses no more than the whole; an equal part of most; the limit by Factor
+}
+
+// Of is the share for pods that require so much, in a leaf that is entitled to so much and could use most.
+func (s UserShare) Of(entitled, most, required int64) SizedShare {
+	z := SizedShare{UserShare: s, required: required, whole: max(entitled, required, 0)}
+	z.most = max(most, z.whole)
+	z.within = max(s.equal(z.whole), s.least(z.whole))
+	z.equalOfMost = s.equal(z.most)
+	z.limit = resource.PartUp(z.whole, s.Factor, 1000)
+	return z
+}
+
+// Amount is that of the UserShare in a leaf that uses so much.
+func (z *SizedShare) Amount(used int64) int64 { return min(z.part(used), z.limit) }
+
+// Within is the most that the leaf may use while the amount depends on nothing that it uses.
+func (z *SizedShare) Within() int64 { return resource.SatSub(z.whole, z.required) }
+
+func (z *SizedShare) part(used int64) int64 {
+	with := resource.SatAdd(used, z.required)
+	if with <= z.whole {
+		return z.within
 	}
-	if s.Active <= 1 || s.MinShare >= 100 {
+	if z.Active <= 1 || z.MinShare >= 100 {
 		return with // one user may have all
 	}
-	most = max(most, whole)
-	return max(min(resource.SatAdd(s.equal(used), required), s.equal(most)), s.least(min(with, most)))
+	return max(min(resource.SatAdd(z.equal(used), z.required), z.equalOfMost), z.least(min(with, z.most)))
 }
 
 // Potential is how much of a resource one user of weight 1 may have in the end if there is room: its Amount once the leaf uses
@@ -47,10 +70,6 @@ func (s UserShare) Potential(entitled, most, required int64) int64 {
 // equal is the part of each active user, least what each may have however many there are.
 func (s UserShare) equal(of int64) int64 { return resource.PartUp(of, 1, max(s.Active, 1)) }
 func (s UserShare) least(of int64) int64 { return resource.PartUp(of, s.MinShare, 100) }
-
-func (s UserShare) ceiling(entitled, required int64) int64 {
-	return resource.PartUp(max(entitled, required, 0), s.Factor, 1000)
-}
 
 // WeightedAmount is the amount of a user of this weight, in milli.
 func WeightedAmount(amount, weight int64) int64 {
@@ -84,15 +103,14 @@ func UserLimit(u User, request resource.List) (reason.Reason, bool) {
 		if !u.Calculator.Counts(e.Name) {
 			continue
 		}
-		entitled, used := u.Entitled(e.Name), u.Used.Get(e.Name)
-		part, ceiling := u.Share.part(entitled, u.Most(e.Name), used, e.Value), u.Share.ceiling(entitled, e.Value)
-		most := WeightedAmount(min(part, ceiling), u.Weight)
+		share, used := u.Share.Of(u.Entitled(e.Name), u.Most(e.Name), e.Value), u.Used.Get(e.Name)
+		most := WeightedAmount(share.Amount(used), u.Weight)
 		if e.Value <= 0 || resource.SatAdd(u.Usage.Get(e.Name), e.Value) <= most {
 			continue
 		}
 		return reason.Reason{
 			Code: reason.UserLimit, Queue: u.Queue, Resource: e.Name, Limit: most, Used: u.Usage.Get(e.Name), Asked: e.Value,
-			Details: reason.UserShare{User: u.Name, Active: max(u.Share.Active, 1), ByFactor: ceiling <= part},
+			Details: reason.UserShare{User: u.Name, Active: max(u.Share.Active, 1), ByFactor: share.limit <= share.part(used)},
 		}, true
 	}
 	return reason.Reason{}, false
@@ -114,6 +132,12 @@ func NeededAmount(usage *resource.Sum, more resource.Entry, weight int64) (least
 	default:
 		return resource.PartUp(with, 1000, weight), true
 	}
+}
+
+// UsageFor is the inverse of NeededAmount: a user who uses something needs at most this amount for so much more if and only
+// if the usage is at most that. With amounts that saturate it may be less.
+func UsageFor(amount int64, more resource.Entry, weight int64) int64 {
+	return resource.SatSub(WeightedAmount(amount, weight), more.Value)
 }
 
 // UsesAnything reports whether anything is used.

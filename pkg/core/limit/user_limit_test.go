@@ -94,6 +94,17 @@ func TestNeededAmount(t *testing.T) {
 	}
 }
 
+func TestUsageForIsTheInverseOfNeededAmount(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		small := rapid.Int64Range(1, 60)
+		amount, more, usage, weight := small.Draw(t, "amount"), only(gpu, small.Draw(t, "more")).At(0), small.Draw(t, "usage"), rapid.Int64Range(0, 3000).Draw(t, "weight")
+		least, ok := limit.NeededAmount(sum(only(gpu, usage)), more, weight)
+		if enough := ok && least <= amount; enough != (usage <= limit.UsageFor(amount, more, weight)) {
+			t.Fatalf("an amount of %d is enough: %t, but not up to %d", amount, enough, limit.UsageFor(amount, more, weight))
+		}
+	})
+}
+
 func TestUserLimit(t *testing.T) {
 	leaf := list(100, 400)
 	two := limit.UserShare{MinShare: 25, Factor: 1000, Active: 2} // half of 100 cores and of 400 Gi

@@ -11,7 +11,8 @@ import (
 
 // weights translates capacities such as 2w.
 func (t *translation) weights(d *declared) {
-	for _, child := range d.children {
+	of := make([]*big.Rat, len(d.children))
+	for i, child := range d.children {
 		s := child.stated["capacity"]
 		w, err := value.Decimal(strings.TrimSuffix(strings.TrimSpace(s.Value), "w"))
 		if err != nil || w.Sign() < 0 {
@@ -19,7 +20,23 @@ func (t *translation) weights(d *declared) {
 			return
 		}
 		child.setWeight(s.note, w)
+		of[i] = w
 		t.maximum(child)
+	}
+	d.dividedBy(of)
+}
+
+// dividedBy notes which part of the queue each child has, if it is divided by these.
+func (d *declared) dividedBy(by []*big.Rat) {
+	sum := new(big.Rat)
+	for _, w := range by {
+		sum.Add(sum, w)
+	}
+	for i, child := range d.children {
+		child.ofParent = new(big.Rat)
+		if sum.Sign() > 0 {
+			child.ofParent.Quo(by[i], sum)
+		}
 	}
 }
 
@@ -48,7 +65,6 @@ func (d *declared) setWeight(n *plan.Note, w *big.Rat) {
 // amounts translates capacities such as [memory=1024,vcores=4]: they are guaranteed, and the memory is the weight by which the rest is divided.
 func (t *translation) amounts(d *declared) {
 	memory := make([]*big.Rat, len(d.children))
-	sum := new(big.Rat)
 	for i, child := range d.children {
 		s := child.stated["capacity"]
 		r, err := value.ParseBracket(s.Value)
@@ -58,17 +74,13 @@ func (t *translation) amounts(d *declared) {
 		}
 		child.object.Set(s.note, "guaranteed", plan.Amounts(s.note, r))
 		memory[i] = bytes(r.Of("memory"))
-		sum.Add(sum, memory[i])
 		t.maximum(child)
 	}
-	for i, child := range d.children {
+	d.dividedBy(memory)
+	for _, child := range d.children {
 		n := child.stated["capacity"].note
 		n.Approximate("what nobody is guaranteed is divided by weight, here the part in percent of the memory that the siblings are guaranteed")
-		w := new(big.Rat)
-		if sum.Sign() > 0 {
-			w.Quo(w.Mul(memory[i], hundred), sum)
-		}
-		text, _ := value.Rounded(w, 3)
+		text, _ := value.Rounded(new(big.Rat).Mul(child.ofParent, hundred), 3)
 		child.object.Set(n, "weight", value.Number(text))
 	}
 }

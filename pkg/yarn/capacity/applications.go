@@ -2,8 +2,10 @@ package capacity
 
 import (
 	"math/big"
+	"strconv"
 	"strings"
 
+	"github.com/fairway-scheduler/fairway/pkg/yarn/plan"
 	"github.com/fairway-scheduler/fairway/pkg/yarn/value"
 )
 
@@ -18,6 +20,8 @@ func (t *translation) unstated(d *declared, property string) {
 	case d.leaf() && property == "maximum-applications":
 		if all = t.system[prefix+"global-queue-max-application"]; all != nil {
 			t.spread(d, all, "maxApplications", (*translation).count)
+		} else if d.parent != nil && d.parent.mode.byWeight() {
+			t.partOfApplications(d)
 		}
 	case d.leaf() && property == "ordering-policy":
 		d.object.SetDefault(t.byDefault(property, "fifo"), "policy", "FIFO")
@@ -73,6 +77,39 @@ func (t *translation) maximumApplications(d *declared, s *setting) {
 	if n, ok := t.count(s); ok {
 		d.object.Set(s.note, "maxApplications", n)
 	}
+}
+
+// partOfApplications states the part of the system's number that a leaf has in YARN. Fairway gives one by itself to a queue with a capacity alone.
+func (t *translation) partOfApplications(d *declared) {
+	n, byMemory := t.systemLimit(), false
+	part := new(big.Rat).SetInt64(n)
+	for q := d; q.parent != nil; q = q.parent {
+		if q.ofParent == nil {
+			return // an error says why
+		}
+		part.Mul(part, q.ofParent)
+		byMemory = byMemory || q.parent.mode == amounts
+	}
+	whole := new(big.Int).Quo(part.Num(), part.Denom()).Int64()
+	note := t.plan.Note(plan.Origin{File: t.file, Queue: d.yarn, Property: "maximum-applications", Value: strconv.FormatInt(whole, 10)}).
+		Remark("not stated, and the default of YARN: a part of %d", n)
+	if byMemory {
+		note.Approximate("the part is that of the memory that the siblings are guaranteed")
+	}
+	if whole == 0 && n > 0 {
+		note.Approximate("a queue takes in one at least")
+		whole = 1
+	}
+	d.object.Set(note, "maxApplications", whole)
+}
+
+// systemLimit is how many applications the system takes in.
+func (t *translation) systemLimit() int64 {
+	if s := t.system[prefix+"maximum-applications"]; s != nil {
+		n, _ := value.Int(s.Value)
+		return max(n, 0)
+	}
+	return 10_000
 }
 
 func (t *translation) maximumAMResourcePercent(d *declared, s *setting) {

@@ -15,7 +15,7 @@ func (t *translation) autoCreate(d *declared, s *setting) {
 		s.note.Remark("that is the default")
 		return
 	}
-	s.note.Approximate("the queues are created by the PlacementPolicy, and share by weight")
+	s.note.Approximate("the queues are created by the PlacementPolicy, share by weight, and take in any number of applications")
 	if !d.object.Has("children") {
 		d.object.Set(s.note, "children.template", plan.Map{{Key: "policy", Value: "FIFO"}})
 	}

@@ -92,8 +92,9 @@ func (t *translation) percentages(d *declared) {
 			exact[i] = r
 		}
 		sum.Add(sum, exact[i])
+		child.ofParent = new(big.Rat).Quo(exact[i], hundred)
 		if d.part != nil {
-			child.part = new(big.Rat).Quo(new(big.Rat).Mul(d.part, exact[i]), hundred)
+			child.part = new(big.Rat).Mul(d.part, child.ofParent)
 		}
 	}
 	t.checkSum(d, sum)

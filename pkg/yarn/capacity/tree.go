@@ -21,7 +21,8 @@ type declared struct {
 	stated   map[string]*setting // by the name of the property behind the path
 	listed   *config.Property    // the list of queues that names it; nil for root
 
-	mode          mode // how its children share it
+	mode          mode     // how its children share it
+	ofParent      *big.Rat // as they share it
 	part, largest *big.Rat
 	stopped       bool
 }
