@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
+	componentmetrics "k8s.io/component-base/metrics"
 	"k8s.io/klog/v2"
 	schedulerserverconfig "k8s.io/kubernetes/cmd/kube-scheduler/app/config"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
@@ -64,6 +65,20 @@ type Scheduler struct {
 	access     *access.Checker // nil: access is not checked
 }
 
+// applyMetrics does what opts.Config does with the flags about metrics, if no labels are bounded: upstream would try to read a
+// manifest that nobody named, and log an error at every start.
+func applyMetrics(opts *options.Options) {
+	m := opts.Metrics
+	if m == nil || m.AllowListMapping != nil || m.AllowListMappingManifest != "" {
+		return
+	}
+	if m.ShowHiddenMetricsForVersion != "" {
+		componentmetrics.SetShowHidden()
+	}
+	componentmetrics.SetDisabledMetrics(m.DisabledMetrics)
+	opts.Metrics = nil // Config applies nothing more
+}
+
 // Setup does what upstream's app.Setup does, with Fairway in it. It starts nothing; app.Run starts the
 // informers.
 func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, error) {
@@ -75,6 +90,7 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 	if errs := opts.Validate(); len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
+	applyMetrics(opts)
 	c, err := opts.Config(ctx)
 	if err != nil {
 		return nil, err

@@ -97,6 +97,8 @@ const (
 	number  = "number"
 )
 
+var sourced = map[string]any{"value": texts, "from": texts}
+
 var treeContract = map[string]any{
 	"cluster": amounts,
 	"queues": []any{map[string]any{
@@ -104,6 +106,14 @@ var treeContract = map[string]any{
 		"steadyFairShare": amounts, "fairShare": amounts, "guaranteed": amounts, "max": amounts, "allocated": amounts, "demand": amounts,
 		"applications": map[string]any{"pending": number, "starting": number, "running": number},
 		"pods":         map[string]any{"pending": number, "running": number}, "applicationLimit": number, "driverLimit": amounts,
+		"limits": map[string]any{
+			"runningApplications": map[string]any{"used": number, "limit": number}, "applications": map[string]any{"used": number, "limit": number},
+			"drivers": map[string]any{"used": amounts, "limit": amounts},
+		},
+		"effective": map[string]any{
+			"policy": sourced, "fairResource": sourced, "maxDriverShare": sourced, "fairShareThreshold": sourced, "fairShareTimeout": sourced,
+			"guaranteedTimeout": sourced, "preemptible": map[string]any{"value": "bool", "from": texts},
+		},
 		"problems": []any{map[string]any{"reason": texts, "message": texts}},
 
 		"startingTimeout": texts, "starting": []any{map[string]any{"application": texts, "since": texts, "until": texts}},

@@ -12,7 +12,9 @@ is wrong with it. Amounts and counts of a queue include the queues below it.
 
 STEADY-SHARE is a queue's part of the cluster if all queues had work, FAIR-SHARE its part now. On a terminal a bar shows
 how much of the cluster (or of QUEUE) is allocated, with a mark at the fair share. "50c 200Gi" is 50 cores and 200 GiB;
--o wide, json and yaml have exact amounts of all resources.
+-o wide, json and yaml have exact amounts of all resources, and what is in force with the queue that states it, such as
+"90s (root)"; without a queue it is the default. SLOTS, ENTRIES and DRIVERS are what is used of maxRunningApplications,
+maxApplications and maxDriverShare.
 
 APPLICATIONS and STARTING count applications, RUNNING and PENDING pods; only queues with policy StateAware, and those
 above them, have applications that are starting.

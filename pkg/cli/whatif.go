@@ -102,6 +102,8 @@ func different(a, b report.Queue) []string {
 		{"applications", a.ApplicationsPending == b.ApplicationsPending && a.ApplicationsStarting == b.ApplicationsStarting && a.ApplicationsRunning == b.ApplicationsRunning},
 		{"applicationLimit", a.ApplicationLimit == b.ApplicationLimit},
 		{"driverLimit", a.DriverLimit.Equal(b.DriverLimit)},
+		{"limits", a.Limits.Equal(b.Limits)},
+		{"effective", a.Effective.Equal(b.Effective)},
 		{"startingTimeout", a.StartingTimeout == b.StartingTimeout},
 		{"starting", slices.Equal(a.Starting, b.Starting)},
 		{"pods", a.Pending == b.Pending && a.Running == b.Running},

@@ -44,9 +44,14 @@ type QueueState struct {
 	Allocated       resource.List
 	Demand          resource.List
 
+	// Effective is of queues in the tree.
+	Effective queue.Effective
 	// ApplicationLimit is how many applications the queue takes in; DriverLimit is what the drivers of a leaf may use, empty: all.
-	ApplicationLimit queue.Limit
-	DriverLimit      resource.List
+	// ApplicationsTaken, ApplicationsAdmitted and DriversAllocated are what is used of these limits and of maxRunningApplications.
+	ApplicationLimit                        queue.Limit
+	DriverLimit                             resource.List
+	ApplicationsTaken, ApplicationsAdmitted int
+	DriversAllocated                        resource.List
 
 	// ApplicationsPending are Accepted, ApplicationsRunning Running or Completing.
 	ApplicationsPending, ApplicationsStarting, ApplicationsRunning int
@@ -61,15 +66,26 @@ type QueueState struct {
 	Problems []reason.Reason
 }
 
+// DriverShare is the part of its fair share that the drivers of a leaf may use, in milli.
+func (q *QueueState) DriverShare() int64 { return driverShareOf(&q.Spec) }
+
+// DriverShareFrom is the leaf itself if it states that part; "": it is the default.
+func (q *QueueState) DriverShareFrom() queue.Path {
+	if q.Spec.MaxDriverShare.Stated {
+		return q.Path
+	}
+	return ""
+}
+
 // Snapshot copies the state of the queues under the lock and computes the shares outside it.
 func (l *Ledger) Snapshot() Snapshot {
 	s, tree, active, unreadable, leaving := l.copyState()
 	steady, instantaneous := fairshare.SteadyAndInstantaneous(tree, s.Total, active)
-	absolute := fairshare.AbsoluteOf(tree, s.Total, steady)
+	absolute, effective := fairshare.AbsoluteOf(tree, s.Total, steady), tree.Effective()
 	for i := range tree.Nodes {
 		q := &s.Queues[i]
 		q.Absolute, q.SteadyFairShare, q.FairShare = absolute[i], steady[i], instantaneous[i]
-		q.DriverLimit = q.driverLimit(s.Total)
+		q.DriverLimit, q.Effective = q.driverLimit(s.Total), effective[i]
 	}
 	for _, p := range tree.Blocked {
 		s.Queues = append(s.Queues, QueueState{Path: p, Declared: true, Leaf: true})
@@ -124,6 +140,7 @@ func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]strin
 			ApplicationsRunning:    int(a.states[application.Running] + a.states[application.Completing]),
 			ApplicationsCompleting: int(a.states[application.Completing]), Starts: a.gateAt(l.now),
 			PodsPending: a.pending, PodsRunning: a.running, ApplicationLimit: a.entries.Most,
+			ApplicationsTaken: int(a.entries.Running), ApplicationsAdmitted: int(a.admission.Running), DriversAllocated: a.drivers.List(),
 		})
 		q := &s.Queues[i]
 		if a.starving.below() {

@@ -20,7 +20,7 @@ func TestVerdictOfEveryReason(t *testing.T) {
 	}
 	ofQueues := []reason.Code{
 		reason.ParentMissing, reason.ParentHasPods, reason.Deleting, reason.PolicyNotAllowed, reason.PolicyBelowFair, reason.FairResourceNotAllowed, reason.MaxPodResourcesRaised,
-		reason.RunningBelowStopped, reason.CapacityMissing, reason.CapacitySumInvalid, reason.MaxCapacityTooLow,
+		reason.FieldIgnored, reason.RunningBelowStopped, reason.CapacityMissing, reason.CapacitySumInvalid, reason.MaxCapacityTooLow,
 		reason.Overcommitted, reason.ApplicationPriorityInvalid, reason.OverLimit, reason.BelowGuaranteed, reason.BelowFairShare, reason.SpecInvalid,
 	}
 	for _, code := range ofQueues { // no pod waits for one of these

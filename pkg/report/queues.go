@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,6 +36,8 @@ type Queue struct {
 
 	ApplicationLimit queue.Limit   // applications that the queue takes in
 	DriverLimit      resource.List // what drivers may use; empty: no share limits them
+	Limits           Limits
+	Effective        Effective
 
 	// Starting lists the applications that are starting in a queue with policy StateAware. StartingTimeout is
 	// how long they may be starting, in nanoseconds; 0 with other policies.
@@ -73,6 +76,8 @@ func (q Queue) MarshalJSON() ([]byte, error) {
 		Applications    applicationCounts `json:"applications"`
 		Takes           int64             `json:"applicationLimit"`
 		DriverLimit     map[string]string `json:"driverLimit"`
+		Limits          limitsJSON        `json:"limits"`
+		Effective       Effective         `json:"effective"`
 		Pods            podCounts         `json:"pods"`
 		Problems        []problem         `json:"problems"`
 		StartingTimeout string            `json:"startingTimeout"`
@@ -81,7 +86,7 @@ func (q Queue) MarshalJSON() ([]byte, error) {
 		q.Name, q.weight(), q.Capacity, q.ofCluster(q.Absolute.Capacity), q.ofCluster(q.Absolute.Max), q.Policy, q.calculator(), q.State, q.Active,
 		quantities(q.SteadyFairShare), quantities(q.FairShare), quantities(q.Guaranteed), quantities(q.Max),
 		quantities(q.Allocated), quantities(q.Demand),
-		applicationCounts{q.ApplicationsPending, q.ApplicationsStarting, q.ApplicationsRunning}, q.takes(), quantities(q.DriverLimit),
+		applicationCounts{q.ApplicationsPending, q.ApplicationsStarting, q.ApplicationsRunning}, q.takes(), quantities(q.DriverLimit), q.limits(), q.Effective,
 		podCounts{q.Pending, q.Running}, problems(q.Problems), startingTimeout(q.StartingTimeout), starts(q.Starting),
 	})
 }
@@ -140,44 +145,58 @@ func starts(as []ledger.StartingApplication) []start {
 	return all
 }
 
+// tables says in which tables a column is.
+type tables uint8
+
+const (
+	everyTable tables = iota
+	fullTable         // those of whole trees
+	wideTable         // of these, those with -o wide
+)
+
 // queueColumn is a column, with its text for a queue.
 type queueColumn struct {
 	Column
-	full bool // only in the full table
+	in   tables
 	cell func(Queue, Layout) string
 }
 
 // queueColumns are the columns in order. Titles are those of `kubectl get queues`.
 var queueColumns = []queueColumn{
-	{Column{Title: "NAME"}, false, func(q Queue, _ Layout) string { return reason.Name(q.Name) }},
-	{Column{Title: "WEIGHT", Right: true, Rank: 3}, false, func(q Queue, _ Layout) string {
+	{Column{Title: "NAME"}, everyTable, func(q Queue, _ Layout) string { return reason.Name(q.Name) }},
+	{Column{Title: "WEIGHT", Right: true, Rank: 3}, everyTable, func(q Queue, _ Layout) string {
 		if q.State == StateNotReady || q.Capacity != "" { // its weight is not known, or it has none
 			return nothing
 		}
 		return resource.Decimal(q.Weight)
 	}},
-	{Column{Title: "CAPACITY", Right: true, Rank: 3, Usual: nothing}, true, func(q Queue, _ Layout) string { return orNothing(q.Capacity) }},
-	{Column{Title: "OF-CLUSTER", Right: true, Rank: 6, Usual: nothing}, true, func(q Queue, _ Layout) string {
+	{Column{Title: "CAPACITY", Right: true, Rank: 3, Usual: nothing}, fullTable, func(q Queue, _ Layout) string { return orNothing(q.Capacity) }},
+	{Column{Title: "OF-CLUSTER", Right: true, Rank: 6, Usual: nothing}, fullTable, func(q Queue, _ Layout) string {
 		if q.Capacity == "" {
 			return nothing
 		}
 		return resource.Percent(q.Absolute.Capacity)
 	}},
-	{Column{Title: "POLICY", Rank: 9, Usual: "DominantResourceFairness"}, true, func(q Queue, _ Layout) string { return q.Policy }},
-	{Column{Title: "STEADY-SHARE", Rank: 4}, false, func(q Queue, l Layout) string { return l.amounts(q.SteadyFairShare) }},
-	{Column{Title: "FAIR-SHARE", Rank: 1}, false, func(q Queue, l Layout) string { return l.amounts(q.FairShare) }},
-	{Column{Title: "GUARANTEED", Rank: 6, Usual: nothing}, true, func(q Queue, l Layout) string { return l.stated(q.Guaranteed) }},
-	{Column{Title: "MAX", Rank: 6, Usual: nothing}, true, func(q Queue, l Layout) string { return l.stated(q.Max) }},
-	{Column{Title: "ALLOCATED"}, false, func(q Queue, l Layout) string { return l.amounts(q.Allocated) }},
-	{Column{Title: "DEMAND", Rank: 5}, false, func(q Queue, l Layout) string { return l.amounts(q.Demand) }},
-	{Column{Title: "APPLICATIONS", Right: true, Rank: 7}, false, func(q Queue, _ Layout) string {
+	{Column{Title: "POLICY", Rank: 9, Usual: "DominantResourceFairness"}, fullTable, func(q Queue, l Layout) string {
+		if from := q.Effective.Policy.From; l.Wide && from != q.Name {
+			return q.Effective.Policy.cell()
+		}
+		return q.Policy
+	}},
+	{Column{Title: "STEADY-SHARE", Rank: 4}, everyTable, func(q Queue, l Layout) string { return l.amounts(q.SteadyFairShare) }},
+	{Column{Title: "FAIR-SHARE", Rank: 1}, everyTable, func(q Queue, l Layout) string { return l.amounts(q.FairShare) }},
+	{Column{Title: "GUARANTEED", Rank: 6, Usual: nothing}, fullTable, func(q Queue, l Layout) string { return l.stated(q.Guaranteed) }},
+	{Column{Title: "MAX", Rank: 6, Usual: nothing}, fullTable, func(q Queue, l Layout) string { return l.stated(q.Max) }},
+	{Column{Title: "ALLOCATED"}, everyTable, func(q Queue, l Layout) string { return l.amounts(q.Allocated) }},
+	{Column{Title: "DEMAND", Rank: 5}, everyTable, func(q Queue, l Layout) string { return l.amounts(q.Demand) }},
+	{Column{Title: "APPLICATIONS", Right: true, Rank: 7}, everyTable, func(q Queue, _ Layout) string {
 		return strconv.FormatInt(q.ApplicationsPending+q.ApplicationsStarting+q.ApplicationsRunning, 10)
 	}},
-	{Column{Title: "STARTING", Right: true, Rank: 8, Usual: "0"}, true, func(q Queue, _ Layout) string { return strconv.FormatInt(q.ApplicationsStarting, 10) }},
-	{Column{Title: "RUNNING", Right: true, Rank: 6}, false, func(q Queue, _ Layout) string { return strconv.FormatInt(q.Running, 10) }},
-	{Column{Title: "PENDING", Right: true, Rank: 2}, false, func(q Queue, _ Layout) string { return strconv.FormatInt(q.Pending, 10) }},
-	{Column{Title: "STATE", Rank: 2, Usual: StateRunning}, true, func(q Queue, _ Layout) string { return q.State }},
-	{Column{Title: "PROBLEMS", Rank: 8, Usual: nothing}, true, func(q Queue, _ Layout) string { return codes(q.Problems) }},
+	{Column{Title: "STARTING", Right: true, Rank: 8, Usual: "0"}, fullTable, func(q Queue, _ Layout) string { return strconv.FormatInt(q.ApplicationsStarting, 10) }},
+	{Column{Title: "RUNNING", Right: true, Rank: 6}, everyTable, func(q Queue, _ Layout) string { return strconv.FormatInt(q.Running, 10) }},
+	{Column{Title: "PENDING", Right: true, Rank: 2}, everyTable, func(q Queue, _ Layout) string { return strconv.FormatInt(q.Pending, 10) }},
+	{Column{Title: "STATE", Rank: 2, Usual: StateRunning}, fullTable, func(q Queue, _ Layout) string { return q.State }},
+	{Column{Title: "PROBLEMS", Rank: 8, Usual: nothing}, fullTable, func(q Queue, _ Layout) string { return codes(q.Problems) }},
 }
 
 // Queues returns a table of queues, in the given order. Its columns fit 80 characters with the names of the
@@ -186,17 +205,17 @@ func Queues(queues []Queue) Table { return queueTable(queues, Layout{}, false) }
 
 func queueTable(queues []Queue, l Layout, full bool) Table {
 	var t Table
-	for _, c := range queueColumns {
-		if full || !c.full {
-			t.Columns = append(t.Columns, c.Column)
-		}
+	last := len(queueColumns) - 2 // STATE and PROBLEMS
+	columns := slices.DeleteFunc(slices.Concat(queueColumns[:last], effectiveColumns, queueColumns[last:]), func(c queueColumn) bool {
+		return c.in != everyTable && !full || c.in == wideTable && !l.Wide
+	})
+	for _, c := range columns {
+		t.Columns = append(t.Columns, c.Column)
 	}
 	for _, q := range queues {
-		row := make([]string, 0, len(t.Columns))
-		for _, c := range queueColumns {
-			if full || !c.full {
-				row = append(row, c.cell(q, l))
-			}
+		row := make([]string, 0, len(columns))
+		for _, c := range columns {
+			row = append(row, c.cell(q, l))
 		}
 		t.Rows = append(t.Rows, row)
 	}

@@ -45,7 +45,7 @@ func queueOf(q ledger.QueueState) Queue {
 		Allocated: q.Allocated, Demand: q.Demand, Pending: int64(q.PodsPending), Running: int64(q.PodsRunning),
 		ApplicationsPending: int64(q.ApplicationsPending), ApplicationsStarting: int64(q.ApplicationsStarting),
 		ApplicationsRunning: int64(q.ApplicationsRunning),
-		ApplicationLimit:    q.ApplicationLimit, DriverLimit: q.DriverLimit,
+		ApplicationLimit:    q.ApplicationLimit, DriverLimit: q.DriverLimit, Limits: limitsOf(q), Effective: EffectiveOf(q),
 		Problems: q.Problems,
 	}
 	if q.InTree && q.Spec.Capacity.Stated {

@@ -79,6 +79,9 @@ func TestRefusalsOfLimits(t *testing.T) {
 	calculator := func(value string) []string {
 		return []string{fmt.Sprintf("spec.resourceCalculator: Unsupported value: %q: supported values: \"Dominant\", \"Memory\"", value), unchecked}
 	}
+	ofLeaves := []string{`spec.children: Invalid value: makes this a queue for child queues, and maxDriverShare, defaultPriority, users.minSharePercent, users.shareFactor and users.weights are for queues without children`}
+	notOfRoot := []string{`spec: Invalid value: the queue root takes no pods: maxDriverShare, defaultPriority, users.minSharePercent, users.shareFactor and users.weights are for queues without children`}
+	rootHasAll := []string{`spec.guaranteed: Invalid value: the queue root has the whole cluster: guaranteed is for the queues below it`}
 	ofRoot := []string{`spec.users.maxRunningApplications: Invalid value: holds over all queues, so it can be stated in the queue root only`}
 	checkRefusals(t, map[string]refusal{
 		"fewer applications than none":      {"root.a", `{maxRunningApplications: -1}`, count("maxRunningApplications", "-1")},
@@ -89,6 +92,17 @@ func TestRefusalsOfLimits(t *testing.T) {
 		"more of a user than 32 bits":       {"root", `{users: {maxRunningApplications: 2147483648}}`, tooMany("users.maxRunningApplications")},
 		"users of a queue below root":       {"root.a", `{users: {maxRunningApplications: 3}}`, ofRoot},
 		"users of a queue called root":      {"root.root", `{users: {maxRunningApplications: 3}}`, ofRoot},
+		"starters of another policy":        {"root.a", `{policy: FIFO, maxStarting: 2}`, []string{`spec.maxStarting: Invalid value: is for policy StateAware: set policy to StateAware, or remove it`}},
+		"starters without a policy":         {"root.a", `{maxStarting: 2}`, []string{`spec.maxStarting: Invalid value: is for policy StateAware: set policy to StateAware, or remove it`}},
+		"a timeout of another policy":       {"root.a", `{startingTimeout: 5m}`, []string{`spec.startingTimeout: Invalid value: is for policy StateAware: set policy to StateAware, or remove it`}},
+		"a resource of another policy":      {"root.a", `{policy: FIFO, fairResource: cpu}`, []string{`spec.fairResource: Invalid value: is for policy Fair: set policy to Fair, or remove it`}},
+		"a resource without a policy":       {"root.a", `{fairResource: cpu}`, []string{`spec.fairResource: Invalid value: is for policy Fair: set policy to Fair, or remove it`}},
+		"drivers of a queue for children":   {"root.a", `{children: {}, maxDriverShare: "0.3"}`, ofLeaves},
+		"a priority of one":                 {"root.a", `{children: {}, defaultPriority: 3}`, ofLeaves},
+		"users of one":                      {"root.a", `{children: {}, users: {shareFactor: 3}}`, ofLeaves},
+		"drivers of root":                   {"root", `{maxDriverShare: "0.3"}`, notOfRoot},
+		"a part for each user of root":      {"root", `{users: {minSharePercent: 25}}`, notOfRoot},
+		"a guarantee of root":               {"root", `{guaranteed: {cpu: 4}}`, rootHasAll},
 		"a default for the system's pods":   {"root.a", `{defaultPriority: 1000000001}`, priority("defaultPriority", "1000000001")},
 		"a default of created queues":       {"root.a", `{children: {template: {defaultPriority: 1000000001}}}`, priority("children.template.defaultPriority", "1000000001")},
 		"a default below 32 bits":           {"root.a", `{defaultPriority: -2147483649}`, priority("defaultPriority", "-2147483649")},
@@ -110,25 +124,25 @@ func TestRefusalsOfLimits(t *testing.T) {
 		"a share in percent":                {"root.a", `{maxDriverShare: 30%}`, share(`"30%"`)},
 		"a share in words":                  {"root.a", `{maxDriverShare: half}`, share(`"half"`)},
 		"no application may start":          {"root.a", `{policy: StateAware, maxStarting: 0}`, starters("0")},
-		"fewer than none may start":         {"root.a", `{maxStarting: -1}`, starters("-1")},
-		"one starter too many":              {"root.a", `{maxStarting: 1001}`, starters("1001")},
-		"more starters than 32 bits":        {"root.a", `{maxStarting: 2147483648}`, starters("2147483648")},
+		"fewer than none may start":         {"root.a", `{policy: StateAware, maxStarting: -1}`, starters("-1")},
+		"one starter too many":              {"root.a", `{policy: StateAware, maxStarting: 1001}`, starters("1001")},
+		"more starters than 32 bits":        {"root.a", `{policy: StateAware, maxStarting: 2147483648}`, starters("2147483648")},
 		"no time to start":                  {"root.a", `{policy: StateAware, startingTimeout: 0s}`, timeout("0s")},
-		"an empty time to start":            {"root.a", `{startingTimeout: ""}`, timeout("")},
-		"a second more than a day":          {"root.a", `{startingTimeout: 24h1s}`, timeout("24h1s")},
-		"more than a day in minutes":        {"root.a", `{startingTimeout: 1441m}`, timeout("1441m")},
-		"less than a second":                {"root.a", `{startingTimeout: 500ms}`, timeout("500ms")},
-		"negative time":                     {"root.a", `{startingTimeout: -5m}`, timeout("-5m")},
-		"a fraction of an hour":             {"root.a", `{startingTimeout: 1.5h}`, timeout("1.5h")},
-		"seconds before minutes":            {"root.a", `{startingTimeout: 30s5m}`, timeout("30s5m")},
-		"a number without a unit":           {"root.a", `{startingTimeout: "300"}`, timeout("300")},
-		"time in words":                     {"root.a", `{startingTimeout: 5 minutes}`, timeout("5 minutes")},
-		"the word in other letters":         {"root.a", `{startingTimeout: Adaptive}`, timeout("Adaptive")},
-		"a time longer than any":            {"root.a", `{startingTimeout: "` + strings.Repeat("1", 32) + `s"}`, []string{"spec.startingTimeout: Too long: may not be more than 32 bytes", unchecked}},
+		"an empty time to start":            {"root.a", `{policy: StateAware, startingTimeout: ""}`, timeout("")},
+		"a second more than a day":          {"root.a", `{policy: StateAware, startingTimeout: 24h1s}`, timeout("24h1s")},
+		"more than a day in minutes":        {"root.a", `{policy: StateAware, startingTimeout: 1441m}`, timeout("1441m")},
+		"less than a second":                {"root.a", `{policy: StateAware, startingTimeout: 500ms}`, timeout("500ms")},
+		"negative time":                     {"root.a", `{policy: StateAware, startingTimeout: -5m}`, timeout("-5m")},
+		"a fraction of an hour":             {"root.a", `{policy: StateAware, startingTimeout: 1.5h}`, timeout("1.5h")},
+		"seconds before minutes":            {"root.a", `{policy: StateAware, startingTimeout: 30s5m}`, timeout("30s5m")},
+		"a number without a unit":           {"root.a", `{policy: StateAware, startingTimeout: "300"}`, timeout("300")},
+		"time in words":                     {"root.a", `{policy: StateAware, startingTimeout: 5 minutes}`, timeout("5 minutes")},
+		"the word in other letters":         {"root.a", `{policy: StateAware, startingTimeout: Adaptive}`, timeout("Adaptive")},
+		"a time longer than any":            {"root.a", `{policy: StateAware, startingTimeout: "` + strings.Repeat("1", 32) + `s"}`, []string{"spec.startingTimeout: Too long: may not be more than 32 bytes", unchecked}},
 		"no resource":                       {"root.a", `{policy: Fair, fairResource: "a b"}`, resource("a b")},
 		"no resource, with a domain":        {"root.a", `{policy: Fair, fairResource: example.com/}`, resource("example.com/")},
 		"the number of pods":                {"root.a", `{policy: Fair, fairResource: pods}`, resource("pods")},
 		"a list of resources":               {"root.a", `{policy: Fair, fairResource: "cpu,memory"}`, resource("cpu,memory")},
-		"a name longer than any resource's": {"root.a", `{fairResource: "` + strings.Repeat("a", 317) + `"}`, []string{"spec.fairResource: Too long: may not be more than 316 bytes", unchecked}},
+		"a name longer than any resource's": {"root.a", `{policy: Fair, fairResource: "` + strings.Repeat("a", 317) + `"}`, []string{"spec.fairResource: Too long: may not be more than 316 bytes", unchecked}},
 	})
 }

@@ -265,6 +265,8 @@ func TestExplain(t *testing.T) {
 		"queue.spec.preemption": {"fairShareThreshold", "fairShareTimeout", "guaranteedTimeout", "preemptible", "observeOnly", "utilizationThreshold", "interval", "maxWaitBeforeKill",
 			"totalPerRound", "maxIgnoredOverCapacity", "naturalTerminationFactor"},
 		"queue.status.preemption":           {"fairShareDue", "guaranteedDue", "claimOpen", "owed"},
+		"queue.status.effective":            {"policy", "fairResource", "maxDriverShare", "maxPodResources", "fairShareThreshold", "fairShareTimeout", "guaranteedTimeout", "preemptible"},
+		"queue.status.limits":               {"runningApplications", "applications", "drivers"},
 		"queue.status.applications":         {"pending", "starting", "running"},
 		"queue.status.starts":               {"timeout", "percentile95", "applications", "started", "lastStarts"},
 		"placementpolicy.spec":              {"rules", "mappings", "override", "userAsDefaultQueue", "allowUndeclaredQueues"},
@@ -272,7 +274,7 @@ func TestExplain(t *testing.T) {
 		"placementpolicy.spec.rules.nested": {"type", "create", "queue", "parent"},
 		"placementpolicy.status":            {"inForce", "observedGeneration"},
 
-		"queue.status": {"fairShare", "steadyFairShare", "policy", "resourceCalculator", "starts", "belowFairShareSince", "belowGuaranteedSince", "preemption"},
+		"queue.status": {"fairShare", "steadyFairShare", "policy", "resourceCalculator", "starts", "belowFairShareSince", "belowGuaranteedSince", "preemption", "effective", "limits"},
 	} {
 		out, err := kubectl(ctx, "explain", field)
 		if err != nil {

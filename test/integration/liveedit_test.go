@@ -263,12 +263,12 @@ func (e *edited) maxPodResources() {
 	e.held(waits.Name, "MaxPodResources",
 		"queue root.quarter takes pods of at most 3800m cpu, and this pod asks for 4 cpu; ask for less, or raise maxPodResources")
 	e.patch("root", `{"maxPodResources":{"cpu":"3","memory":"40Gi"}}`) // less than quarter says
-	e.shows("root.quarter", "READY=False")
+	e.untilCondition("root.quarter", v1alpha1.ConditionFieldsIgnored, metav1.ConditionTrue, "MaxPodResourcesRaised")
 	e.held(waits.Name, "MaxPodResources", "queue root takes pods of at most 3 cpu, and this pod asks for 4 cpu; ask for less, or raise maxPodResources")
 	e.patch("root.quarter", `{"maxPodResources":{"cpu":"2.5%"}}`) // more than root takes: not in force
-	e.shows("root.quarter", "READY=False")
+	e.untilCondition("root.quarter", v1alpha1.ConditionFieldsIgnored, metav1.ConditionTrue, "MaxPodResourcesRaised")
 	e.patch("root", `{"maxPodResources":{"cpu":"5","memory":"40Gi"}}`)
-	e.shows("root.quarter", "READY=True")
+	e.untilCondition("root.quarter", v1alpha1.ConditionFieldsIgnored, metav1.ConditionFalse, "AllFieldsCount")
 	e.runs(waits)
 }
 

@@ -77,10 +77,10 @@ func TestAStoppedQueueDrainsAndStarts(t *testing.T) {
 	w.untilState("root.etl.day", v1alpha1.QueueStopped)
 	w.untilCondition("root.etl.day.early", v1alpha1.ConditionReady, metav1.ConditionTrue, "InForce")
 	w.state("root.etl.day.early", v1alpha1.QueueRunning)
-	w.untilCondition("root.etl.day.early", v1alpha1.ConditionReady, metav1.ConditionFalse, "RunningBelowStopped")
+	w.untilCondition("root.etl.day.early", v1alpha1.ConditionFieldsIgnored, metav1.ConditionTrue, "RunningBelowStopped")
 
 	w.state("root.etl.day", v1alpha1.QueueRunning)
-	w.untilCondition("root.etl.day.early", v1alpha1.ConditionReady, metav1.ConditionTrue, "InForce")
+	w.untilCondition("root.etl.day.early", v1alpha1.ConditionFieldsIgnored, metav1.ConditionFalse, "AllFieldsCount")
 	w.create(of("young", pod("young", "etl.day.early", "1", "1Gi")), of("again", pod("again", "etl.day", "1", "1Gi")))
 	w.untilRuns("young")
 	w.untilHeld("again", "QueueNotLeaf", "queue root.etl.day has child queues and takes no pods itself")

@@ -272,7 +272,7 @@ func TestWhatACreatedQueueBeginsWith(t *testing.T) {
 		want     string
 	}{
 		"all":           {placement.NewQueue{Path: "root.ann", For: "Ann"}, parent.Spec.Children, `{"defaultPriority":-5,"max":{"cpu":"2","example.com/gpu":"0","memory":"12.5%"},"maxDriverShare":"300m","maxRunningApplications":3,"policy":"FIFO","weight":"500m"}`},
-		"a parent":      {placement.NewQueue{Path: "root.dev", Parent: true}, parent.Spec.Children, `{"children":{},"defaultPriority":-5,"max":{"cpu":"2","example.com/gpu":"0","memory":"12.5%"},"maxDriverShare":"300m","maxRunningApplications":3,"weight":"500m"}`},
+		"a parent":      {placement.NewQueue{Path: "root.dev", Parent: true}, parent.Spec.Children, `{"children":{},"max":{"cpu":"2","example.com/gpu":"0","memory":"12.5%"},"maxRunningApplications":3,"weight":"500m"}`},
 		"nothing":       {placement.NewQueue{Path: "root.ann"}, &v1alpha1.QueueChildren{}, `{}`},
 		"nobody states": {placement.NewQueue{Path: "root.default"}, nil, `{}`},
 	} {

@@ -22,8 +22,9 @@ func objectOf(q placement.NewQueue, children *v1alpha1.QueueChildren) (*unstruct
 	}
 	if q.Parent {
 		spec.Children = &v1alpha1.QueueChildren{}
+		spec.MaxDriverShare, spec.DefaultPriority = nil, nil // they are for leaves, and so are some policies
 		if policy, err := queue.ParsePolicy(string(spec.Policy)); err == nil && policy.ByAge() {
-			spec.Policy = "" // it is for leaves
+			spec.Policy = ""
 		}
 	}
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&spec)

@@ -156,7 +156,7 @@ func sameState(a, b ledger.QueueState) bool {
 		a.ApplicationsPending == b.ApplicationsPending && a.ApplicationsStarting == b.ApplicationsStarting &&
 		a.ApplicationsRunning == b.ApplicationsRunning && sameStarts(a.Starts, b.Starts) &&
 		a.PodsPending == b.PodsPending && a.PodsRunning == b.PodsRunning && slices.Equal(a.Problems, b.Problems) &&
-		sameStarvation(a.Starvation, b.Starvation)
+		sameStarvation(a.Starvation, b.Starvation) && a.Effective.Equal(b.Effective) && sameLimits(a, b)
 }
 
 // exists reports whether there is a Queue object behind the state: it is declared, or exists and cannot be read. Queues

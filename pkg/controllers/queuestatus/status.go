@@ -36,6 +36,8 @@ func Status(q ledger.QueueState, previous v1alpha1.QueueStatus, generation int64
 		Conditions:         conditions(q, previous.Conditions, generation, now),
 		Policy:             policy,
 		ResourceCalculator: calculator(q),
+		Effective:          effective(q),
+		Limits:             limits(q),
 		SteadyFairShare:    convert.ResourceList(q.SteadyFairShare),
 		FairShare:          convert.ResourceList(q.FairShare),
 		Guaranteed:         convert.ResourceList(q.Spec.Guaranteed),
@@ -76,17 +78,25 @@ func count(n int) int32 { return int32(min(max(n, 0), math.MaxInt32)) }
 // topic is one condition: which problems it answers, and what it says with and without one.
 type topic struct {
 	name          string
-	code          reason.Code // "" answers what no other topic does
+	codes         []reason.Code // none: it answers what no other topic does
 	good, bad     metav1.ConditionStatus
 	withoutReason string
 }
 
 // topics in the order in which a status lists them: by name.
 var topics = []topic{
-	{v1alpha1.ConditionOverLimit, reason.OverLimit, metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonWithinLimits},
-	{v1alpha1.ConditionOvercommitted, reason.Overcommitted, metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonGuaranteesFit},
-	{v1alpha1.ConditionReady, "", metav1.ConditionTrue, metav1.ConditionFalse, v1alpha1.ReasonInForce},
-	{v1alpha1.ConditionStarved, reason.BelowFairShare, metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonServed},
+	{
+		v1alpha1.ConditionFieldsIgnored,
+		[]reason.Code{reason.FieldIgnored, reason.FairResourceNotAllowed, reason.MaxPodResourcesRaised, reason.RunningBelowStopped},
+		metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonAllFieldsCount,
+	},
+	{v1alpha1.ConditionOverLimit, []reason.Code{reason.OverLimit}, metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonWithinLimits},
+	{v1alpha1.ConditionOvercommitted, []reason.Code{reason.Overcommitted}, metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonGuaranteesFit},
+	{v1alpha1.ConditionReady, nil, metav1.ConditionTrue, metav1.ConditionFalse, v1alpha1.ReasonInForce},
+	{
+		v1alpha1.ConditionStarved, []reason.Code{reason.BelowFairShare, reason.BelowGuaranteed},
+		metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonServed,
+	},
 }
 
 func conditions(q ledger.QueueState, previous []metav1.Condition, generation int64, now metav1.Time) []metav1.Condition {
@@ -108,24 +118,21 @@ func conditions(q ledger.QueueState, previous []metav1.Condition, generation int
 func (t topic) problems(q ledger.QueueState) []reason.Reason {
 	var ps []reason.Reason
 	for _, p := range q.Problems {
-		if topicOf(p.Code) == t.code {
+		if t.answers(p.Code) {
 			ps = append(ps, p)
 		}
 	}
-	if t.code == "" && len(ps) == 0 && !q.InTree {
+	if t.codes == nil && len(ps) == 0 && !q.InTree {
 		ps = append(ps, reason.Reason{Code: reason.QueueNotReady, Queue: string(q.Path)})
 	}
 	return ps
 }
 
-func topicOf(code reason.Code) reason.Code {
-	if code == reason.BelowGuaranteed {
-		return reason.BelowFairShare
+func (t topic) answers(code reason.Code) bool {
+	if t.codes != nil {
+		return slices.Contains(t.codes, code)
 	}
-	if slices.ContainsFunc(topics, func(t topic) bool { return t.code == code }) {
-		return code
-	}
-	return ""
+	return !slices.ContainsFunc(topics[:], func(o topic) bool { return slices.Contains(o.codes, code) })
 }
 
 // sentences joins what several problems say; reasons end without a full stop for this purpose.

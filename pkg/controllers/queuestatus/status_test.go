@@ -52,12 +52,17 @@ func TestStatusSpellsEveryAmount(t *testing.T) {
 	want := v1alpha1.QueueStatus{
 		ObservedGeneration: 7,
 		Conditions: []metav1.Condition{
+			{Type: "FieldsIgnored", Status: "False", ObservedGeneration: 7, LastTransitionTime: at, Reason: "AllFieldsCount"},
 			{Type: "OverLimit", Status: "False", ObservedGeneration: 7, LastTransitionTime: at, Reason: "WithinLimits"},
 			{Type: "Overcommitted", Status: "False", ObservedGeneration: 7, LastTransitionTime: at, Reason: "GuaranteesFit"},
 			{Type: "Ready", Status: "True", ObservedGeneration: 7, LastTransitionTime: at, Reason: "InForce"},
 			{Type: "Starved", Status: "False", ObservedGeneration: 7, LastTransitionTime: at, Reason: "Served"},
 		},
-		Policy:          v1alpha1.PolicyFIFO,
+		Policy: v1alpha1.PolicyFIFO,
+		Effective: &v1alpha1.QueueEffective{
+			Policy: stated("FIFO", "default"), MaxDriverShare: stated("0.5", "default"), FairShareThreshold: stated("0.5", "default"),
+			FairShareTimeout: stated("never", "default"), GuaranteedTimeout: stated("never", "default"), Preemptible: &v1alpha1.EffectiveFlag{Value: true, From: "default"},
+		},
 		SteadyFairShare: list("3", "4Gi"), FairShare: list("5", "6Gi"),
 		Guaranteed: list("1", "2Gi"), Max: list("30", "40Gi"),
 		Allocated: list("7", "8Gi"), Demand: list("9", "10Gi"),
@@ -78,6 +83,8 @@ func TestConditions(t *testing.T) {
 	committed := cpu(reason.Reason{Code: reason.Overcommitted, Queue: "root.a", Details: reason.Guarantees{Guaranteed: 1000, Children: 2000}})
 	policy := reason.Reason{Code: reason.PolicyNotAllowed, Queue: "root.a", Details: reason.Policies{Stated: "FIFO", InForce: "Fair"}}
 	lifted := cpu(reason.Reason{Code: reason.SpecInvalid, Queue: "root.a", Limit: 1000, Details: reason.Guarantees{Guaranteed: 2000}})
+	ignored := reason.Reason{Code: reason.FieldIgnored, Queue: "root.a", Details: reason.Ignored{Field: "maxDriverShare", Cause: reason.ForLeaves}}
+	stopped := reason.Reason{Code: reason.RunningBelowStopped, Queue: "root.a", Details: reason.Stop{By: "root"}}
 	unreadable := reason.Reason{Code: reason.SpecInvalid, Queue: "root.a", Details: reason.Invalid{Why: "spec.weight: 1e99 is not between 0 and 1000000"}}
 
 	for name, tc := range map[string]struct {
@@ -115,6 +122,10 @@ func TestConditions(t *testing.T) {
 			want: map[string][]string{"Overcommitted": {"True", "Overcommitted",
 				"the children of queue root.a are guaranteed 2 cpu together, but root.a itself only 1 cpu; raise its guaranteed or lower theirs"}},
 		},
+		"fields without effect, and still ready": {
+			problems: []reason.Reason{ignored, stopped},
+			want:     map[string][]string{"FieldsIgnored": {"True", "FieldIgnored", ignored.Text() + ". " + stopped.Text()}},
+		},
 		"being deleted": {
 			problems: []reason.Reason{{Code: reason.Deleting, Queue: "root.a", Details: reason.Leftovers{Pods: 3, Children: 2}}},
 			want: map[string][]string{"Ready": {"False", "Deleting",
@@ -133,7 +144,8 @@ func TestConditions(t *testing.T) {
 			q := sound("root.a")
 			q.InTree, q.Problems = !tc.outside, tc.problems
 			want := map[string][]string{
-				"OverLimit": {"False", "WithinLimits", ""}, "Overcommitted": {"False", "GuaranteesFit", ""}, "Ready": {"True", "InForce", ""}, "Starved": {"False", "Served", ""},
+				"FieldsIgnored": {"False", "AllFieldsCount", ""},
+				"OverLimit":     {"False", "WithinLimits", ""}, "Overcommitted": {"False", "GuaranteesFit", ""}, "Ready": {"True", "InForce", ""}, "Starved": {"False", "Served", ""},
 			}
 			for name, c := range tc.want {
 				want[name] = c
@@ -181,9 +193,9 @@ func TestTransitionTimesStayWhileTheStatusDoes(t *testing.T) {
 		status v1alpha1.QueueStatus
 		want   map[string]time.Time
 	}{
-		{first, map[string]time.Time{"OverLimit": start, "Overcommitted": start, "Ready": start, "Starved": start}},
-		{second, map[string]time.Time{"OverLimit": later, "Overcommitted": start, "Ready": start, "Starved": start}},
-		{third, map[string]time.Time{"OverLimit": later, "Overcommitted": start, "Ready": start, "Starved": start}},
+		{first, map[string]time.Time{"FieldsIgnored": start, "OverLimit": start, "Overcommitted": start, "Ready": start, "Starved": start}},
+		{second, map[string]time.Time{"FieldsIgnored": start, "OverLimit": later, "Overcommitted": start, "Ready": start, "Starved": start}},
+		{third, map[string]time.Time{"FieldsIgnored": start, "OverLimit": later, "Overcommitted": start, "Ready": start, "Starved": start}},
 	} {
 		for _, c := range tc.status.Conditions {
 			if !c.LastTransitionTime.Time.Equal(tc.want[c.Type]) {
@@ -191,8 +203,8 @@ func TestTransitionTimesStayWhileTheStatusDoes(t *testing.T) {
 			}
 		}
 	}
-	if third.Conditions[0].Message == second.Conditions[0].Message || third.Conditions[0].ObservedGeneration != 2 {
-		t.Errorf("got %+v, want the new message for generation 2", third.Conditions[0])
+	if third.Conditions[1].Message == second.Conditions[1].Message || third.Conditions[1].ObservedGeneration != 2 {
+		t.Errorf("got %+v, want the new message for generation 2", third.Conditions[1])
 	}
 }
 

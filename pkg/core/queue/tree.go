@@ -3,7 +3,6 @@ package queue
 import (
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -78,29 +77,6 @@ type Occupancy struct {
 	OldestWaiting int64
 }
 
-// Node is a queue in the tree.
-type Node struct {
-	Path Path
-	// Spec is what is in force. It may differ from what was declared; the problems of the tree say where.
-	Spec     Spec
-	Parent   int // index into Tree.Nodes, -1 for the root
-	Children []int
-	// Declared is false for a queue that is in the tree only because pods run in it or below it, and for a
-	// root that was not declared.
-	Declared bool
-	// ForChildren: it was declared as a parent, whether it has children or not.
-	ForChildren bool
-	// Accepting is true if pods may enter: a declared queue without children that is not for children, is not
-	// being deleted and is not the root.
-	Accepting bool
-	// StoppedBy are the queues that stop this one: itself and those above that state Stopped, from the top, joined by
-	// blanks; "" if none does. See state.go.
-	StoppedBy string
-}
-
-// Leaf reports whether a queue has no children and is not for children.
-func (n *Node) Leaf() bool { return len(n.Children) == 0 && !n.ForChildren }
-
 // Problem is something about a declared queue that its owner should know.
 type Problem struct {
 	Path   Path
@@ -112,11 +88,6 @@ type Tree struct {
 	Nodes    []Node    // in path order: the root first, parents before children
 	Problems []Problem // in path order
 	Blocked  []Path    // declared but not in the tree, in path order
-}
-
-// Find returns the index of a queue in Nodes.
-func (t Tree) Find(p Path) (int, bool) {
-	return sort.Find(len(t.Nodes), func(i int) int { return ComparePaths(p, t.Nodes[i].Path) })
 }
 
 // Build returns the tree that the declared queues form. occupied says where pods are; percentages are parts of
@@ -136,6 +107,7 @@ func (t Tree) Find(p Path) (int, bool) {
 //     capacity.go.
 //  9. A stopped queue stops all queues below it: see state.go.
 //  10. All queues have the calculator of the root: see calculator.go.
+//  11. A field that has no effect where its queue stands is a problem: see fields.go.
 func Build(declared []Declaration, occupied []Occupancy, total resource.List) Tree {
 	b := newBuilder(declared, occupied)
 	b.total = total
@@ -153,6 +125,7 @@ func Build(declared []Declaration, occupied []Occupancy, total resource.List) Tr
 	b.ruleMaxBelowGuaranteed()
 	b.ruleMaxPodResources()
 	b.ruleStates()
+	b.ruleFields()
 	slices.SortStableFunc(b.tree.Problems, func(x, y Problem) int { return ComparePaths(x.Path, y.Path) })
 	return b.tree
 }

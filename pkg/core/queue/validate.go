@@ -14,17 +14,18 @@ func (b *builder) rulePolicies() {
 		n := &b.tree.Nodes[i]
 		stated := n.Spec.Policy
 		above := b.above(n)
-		byDefault := DominantResourceFairness
+		byDefault, from := DominantResourceFairness, Path("")
 		if above.Policy == Fair {
-			byDefault = Fair
+			byDefault, from = Fair, b.tree.Nodes[n.Parent].PolicyFrom
 		}
+		n.PolicyFrom = n.Path
 		if stated == Unstated {
-			stated, n.Spec.Policy = byDefault, byDefault
+			stated, n.Spec.Policy, n.PolicyFrom = byDefault, byDefault, from
 		}
 		if why := notAllowed(stated, n, above); why != "" {
 			n.Spec.Policy = b.declared[n.Path].PolicyInForce // it is declared, since a default is never refused
 			if n.Spec.Policy == Unstated || notAllowed(n.Spec.Policy, n, above) != "" {
-				n.Spec.Policy = byDefault
+				n.Spec.Policy, n.PolicyFrom = byDefault, from
 			}
 			b.report(n.Path, reason.Reason{Code: why, Details: reason.Policies{Stated: stated.String(), InForce: n.Spec.Policy.String()}})
 		}
@@ -55,10 +56,20 @@ func notAllowed(p Policy, n *Node, above Rule) reason.Code {
 // memory. A queue that used another resource would have no share of it.
 func (b *builder) ruleFairResource(n *Node, above Rule) {
 	only, one := above.only()
-	if n.Spec.Policy != Fair || !one {
+	if n.Spec.Policy != Fair {
 		return
 	}
 	stated := n.Spec.FairResource
+	if stated != "" {
+		n.FairResourceFrom = n.Path
+	}
+	if !one {
+		return
+	}
+	n.FairResourceFrom = Root
+	if above.Calculator != MemoryCalculator {
+		n.FairResourceFrom = b.tree.Nodes[n.Parent].FairResourceFrom
+	}
 	n.Spec.FairResource = only
 	if stated != "" && stated != only {
 		b.report(n.Path, reason.Reason{Code: reason.FairResourceNotAllowed, Resource: only, Details: reason.FairResource{

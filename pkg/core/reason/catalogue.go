@@ -120,6 +120,8 @@ const (
 	FairResourceNotAllowed Code = "FairResourceNotAllowed"
 	// MaxPodResourcesRaised: a queue above takes only pods of Limit of Resource, and the queue states Asked.
 	MaxPodResourcesRaised Code = "MaxPodResourcesRaised"
+	// FieldIgnored: the queue is in force, and a field of it has no effect where it stands. Details are Ignored.
+	FieldIgnored Code = "FieldIgnored"
 	// RunningBelowStopped: the queue states Running, and is stopped by queues above it. Details are Stop.
 	RunningBelowStopped Code = "RunningBelowStopped"
 	// CapacityMissing: some children of a queue state a capacity, and others do not. Details are Capacities, here and
@@ -153,7 +155,7 @@ func Codes() []Code {
 		WaitingForDriver, StateAware, PodGroupNotFound, GangIncomplete, GangTooLarge, GangWaitsForRoom, BehindGang, Parked, BackOff, SchedulingGate,
 		WaitingForRoom, WaitingForPreferredNodes, WaitingTurn, ApplicationPriorityInvalid,
 		ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, MaxPodResourcesRaised,
-		RunningBelowStopped, CapacityMissing, CapacitySumInvalid, MaxCapacityTooLow, Overcommitted, OverLimit,
+		FieldIgnored, RunningBelowStopped, CapacityMissing, CapacitySumInvalid, MaxCapacityTooLow, Overcommitted, OverLimit,
 		BelowGuaranteed, BelowFairShare, SpecInvalid,
 	}
 }

@@ -45,6 +45,13 @@ type Policies struct {
 	InForce string // instead of it
 }
 
+// Ignored are the details of FieldIgnored.
+type Ignored struct {
+	Field string // below spec, such as preemption.preemptible
+	Cause IgnoredCause
+	By    string // what decides instead or is in force: see the causes
+}
+
 // FairResource are the details of FairResourceNotAllowed.
 type FairResource struct {
 	Stated resource.Name // in the spec; the resource of the reason is in force
@@ -210,6 +217,7 @@ func (Cause) details()        {}
 func (Parent) details()       {}
 func (Stop) details()         {}
 func (Policies) details()     {}
+func (Ignored) details()      {}
 func (FairResource) details() {}
 func (Submitter) details()    {}
 func (UserShare) details()    {}

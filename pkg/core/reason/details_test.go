@@ -27,6 +27,7 @@ var readsOf = map[reason.Code]reads{
 	reason.ParentHasPods:              {kinds: details(reason.Parent{})},
 	reason.PolicyNotAllowed:           {kinds: details(reason.Policies{})},
 	reason.PolicyBelowFair:            {kinds: details(reason.Policies{})},
+	reason.FieldIgnored:               {kinds: details(reason.Ignored{})},
 	reason.FairResourceNotAllowed:     {kinds: details(reason.FairResource{})},
 	reason.QueueStopped:               {kinds: details(reason.Stop{})},
 	reason.RunningBelowStopped:        {kinds: details(reason.Stop{})},

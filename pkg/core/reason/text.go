@@ -21,7 +21,7 @@ func (r Reason) Text() string {
 func (r Reason) text() string {
 	switch r.Code {
 	case ParentMissing, ParentHasPods, Deleting, PolicyNotAllowed, PolicyBelowFair, FairResourceNotAllowed, MaxPodResourcesRaised,
-		RunningBelowStopped, CapacityMissing, CapacitySumInvalid, MaxCapacityTooLow, Overcommitted, OverLimit,
+		FieldIgnored, RunningBelowStopped, CapacityMissing, CapacitySumInvalid, MaxCapacityTooLow, Overcommitted, OverLimit,
 		BelowGuaranteed, BelowFairShare, SpecInvalid:
 		return r.queueText()
 	default:
@@ -119,6 +119,8 @@ func (r Reason) queueText() string {
 		above := As[Parent](r).Path
 		return "queue " + r.Queue + " states maxPodResources of " + r.amount(r.Asked) + ", but " + above + " above it takes pods of at most " +
 			r.amount(r.Limit) + "; that is in force until one of the two is changed"
+	case FieldIgnored:
+		return r.fieldIgnoredText()
 	case RunningBelowStopped:
 		return r.runningBelowStoppedText()
 	case CapacityMissing, CapacitySumInvalid, MaxCapacityTooLow:

@@ -78,7 +78,7 @@ func TestWhatPeopleWriteOfOtherKindsIsStrict(t *testing.T) {
 		}
 	}
 	for object, want := range map[string]string{
-		`{"metadata":{"name":"root"},"spec":{"weight":1,"weight":2}}`: "spec.weight: is stated twice",
+		`{"metadata":{"name":"root.a"},"spec":{"weight":1,"weight":2}}`: "spec.weight: is stated twice",
 		`[]`: ": json: cannot unmarshal",
 	} {
 		faults, err := Judge("Queue", "scheduling.fairway.dev/v1alpha1", []byte(object))

@@ -21,11 +21,13 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// While a kind is not served, the server is asked for it every absentEvery; while no server answers, every unknownEvery,
-// since other informers may wait for the answer. Both are one small request. Watching the definitions instead would need
-// the permission to read all of them, and would miss kinds that a feature gate brings.
+// While a kind is not served, the server is asked for it after absentEvery, and each time after twice as long, up to most. While no
+// server answers, it is every unknownEvery, since other informers may wait for the answer; the server that comes back may be
+// another one, so it is asked as at the beginning. Both are one small request. Watching the definitions instead would need the
+// permission to read all of them, and would miss kinds that a feature gate brings.
 const (
 	absentEvery  = 10 * time.Second
+	most         = 2 * time.Minute
 	unknownEvery = time.Second
 )
 
@@ -63,7 +65,7 @@ func (i *Informer) GetStore() cache.Store { return i.informer.GetStore() }
 // deleted, and Run waits for the kind again.
 func (i *Informer) Run(ctx context.Context) {
 	logger := klog.FromContext(ctx).WithValues("kind", i.kind.GroupResource())
-	said := ""
+	said, absent := "", absentEvery
 	for ctx.Err() == nil {
 		_, err := i.client.List(ctx, metav1.ListOptions{Limit: 1})
 		if err == nil {
@@ -75,8 +77,10 @@ func (i *Informer) Run(ctx context.Context) {
 		}
 		every := unknownEvery
 		if refused(err) {
-			every = absentEvery
+			every, absent = absent, min(2*absent, most)
 			i.answered.Store(true)
+		} else {
+			absent = absentEvery
 		}
 		if ctx.Err() == nil && !apierrors.IsNotFound(err) && said != err.Error() {
 			said = err.Error()

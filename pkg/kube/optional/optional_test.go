@@ -3,6 +3,7 @@ package optional
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -133,4 +134,52 @@ func TestAKindThatIsServedIsSyncedWhenItsObjectsAre(t *testing.T) {
 	if c.heard() != 1 {
 		t.Errorf("synced with %d objects handed over", c.heard())
 	}
+}
+
+// A server that says no is asked less and less often: after 10, 20, 40 and 80 seconds, and then every two minutes. That is 5 times until second 150, and
+// 28 times in the 3450 seconds that are left of an hour. Once no server has answered, as when it was upgraded, it is asked as at the beginning.
+func TestAKindThatIsNotServedIsAskedForLessAndLessOften(t *testing.T) {
+	missing := apierrors.NewNotFound(things.GroupResource(), "")
+	c := newCluster(t, missing)
+	begin := c.clock.Now()
+	asked := func() int { return len(c.client.Actions()) }
+	var at []time.Duration
+	for c.clock.Since(begin) <= time.Hour {
+		c.until("a pause after the answer", c.clock.HasWaiters)
+		if n := asked(); n > len(at) {
+			at = append(at, c.clock.Since(begin))
+		}
+		c.clock.Step(10 * time.Second)
+		// A step that ends no pause leaves its waiter where it is; one that does is followed by a request, and that by the next pause.
+		c.until("the next pause", c.clock.HasWaiters)
+	}
+	if len(at) != 33 {
+		t.Errorf("%d requests in an hour, at %v", len(at), at)
+	}
+	want := []time.Duration{0, 10 * time.Second, 30 * time.Second, 70 * time.Second, 150 * time.Second, 270 * time.Second}
+	if !slices.Equal(at[:min(len(want), len(at))], want) {
+		t.Errorf("asked at %v, want %v ...", at, want)
+	}
+	if !c.HasSynced() {
+		t.Error("nobody should wait for it")
+	}
+
+	c.answer(errors.New("connection refused"))
+	next := func(pause time.Duration) {
+		t.Helper()
+		before := asked()
+		c.clock.Step(pause - 1)
+		if n := asked(); n != before {
+			t.Fatalf("asked before %v had passed", pause)
+		}
+		c.clock.Step(1)
+		c.until("it is asked", func() bool { return asked() == before+1 && c.clock.HasWaiters() })
+	}
+	c.clock.Step(most)
+	c.until("it is asked", func() bool { return c.clock.HasWaiters() })
+	next(unknownEvery)
+	c.answer(missing)
+	next(unknownEvery)
+	next(absentEvery)
+	next(2 * absentEvery)
 }

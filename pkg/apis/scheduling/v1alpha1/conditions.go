@@ -4,10 +4,15 @@ package v1alpha1
 // answer of a rule, its reason is the rule's code as listed in pkg/core/reason (ParentMissing, ParentHasPods, ...): one list of reasons
 // serves conditions, events, metrics and the command line.
 const (
-	// ConditionReady is True while the queue is part of the tree as its spec says: it gets a share, and pods may run in it or below it.
+	// ConditionReady is True while the queue is in force: it is part of the tree, gets a share, and shares and orders as its spec says.
 	// It is False with the code of what stands in the way, e.g. ParentMissing, ParentHasPods, QueueNotReady, PolicyNotAllowed,
 	// SpecInvalid, or Deleting while pods or child queues keep a deleted queue. False does not stop pods that run, nor a queue whose last good settings can stay in force; the message says which.
 	ConditionReady = "Ready"
+
+	// ConditionFieldsIgnored is True on a queue that states a field which has no effect where it stands, or in whose place the value of a
+	// queue above is in force (FieldIgnored, FairResourceNotAllowed, MaxPodResourcesRaised, RunningBelowStopped). The queue works; its
+	// message names the fields and says what to do.
+	ConditionFieldsIgnored = "FieldsIgnored"
 
 	// ConditionOvercommitted is True on a queue whose children are guaranteed more, in sum, than the queue is itself, or than its steady
 	// share where it states no guarantee; for the root that is the cluster. Every child keeps
@@ -31,6 +36,9 @@ const ReasonRulesInvalid = "RulesInvalid"
 const (
 	// ReasonInForce is the reason of Ready=True: the spec as written is in force.
 	ReasonInForce = "InForce"
+
+	// ReasonAllFieldsCount is the reason of FieldsIgnored=False.
+	ReasonAllFieldsCount = "AllFieldsCount"
 
 	// ReasonGuaranteesFit is the reason of Overcommitted=False.
 	ReasonGuaranteesFit = "GuaranteesFit"

@@ -46,7 +46,7 @@ type QueuePreemption struct {
 	// Whether pods of the queue may be preempted for other queues; true if not
 	// stated. With false none is, in the queue and in all queues below it. True
 	// further down counts only where a queue states capacity: for that queue and
-	// those below it.
+	// those below it. Elsewhere condition FieldsIgnored says so.
 	//
 	// +optional
 	Preemptible *bool `json:"preemptible,omitempty"`

@@ -12,8 +12,8 @@ type QueueStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Whether the queue works as its spec says (Ready), and what deserves a look
-	// (Overcommitted, OverLimit, Starved).
+	// Whether the queue is in force (Ready), and what deserves a look
+	// (FieldsIgnored, Overcommitted, OverLimit, Starved).
 	//
 	// +optional
 	// +listType=map
@@ -74,6 +74,18 @@ type QueueStatus struct {
 	//
 	// +optional
 	AbsoluteMaxCapacity string `json:"absoluteMaxCapacity,omitempty"`
+
+	// What is in force of the settings that come from a queue above or from a
+	// default, if the queue does not state them, and where each comes from.
+	// Nothing while the queue is not in force.
+	//
+	// +optional
+	Effective *QueueEffective `json:"effective,omitempty"`
+
+	// What is used of limits on applications and drivers.
+	//
+	// +optional
+	Limits *QueueLimits `json:"limits,omitempty"`
 
 	// What the queue would get if every queue asked for its share.
 	//

@@ -16,7 +16,7 @@ import (
 // +kubebuilder:printcolumn:name="Allocated",type=string,JSONPath=`.status.summary.allocated`,description="What the pods of the queue and of the queues below it hold"
 // +kubebuilder:printcolumn:name="Pending",type=integer,JSONPath=`.status.pods.pending`,description="Pods that wait"
 // +kubebuilder:printcolumn:name="State",type=string,priority=1,JSONPath=`.status.state`,description="Running, Draining or Stopped"
-// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether the queue works as its spec says"
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether the queue is in force"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,description="Why the queue is ready or not"
 // +kubebuilder:printcolumn:name="Capacity",type=string,priority=1,JSONPath=`.status.capacity`,description="The part of the parent that the queue is entitled to, if it shares by capacity"
@@ -35,6 +35,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="self.metadata.name == 'root' || !has(self.spec) || !has(self.spec.maxPriority)",fieldPath=".spec.maxPriority",message="holds over all queues, so it can be stated in the queue root only"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name == 'root' || !has(self.spec) || !has(self.spec.resourceCalculator)",fieldPath=".spec.resourceCalculator",message="holds over all queues, so it can be stated in the queue root only"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name == 'root' || !has(self.spec) || !has(self.spec.preemption) || !(has(self.spec.preemption.observeOnly) || has(self.spec.preemption.utilizationThreshold) || has(self.spec.preemption.interval) || has(self.spec.preemption.maxWaitBeforeKill) || has(self.spec.preemption.totalPerRound) || has(self.spec.preemption.maxIgnoredOverCapacity) || has(self.spec.preemption.naturalTerminationFactor))",fieldPath=".spec.preemption",message="observeOnly, utilizationThreshold, interval, maxWaitBeforeKill, totalPerRound, maxIgnoredOverCapacity and naturalTerminationFactor hold over all queues, so they can be stated in the queue root only"
+// +kubebuilder:validation:XValidation:rule="!(self.metadata.name == 'root' && has(self.spec) && (has(self.spec.maxDriverShare) || has(self.spec.defaultPriority) || has(self.spec.users) && (has(self.spec.users.minSharePercent) || has(self.spec.users.shareFactor) || has(self.spec.users.weights)))) || oldSelf.hasValue() && (oldSelf.value().metadata.name == 'root' && has(oldSelf.value().spec) && (has(oldSelf.value().spec.maxDriverShare) || has(oldSelf.value().spec.defaultPriority) || has(oldSelf.value().spec.users) && (has(oldSelf.value().spec.users.minSharePercent) || has(oldSelf.value().spec.users.shareFactor) || has(oldSelf.value().spec.users.weights))))",optionalOldSelf=true,fieldPath=".spec",message="the queue root takes no pods: maxDriverShare, defaultPriority, users.minSharePercent, users.shareFactor and users.weights are for queues without children"
+// +kubebuilder:validation:XValidation:rule="!(self.metadata.name == 'root' && has(self.spec) && has(self.spec.guaranteed)) || oldSelf.hasValue() && has(oldSelf.value().spec) && has(oldSelf.value().spec.guaranteed)",optionalOldSelf=true,fieldPath=".spec.guaranteed",message="the queue root has the whole cluster: guaranteed is for the queues below it"
 type Queue struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -57,6 +59,14 @@ type Queue struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.capacity) || !has(self.weight) || !isQuantity(string(self.weight)) || quantity(string(self.weight)).compareTo(quantity('1')) == 0",fieldPath=".capacity",message="a queue shares by capacity or by weight: remove weight to state capacity"
 // +kubebuilder:validation:XValidation:rule="!has(self.capacity) || !has(self.guaranteed)",fieldPath=".capacity",message="the capacity of a queue is its guarantee: remove guaranteed to state capacity"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxCapacity) || has(self.capacity)",fieldPath=".maxCapacity",message="maxCapacity is for queues that state capacity: state max, which takes percentages of the cluster"
+//
+// A rule with optionalOldSelf holds only for what is new: a Queue that broke it before there was the rule can still be changed.
+// The tree reports it: see pkg/core/queue/fields.go.
+//
+// +kubebuilder:validation:XValidation:rule="!(has(self.maxStarting) && !(has(self.policy) && self.policy == 'StateAware')) || oldSelf.hasValue() && (has(oldSelf.value().maxStarting) && !(has(oldSelf.value().policy) && oldSelf.value().policy == 'StateAware'))",optionalOldSelf=true,fieldPath=".maxStarting",message="is for policy StateAware: set policy to StateAware, or remove it"
+// +kubebuilder:validation:XValidation:rule="!(has(self.startingTimeout) && !(has(self.policy) && self.policy == 'StateAware')) || oldSelf.hasValue() && (has(oldSelf.value().startingTimeout) && !(has(oldSelf.value().policy) && oldSelf.value().policy == 'StateAware'))",optionalOldSelf=true,fieldPath=".startingTimeout",message="is for policy StateAware: set policy to StateAware, or remove it"
+// +kubebuilder:validation:XValidation:rule="!(has(self.fairResource) && !(has(self.policy) && self.policy == 'Fair')) || oldSelf.hasValue() && (has(oldSelf.value().fairResource) && !(has(oldSelf.value().policy) && oldSelf.value().policy == 'Fair'))",optionalOldSelf=true,fieldPath=".fairResource",message="is for policy Fair: set policy to Fair, or remove it"
+// +kubebuilder:validation:XValidation:rule="!(has(self.children) && (has(self.maxDriverShare) || has(self.defaultPriority) || has(self.users) && (has(self.users.minSharePercent) || has(self.users.shareFactor) || has(self.users.weights)))) || oldSelf.hasValue() && (has(oldSelf.value().children) && (has(oldSelf.value().maxDriverShare) || has(oldSelf.value().defaultPriority) || has(oldSelf.value().users) && (has(oldSelf.value().users.minSharePercent) || has(oldSelf.value().users.shareFactor) || has(oldSelf.value().users.weights))))",optionalOldSelf=true,fieldPath=".children",message="makes this a queue for child queues, and maxDriverShare, defaultPriority, users.minSharePercent, users.shareFactor and users.weights are for queues without children"
 type QueueSpec struct {
 	// The queue's share of its parent, in proportion to the weights of its
 	// siblings: between 0 and 1000000 in steps of 0.001, such as 2, "0.25" or 250m
@@ -109,7 +119,7 @@ type QueueSpec struct {
 	// waits and says so. Amounts or percentages of the cluster, as in max. For a
 	// resource that is not named, the nearest queue above that names it decides. A
 	// queue may state less than the queues above it, but not more: then the amount
-	// above stays in force, and condition Ready says so.
+	// above stays in force, and condition FieldsIgnored says so.
 	//
 	// +optional
 	MaxPodResources Amounts `json:"maxPodResources,omitempty"`
@@ -165,8 +175,8 @@ type QueueSpec struct {
 	// +optional
 	Policy QueuePolicy `json:"policy,omitempty"`
 
-	// The resource that policy Fair looks at; memory if not stated. Below a queue
-	// whose policy is Fair, it is that queue's.
+	// For policy Fair: the resource that it looks at; memory if not stated. Below
+	// a queue whose policy is Fair, it is that queue's.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=316
@@ -237,7 +247,7 @@ type QueueSpec struct {
 	// they take none, and the applications that were submitted before go on until
 	// they end; then the queue has been drained. If not stated, the queue follows
 	// the one above it. Running below a stopped queue does not start the queue,
-	// and condition Ready says so.
+	// and condition FieldsIgnored says so.
 	//
 	// +optional
 	// +kubebuilder:validation:Enum=Running;Stopped
