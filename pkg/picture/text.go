@@ -108,6 +108,9 @@ func manual(why reason.Reason) (text string) {
 		text = "a role that grants user " + reason.Name(reason.As[reason.Submitter](why).User) + " the verb submit or administer for queue " + why.Queue + " or one above it"
 	case reason.MaxResources:
 		text = "a higher maxCapacity of queue " + why.Queue + ", or when other pods of it end"
+		if _, kept := why.Details.(reason.MaxKept); kept {
+			text = "a higher max of queue " + why.Queue + ", or when other pods of it end"
+		}
 	case reason.UserLimit:
 		field := "users.minSharePercent"
 		if reason.As[reason.UserShare](why).ByFactor {
@@ -165,6 +168,9 @@ func plural(n int, word string) string {
 // Text says what decided, with the numbers that were compared.
 func (p *Picture) Text(d ledger.Decision) string {
 	a, b := d.Chosen, d.Over
+	if d.By == ledger.ByNomination {
+		return a.Name + ": room is kept for the pod on node " + d.Node + ", so it goes before the order of the queues"
+	}
 	if b.Name == "" && d.Asking {
 		return a.Name + ": nobody else in " + string(d.At) + " has such a pod"
 	}
