@@ -20,8 +20,8 @@ type ConditionUpdate struct {
 	Namespace string
 	Name      string
 	Reason    reason.Reason
-	// Ended: the pod has ended and still says that something blocks it. Nothing else is known of it any more.
-	Ended bool
+	// PodEnded: the pod has ended and still says that something blocks it. Nothing else is known of it any more.
+	PodEnded bool
 }
 
 // conditions owns which pods' Queued condition may have to change, and what each pod shows: conditionDue, limitShown, lastCondition and inherited of its
@@ -40,7 +40,7 @@ const mostLeft = 10_000
 // ended notes that a pod has ended: it was bound and is done before its condition was written, or others ended it.
 func (c *conditions) ended(r *record) {
 	if r.lastCondition != "" && len(c.left) < mostLeft {
-		c.left = append(c.left, ConditionUpdate{UID: r.UID, Namespace: r.Namespace, Name: r.Name, Ended: true})
+		c.left = append(c.left, ConditionUpdate{UID: r.UID, Namespace: r.Namespace, Name: r.Name, PodEnded: true})
 	}
 }
 

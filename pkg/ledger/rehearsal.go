@@ -298,7 +298,7 @@ func (h *Rehearsal) decisions(r *record) []Decision {
 	slices.Reverse(path)
 	ds := make([]Decision, 0, len(path)+1)
 	w := &h.ledger.walk
-	open := w.open
+	open := w.open & h.ledger.books.lanesBelow(h.ledger.queues.root) // as Next walks
 	for _, a := range path {
 		d := Decision{At: a.parent.path, Rule: a.parent.spec.Rule(), Chosen: a.competitor(), Asking: len(w.asking) > 0}
 		below := h.hasTurnBelow(a, open)

@@ -134,7 +134,7 @@ func (w *Writer) pass(ctx context.Context) {
 // tell writes the condition and then the event. So there is one event for one change, however often the write is tried.
 func (w *Writer) tell(ctx context.Context, t ledger.ConditionUpdate) {
 	state, ok := w.ledger.PodState(t.UID)
-	if !t.Ended && (!ok || state.State == ledger.Gone) {
+	if !t.PodEnded && (!ok || state.State == ledger.Gone) {
 		return // it is being deleted: nobody waits for an answer
 	}
 	c := conditionOf(t)
@@ -143,7 +143,7 @@ func (w *Writer) tell(ctx context.Context, t ledger.ConditionUpdate) {
 	case err == nil:
 		delete(w.failed, t.UID) // an earlier failure is made good
 		w.record(t, c, state)
-	case t.Ended:
+	case t.PodEnded:
 		// It is gone, or will be.
 	case apierrors.IsNotFound(err) || writing.IsForAnother(err):
 		// The pod is gone, or replaced by a new one with the same name; the ledger will hear of it.
@@ -156,7 +156,7 @@ func (w *Writer) tell(ctx context.Context, t ledger.ConditionUpdate) {
 
 func (w *Writer) patch(ctx context.Context, t ledger.ConditionUpdate, c condition) error {
 	data, err := body(t.UID, c, w.shown(t.Namespace, t.Name), metav1.NewTime(w.loop.Clock.Now()))
-	if t.Ended {
+	if t.PodEnded {
 		data, err = removalBody(t.UID, c.Type)
 	}
 	if err != nil {
@@ -186,7 +186,7 @@ func (w *Writer) shown(namespace, name string) *corev1.Pod {
 
 func (w *Writer) record(t ledger.ConditionUpdate, c condition, state ledger.PodState) {
 	now := w.loop.Clock.Now()
-	if t.Ended || t.Reason.Code != "" && w.saidNow(t.UID, t.Reason, now) {
+	if t.PodEnded || t.Reason.Code != "" && w.saidNow(t.UID, t.Reason, now) {
 		return
 	}
 	w.explained.TryAccept() // it counts among the events, and goes first
