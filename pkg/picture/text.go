@@ -128,9 +128,9 @@ func manual(why reason.Reason) (text string) {
 	case reason.GangIncomplete:
 		n := reason.As[reason.Members](why)
 		missing := int(max(n.Needed-n.Exist, 1))
-		text = strconv.Itoa(missing) + " more " + plural(missing, "pod") + " in pod group " + reason.Name(why.PodGroup) + ", or a lower minMember of it"
+		text = strconv.Itoa(missing) + " more " + plural(missing, "pod") + " in pod group " + reason.Name(why.PodGroup) + ", or a lower " + why.MinimumField() + " of it"
 	case reason.GangTooLarge:
-		text = "more or larger nodes, or a lower minMember of pod group " + reason.Name(why.PodGroup)
+		text = "more or larger nodes, or a lower " + why.MinimumField() + " of pod group " + reason.Name(why.PodGroup)
 	case reason.GangWaitsForRoom:
 		text = "room for " + strconv.FormatInt(neededAtOnce(why), 10) + " pods of pod group " + reason.Name(why.PodGroup) + " at once"
 	case reason.SchedulingGate:

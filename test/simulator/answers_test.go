@@ -61,7 +61,7 @@ func (a *answers) ask() error {
 			return fmt.Errorf("%s waits (%s), and the answer is that it runs", uid, live.Text())
 		case says.Verdict == picture.Held && live.Cause().Code == reason.WaitingTurn:
 			return fmt.Errorf("%s only waits for its turn, and the answer is %s", uid, says.Reason.Text())
-		case blocks(live.Code) && (says.Reason.Code != live.Code || says.Reason.Queue != live.Queue):
+		case blocks(live.Code) && !ofApplications(says.Reason.Code) && (says.Reason.Code != live.Code || says.Reason.Queue != live.Queue):
 			return fmt.Errorf("%s waits for: %s; and the answer is: %s", uid, live.Text(), says.Reason.Text())
 		}
 	}
@@ -79,12 +79,22 @@ func blocks(code reason.Code) bool {
 	return false
 }
 
+// ofApplications: of those that were let in when limits were others, objects tell nothing.
+func ofApplications(code reason.Code) bool {
+	switch code {
+	case reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.MaxApplications, reason.UserMaxApplications:
+		return true
+	}
+	return false
+}
+
 // remembered: what keeps the pod is in no object.
 func remembered(w *World, uid ledger.UID, live reason.Reason) bool {
 	switch cause := live.Cause(); cause.Code {
 	case reason.Parked, reason.BackOff, reason.BehindGang, reason.GangWaitsForRoom, reason.GangTooLarge, reason.StateAware, reason.QueueStopped,
-		reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.MaxApplications, reason.UserMaxApplications:
-		return true // attempts, holds, gates; and which applications were let in when limits were others
+		reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.MaxApplications, reason.UserMaxApplications, reason.UserLimit,
+		reason.UserMaxDriverShare, reason.QueueNotReady, reason.QueueDeleted:
+		return true // attempts, holds, gates; which applications were let in when limits were others, and so which users ask; which queues were in force
 	case reason.WaitingForRoom:
 		return reason.As[reason.Room](cause).Kept.Held > 0 || classParked(w, uid)
 	}
@@ -115,6 +125,9 @@ func (a *answers) released(uid ledger.UID) {
 	says, _ := a.picture().Why(uid)
 	if says.Verdict == picture.Held && blocks(says.Reason.Cause().Code) {
 		a.fail("%s was released, and the answer was: %s", uid, says.Reason.Text())
+	}
+	if says.Verdict == picture.Parked || says.Verdict == picture.Room {
+		return // its class was tried again, or for the first time, and need not fit: an attempt shows that
 	}
 	if len(next) > 0 && next[0].Room && !remembered(a.World, next[0].Pod.UID, m.live[next[0].Pod.UID]) && !remembered(a.World, uid, m.live[uid]) &&
 		m.live[uid].Code != "" && m.live[next[0].Pod.UID].Code != "" {
