@@ -116,7 +116,7 @@ test-sim: ## run each simulation in 100,000 random worlds with faults (RUNS chan
 		$(GO_TEST) -count=1 -timeout=10h ./test/simulator -run=^$$simulation'$$' -runs=$(RUNS); \
 	done
 	@$(GO_TEST) -count=1 -timeout=2h ./pkg/core/reservation -run=TestPlansEqualTheirTwin -runs=$(RUNS)
-	@$(GO_TEST) -count=1 -timeout=2h ./test/simulator -full -questions=1000 -runs=1000 -skip="^($$(echo $(SIMULATIONS) | tr ' ' '|'))"'$$'
+	@$(GO_TEST) -count=1 -timeout=2h ./test/simulator -full -questions=1000 -moments=1000 -runs=1000 -skip="^($$(echo $(SIMULATIONS) | tr ' ' '|'))"'$$'
 
 test-long: tools ## run the control plane tests with storms and kills at full length
 	@$(GO_TEST) -p=1 -parallel=1 -count=1 -timeout=1h ./test/integration ./test/e2e -long

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,8 +45,10 @@ func newWhy(o *options) *cobra.Command {
 			if all {
 				namespace = ""
 			}
-			return o.show(c.Context(), func(before, _ *world) (viewer, error) {
-				uids, err := o.podsOf(before, namespace, selector, args)
+			var absent error // about pods that are named and are not there: the others have an answer all the same
+			err := o.show(c.Context(), func(before, _ *world) (viewer, error) {
+				uids, missing, err := o.podsOf(before, namespace, selector, args)
+				absent = missing
 				return func(w *world) (report.Compared, error) {
 					d := report.Why{One: len(args) == 1}
 					w.picture().Prepare(uids...)
@@ -60,6 +63,7 @@ func newWhy(o *options) *cobra.Command {
 					return d, nil
 				}, err
 			})
+			return cmp.Or(err, absent)
 		},
 	}
 	o.addFlags(c)
@@ -69,35 +73,46 @@ func newWhy(o *options) *cobra.Command {
 	return c
 }
 
-// podsOf finds the pods that the user asks about.
-func (o *options) podsOf(w *world, namespace, selector string, names []string) ([]ledger.UID, error) {
+// podsOf finds the pods that the user asks about. If some of those that are named are there, missing is about the others.
+func (o *options) podsOf(w *world, namespace, selector string, names []string) (uids []ledger.UID, missing, err error) {
 	w.details()
-	var uids []ledger.UID
 	if selector != "" {
-		selected, err := w.objects.Select(namespace, selector)
-		if err != nil {
-			return nil, err
-		}
-		chosen := make(map[ledger.UID]bool, len(selected))
-		for _, uid := range selected {
-			chosen[ledger.UID(uid)] = true
-		}
-		for _, p := range w.pods {
-			if chosen[p.UID] {
-				uids = append(uids, p.UID)
-			}
-		}
-		if len(uids) == 0 {
-			return nil, fmt.Errorf("no pod of %s in %s has labels %s", strings.Join(w.ours, ", "), inNamespace(namespace), selector)
-		}
-		return uids, nil
+		uids, err = o.selected(w, namespace, selector)
+		return uids, nil, err
 	}
 	for _, name := range names {
 		uid, err := o.podNamed(w, namespace, strings.TrimPrefix(strings.TrimPrefix(name, "pods/"), "pod/"))
-		if err != nil {
-			return nil, err
+		switch {
+		case err == nil:
+			uids = append(uids, uid)
+		case missing == nil:
+			missing = err
+		default:
+			missing = fmt.Errorf("%w; %w", missing, err)
 		}
-		uids = append(uids, uid)
+	}
+	if len(uids) == 0 {
+		return nil, nil, missing
+	}
+	return uids, missing, nil
+}
+
+func (o *options) selected(w *world, namespace, selector string) (uids []ledger.UID, err error) {
+	selected, err := w.objects.Select(namespace, selector)
+	if err != nil {
+		return nil, err
+	}
+	chosen := make(map[ledger.UID]bool, len(selected))
+	for _, uid := range selected {
+		chosen[ledger.UID(uid)] = true
+	}
+	for _, p := range w.pods {
+		if chosen[p.UID] {
+			uids = append(uids, p.UID)
+		}
+	}
+	if len(uids) == 0 {
+		return nil, fmt.Errorf("no pod of %s in %s has labels %s", strings.Join(w.ours, ", "), inNamespace(namespace), selector)
 	}
 	return uids, nil
 }

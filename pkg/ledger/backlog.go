@@ -10,14 +10,17 @@ import "github.com/fairway-scheduler/fairway/pkg/core/reason"
 // longest. There are more only if thousands of classes were tried in vain.
 const maxReviewed = 4000
 
-// backlog owns which unbound pods show Unschedulable, and what looks found: which pods limits let run together, and since when they lack room.
+// backlog owns which unbound pods show Unschedulable, and what looks found: which pods limits let run together, in which order, and since when they lack
+// room.
 //
 // It hears what pods show (observed, forget), and what a look finds (begin, together, lacksRoom). It says which pods have lacked room for long enough, and
-// which of those that show it have their turn to be reviewed (next).
+// which of those that show it have their turn to be reviewed (next), and which pods to be asked why they wait (nextWaiter).
 type backlog struct {
 	looks   uint64 // how many there were, the one under way included
 	showing roster // unbound pods that show Unschedulable
 	review  int    // where the review of these goes on
+	order   []*record
+	waiter  int // where nextWaiter goes on
 }
 
 // inBacklog is what the backlog knows of a pod.
@@ -31,6 +34,8 @@ type inBacklog struct {
 type lookAtClass struct {
 	look      uint64
 	lacksRoom bool
+	keptKnown bool
+	kept      reason.Kept
 }
 
 // observed takes in what an unbound pod shows, and so what its class does.
@@ -53,7 +58,16 @@ func (b *backlog) forget(r *record) {
 }
 
 // begin begins a look.
-func (b *backlog) begin() { b.looks++ }
+func (b *backlog) begin() { b.looks, b.order = b.looks+1, nil }
+
+// found notes which pods a look went through, in the order of release.
+func (b *backlog) found(order []*record) { b.order = order }
+
+// nextWaiter is the unbound pod whose turn it is.
+func (b *backlog) nextWaiter(unbound []*record) *record {
+	b.waiter = (b.waiter + 1) % len(unbound)
+	return unbound[b.waiter]
+}
 
 // together notes that limits let a pod run together with those before it.
 func (b *backlog) together(r *record) { r.backlog.togetherIn = b.looks }
@@ -81,6 +95,8 @@ type Backlogged struct {
 	Name      string
 	// Message is what a pod of its class shows, in upstream's words; "" where none does (see Shortage).
 	Message string
+	// Again: it shows Unschedulable with a message that is no longer so.
+	Again bool
 }
 
 func (r *record) backlogged() Backlogged {
@@ -94,7 +110,8 @@ func (r *record) backlogged() Backlogged {
 //   - unshow: a rule blocks the pod, or limits would not let it run together with the pods before it. Pods beyond n are looked at one by
 //     one: such a pod is left as it is unless a rule or a limit stops it now.
 //
-// A pod that shows it already goes on to show it when room appears: upstream takes the condition back when it binds the pod.
+// A pod that shows it already goes on to show it when room appears: upstream takes the condition back when it binds the pod. If its message is no longer so,
+// it is to show it again, with another.
 func (l *Ledger) Backlog(n int, after, now int64) (show, unshow []Backlogged) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,6 +121,7 @@ func (l *Ledger) Backlog(n int, after, now int64) (show, unshow []Backlogged) {
 	l.settleAll()
 	l.backlog.begin()
 	together, more := l.together(n)
+	l.backlog.found(together)
 	for _, r := range together {
 		l.backlog.together(r)
 		if r.blocked() || !r.class.waitsForRoom(&l.contents, now) {
@@ -115,12 +133,9 @@ func (l *Ledger) Backlog(n int, after, now int64) (show, unshow []Backlogged) {
 		if r.limitShown != nil { // no limit stops it any more: it must not say both
 			l.conditions.limit(r, nil)
 		}
-		if r.Unschedulable == "" {
+		if r.Unschedulable == "" || l.outdated(r) {
 			b := r.backlogged()
-			b.Message = r.class.says()
-			if why, lacks := l.roomOfGroup(r.group, string(r.leaf.path)); lacks {
-				b.Message = why.Text()
-			}
+			b.Message, b.Again = l.message(r), r.Unschedulable != ""
 			show = append(show, b)
 		}
 	}
@@ -167,7 +182,7 @@ func (l *contents) mustNotShow(r *record, more bool) bool {
 // waitsForRoom is lacksRoom, found out once in each look.
 func (c *class) waitsForRoom(l *contents, now int64) bool {
 	if c.look.look != l.backlog.looks {
-		c.look = lookAtClass{l.backlog.looks, l.lacksRoom(c, now)}
+		c.look = lookAtClass{look: l.backlog.looks, lacksRoom: l.lacksRoom(c, now)}
 	}
 	return c.look.lacksRoom
 }

@@ -78,7 +78,7 @@ func TestBacklogIsWhatLimitsLetRunTogether(t *testing.T) {
 	f.wantLook(1000)
 	f.now++
 	show, _ := f.Backlog(1000, 5*sec, f.now)
-	want := []Backlogged{{"p1", "default", "p1", misfit}, {"p2", "default", "p2", misfit}}
+	want := []Backlogged{{UID: "p1", Namespace: "default", Name: "p1", Message: misfit}, {UID: "p2", Namespace: "default", Name: "p2", Message: misfit}}
 	if diff := cmp.Diff(want, show); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

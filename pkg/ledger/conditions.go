@@ -10,20 +10,45 @@ import (
 // tellAfter is how long a pod waits behind a limit before it is told so: most are released before.
 const tellAfter int64 = 2e9
 
+// tellGroupAfter is the same for a pod whose group is incomplete: others of the group mostly come at once, and where they do not, somebody looks for the
+// reason.
+const tellGroupAfter int64 = 1e9
+
 // ConditionUpdate is what a pod's Queued condition should say; a zero Reason clears it.
 type ConditionUpdate struct {
 	UID       UID
 	Namespace string
 	Name      string
 	Reason    reason.Reason
+	// PodEnded: the pod has ended and still says that something blocks it. Nothing else is known of it any more.
+	PodEnded bool
 }
 
 // conditions owns which pods' Queued condition may have to change, and what each pod shows: conditionDue, limitShown, lastCondition and inherited of its
 // record. It hears of every change of what blocks a pod (due, blockChanged), of limits that a survey found (limit), of what the pod's object shows
-// (observed), and of writes that failed (retry). It says what to write (take), each sentence once, and which pod is surveyed next.
+// (observed), of pods that have ended (ended), and of writes that failed (retry). It says what to write (take), each sentence once, and which pod is surveyed next.
 type conditions struct {
 	pending  []*record // in the order in which they became due
 	surveyed int       // where Survey goes on
+	// left are pods that have ended and still show a sentence.
+	left []ConditionUpdate
+}
+
+// mostLeft bounds the ended pods of which that is remembered.
+const mostLeft = 10_000
+
+// ended notes that a pod has ended: it was bound and is done before its condition was written, or others ended it.
+func (c *conditions) ended(r *record) {
+	if r.lastCondition != "" && len(c.left) < mostLeft {
+		c.left = append(c.left, ConditionUpdate{UID: r.UID, Namespace: r.Namespace, Name: r.Name, PodEnded: true})
+	}
+}
+
+// takeLeft returns at most n of the pods that have ended.
+func (c *conditions) takeLeft(n int) (updates []ConditionUpdate) {
+	n = min(n, len(c.left))
+	updates, c.left = c.left[:n:n], c.left[n:]
+	return updates
 }
 
 // due notes that the condition of a pod may have to change.
@@ -115,12 +140,26 @@ func (l *Ledger) TakeConditionUpdates(n int) []ConditionUpdate {
 	}
 	l.settleAll() // a new tree may change what blocks pods
 	l.updateSlotReasons()
-	return l.conditions.take(n, func(r *record) (reason.Reason, bool) {
+	updates := l.conditions.take(n, func(r *record) (reason.Reason, bool) {
 		if l.pods[r.UID] != r || r.state == Gone || r.answerIsDue() {
 			return reason.Reason{}, false
 		}
 		return l.conditions.toShow(r, &l.contents), true
 	})
+	return append(updates, l.conditions.takeLeft(n-len(updates))...)
+}
+
+// EndPod is ForgetPod of a pod that has ended and still exists: it must not go on to say that it waits.
+func (l *Ledger) EndPod(uid UID, now int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = now
+	if r := l.pods[uid]; r != nil && l.leading {
+		l.conditions.ended(r)
+	}
+	l.changed(l.nodes.forgetForeign(uid))
+	l.forget(uid)
+	l.drain()
 }
 
 // RetryConditionUpdate notes that a pod's condition could not be written: it is returned again.
@@ -144,7 +183,7 @@ func (l *Ledger) Survey(n int, now int64) {
 	l.settleAll()
 	for range min(n, len(l.requests.unbound)) {
 		r := l.conditions.next(l.requests.unbound)
-		if r.state == Waiting && now-r.since >= tellAfter && r.toldLater() {
+		if r.state == Waiting && now-r.since >= r.tellAfter() && r.toldLater() {
 			if why := l.applications.blockNow(r); !sameLimit(why, r.shownLimit()) {
 				why = l.why(r)
 				l.conditions.limit(r, &why)
@@ -160,6 +199,14 @@ func (l *Ledger) Survey(n int, now int64) {
 			l.conditions.limit(r, &why)
 		}
 	}
+}
+
+// tellAfter is how long a pod waits behind its block before it is told so.
+func (r *record) tellAfter() int64 {
+	if r.blockedBy.Code == reason.GangIncomplete {
+		return tellGroupAfter
+	}
+	return tellAfter
 }
 
 // toldLater reports whether what blocks the pod mostly ends soon: other pods of its group, its driver or its queue are being created,

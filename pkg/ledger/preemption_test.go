@@ -59,7 +59,11 @@ func (f *fixture) wantStarvation(path queue.Path, want Starvation) {
 	if !got.Owed.Equal(want.Owed) {
 		f.t.Errorf("%s is owed %v, want %v", path, got.Owed, want.Owed)
 	}
+	if !got.Owed.Equal(got.FairShareOwed.Max(got.GuaranteedOwed)) || got.Claiming != (got.FairShareClaims || got.GuaranteedClaims) {
+		f.t.Errorf("%s is owed %v, for its fair share %v and for its guarantee %v", path, got.Owed, got.FairShareOwed, got.GuaranteedOwed)
+	}
 	got.Owed, want.Owed = resource.List{}, resource.List{}
+	got.FairShareOwed, got.GuaranteedOwed, got.FairShareClaims, got.GuaranteedClaims = resource.List{}, resource.List{}, false, false
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		f.t.Errorf("%s: got %+v, want %+v", path, got, want)
 	}

@@ -14,11 +14,11 @@ import (
 
 // steps are the methods that take something in, decide something, or take note of what was done. All others are reads.
 var steps = []string{
-	"AccessQuestions", "Admitted", "Adopt", "Announced", "Backlog", "Candidates", "Choose", "Evicted", "EvictionFailed", "Fail",
+	"AccessQuestions", "Admitted", "Adopt", "Announced", "Backlog", "Candidates", "Choose", "EndPod", "Evicted", "EvictionFailed", "Explain", "Fail",
 	"ForgetAccess", "ForgetNode", "ForgetPod", "ForgetPodGroup", "ForgetQueue", "Lead", "LookAtStarvation", "MadeRoom", "Misfit", "Nominated",
 	"ObserveAccess", "ObserveBadQueue", "ObserveNode", "ObservePlacementPolicy", "ObservePod", "ObservePodGroup", "ObserveQueue", "ObserveUnlisted", "PendingActions", "PlacementActions",
 	"Permit", "Preemption", "Recheck", "Rehearse", "Repair", "Reserve", "RetireQueue", "RetryConditionUpdate", "Settle", "Survey",
-	"TakeConditionUpdates", "TakeWoken", "WhatPreemption", "Withdrawn",
+	"TakeConditionUpdates", "TakeWoken", "Waiters", "WhatPreemption", "Withdrawn",
 }
 
 // read calls every method of the ledger that is no step, and returns their names.

@@ -49,9 +49,14 @@ type Decision struct {
 	// Over is the best of the others that had something to release; without a Name there was none.
 	Over Competitor
 	By   ordering.Criterion
+	// Node has the room that is kept for the pod, where that decided: then there is no other.
+	Node string
 	// Asking: a queue above has its turn because of its guarantee, so only pods that ask for what it lacks take part.
 	Asking bool
 }
+
+// ByNomination: room is kept for the pod, and is there. Such a pod goes before the order of queues.
+const ByNomination ordering.Criterion = "nomination"
 
 // Competitor is a queue or an application as it stood when it was compared.
 type Competitor struct {
@@ -71,7 +76,7 @@ func (l *Ledger) Rehearse() *Rehearsal {
 	defer l.mu.Unlock()
 	h := &Rehearsal{ledger: l, parked: map[*class]bool{}}
 	for _, c := range l.classes.byKey { // each for itself: order does not matter
-		h.parked[c] = c.says() != "" && l.nodes.roomFor(&c.room) != nil
+		h.parked[c] = c.says() != "" && !onlyOfRoom(c.says()) && l.nodes.roomFor(&c.room) != nil
 	}
 	return h
 }
@@ -108,6 +113,10 @@ func (h *Rehearsal) Next(roomy, tell bool) (Charge, bool) {
 	}
 	r, place := h.nextOfGroup()
 	if r == nil {
+		r, place = h.nextNominated()
+	}
+	nominated := r != nil && place != nil && r.nominatedNode() == place
+	if r == nil {
 		r = h.turn(l.queues.root, l.books.lanesBelow(l.queues.root))
 		l.walk.refreshStale()
 		if r == nil {
@@ -122,7 +131,10 @@ func (h *Rehearsal) Next(roomy, tell bool) (Charge, bool) {
 		}
 	}
 	c := Charge{UID: r.UID}
-	if tell {
+	switch {
+	case tell && nominated && !r.group.startsTogether():
+		c.Decisions = []Decision{{At: queue.Root, Chosen: r.app.competitor(), By: ByNomination, Node: place.Name}}
+	case tell:
 		group, places := h.group, h.places
 		c.Decisions = h.decisions(r)
 		h.group, h.places = group, places
@@ -145,6 +157,18 @@ func (h *Rehearsal) nextOfGroup() (*record, *node) {
 		h.group, h.places = h.group[1:], h.places[1:]
 		if r.state == Waiting && r.InQueue() {
 			return r, place
+		}
+	}
+	return nil, nil
+}
+
+// nextNominated returns a nominated pod whose room is there: it goes before the order of queues. A nomination that is not owed by now, and has no claim, ends
+// before that. Pods of groups go in their groups' turn.
+func (h *Rehearsal) nextNominated() (*record, *node) {
+	l := h.ledger
+	for _, r := range l.nominations.pods { // in the order in which they were given
+		if !r.group.startsTogether() && l.nominatedMayGo(r) && (r.nomination.claim != nil || l.mayKeepFor(r, l.now)) {
+			return r, r.nomination.node
 		}
 	}
 	return nil, nil
@@ -200,6 +224,10 @@ func (h *Rehearsal) withRoom(next func() *record) *record {
 				return r
 			}
 		case h.roomy || l.nodes.roomFor(&r.class.room) != nil:
+			if under := l.nominations.exceedMax(r); under != nil {
+				l.walk.block(r.class, under)
+				continue
+			}
 			return r
 		}
 		l.walk.leaveOut(r.class)
@@ -270,7 +298,7 @@ func (h *Rehearsal) decisions(r *record) []Decision {
 	slices.Reverse(path)
 	ds := make([]Decision, 0, len(path)+1)
 	w := &h.ledger.walk
-	open := w.open
+	open := w.open & h.ledger.books.lanesBelow(h.ledger.queues.root) // as Next walks
 	for _, a := range path {
 		d := Decision{At: a.parent.path, Rule: a.parent.spec.Rule(), Chosen: a.competitor(), Asking: len(w.asking) > 0}
 		below := h.hasTurnBelow(a, open)
@@ -376,9 +404,9 @@ func (h *Rehearsal) stopped(r *record) reason.Reason {
 		return l.withShare(r.group, why)
 	case why.Code != reason.WaitingTurn:
 	case l.nodes.roomFor(&r.class.room) == nil:
-		return l.nodes.noRoom(r)
+		return l.noRoom(r)
 	case h.parked[r.class]:
-		return reason.Reason{Code: reason.Parked, Queue: why.Queue, Details: reason.Answer{Text: r.class.says()}}
+		return reason.Reason{Code: reason.Parked, Queue: why.Queue, Details: reason.Answer{Text: r.answer()}}
 	}
 	return why
 }

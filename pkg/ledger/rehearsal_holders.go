@@ -30,6 +30,29 @@ func (h *Rehearsal) Holders(below queue.Path, name resource.Name, n int) []Holde
 	})
 }
 
+// Drivers returns the applications in the queue whose drivers hold most of a resource, at most n, and what those drivers hold.
+func (h *Rehearsal) Drivers(leaf queue.Path, name resource.Name, n int) []Holder {
+	l := h.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settleAll()
+	hs := l.holders(leaf, n, func(app *appAccount) (int64, bool) {
+		amount := app.chargedDrivers().Get(name)
+		return amount, amount > 0
+	})
+	for i := range hs {
+		hs[i].Pods = l.queues.accounts[hs[i].Queue].apps[hs[i].Application].boundDrivers()
+	}
+	return hs
+}
+
+func (d *appDrivers) boundDrivers() (n int) {
+	for _, r := range d.all { // a count: order does not matter
+		n += btoi(r.state == Bound)
+	}
+	return n
+}
+
 // Entered returns the applications that the queue and those below it have taken in, at most n, the oldest first.
 func (h *Rehearsal) Entered(below queue.Path, n int) []Holder {
 	l := h.ledger

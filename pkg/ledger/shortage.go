@@ -13,6 +13,7 @@ type Shortage struct {
 	Nodes   int // that exist
 	TooMany int // of them, those that take no more pods
 	Lacking []Lack
+	Kept    reason.Kept // nodes that have room, for others
 }
 
 // Lack is on how many nodes too little of a resource is free.
@@ -26,7 +27,9 @@ func (l *Ledger) Shortage(uid UID) (Shortage, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r := l.pods[uid]; r != nil && r.class != nil {
-		return l.nodes.shortage(&r.class.room), true
+		s := l.nodes.shortage(&r.class.room)
+		s.Kept = l.keptFrom(r)
+		return s, true
 	}
 	return Shortage{}, false
 }

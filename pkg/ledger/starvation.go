@@ -16,8 +16,10 @@ type Starvation struct {
 	FairShareDeclined, GuaranteedDeclined int64
 	// Claiming: a claim is open.
 	Claiming bool
-	// Owed is what the open claim still lacks.
-	Owed resource.List
+	// FairShareClaims and GuaranteedClaims: which claims are open. Both may be.
+	FairShareClaims, GuaranteedClaims bool
+	// Owed is what the open claims still lack, the larger amount of each resource; the others are what each of them lacks.
+	Owed, FairShareOwed, GuaranteedOwed resource.List
 }
 
 // kinds are those of claims, in the order in which they are paid.
@@ -208,12 +210,25 @@ func (s *shares) starvation(a *queueAccount, demand resource.List) Starvation {
 		FairShareDeclined: starving.clocks[fair].Declined, GuaranteedDeclined: starving.clocks[guaranteed].Declined,
 		Claiming: starving.claiming(),
 	}
-	for _, k := range kinds {
-		if starving.clocks[k].Claimed != 0 {
-			is.Owed = is.Owed.Max(missing(a.lessHeld(s.targetOf(a, k, demand)), a.usage.List()))
+	is.FairShareOwed, is.FairShareClaims = s.claimOf(a, fair, demand)
+	is.GuaranteedOwed, is.GuaranteedClaims = s.claimOf(a, guaranteed, demand)
+	is.Owed = is.FairShareOwed.Max(is.GuaranteedOwed)
+	return is
+}
+
+// claimOf says whether a claim is open, and what it still lacks: of resources that it lacks.
+func (s *shares) claimOf(a *queueAccount, k preemption.Kind, demand resource.List) (owed resource.List, open bool) {
+	if a.starving.clocks[k].Claimed == 0 {
+		return resource.List{}, false
+	}
+	lacks := missing(a.lessHeld(s.targetOf(a, k, demand)), a.usage.List())
+	var some []resource.Entry
+	for i := range lacks.Len() {
+		if e := lacks.At(i); e.Value > 0 {
+			some = append(some, e)
 		}
 	}
-	return is
+	return resource.OfSorted(some), true
 }
 
 // missing is what a usage lacks of each resource that the target names.

@@ -24,10 +24,13 @@ func (l *contents) why(r *record) reason.Reason {
 	if why, limited := l.limitOn(r.app, r.class); limited {
 		return why
 	}
+	if why, over := l.keptUnderMax(r); over {
+		return why
+	}
 	if r.waitsForDriverOutside() {
 		driver := r.app.firstWaiting()
 		if driver.state == Parked {
-			return withDriver(driver, l.nodes.noRoom(driver))
+			return withDriver(driver, l.noRoom(driver))
 		}
 		return withDriver(driver, l.why(driver))
 	}
@@ -42,7 +45,7 @@ func (l *contents) why(r *record) reason.Reason {
 			return why
 		}
 	} else if l.lacksRoom(r.class, l.now) {
-		return l.nodes.noRoom(r)
+		return l.noRoom(r)
 	}
 	return reason.Reason{Code: reason.WaitingTurn, Queue: string(r.leaf.path)}
 }

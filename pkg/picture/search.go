@@ -220,7 +220,8 @@ func (s *search) atLeast(why reason.Reason) int64 {
 	if s.tries == 1 && why.PodGroup == "" { // after the first try, usage includes some of them; the request of a pod group is that of all its pods
 		before = int64(s.rehearsal.Before(s.stopped))
 	}
-	return resource.SatAdd(why.Used, resource.SatMul(why.Asked, before+1))
+	used := resource.SatAdd(why.Used, reason.As[reason.MaxKept](why).Kept)
+	return resource.SatAdd(used, resource.SatMul(why.Asked, before+1))
 }
 
 // raise sets an edit to the next value at which anything goes differently.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/core/guarantee"
 	"github.com/fairway-scheduler/fairway/pkg/core/ordering"
-	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
@@ -109,6 +108,9 @@ func manual(why reason.Reason) (text string) {
 		text = "a role that grants user " + reason.Name(reason.As[reason.Submitter](why).User) + " the verb submit or administer for queue " + why.Queue + " or one above it"
 	case reason.MaxResources:
 		text = "a higher maxCapacity of queue " + why.Queue + ", or when other pods of it end"
+		if _, kept := why.Details.(reason.MaxKept); kept {
+			text = "a higher max of queue " + why.Queue + ", or when other pods of it end"
+		}
 	case reason.UserLimit:
 		field := "users.minSharePercent"
 		if reason.As[reason.UserShare](why).ByFactor {
@@ -126,9 +128,9 @@ func manual(why reason.Reason) (text string) {
 	case reason.GangIncomplete:
 		n := reason.As[reason.Members](why)
 		missing := int(max(n.Needed-n.Exist, 1))
-		text = strconv.Itoa(missing) + " more " + plural(missing, "pod") + " in pod group " + reason.Name(why.PodGroup) + ", or a lower minMember of it"
+		text = strconv.Itoa(missing) + " more " + plural(missing, "pod") + " in pod group " + reason.Name(why.PodGroup) + ", or a lower " + why.MinimumField() + " of it"
 	case reason.GangTooLarge:
-		text = "more or larger nodes, or a lower minMember of pod group " + reason.Name(why.PodGroup)
+		text = "more or larger nodes, or a lower " + why.MinimumField() + " of pod group " + reason.Name(why.PodGroup)
 	case reason.GangWaitsForRoom:
 		text = "room for " + strconv.FormatInt(neededAtOnce(why), 10) + " pods of pod group " + reason.Name(why.PodGroup) + " at once"
 	case reason.SchedulingGate:
@@ -166,6 +168,9 @@ func plural(n int, word string) string {
 // Text says what decided, with the numbers that were compared.
 func (p *Picture) Text(d ledger.Decision) string {
 	a, b := d.Chosen, d.Over
+	if d.By == ledger.ByNomination {
+		return a.Name + ": room is kept for the pod on node " + d.Node + ", so it goes before the order of the queues"
+	}
 	if b.Name == "" && d.Asking {
 		return a.Name + ": nobody else in " + string(d.At) + " has such a pod"
 	}
@@ -187,10 +192,7 @@ func (p *Picture) Text(d ledger.Decision) string {
 		}
 		return head + "it has the larger capacity, " + capacityText(a) + " against " + capacityText(b)
 	case ordering.CriterionShare:
-		if a.ByCapacity {
-			return head + "it uses less of its capacity, " + p.shareText(d.Rule, a) + " against " + p.shareText(d.Rule, b)
-		}
-		return head + "it uses less for its weight, " + p.shareText(d.Rule, a) + " against " + p.shareText(d.Rule, b)
+		return head + p.sharesText(d.Rule, a, b)
 	case ordering.CriterionPriority:
 		return head + "priority " + strconv.Itoa(int(a.Priority)) + " against " + strconv.Itoa(int(b.Priority))
 	case ordering.CriterionSubmitted:
@@ -203,33 +205,6 @@ func (p *Picture) Text(d ledger.Decision) string {
 // partText says what a queue has of what it is guaranteed, as far as it asks for it.
 func partText(p guarantee.Part) string {
 	return resource.Format(p.Resource, p.Used) + " of " + resource.Format(p.Resource, p.Owed) + " " + string(p.Resource)
-}
-
-// shareText prints the dominant share, rounded to three digits; the comparison is exact.
-func (p *Picture) shareText(rule queue.Rule, c ledger.Competitor) string {
-	const million = 1_000_000
-	total := p.rehearsal.Total()
-	most, name := int64(0), resource.Name("")
-	for i := range c.Usage.Len() {
-		e := c.Usage.At(i)
-		if whole := total.Get(e.Name); rule.Counts(e.Name) && whole > 0 && e.Value > 0 {
-			if part := resource.Part(e.Value, million, whole); name == "" || part > most {
-				most, name = part, e.Name
-			}
-		}
-	}
-	if name == "" {
-		return "nothing at " + capacityText(c)
-	}
-	digits := int64(1000) // one after the decimal point
-	for digits > 1 && most < 100*digits {
-		digits /= 10
-	}
-	percent := resource.Decimal((most - most%digits) / 10)
-	if digits == 1 && most < 10 {
-		percent = "less than 0.001"
-	}
-	return percent + "% of the " + string(name) + " at " + capacityText(c)
 }
 
 // capacityText is the capacity of a queue, or the weight of one that has none.

@@ -118,8 +118,10 @@ func (p *Picture) blocker(r reason.Reason) Blocker {
 	b := Blocker{Reason: r}
 	r = r.Cause()
 	switch r.Code {
-	case reason.MaxResources, reason.MaxDriverShare:
+	case reason.MaxResources:
 		b.Holders = p.rehearsal.Holders(queue.Path(r.Queue), r.Resource, most)
+	case reason.MaxDriverShare:
+		b.Holders = p.rehearsal.Drivers(queue.Path(r.Queue), r.Resource, most)
 	case reason.MaxRunningApplications:
 		b.Holders = p.rehearsal.Holders(queue.Path(r.Queue), "", most)
 	case reason.MaxApplications:
@@ -128,7 +130,9 @@ func (p *Picture) blocker(r reason.Reason) Blocker {
 		b.Holders = ofUser(reason.As[reason.Applications](r).User, p.rehearsal.Holders(queue.Root, "", math.MaxInt))
 	case reason.UserMaxApplications:
 		b.Holders = ofUser(reason.As[reason.Applications](r).User, p.rehearsal.Entered(queue.Path(r.Queue), math.MaxInt))
-	case reason.UserLimit, reason.UserMaxDriverShare:
+	case reason.UserMaxDriverShare:
+		b.Holders = ofUser(reason.As[reason.UserShare](r).User, p.rehearsal.Drivers(queue.Path(r.Queue), r.Resource, math.MaxInt))
+	case reason.UserLimit:
 		b.Holders = ofUser(reason.As[reason.UserShare](r).User, p.rehearsal.Holders(queue.Path(r.Queue), r.Resource, math.MaxInt))
 	case reason.StateAware:
 		b.Holders = p.rehearsal.Starting(queue.Path(r.Queue), most)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/preemption"
@@ -33,21 +34,28 @@ func (p Plan) since(c preemption.Payment) int64 {
 	return c.Since
 }
 
-// owed returns what the claim of a queue is owed.
-func (p Plan) owed(queue int) resource.List {
-	for _, c := range p.Plan.Claims {
-		if c.Queue == queue {
-			return c.Owed
+// owed returns what the claim is owed for which a victim goes: a queue may have two.
+func (p Plan) owed(v preemption.Victim) (owed resource.List) {
+	for i, c := range slices.Backward(p.Plan.Claims) {
+		if c.Queue == v.ForQueue {
+			owed = c.Owed
+			if p.nominates(i, v.For) {
+				return owed
+			}
 		}
 	}
-	return resource.List{}
+	return owed
+}
+
+func (p Plan) nominates(claim int, uid string) bool {
+	return slices.ContainsFunc(p.Plan.Claims[claim].Nominations, func(n preemption.Nomination) bool { return n.UID == uid })
 }
 
 // reason is the sentence about a victim.
 func (p Plan) reason(v preemption.Victim) string {
 	return reason.Taking{
 		Above: p.path(v.Above), Resource: v.Resource, Surplus: v.Surplus, Share: p.World.Queues[v.Above].Entitlement.Get(v.Resource),
-		For: p.path(v.ForQueue), Owed: p.owed(v.ForQueue), With: v.With,
+		For: p.path(v.ForQueue), Owed: p.owed(v), With: v.With,
 	}.Text()
 }
 
@@ -79,7 +87,21 @@ func (p Plan) unpaid(c preemption.Payment) string {
 	if c.Unpaid == "" {
 		return ""
 	}
-	return reason.Unpaid{Why: c.Unpaid, Queue: p.path(c.Queue), Left: left(c)}.Text()
+	return reason.Unpaid{Why: c.Unpaid, Queue: p.path(c.Queue), Left: left(c), NoPod: p.allPlaced(c)}.Text()
+}
+
+// allPlaced: each pod of the claim has a node, by this claim or by another one.
+func (p Plan) allPlaced(c preemption.Payment) bool {
+	for _, u := range c.Units {
+		for _, pod := range u.Pods {
+			if !slices.ContainsFunc(p.Plan.Claims, func(o preemption.Payment) bool {
+				return slices.ContainsFunc(o.Nominations, func(n preemption.Nomination) bool { return n.UID == pod.UID })
+			}) {
+				return false
+			}
+		}
+	}
+	return len(c.Units) > 0
 }
 
 // stopped is the sentence about why there is no round, "" if there is one.

@@ -23,7 +23,10 @@ func taken() Plan {
 	const sometimes, busy = 2, 1
 	claim := preemption.Claim{
 		Queue: sometimes, Kind: preemption.BelowFairShare, Since: planNow - int64(time.Minute), Target: of(150, 600),
-		Units: []preemption.Unit{{Pods: []preemption.Claimant{{UID: "s1", Queue: sometimes, Request: of(90, 360)}}}},
+		Units: []preemption.Unit{
+			{Pods: []preemption.Claimant{{UID: "s1", Queue: sometimes, Request: of(90, 360)}}},
+			{Pods: []preemption.Claimant{{UID: "s2", Queue: sometimes, Request: of(90, 360)}}},
+		},
 	}
 	victim := func(uid string, surplus int64) preemption.Victim {
 		return preemption.Victim{UID: uid, Queue: busy, For: "s1", ForQueue: sometimes, Above: busy, Resource: resource.Memory, Surplus: surplus * gi}
@@ -66,6 +69,39 @@ func value(t *testing.T, d Document) (v map[string]any) {
 		t.Errorf("null in %s", text)
 	}
 	return v
+}
+
+// A queue with two claims: the sentence about a victim has the amount of the claim for which it goes.
+func TestAVictimGoesForTheClaimOfItsPod(t *testing.T) {
+	p := taken()
+	second := p.Plan.Claims[0]
+	second.Kind, second.Owed, second.Nominations = preemption.BelowGuaranteed, of(7, 28), []preemption.Nomination{{UID: "s2", Queue: 2}}
+	p.Plan.Claims = append(p.Plan.Claims, second)
+	p.Plan.Victims[1].For = "s2"
+	for i, want := range []string{"root.sometimes-busy is owed 520Gi", "root.sometimes-busy is owed 28Gi"} {
+		if got := p.reason(p.Plan.Victims[i]); !strings.HasSuffix(got, want) {
+			t.Errorf("got %q, want it to end with %q", got, want)
+		}
+	}
+}
+
+// NothingOwed while all pods of the claim have nodes in this plan: the answer speaks of no next pod.
+func TestAClaimWithoutAPodThatIsLeft(t *testing.T) {
+	p := taken()
+	c := &p.Plan.Claims[0]
+	c.Units = []preemption.Unit{{Pods: []preemption.Claimant{{UID: "s1", Request: of(10, 40)}}}}
+	want := "root.sometimes-busy is still owed 120 cpu, 480Gi memory, and all pods for which it claims have nodes by now"
+	if got := p.unpaid(*c); got != want {
+		t.Errorf("got %q", got)
+	}
+	c.Units[0].Pods = append(c.Units[0].Pods, preemption.Claimant{UID: "s9", Request: of(200, 800)})
+	if got := p.unpaid(*c); !strings.Contains(got, "less than its next pod asks for") {
+		t.Errorf("with a pod that is left: %q", got)
+	}
+	p.Plan.Claims = append(p.Plan.Claims, preemption.Payment{Nominations: []preemption.Nomination{{UID: "s9"}}})
+	if got := p.unpaid(p.Plan.Claims[0]); got != want {
+		t.Errorf("with a pod that another claim has placed: %q", got)
+	}
 }
 
 // The shape that scripts rely on; the documentation has the same text.
@@ -170,10 +206,14 @@ func TestStarvedQueuesHaveARowForEachThingTheyAreBelow(t *testing.T) {
 		state("root", ledger.Starvation{}),
 		state("root.both", ledger.Starvation{
 			BelowFairShareSince: planNow - 2*minute, FairShareDue: planNow + 3*minute, BelowGuaranteedSince: planNow - 2*minute, GuaranteedDue: planNow - minute,
-			Claiming: true, Owed: of(1, 4),
+			Claiming: true, Owed: of(1, 4), GuaranteedClaims: true, GuaranteedOwed: of(1, 4),
 		}),
-		state("root.full", ledger.Starvation{Claiming: true, Owed: of(2, 8)}),
+		state("root.full", ledger.Starvation{Claiming: true, Owed: of(2, 8), FairShareClaims: true, FairShareOwed: of(2, 8)}),
 		state("root.soon", ledger.Starvation{BelowFairShareSince: planNow - minute, FairShareDue: planNow + 30*int64(time.Second)}),
+		state("root.two", ledger.Starvation{ // both claims are open, each for its own amount and since its own timeout
+			BelowFairShareSince: planNow - 3*minute, FairShareDue: planNow - 2*minute, BelowGuaranteedSince: planNow - 2*minute, GuaranteedDue: planNow - minute,
+			Claiming: true, Owed: of(5, 8), GuaranteedClaims: true, GuaranteedOwed: of(1, 8), FairShareClaims: true, FairShareOwed: of(5, 4),
+		}),
 		state("root.waits", ledger.Starvation{BelowFairShareSince: planNow - minute}),
 	}}, []AnnouncedVictim{{
 		Pod: ledger.PodState{Pod: ledger.Pod{UID: "v", Namespace: "day", Name: "etl-1", Node: "node-0", Announced: planNow - 5*int64(time.Second)}, Leaf: "root.busy"},
@@ -184,6 +224,8 @@ root.both    Guaranteed      2m      now   1c 4Gi
 root.both    FairShare       2m    in 3m   -
 root.full    FairShare        -      now   2c 8Gi
 root.soon    FairShare      60s   in 30s   -
+root.two     Guaranteed      2m      now   1c 8Gi
+root.two     FairShare       3m      now   5c 4Gi
 root.waits   FairShare      60s    never   -
 
 Pods that are about to be evicted:
@@ -197,7 +239,7 @@ day/etl-1   root.busy   node-0   x/y   root.both      5s`
 		"queue": "root.both", "kind": "Guaranteed", "since": "2026-01-01T01:00:00Z", "due": "2026-01-01T01:01:00Z", "claiming": true,
 		"owed": map[string]any{"cpu": "1", "memory": "4Gi"},
 	}
-	if !reflect.DeepEqual(rows[0], any(first)) || len(rows) != 5 {
+	if !reflect.DeepEqual(rows[0], any(first)) || len(rows) != 7 {
 		t.Errorf("got %v", rows)
 	}
 	victim := map[string]any{

@@ -18,7 +18,7 @@ type StarvedQueue struct {
 	Queue      string
 	Kind       preemption.Kind
 	Since, Due int64
-	// Claiming: preemption is due, and the queue did not get back all of Owed yet.
+	// Claiming: preemption is due, and the queue did not get back all of Owed yet. Each kind has its own amount.
 	Claiming bool
 	Owed     resource.List
 }
@@ -36,18 +36,16 @@ func NewStarved(s ledger.Snapshot, victims []AnnouncedVictim) Starved {
 	out := Starved{Victims: victims}
 	for _, q := range s.Queues {
 		is := q.Starvation
+		// A claim outlives its clock, which stops at the threshold and not at the full share.
 		rows := []StarvedQueue{
-			{Queue: string(q.Path), Kind: preemption.BelowGuaranteed, Since: is.BelowGuaranteedSince, Due: is.GuaranteedDue},
-			{Queue: string(q.Path), Kind: preemption.BelowFairShare, Since: is.BelowFairShareSince, Due: is.FairShareDue},
-		}
-		if is.Claiming {
-			// A claim is for the kind that was due first. It outlives its clock, which stops at the threshold
-			// and not at the full share.
-			claim := &rows[1]
-			if g := rows[0].Due; g != 0 && (claim.Due == 0 || g <= claim.Due) {
-				claim = &rows[0]
-			}
-			claim.Claiming, claim.Owed = true, is.Owed
+			{
+				Queue: string(q.Path), Kind: preemption.BelowGuaranteed, Since: is.BelowGuaranteedSince, Due: is.GuaranteedDue,
+				Claiming: is.GuaranteedClaims, Owed: is.GuaranteedOwed,
+			},
+			{
+				Queue: string(q.Path), Kind: preemption.BelowFairShare, Since: is.BelowFairShareSince, Due: is.FairShareDue,
+				Claiming: is.FairShareClaims, Owed: is.FairShareOwed,
+			},
 		}
 		for _, row := range rows {
 			if row.Since != 0 || row.Claiming {

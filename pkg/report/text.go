@@ -40,6 +40,8 @@ func holdersText(why reason.Reason) string {
 		return "what is starting in queue " + why.Queue + ":"
 	case why.Code == reason.WaitingForRoom:
 		return "who holds the " + name + " of the cluster:"
+	case why.Code == reason.MaxDriverShare || why.Code == reason.UserMaxDriverShare:
+		return "whose drivers hold the " + name + " of queue " + why.Queue + ":"
 	case name != "":
 		return "who holds the " + name + " of queue " + why.Queue + ":"
 	}

@@ -203,6 +203,9 @@ func (g gate) Admit(uid ledger.UID) {
 	if p.charged != "" {
 		w.fail("pod %s was released, and is charged to %s already", uid, p.charged)
 	}
+	if w.admitting != nil {
+		w.admitting(uid)
+	}
 	p.reserved, p.doubtful = false, false
 	w.moveBoundByOthers()
 	w.lookAtStarts() // before: an application that lost all its pods begins again

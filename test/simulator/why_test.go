@@ -60,8 +60,19 @@ func (w *World) rest(t *testing.T) {
 // picture is what anybody makes of the objects.
 func (w *World) picture() *picture.Picture {
 	l := ledger.New(ledger.Options{})
+	var memories map[queue.Path]queue.Memory
+	if w.opts.Gates || w.opts.Stops {
+		memories = w.memories()
+	}
 	for _, path := range sorted(w.known.queues) {
-		l.ObserveQueue(w.known.queues[path])
+		d := w.known.queues[path]
+		if m, known := memories[path]; known {
+			d.Memory = m
+		}
+		l.ObserveQueue(d)
+	}
+	for _, key := range sorted(w.known.groups) {
+		l.ObservePodGroup(w.known.groups[key])
 	}
 	for _, name := range sorted(w.known.nodes) {
 		l.ObserveNode(w.known.nodes[name])
@@ -70,6 +81,9 @@ func (w *World) picture() *picture.Picture {
 		l.ObservePod(p.seen, w.now)
 	}
 	l.Lead(w.now)
+	if w.opts.Preemption {
+		l.LookAtStarvation(w.now) // as kubectl fairway does
+	}
 	return picture.New(l)
 }
 

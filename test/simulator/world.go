@@ -125,6 +125,8 @@ type World struct {
 	edits  int        // of queues that were seen
 	bound  func(*pod) // called at each bind; may be nil
 
+	admitting func(ledger.UID) // called at each release, before anything else follows from it; may be nil
+
 	// See gates.go.
 	pasts     map[appKey]*past
 	timeouts  map[queue.Path]bounds

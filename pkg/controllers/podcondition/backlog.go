@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -75,7 +76,7 @@ func (w *Writer) due(c change, now time.Time) *corev1.Pod {
 	if pod == nil || pod.UID != types.UID(c.UID) || pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil {
 		return nil
 	}
-	if showsUnschedulable(pod) == c.show || now.Before(w.avoided[c.UID]) {
+	if showsUnschedulable(pod) == c.show && !c.Again || now.Before(w.avoided[c.UID]) {
 		return nil
 	}
 	s, known := w.ledger.PodState(c.UID)
@@ -124,9 +125,12 @@ func shortageText(s ledger.Shortage) string {
 	for _, l := range s.Lacking {
 		reasons = append(reasons, fmt.Sprintf("%d Insufficient %s", l.Nodes, l.Resource))
 	}
-	if len(reasons) == 0 {
+	if len(reasons) == 0 && s.Kept.Held == 0 {
 		return fmt.Sprintf("0/%d nodes are available.", s.Nodes)
 	}
 	slices.Sort(reasons)
+	if held := s.Kept.HeldFor(); held != "" {
+		reasons = append(reasons, strconv.FormatInt(s.Kept.Held, 10)+held)
+	}
 	return fmt.Sprintf("0/%d nodes are available: %s.", s.Nodes, strings.Join(reasons, ", "))
 }

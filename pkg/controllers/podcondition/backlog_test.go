@@ -205,9 +205,7 @@ func TestPodsThatWaitForRoomShowIt(t *testing.T) {
 	if diff := cmp.Diff(wantPatches, c.patches); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if len(c.recorder.lines) != 0 {
-		t.Errorf("events %q: upstream's own are enough", c.recorder.lines)
-	}
+	c.wantEvents("p00", "p01", "p02", "p03", "p04", "p05")
 }
 
 // One rate for all that is written, and who is spoken to first: those that a rule blocks, then those that must not go on showing it, then the

@@ -73,6 +73,14 @@ func body(uid ledger.UID, c condition, shown *corev1.Pod, now metav1.Time) ([]by
 	return json.Marshal(p)
 }
 
+// removalBody returns the patch that takes a condition off a pod, whatever version of it.
+func removalBody(uid ledger.UID, kind corev1.PodConditionType) ([]byte, error) {
+	var p patch
+	p.Metadata.UID = types.UID(uid)
+	p.Status.Conditions[0] = removal{Patch: "delete", Type: kind}
+	return json.Marshal(p)
+}
+
 // unschedulableBody returns the patch that makes a pod show Unschedulable with this message; with "", it removes the
 // condition. It fits this version of the pod only: the pod may be bound meanwhile, and a running pod must not be called
 // unschedulable.

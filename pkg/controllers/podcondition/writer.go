@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
@@ -27,6 +28,8 @@ import (
 const (
 	DefaultWritesPerSecond    = 20
 	DefaultUnschedulableAfter = 5 * time.Second
+	// DefaultEventsPerSecond is the rate of events that no condition has.
+	DefaultEventsPerSecond = 5
 )
 
 // retryAfter is the pause after a failed patch of a pod. It does not grow: the rate is bounded anyway, and other pods go
@@ -49,6 +52,9 @@ type Options struct {
 	ShowUnschedulable bool
 	// UnschedulableAfter is how long a pod waits for room before it shows that; 0 is DefaultUnschedulableAfter.
 	UnschedulableAfter time.Duration
+	// EventsPerSecond bounds the events on pods whose condition does not change, over all pods; those of changes count first. 0 is
+	// DefaultEventsPerSecond.
+	EventsPerSecond int
 	// Pods has the pods as last seen, so that a condition that stays True for another reason keeps the time of its last
 	// transition. Without it every patch counts as a transition, and PodScheduled is never written.
 	Pods corelisters.PodLister
@@ -73,17 +79,24 @@ type Writer struct {
 	backlog  []change                 // what the last look at the backlog found and is not yet tried
 	lookedAt time.Time
 	avoided  map[ledger.UID]time.Time // until when, since their PodScheduled could not be written
+
+	// See explain.go.
+	explained flowcontrol.PassiveRateLimiter
+	said      map[ledger.UID]said
+	saidOf    []ledger.UID // the keys of said, in the order in which they were checked
 }
 
 // New returns a writer of the ledger's condition updates. The recorder must write events.k8s.io.
 func New(l *ledger.Ledger, client kubernetes.Interface, recorder events.EventRecorder, o Options) *Writer {
 	perSecond := cmp.Or(o.WritesPerSecond, DefaultWritesPerSecond)
-	return &Writer{
+	w := &Writer{
 		ledger: l, client: client, recorder: recorder, pods: o.Pods, loop: writing.NewLoop(perSecond, o.Clock),
 		batch:  perSecond, // what is taken is out of date by at most a second when it is written
-		failed: map[ledger.UID]time.Time{}, avoided: map[ledger.UID]time.Time{},
+		failed: map[ledger.UID]time.Time{}, avoided: map[ledger.UID]time.Time{}, said: map[ledger.UID]said{},
 		show: o.ShowUnschedulable, after: cmp.Or(o.UnschedulableAfter, DefaultUnschedulableAfter),
 	}
+	w.explained = writing.NewLimiter(cmp.Or(o.EventsPerSecond, DefaultEventsPerSecond), writing.Interval, w.loop.Clock)
+	return w
 }
 
 // Run writes until the context ends. It must be called once, by the process that leads.
@@ -115,12 +128,13 @@ func (w *Writer) pass(ctx context.Context) {
 		w.tell(ctx, t)
 	}
 	w.showBacklog(ctx, now)
+	w.explain(now)
 }
 
 // tell writes the condition and then the event. So there is one event for one change, however often the write is tried.
 func (w *Writer) tell(ctx context.Context, t ledger.ConditionUpdate) {
 	state, ok := w.ledger.PodState(t.UID)
-	if !ok || state.State == ledger.Gone {
+	if !t.PodEnded && (!ok || state.State == ledger.Gone) {
 		return // it is being deleted: nobody waits for an answer
 	}
 	c := conditionOf(t)
@@ -129,8 +143,11 @@ func (w *Writer) tell(ctx context.Context, t ledger.ConditionUpdate) {
 	case err == nil:
 		delete(w.failed, t.UID) // an earlier failure is made good
 		w.record(t, c, state)
+	case t.PodEnded:
+		// It is gone, or will be.
 	case apierrors.IsNotFound(err) || writing.IsForAnother(err):
 		// The pod is gone, or replaced by a new one with the same name; the ledger will hear of it.
+		w.remember(t.UID, said{asked: w.loop.Clock.Now().Add(askAgainAfter)})
 	default:
 		w.failed[t.UID] = w.loop.Clock.Now().Add(retryAfter)
 		w.complain(ctx, err, t.Namespace, t.Name)
@@ -139,6 +156,9 @@ func (w *Writer) tell(ctx context.Context, t ledger.ConditionUpdate) {
 
 func (w *Writer) patch(ctx context.Context, t ledger.ConditionUpdate, c condition) error {
 	data, err := body(t.UID, c, w.shown(t.Namespace, t.Name), metav1.NewTime(w.loop.Clock.Now()))
+	if t.PodEnded {
+		data, err = removalBody(t.UID, c.Type)
+	}
 	if err != nil {
 		return err
 	}
@@ -165,12 +185,21 @@ func (w *Writer) shown(namespace, name string) *corev1.Pod {
 }
 
 func (w *Writer) record(t ledger.ConditionUpdate, c condition, state ledger.PodState) {
+	now := w.loop.Clock.Now()
+	if t.PodEnded || t.Reason.Code != "" && w.saidNow(t.UID, t.Reason, now) {
+		return
+	}
+	w.explained.TryAccept() // it counts among the events, and goes first
+	w.remember(t.UID, said{t.Reason.Code, t.Reason.Queue, t.Reason.PodGroup, now, now})
 	kind, note := corev1.EventTypeWarning, c.Message
 	if c.Reason == ReasonAccepted {
 		kind, note = corev1.EventTypeNormal, acceptedNote(state)
 	}
-	pod := &corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: t.Namespace, Name: t.Name, UID: types.UID(t.UID)}
-	w.recorder.Eventf(pod, related(t.Reason), kind, c.Reason, action, "%s", note)
+	w.recorder.Eventf(reference(t.Namespace, t.Name, t.UID), related(t.Reason), kind, c.Reason, action, "%s", note)
+}
+
+func reference(namespace, name string, uid ledger.UID) *corev1.ObjectReference {
+	return &corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: namespace, Name: name, UID: types.UID(uid)}
 }
 
 // related is the queue whose rule blocks the pod. Without it, the recorder would count the limits of two queues within

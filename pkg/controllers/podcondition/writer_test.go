@@ -99,7 +99,7 @@ func (w *world) pod(name, asks string) *corev1.Pod {
 
 func (w *world) observe(name, asks string, terminating bool) {
 	w.ledger.ObservePod(ledger.Pod{
-		UID: ledger.UID("uid-" + name), Namespace: "team", Name: name, Queue: asks, Application: name, Class: "c", Created: 1, Terminating: terminating,
+		UID: ledger.UID("uid-" + name), Namespace: "team", Name: name, Queue: asks, Application: name, Class: "c", Created: start.UnixNano(), Terminating: terminating,
 	}, 1)
 }
 

@@ -85,7 +85,8 @@ func TestEveryFieldOfStartsIsCompared(t *testing.T) {
 func TestEveryFieldOfAStarvationIsCompared(t *testing.T) {
 	full := func() ledger.Starvation {
 		return ledger.Starvation{BelowFairShareSince: 1, BelowGuaranteedSince: 2, FairShareDue: 3, GuaranteedDue: 4, Claiming: true, Owed: amounts(1, 1),
-			FairShareDeclined: 5, GuaranteedDeclined: 6}
+			FairShareDeclined: 5, GuaranteedDeclined: 6, FairShareClaims: true, GuaranteedClaims: true,
+			FairShareOwed: amounts(1, 0), GuaranteedOwed: amounts(0, 1)}
 	}
 	if !sameStarvation(full(), full()) {
 		t.Error("equal ones differ")

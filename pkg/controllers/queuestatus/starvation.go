@@ -158,7 +158,9 @@ func clocks(q ledger.QueueState, previous, to *v1alpha1.QueueStatus) {
 func sameStarvation(a, b ledger.Starvation) bool {
 	return a.BelowFairShareSince == b.BelowFairShareSince && a.BelowGuaranteedSince == b.BelowGuaranteedSince &&
 		a.FairShareDue == b.FairShareDue && a.GuaranteedDue == b.GuaranteedDue && a.Claiming == b.Claiming && a.Owed.Equal(b.Owed) &&
-		a.FairShareDeclined == b.FairShareDeclined && a.GuaranteedDeclined == b.GuaranteedDeclined
+		a.FairShareDeclined == b.FairShareDeclined && a.GuaranteedDeclined == b.GuaranteedDeclined &&
+		a.FairShareClaims == b.FairShareClaims && a.GuaranteedClaims == b.GuaranteedClaims &&
+		a.FairShareOwed.Equal(b.FairShareOwed) && a.GuaranteedOwed.Equal(b.GuaranteedOwed)
 }
 
 // mistimed reports whether a restart would start a clock with a timeout at a wrong time (too late, or too early if the

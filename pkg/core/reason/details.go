@@ -163,6 +163,22 @@ type Room struct {
 	Nodes  int64 // nodes of the cluster
 	Usable int64 // nodes that the pod may use
 	Full   int64 // usable nodes that take no more pods
+	Kept   Kept
+}
+
+// Kept is room that would do for a pod, and is kept for others. For whom is empty if there is none.
+type Kept struct {
+	Held      int64  // nodes with room that are held for PodGroup
+	PodGroup  string // namespace/name
+	Until     int64  // until when they are held at the latest
+	Nominated int64  // nodes with room that is kept for nominated pods, of which Pod of Queue is the first
+	Pod       string // namespace/name
+	Queue     string
+}
+
+// MaxKept are the details of MaxResources if only pods for which room is kept bring the queue to its max.
+type MaxKept struct {
+	Kept int64 // amount of Resource that those pods ask for
 }
 
 // Leftovers are the details of Deleting.
@@ -232,6 +248,7 @@ func (Preferred) details()    {}
 func (MinResources) details() {}
 func (Turn) details()         {}
 func (Room) details()         {}
+func (MaxKept) details()      {}
 func (Leftovers) details()    {}
 func (MaxCapacity) details()  {}
 func (Capacities) details()   {}

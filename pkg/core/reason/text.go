@@ -172,10 +172,38 @@ func (r Reason) waitingForRoomText() string {
 	default:
 		nodes = strconv.FormatInt(n.Usable, 10) + " of " + strconv.FormatInt(n.Nodes, 10) + " nodes may be used by it"
 	}
+	nodes += n.Kept.text()
 	if r.Resource == "" {
 		return "no node has room for this pod" + after(": ", nodes)
 	}
 	return "no node has " + r.amount(r.Asked) + " free for this pod, the closest one has " + r.amount(n.Free) + after("; ", nodes)
+}
+
+// HeldNodes is how a message names nodes that are held for a pod group, in upstream's form: a number comes before it.
+const HeldNodes = " node(s) with room that is held for pod group "
+
+// HeldFor is HeldNodes with the group and the time, "" where no node is held.
+func (k Kept) HeldFor() string {
+	if k.Held == 0 {
+		return ""
+	}
+	return HeldNodes + Name(k.PodGroup) + after(" until ", clock(k.Until))
+}
+
+// text says how many nodes would have room, for whom it is kept, and until when.
+func (k Kept) text() (text string) {
+	if k.Held > 0 {
+		text = "; " + counted(k.Held, "1 node with room is", "nodes with room are") + " held for pod group " + Name(k.PodGroup) +
+			after(" until ", clock(k.Until), " at the latest")
+	}
+	if k.Nominated > 0 {
+		text += "; on " + counted(k.Nominated, "1 node", "nodes") + " the room is kept for " + Name(k.Pod) + " of queue " + k.Queue
+		if k.Nominated > 1 {
+			text += " and others"
+		}
+		text += ", until it starts there"
+	}
+	return text
 }
 
 func (r Reason) maxResourcesText() string {
@@ -190,6 +218,11 @@ func (r Reason) maxResourcesText() string {
 	}
 	if r.Asked > r.Limit { // waiting alone will not help
 		return head + ", and " + who + " alone asks for " + r.amount(r.Asked) + "; raise " + limit + " or ask for less"
+	}
+	if k, ok := r.Details.(MaxKept); ok {
+		head += ": it uses " + r.amount(r.Used) + ", another " + r.amount(k.Kept) + " are kept for pods for which room is made"
+		return head + ", and " + who + " asks for " + r.amount(r.Asked) + "; the pod waits for another " +
+			r.amount(resource.SatSub(resource.SatAdd(resource.SatAdd(r.Used, k.Kept), r.Asked), r.Limit)) + " below that max, or for a higher " + limit
 	}
 	// Asked is 0 if the pod does not ask for the resource: a queue above any of its maxima starts nothing.
 	excess := resource.SatSub(resource.SatAdd(r.Used, r.Asked), r.Limit)

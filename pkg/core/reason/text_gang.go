@@ -1,6 +1,9 @@
 package reason
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // gangText returns the sentences about pod groups.
 func (r Reason) gangText() string {
@@ -10,7 +13,7 @@ func (r Reason) gangText() string {
 	case GangIncomplete:
 		n := As[Members](r)
 		return "pod group " + r.PodGroup + " starts with " + pods(n.Needed) + " at once, and " + strconv.FormatInt(n.Exist, 10) +
-			" exist; it waits for the others, or for a lower minMember"
+			" exist; it waits for the others, or for a lower " + r.MinimumField()
 	case GangTooLarge:
 		if n, ok := r.Details.(MinResources); ok {
 			return "pod group " + r.PodGroup + " needs " + r.amount(n.Stated) + " by its minResources, and the nodes would have only " +
@@ -18,15 +21,15 @@ func (r Reason) gangText() string {
 		}
 		n := As[Packing](r)
 		return "pod group " + r.PodGroup + " starts with " + pods(n.Needed) + " at once" + r.together() + ", and the nodes could hold only " +
-			strconv.FormatInt(n.Fit, 10) + " of them if they were empty; it waits for more or larger nodes, or for a lower minMember"
+			strconv.FormatInt(n.Fit, 10) + " of them if they were empty; it waits for more or larger nodes, or for a lower " + r.MinimumField()
 	case GangWaitsForRoom:
 		if n, ok := r.Details.(MinResources); ok {
 			return "pod group " + r.PodGroup + " needs " + r.amount(n.Stated) + " free by its minResources, and now the nodes have " +
-				r.amount(n.Free) + after("; nodes are held for it until ", clock(n.Until)) + n.Forbids.text()
+				r.amount(n.Free) + heldForIt(n.Until) + n.Forbids.text()
 		}
 		n := As[Packing](r)
 		return "pod group " + r.PodGroup + " needs room for " + pods(n.Needed) + " at once, and now " + strconv.FormatInt(n.Fit, 10) + " fit" +
-			after("; nodes are held for it until ", clock(n.Until)) + n.Forbids.text()
+			heldForIt(n.Until) + n.Forbids.text()
 	default:
 		n := As[Turn](r)
 		return "pod group " + r.PodGroup + " came before and waits for room" + after(" since ", clock(n.Since)) +
@@ -42,6 +45,27 @@ func (f ShareForbids) text() string {
 	return "; no nodes may be held for it: with them, queue " + f.Queue + " would have " + amount(f.Resource, f.Usage) +
 		", above its fair share of " + amount(f.Resource, f.Share) + ", while queue " + f.Waiting + " waits and would be below " + Reason{Code: f.Below}.entitlement() +
 		"; they may once no such queue waits, or once the share of " + f.Queue + " is that large, by more weight or a guarantee"
+}
+
+// inTree ends the name of a pod group of Kubernetes itself.
+const inTree = "(scheduling.k8s.io)"
+
+// MinimumField is the field that says with how many pods the group starts.
+func (r Reason) MinimumField() string {
+	if strings.Contains(r.PodGroup, inTree) {
+		return "minCount"
+	}
+	return "minMember"
+}
+
+// HeldForIt is what the sentence of a group says if nodes are held for it; of time 0 its beginning.
+func HeldForIt(until int64) string { return "; nodes are held for it until " + clock(until) }
+
+func heldForIt(until int64) string {
+	if until == 0 {
+		return ""
+	}
+	return HeldForIt(until)
 }
 
 func (r Reason) together() string {

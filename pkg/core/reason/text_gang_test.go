@@ -28,6 +28,19 @@ func TestSentencesOfGroupsWithoutRoom(t *testing.T) {
 			"pod group team/ring starts with 6 pods at once, 120 cpu together, and the nodes could hold only 4 of them if they were empty; " +
 				"it waits for more or larger nodes, or for a lower minMember",
 		},
+		"its pods ask for more than there is, and it is Kubernetes' own": {
+			func() reason.Reason {
+				r := tooLarge(0, reason.Packing{Needed: 6, Fit: 4})
+				r.PodGroup, r.Resource = "team/ring (scheduling.k8s.io)", ""
+				return r
+			}(),
+			`pod group "team/ring (scheduling.k8s.io)" starts with 6 pods at once, and the nodes could hold only 4 of them if they were empty; ` +
+				"it waits for more or larger nodes, or for a lower minCount",
+		},
+		"it is incomplete, and Kubernetes' own": {
+			reason.Reason{Code: reason.GangIncomplete, PodGroup: "team/ring (scheduling.k8s.io)", Details: reason.Members{Needed: 3, Exist: 1}},
+			`pod group "team/ring (scheduling.k8s.io)" starts with 3 pods at once, and 1 exist; it waits for the others, or for a lower minCount`,
+		},
 		"it states more than there is": {
 			tooLarge(0, reason.MinResources{Needed: 6, Stated: 120_000, Free: 100_000}),
 			"pod group team/ring needs 120 cpu by its minResources, and the nodes would have only 100 cpu if they were empty; " +

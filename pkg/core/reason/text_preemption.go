@@ -76,6 +76,7 @@ type Unpaid struct {
 	Why   UnpaidCause
 	Queue string
 	Left  resource.List
+	NoPod bool // no pod is left for which more could be preempted: all have nodes by now
 }
 
 // Text says how much is left, why, and what would help.
@@ -83,6 +84,9 @@ func (u Unpaid) Text() string {
 	head := u.Queue + " is still owed " + spelled(u.Left)
 	switch u.Why {
 	case NothingOwed:
+		if u.NoPod {
+			return head + ", and all pods for which it claims have nodes by now"
+		}
 		return head + ", less than its next pod asks for, and no pod is taken for a part of one; it comes as pods end"
 	case NoSurplus:
 		return head + ", and no other queue has a whole pod more than its fair share that may be taken: what is left is preemptible: false, " +

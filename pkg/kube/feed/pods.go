@@ -158,6 +158,10 @@ func unschedulable(pod *v1.Pod) string {
 
 // ForgetPod implements turnstile.Observer.
 func (f *Feed) ForgetPod(pod *v1.Pod) {
+	if pod.DeletionTimestamp == nil && ended(pod) {
+		f.Ledger.EndPod(ledger.UID(pod.UID), f.Now())
+		return
+	}
 	f.Ledger.ForgetPod(ledger.UID(pod.UID), f.Now())
 	f.creates(f.creators.forget(pod.UID), pod.UID)
 }
