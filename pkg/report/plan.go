@@ -170,7 +170,10 @@ func (p Plan) MarshalJSON() ([]byte, error) {
 // end.
 func (p Plan) Lines(l Layout) []string {
 	if len(p.Plan.Claims) == 0 {
-		return []string{Clip("(no queue with a timeout in force is starved: nothing would be taken)", l.Width)}
+		return []string{
+			Clip("(no queue with a timeout in force is starved: nothing would be taken)", l.Width),
+			Clip("(to see what another timeout would do, state it in a Queue: --with FILE)", l.Width),
+		}
 	}
 	return p.lines(l, p.claims(l), p.victims(l), p.ideal(l))
 }
