@@ -55,7 +55,7 @@ type Decision struct {
 	Asking bool
 }
 
-// ByNomination: room is kept for the pod, and is there. Such a pod goes before the order of queues.
+// ByNomination is that room is kept for the pod, and is there. Such a pod goes before the order of queues.
 const ByNomination ordering.Criterion = "nomination"
 
 // Competitor is a queue or an application as it stood when it was compared.

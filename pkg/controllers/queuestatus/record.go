@@ -150,13 +150,19 @@ func (r *record) forget() {
 // while others are busy.
 func sameState(a, b ledger.QueueState) bool {
 	return a.Path == b.Path && a.Declared == b.Declared && a.InTree == b.InTree && a.Spec.Equal(b.Spec) && a.State == b.State &&
-		a.StoppedSince == b.StoppedSince && slices.Equal(a.StoppedQueues, b.StoppedQueues) &&
-		a.Absolute == b.Absolute && a.SteadyFairShare.Equal(b.SteadyFairShare) && a.FairShare.Equal(b.FairShare) &&
-		a.Allocated.Equal(b.Allocated) && a.Demand.Equal(b.Demand) &&
-		a.ApplicationsPending == b.ApplicationsPending && a.ApplicationsStarting == b.ApplicationsStarting &&
-		a.ApplicationsRunning == b.ApplicationsRunning && sameStarts(a.Starts, b.Starts) &&
-		a.PodsPending == b.PodsPending && a.PodsRunning == b.PodsRunning && slices.Equal(a.Problems, b.Problems) &&
+		a.StoppedSince == b.StoppedSince && slices.Equal(a.StoppedQueues, b.StoppedQueues) && slices.Equal(a.Problems, b.Problems) &&
+		sameAmounts(a, b) && sameCounts(a, b) && sameStarts(a.Starts, b.Starts) &&
 		sameStarvation(a.Starvation, b.Starvation) && a.Effective.Equal(b.Effective) && sameLimits(a, b)
+}
+
+func sameAmounts(a, b ledger.QueueState) bool {
+	return a.Absolute == b.Absolute && a.SteadyFairShare.Equal(b.SteadyFairShare) && a.FairShare.Equal(b.FairShare) &&
+		a.Allocated.Equal(b.Allocated) && a.Demand.Equal(b.Demand)
+}
+
+func sameCounts(a, b ledger.QueueState) bool {
+	return a.ApplicationsPending == b.ApplicationsPending && a.ApplicationsStarting == b.ApplicationsStarting &&
+		a.ApplicationsRunning == b.ApplicationsRunning && a.PodsPending == b.PodsPending && a.PodsRunning == b.PodsRunning
 }
 
 // exists reports whether there is a Queue object behind the state: it is declared, or exists and cannot be read. Queues
