@@ -34,7 +34,7 @@ func (w *World) showBacklog() {
 	show, unshow := w.lookAtBacklog([]int{1, 3, 10, everyPod}[rng.IntN(4)])
 	for _, b := range show {
 		if p := w.pods[b.UID]; rng.IntN(5) > 0 && p != nil {
-			w.show(p, "0/1 nodes are available.")
+			w.show(p, w.backlogMessage(b))
 			w.Shown++
 		}
 	}
@@ -44,6 +44,15 @@ func (w *World) showBacklog() {
 			w.Unshown++
 		}
 	}
+}
+
+// backlogMessage is what the writer says in the condition: what a look found, or else what nodes lack.
+func (w *World) backlogMessage(b ledger.Backlogged) string {
+	if b.Message != "" {
+		return b.Message
+	}
+	s, _ := w.Ledger.Shortage(b.UID)
+	return "0/1 nodes are available." + s.Kept.HeldFor()
 }
 
 // everyPod is more than any world has.
@@ -115,16 +124,22 @@ func isHeld(s ledger.PodState) bool {
 	return s.Leaf == "" || s.BlockedBy.Code != "" && s.BlockedBy.Code != reason.BackOff
 }
 
-// auditShown takes what is charged and what shows it already.
+// auditShown takes what is charged and what shows it already. A pod that shows it is to show it again only with another message.
 func (w *World) auditShown(show []ledger.Backlogged, used sums, all bool) {
 	total := w.total()
 	for _, b := range show {
 		p := w.lookUp(b.UID)
 		now := &p.seen
 		state, _ := w.Ledger.PodState(b.UID)
-		if state.State != ledger.Waiting && state.State != ledger.Parked || state.BlockedBy.Code != "" || now.Gate != "" || now.Unschedulable != "" ||
-			w.tooLarge(p.home, p.asks, total) {
-			w.fail("pod %s is to show Unschedulable: %s %s, shows %q", b.UID, state.State, state.BlockedBy.Code, now.Unschedulable)
+		if state.State != ledger.Waiting && state.State != ledger.Parked || state.BlockedBy.Code != "" || now.Gate != "" ||
+			(now.Unschedulable != "") != b.Again || w.tooLarge(p.home, p.asks, total) {
+			w.fail("pod %s is to show Unschedulable (again: %v): %s %s, shows %q", b.UID, b.Again, state.State, state.BlockedBy.Code, now.Unschedulable)
+		}
+		if b.Again { // it is among those that show it
+			if w.backlogMessage(b) == now.Unschedulable {
+				w.fail("pod %s is to show again what it shows: %q", b.UID, now.Unschedulable)
+			}
+			continue
 		}
 		used.add(p.home, p.asks)
 	}
