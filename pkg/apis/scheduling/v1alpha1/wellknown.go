@@ -101,6 +101,9 @@ const (
 	EventPreempted = "Preempted"
 )
 
+// EventReservationEnded is the reason of the event on a pod that outlives its reservation: it moves, or is evicted.
+const EventReservationEnded = "ReservationEnded"
+
 // Reasons of events about starvation, on the Queue. It begins with the reason of the condition Starved (BelowFairShare, BelowGuaranteed).
 const (
 	// EventFairShareRestored: the queue has its fair share again, or all that it asks for.
