@@ -74,7 +74,7 @@ func (f *Follower) Step(now int64, queues []Queue, objects []Object) Result {
 		f.decide(f.entries[objects[i].Key()], now)
 	}
 	result := Result{Statuses: make(map[string]Status, len(objects)), Next: math.MaxInt64}
-	for _, path := range slices.SortedFunc(maps.Keys(f.plans), queue.ComparePaths) {
+	for _, path := range f.Queues() {
 		p := f.plans[path]
 		result.Children = append(result.Children, f.children(p, seconds)...)
 		result.Next = min(result.Next, p.NextChange(seconds, p.Lead))
@@ -261,4 +261,18 @@ func (f *Follower) children(p *plan, now int64) []Child {
 		}
 	}
 	return out
+}
+
+// Queues are the reservable queues, in the order of their names.
+func (f *Follower) Queues() []queue.Path {
+	return slices.SortedFunc(maps.Keys(f.plans), queue.ComparePaths)
+}
+
+// Plan returns the plan of a queue.
+func (f *Follower) Plan(path queue.Path) (reservation.Plan, bool) {
+	p := f.plans[path]
+	if p == nil {
+		return reservation.Plan{}, false
+	}
+	return p.Plan, true
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -13,13 +14,13 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// busyCluster has 10 nodes of 4 cores, all of which pods of root.busy use. root.plan is entitled to half of them: its weight is that of its two siblings.
+// busyCluster has 10 nodes of 4 cores, all of which pods of root.busy use. root.plan is entitled to half of them, as is its sibling.
 func busyCluster(t *testing.T) (w *world, stop func()) {
 	w = newWorldAlone(t, 10, "4", "16Gi")
 	w.queue("root preemption.interval=1s preemption.maxWaitBeforeKill=1s")
 	_, stop = w.scheduler(ledger.Options{})
 	w.queue("root.busy")
-	w.plan("weight: 2, preemption: {guaranteedTimeout: 1s}")
+	w.plan("preemption: {guaranteedTimeout: 1s}")
 	var pods []*v1.Pod
 	for i := range 40 {
 		p := pod(fmt.Sprintf("busy-%02d", i), "root.busy", "1", "1Gi")
@@ -118,4 +119,68 @@ func TestAReservationOfHalfABusyCluster(t *testing.T) {
 	w.untilGone("root.plan.default-night")
 	w.reserved("afterwards", 1)
 	w.untilHeld("afterwards-00", "ReservationNotFound", "default/afterwards does not exist")
+}
+
+// When the cluster loses half of its nodes, the reservation that was accepted last goes, and says why. Its pods run on as those of the queue. The first one
+// keeps what it has.
+func TestTheLastAcceptedReservationGoesWithTheNodes(t *testing.T) {
+	w, _ := busyCluster(t)
+	arrival := soon(10 * time.Second)
+	w.reserve("first", 8, arrival, 10*time.Minute)
+	w.untilPhase("first", v1alpha1.ReservationAccepted)
+	w.reserve("last", 8, arrival, 10*time.Minute)
+	w.reserved("first", 8)
+	w.reserved("last", 8)
+	w.untilPhase("first", v1alpha1.ReservationActive)
+	w.untilPhase("last", v1alpha1.ReservationActive)
+	w.untilIn("root.plan.default-first", 8)
+	w.untilIn("root.plan.default-last", 8)
+	for i := range 5 {
+		node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", i)}}
+		w.must(w.client.Delete(w.ctx, node))
+	}
+	gone := w.untilPhase("last", v1alpha1.ReservationCancelled)
+	if gone.Refusal.Reason != "LessCapacity" || len(gone.Conditions) != 1 || gone.Conditions[0].Reason != "LessCapacity" {
+		t.Errorf("%+v", gone)
+	}
+	if s := w.reservation("first"); s.Phase != v1alpha1.ReservationActive || s.Queue != "root.plan.default-first" {
+		t.Errorf("%+v", s)
+	}
+	w.until("an event says why", func() (bool, string) {
+		text := w.kubectl("get", "events", "--field-selector", "involvedObject.kind=Reservation,involvedObject.name=last,reason=Cancelled", "-o", "name")
+		return text != "", "there is none"
+	})
+	w.untilGone("root.plan.default-last")
+}
+
+// In each phase another scheduler goes on where the one before ended.
+func TestReservationsSurviveRestarts(t *testing.T) {
+	w, stop := busyCluster(t)
+	arrival := soon(50 * time.Second)
+	w.reserve("night", 4, arrival, 15*time.Second)
+	w.reserve("too-large", 400, arrival, 15*time.Second)
+	w.reserve("later", 4, arrival.Add(time.Hour), time.Hour)
+	restarted := func(phases map[string]v1alpha1.ReservationPhase) {
+		t.Helper()
+		before := map[string]v1alpha1.ReservationStatus{}
+		for name, phase := range phases {
+			before[name] = w.untilPhase(name, phase)
+		}
+		stop()
+		_, stop = w.scheduler(ledger.Options{})
+		w.reserve("probe", 1, arrival.Add(3*time.Hour), time.Hour) // whoever leads has looked at all of them when it has answered this
+		w.untilPhase("probe", v1alpha1.ReservationAccepted)
+		for name := range phases {
+			is := w.reservation(name)
+			if diff := cmp.Diff(before[name], is); diff != "" {
+				t.Errorf("%s is another after the restart: %s", name, diff)
+			}
+		}
+		w.kubectl("delete", "reservation", "probe")
+	}
+	restarted(map[string]v1alpha1.ReservationPhase{"night": v1alpha1.ReservationAccepted, "too-large": v1alpha1.ReservationRejected, "later": v1alpha1.ReservationAccepted})
+	w.untilPhase("night", v1alpha1.ReservationActive)
+	restarted(map[string]v1alpha1.ReservationPhase{"later": v1alpha1.ReservationAccepted})
+	w.untilPhase("night", v1alpha1.ReservationEnded)
+	restarted(map[string]v1alpha1.ReservationPhase{"night": v1alpha1.ReservationEnded, "later": v1alpha1.ReservationAccepted})
 }

@@ -28,12 +28,12 @@ func (c *Controller) podsIn(q *unstructured.Unstructured) (in []*corev1.Pod) {
 	if namespace == "" {
 		return nil
 	}
-	all, err := c.o.Pods.Pods(namespace).List(labels.Everything())
+	all, err := c.o.Pods.List(labels.Everything()) // the informer of kube-scheduler has no index of namespaces
 	if err != nil {
 		return nil
 	}
 	for _, pod := range all {
-		if pod.Spec.NodeName != "" && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed &&
+		if pod.Namespace == namespace && pod.Spec.NodeName != "" && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed &&
 			pod.Annotations[v1alpha1.KeyPlacedQueue] == q.GetName() {
 			in = append(in, pod)
 		}

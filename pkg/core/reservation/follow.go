@@ -81,6 +81,9 @@ func (r Reservation) Start(now int64) int64 {
 // End returns when the allocation that Start tells of ends.
 func (r Reservation) End(now int64) int64 { return r.Start(now) + r.lastStep() - r.firstStep() }
 
+// Until is how far a look at the plan reaches: to the last change, and at least over a whole period.
+func (p Plan) Until(now int64) int64 { return max(p.lastChange(), now+p.Policy.Period) }
+
 // Restored returns a plan with what its objects say: the accepted reservations in the order in which they were accepted, and what counts only in averages.
 // What has no steps is left out.
 func (p Plan) Restored(accepted []Reservation, past []Past) Plan {
