@@ -66,6 +66,7 @@ type Scheduler struct {
 	owners     ownerWatch
 	planner    *planner
 	access     *access.Checker // nil: access is not checked
+	review     access.Review   // nil, too
 }
 
 // applyMetrics does what opts.Config does with the flags about metrics, if no labels are bounded: upstream would try to read a
@@ -152,6 +153,9 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 	if err := s.buildAccess(o.Recheck); err != nil {
 		return nil, err
 	}
+	if err := s.buildFollower(); err != nil {
+		return nil, err
+	}
 	s.wrap()
 	metrics.Show(s.metrics)
 	return s, options.LogOrWriteConfig(klog.FromContext(ctx), opts.WriteConfigTo, &cc.ComponentConfig, profiles)
@@ -215,10 +219,7 @@ func (s *Scheduler) watch() error {
 	if s.dynamic, err = dynamic.NewForConfig(fenced(s.Config.KubeConfig, s.leadership)); err != nil {
 		return err
 	}
-	if err := s.watchOptional(); err != nil {
-		return err
-	}
-	return s.buildFollower()
+	return s.watchOptional()
 }
 
 // watchDeviceClasses tells the ledger which devices pods may request although no node lists them.

@@ -46,7 +46,7 @@ func (s *Scheduler) buildFollower() error {
 	queues := s.Config.DynInformerFactory.ForResource(v1alpha1.QueueResource).Informer()
 	s.follower = reservations.New(s.Ledger, s.Config.Client, s.dynamic, reservations.Options{
 		Queues: queues.GetStore(), Reservations: s.booked.GetStore(), Pods: s.Config.InformerFactory.Core().V1().Pods().Lister(),
-		Recorder: s.Config.EventBroadcaster.NewRecorder(v1alpha1.SchedulerName),
+		Recorder: s.Config.EventBroadcaster.NewRecorder(v1alpha1.SchedulerName), Review: s.review,
 	})
 	registration, err := queues.AddEventHandler(s.follower.Queues())
 	if err != nil {

@@ -191,13 +191,16 @@ func (f *Follower) advance(p *plan, now int64) {
 
 // decide submits a spec that was not decided on yet.
 func (f *Follower) decide(e *entry, now int64) {
-	if e.ObservedGeneration == e.Generation {
+	if e.ObservedGeneration == e.Generation || e.Unchecked {
 		return
 	}
 	p := f.plans[e.Queue]
 	switch {
 	case e.Invalid != "":
 		e.refuse(Refusal{Reason: ReasonInvalid, Message: e.Invalid})
+		return
+	case e.Forbidden != "":
+		e.refuse(Refusal{Reason: ReasonForbidden, Field: "queue", Message: e.Forbidden})
 		return
 	case p == nil:
 		e.pending(notReservable(e.Queue))

@@ -231,8 +231,8 @@ func TestARecurringReservationWaitsForItsNextPeriod(t *testing.T) {
 	w.to(3750, "a:Active", "ns-a(cpu=6)")
 }
 
-// Whenever another process begins to lead, nothing is another than it would have been. And at any time, what is accepted has its capacity, and no more is
-// granted than there is.
+// Whenever another process begins to lead, nothing is another than it would have been. And at any time, what is accepted has its capacity, and no queue is
+// that of two.
 func TestARestartLosesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(nil)
@@ -268,7 +268,6 @@ func TestARestartLosesNothing(t *testing.T) {
 
 func (w *world) keepsWhatIsAccepted(t *rapid.T) {
 	granted := map[string]resource.List{}
-	sum := resource.List{}
 	at := map[queue.Path]bool{}
 	for _, c := range w.last.Children {
 		if at[c.Path] {
@@ -276,10 +275,6 @@ func (w *world) keepsWhatIsAccepted(t *rapid.T) {
 		}
 		at[c.Path] = true
 		granted[c.For] = c.Guaranteed
-		sum = sum.Add(c.Guaranteed)
-	}
-	if !sum.Fits(w.queues[0].Capacity) {
-		t.Fatalf("at %d %s are granted", w.now, sum)
 	}
 	for key, s := range w.last.Statuses {
 		for _, step := range s.Steps {

@@ -22,6 +22,7 @@ const (
 // Reasons beside the codes of core/reservation.
 const (
 	ReasonInvalid            = "Invalid"            // the spec cannot be read
+	ReasonForbidden          = "ReserveForbidden"   // the user may not reserve in the queue
 	ReasonQueueNotReservable = "QueueNotReservable" // nothing can be reserved in the queue
 	ReasonQueueNotReady      = "QueueNotReady"      // the queue is not in force
 	ReasonLessCapacity       = "LessCapacity"       // the queue has become too small
@@ -36,6 +37,8 @@ type Object struct {
 	User                 string
 	Definition           reservation.Definition
 	Invalid              string // why the spec cannot be read, "" if it can
+	Forbidden            string // why the user may not reserve in the queue, "" if that is allowed
+	Unchecked            bool   // nobody knows yet whether it is
 	Stored               Status
 }
 

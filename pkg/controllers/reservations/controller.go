@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/kube/access"
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
@@ -35,6 +36,8 @@ type Options struct {
 	Reservations cache.Store
 	Pods         corelisters.PodLister
 	Recorder     events.EventRecorder
+	// Review, if set, is asked whether users may reserve.
+	Review access.Review
 	// Clock is for tests; nil is the real one.
 	Clock clock.WithTicker
 }
@@ -55,6 +58,7 @@ type Controller struct {
 	records  map[string]*record
 	tasks    map[string]*task
 	moves    map[string]*writing.Retry // by UID of the pod
+	checks   map[string]*check         // by namespace/name
 }
 
 // concerned are the names of the Queues that are reservable or carry our label, so that others cost nothing. It is told by an informer.
@@ -69,6 +73,7 @@ func New(l Ledger, kube kubernetes.Interface, client dynamic.Interface, o Option
 		ledger: l, kube: kube, queues: client.Resource(v1alpha1.QueueResource), reservations: client.Resource(v1alpha1.ReservationResource),
 		o: o, loop: writing.NewLoop(writesPerSecond, o.Clock), follower: reservations.New(),
 		plans: map[string]*v1alpha1.Queue{}, records: map[string]*record{}, tasks: map[string]*task{}, moves: map[string]*writing.Retry{},
+		checks: map[string]*check{},
 	}
 }
 
@@ -146,10 +151,12 @@ func (c *Controller) pass(ctx context.Context) {
 	for _, object := range objects {
 		if u, ok := object.(*unstructured.Unstructured); ok {
 			o := convert.ReservationObject(u)
+			c.check(ctx, &o, u)
 			found, shown[o.Key()] = append(found, o), u
 		}
 	}
 	result := c.follower.Step(now.UnixNano(), convert.Plans(plans, c.ledger.Snapshot()), found)
+	c.forgetChecks(shown)
 	c.writeStatuses(ctx, result.Statuses, shown)
 	c.writeQueues(ctx, result.Children, plans, ours)
 	c.endPods(ctx, result.Children, plans, ours)

@@ -279,8 +279,8 @@ func (w *world) events() (all []string) {
 	return all
 }
 
-// The lead time is 5 seconds until the claim, 1 until the next round, 3 until the eviction, 30 until the pods are gone, and 1.
-const lead = 40
+// The lead time is twice 5 seconds until the claim, 1 until the next round, 3 until the eviction, and 30 until the pods are gone.
+const lead = 78
 
 func TestAReservationFromItsCreationToItsEnd(t *testing.T) {
 	w := newWorld(t)
@@ -335,7 +335,7 @@ func TestTheNextLeaderGoesOn(t *testing.T) {
 		writes  string
 		says    string
 	}{
-		{1, "+default", "Accepted"}, {2, "", "Accepted"}, {60, "+ns-night(6)", "Accepted"}, {61, "", "Accepted"}, {100, "", "Active"},
+		{1, "+default", "Accepted"}, {21, "", "Accepted"}, {22, "+ns-night(6)", "Accepted"}, {61, "", "Accepted"}, {100, "", "Active"},
 		{101, "", "Active"}, {200, "-ns-night", "Ended"}, {201, "", "Ended"},
 	} {
 		w.to(at.seconds, at.writes)

@@ -1,7 +1,9 @@
 package reservation
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -9,38 +11,82 @@ import (
 // Grant is what a reservation is to be guaranteed at a moment.
 type Grant struct {
 	Name    string
-	Amounts resource.List // none in a gap, before room can be made for the next step
+	Amounts resource.List // none in a gap, until it is time to make room for the next step
 }
 
-// Grants returns what each reservation is to be guaranteed now, in the order in which they were accepted. Besides what it has now, that is what it is about to
-// have within the lead time, so that room is made for it before, as far as the capacity has it besides what all have now. Those that have nothing now and
-// are not about to are left out, unless they are in a gap.
+// Grants returns what each reservation is to be guaranteed now, in the order in which they were accepted: what it has now and, where that is more, what it
+// is about to have within the lead time, so that room is made for it before. It gets that early only as far as no other has it until then, or gets it early
+// since it begins sooner: the room of one is never made at the cost of another. What has nothing now and is not about to is left out, unless it is in a gap.
 func (p Plan) Grants(now, lead int64) []Grant {
-	var out []Grant
-	var ahead []resource.List
-	free := p.Capacity
-	for _, r := range p.Accepted {
-		has, soon := r.At(now), r.most(now, resource.SatAdd(now, lead+1))
-		if soon.IsZero() && r.Phase(now) != PhaseActive {
+	var near []upcoming
+	for i := range p.Accepted {
+		r := &p.Accepted[i]
+		u := upcoming{Reservation: r, granted: r.At(now), soon: r.most(now, resource.SatAdd(now, lead+1)), from: now}
+		if u.soon.IsZero() && r.Phase(now) != PhaseActive {
 			continue
 		}
-		out, ahead = append(out, Grant{r.Name, has}), append(ahead, soon)
-		free = free.Sub(has)
-	}
-	for i := range out {
-		g := &out[i]
-		var more []resource.Entry
-		for j := range ahead[i].Len() {
-			e := ahead[i].At(j)
-			e.Value = min(resource.SatSub(e.Value, g.Amounts.Get(e.Name)), max(free.Get(e.Name), 0))
-			if e.Value > 0 {
-				more = append(more, e)
-			}
+		if !u.soon.Fits(u.granted) {
+			u.from = r.firstAbove(u.granted, now)
 		}
-		extra := resource.OfSorted(more)
-		g.Amounts, free = g.Amounts.Add(extra), free.Sub(extra)
+		near = append(near, u)
+	}
+	bySoonest := make([]int, len(near))
+	for i := range near {
+		bySoonest[i] = i
+	}
+	slices.SortStableFunc(bySoonest, func(a, b int) int { return cmp.Compare(near[a].from, near[b].from) })
+	for _, i := range bySoonest {
+		if u := &near[i]; u.from > now {
+			free := p.Capacity.Sub(peakBeside(near, i, now))
+			u.granted = u.granted.Max(u.soon.Min(free.Max(resource.List{})))
+		}
+	}
+	out := make([]Grant, len(near))
+	for i := range near {
+		out[i] = Grant{near[i].Name, near[i].granted}
 	}
 	return out
+}
+
+// upcoming is a reservation that has something within the lead time.
+type upcoming struct {
+	*Reservation
+	granted, soon resource.List
+	from          int64 // when it has more than now; now: not before the lead time is over
+}
+
+// peakBeside is the most that the others have or are granted, from now until one of them begins to have more.
+func peakBeside(near []upcoming, one int, now int64) (peak resource.List) {
+	instants := []int64{now}
+	for i := range near {
+		near[i].each(now, near[one].from, func(s Step) { instants = append(instants, s.From) })
+	}
+	slices.Sort(instants)
+	for _, at := range slices.Compact(instants) {
+		var all resource.List
+		for i := range near {
+			switch u := &near[i]; {
+			case i == one:
+			case u.from > now && at < u.from: // it may have room already
+				all = all.Add(u.granted)
+			default:
+				all = all.Add(u.At(at))
+			}
+		}
+		peak = peak.Max(all)
+	}
+	return peak
+}
+
+// firstAbove is the first instant after now at which the reservation has more of something than so much.
+func (r Reservation) firstAbove(amounts resource.List, now int64) int64 {
+	first := int64(math.MaxInt64)
+	r.each(now, max(r.lastStep(), now)+r.Definition.Recurrence+1, func(s Step) {
+		if !s.Amounts.Fits(amounts) {
+			first = min(first, s.From)
+		}
+	})
+	return first
 }
 
 // most is the most that the reservation has at any instant of a time, of each resource for itself.

@@ -77,8 +77,8 @@ func TestStartAndEndAreThoseOfThePeriod(t *testing.T) {
 	}
 }
 
-// At every second: each has at least what it reserved, all together no more than the capacity, and between two changes that NextChange tells of, nothing
-// is different.
+// At every second each is granted what it has and no more than it has until the lead time is over; all together no more than the capacity; and what one was
+// granted early it keeps until it begins. Between two changes that NextChange tells of, nothing is different.
 func TestGrantsKeepWhatIsReserved(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := reservation.Plan{Capacity: cpus(10), Policy: reservation.DefaultPolicy()}
@@ -90,6 +90,7 @@ func TestGrantsKeepWhatIsReserved(t *testing.T) {
 		}
 		lead := rapid.Int64Range(0, 15).Draw(t, "lead")
 		next, before := int64(0), ""
+		early := map[string]resource.List{}
 		for now := range int64(150) {
 			all := cpus(0)
 			has := map[string]reservation.Grant{}
@@ -102,9 +103,18 @@ func TestGrantsKeepWhatIsReserved(t *testing.T) {
 			}
 			phases := ""
 			for _, r := range p.Accepted {
-				if !r.At(now).Fits(has[r.Name].Amounts) {
-					t.Fatalf("at %d %s has %s of %s", now, r.Name, has[r.Name].Amounts, r.At(now))
+				most := cpus(0)
+				for at := now; at <= now+lead; at++ {
+					most = most.Max(r.At(at))
 				}
+				is := has[r.Name].Amounts
+				if !is.Fits(most) || !r.At(now).Fits(is) {
+					t.Fatalf("at %d %s is granted %s of %s", now, r.Name, is, most)
+				}
+				if r.At(now).IsZero() && !early[r.Name].Fits(is) && r.At(now-1).IsZero() {
+					t.Fatalf("at %d %s is granted %s, and was granted %s", now, r.Name, is, early[r.Name])
+				}
+				early[r.Name] = is
 				phases += fmt.Sprint(r.Phase(now))
 			}
 			if text := grants(p, now, lead) + phases; now >= next {

@@ -39,7 +39,9 @@ func Plans(queues []*v1alpha1.Queue, s ledger.Snapshot) []reservations.Queue {
 	return out
 }
 
-// leadTime is how long before a step of a plan room must begin to be made for it; 0 if no pods are preempted for a guarantee.
+// leadTime is how long before a step of a plan room must begin to be made for it; 0 if no pods are preempted for a guarantee. It is twice the time from the
+// beginning of a claim until its victims are gone: room that is made at the cost of a queue which is owed it comes back from those that borrow, by a claim of
+// that queue.
 func leadTime(path queue.Path, states map[queue.Path]*ledger.QueueState) time.Duration {
 	var is queue.Preemption
 	for _, p := range append(path.Ancestors(), path) {
@@ -54,6 +56,6 @@ func leadTime(path queue.Path, states map[queue.Path]*ledger.QueueState) time.Du
 		return 0
 	}
 	settings := corepreemption.SettingsOf(is)
-	lead := time.Duration(is.GuaranteedTimeout.Nanoseconds + settings.Interval + settings.MaxWaitBeforeKill)
-	return lead.Truncate(time.Second) + defaultGrace + time.Second
+	claim := time.Duration(is.GuaranteedTimeout.Nanoseconds+settings.Interval+settings.MaxWaitBeforeKill) + defaultGrace
+	return 2 * (claim + time.Second - 1).Truncate(time.Second)
 }

@@ -1,16 +1,17 @@
 package convert
 
 import (
-	"cmp"
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/core/access"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reservation"
 	"github.com/fairway-scheduler/fairway/pkg/reservations"
@@ -23,11 +24,11 @@ func DecodeReservation(object *unstructured.Unstructured) (*v1alpha1.Reservation
 }
 
 // ReservationObject returns what a Reservation and its status say. What cannot be read is invalid, and the object says why. It counts for the user that its
-// annotation names; without one, all of a namespace count for one user, of its name.
+// annotation names; without one, as a pod that names no service account.
 func ReservationObject(object *unstructured.Unstructured) reservations.Object {
 	o := reservations.Object{
 		Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID()), Generation: object.GetGeneration(),
-		User: cmp.Or(object.GetAnnotations()[v1alpha1.KeyUser], object.GetNamespace()),
+		User: Reserver(object).User,
 	}
 	if at := object.GetCreationTimestamp(); !at.IsZero() {
 		o.Created = at.UnixNano()
@@ -43,6 +44,13 @@ func ReservationObject(object *unstructured.Unstructured) reservations.Object {
 		o.Invalid = strings.TrimPrefix(err.Error(), "reservation "+o.Key()+": ")
 	}
 	return o
+}
+
+// Reserver returns the user for whom a Reservation counts, with the groups.
+func Reserver(object *unstructured.Unstructured) access.Subject {
+	like := &corev1.Pod{}
+	like.Namespace, like.Annotations = object.GetNamespace(), object.GetAnnotations()
+	return Submitter(like)
 }
 
 func storedStatus(s *v1alpha1.ReservationStatus) reservations.Status {
