@@ -44,7 +44,7 @@ const (
 	tick     = 5
 	dayLong  = 24 * 3600
 	dayLead  = 2 * (10 + 10 + 30 + 4*tick) // each stage is seen at the next tick
-	settled  = 600                   // when the cluster has filled up
+	settled  = 600                         // when the cluster has filled up
 )
 
 func newDay(t *testing.T, seed uint64) *bookedDay {
