@@ -3,19 +3,12 @@ package cli
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
-	"github.com/fairway-scheduler/fairway/pkg/kube/objects"
 	"github.com/fairway-scheduler/fairway/pkg/report"
-	"github.com/fairway-scheduler/fairway/pkg/reservations"
 )
 
 const reservationsLong = `Show what is reserved in the reservable queues, over time and by whom. With QUEUE, only in that queue and those below it.
@@ -82,22 +75,6 @@ func newReserve(o *options) *cobra.Command {
 	return c
 }
 
-// follow has the scheduler's follower look at the world once, with these Reservations.
-func (w *world) follow(all []*unstructured.Unstructured) (*reservations.Follower, reservations.Result, []reservations.Object) {
-	var queues []*v1alpha1.Queue
-	for _, u := range w.objects.Queues {
-		if q, err := convert.DecodeQueue(u); err == nil {
-			queues = append(queues, q)
-		}
-	}
-	var found []reservations.Object
-	for _, u := range all {
-		found = append(found, convert.ReservationObject(u))
-	}
-	f := reservations.New()
-	return f, f.Step(w.now.UnixNano(), convert.Plans(queues, w.snapshot), found), found
-}
-
 func (o *options) reservations(ctx context.Context, args []string) (report.Document, *world, error) {
 	if err := o.check(); err != nil {
 		return nil, nil, err
@@ -110,7 +87,7 @@ func (o *options) reservations(ctx context.Context, args []string) (report.Docum
 	if err != nil {
 		return nil, nil, err
 	}
-	f, result, found := w.follow(w.objects.Reservations)
+	f, result, found := convert.Follow(w.objects.Queues, w.objects.Reservations, w.snapshot, w.now)
 	now := w.now.Unix()
 	of := map[queue.Path][]report.Reservation{}
 	d := report.Reservations{}
@@ -153,44 +130,14 @@ func (o *options) reserve(ctx context.Context, files []string) (report.Document,
 	if err != nil {
 		return nil, nil, err
 	}
-	names := map[string]bool{}
-	_, result, found := w.follow(w.withReservations(asked, names))
+	all, names := w.objects.WithReservations(asked, w.now)
+	_, result, found := convert.Follow(w.objects.Queues, all, w.snapshot, w.now)
 	d := report.Reserve{Queue: map[string]queue.Path{}}
 	for _, object := range found {
 		d.Queue[object.Key()] = object.Queue
 	}
-	for _, key := range slices.Sorted(maps.Keys(names)) {
+	for _, key := range names {
 		d.Reservations = append(d.Reservations, report.Reservation{Name: key, Status: result.Statuses[key]})
 	}
 	return d, w, nil
-}
-
-// withReservations are those of the world and those that are asked for, which are created now or, if they are there, changed now.
-func (w *world) withReservations(asked *objects.Set, names map[string]bool) (all []*unstructured.Unstructured) {
-	for _, u := range asked.Reservations {
-		names[u.GetNamespace()+"/"+u.GetName()] = true
-	}
-	before := map[string]*unstructured.Unstructured{}
-	for _, u := range w.objects.Reservations {
-		if key := u.GetNamespace() + "/" + u.GetName(); names[key] {
-			before[key] = u
-		} else {
-			all = append(all, u)
-		}
-	}
-	for _, u := range asked.Reservations {
-		key := u.GetNamespace() + "/" + u.GetName()
-		is := before[key].DeepCopy()
-		if is == nil {
-			is = u.DeepCopy()
-			unstructured.RemoveNestedField(is.Object, "status")
-			is.SetGeneration(1)
-			is.SetCreationTimestamp(metav1.NewTime(w.now))
-		} else {
-			is.Object["spec"] = u.Object["spec"]
-			is.SetGeneration(is.GetGeneration() + 1)
-		}
-		all = append(all, is)
-	}
-	return all
 }

@@ -236,16 +236,16 @@ func (p *plan) forgetDefinition(e *entry) {
 // children brings the reservations of a plan up to date, and returns the queues that are needed below its queue.
 func (f *Follower) children(p *plan, now int64) []Child {
 	out := []Child{{Path: p.Path.PlanDefault()}}
-	grants := p.Grants(now, p.Lead)
-	taken := make(map[queue.Path]bool, len(grants))
-	granted := make(map[string]bool, len(grants))
-	for _, g := range grants {
-		granted[g.Name] = true
+	guarantees := p.Guarantees(now, p.Lead)
+	taken := make(map[queue.Path]bool, len(guarantees))
+	guaranteed := make(map[string]bool, len(guarantees))
+	for _, g := range guarantees {
+		guaranteed[g.Name] = true
 		if at := f.entries[g.Name].At; at != "" {
 			taken[at] = true // it stays where it is
 		}
 	}
-	for _, g := range grants {
+	for _, g := range guarantees {
 		e := f.entries[g.Name]
 		if e.At == "" {
 			e.At = e.child(taken)
@@ -259,7 +259,7 @@ func (f *Follower) children(p *plan, now int64) []Child {
 		if r.Phase(now) == reservation.PhaseActive {
 			e.Phase = PhaseActive
 		}
-		if !granted[r.Name] {
+		if !guaranteed[r.Name] {
 			e.At = ""
 		}
 	}

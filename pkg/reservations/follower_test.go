@@ -267,19 +267,19 @@ func TestARestartLosesNothing(t *testing.T) {
 }
 
 func (w *world) keepsWhatIsAccepted(t *rapid.T) {
-	granted := map[string]resource.List{}
+	guaranteed := map[string]resource.List{}
 	at := map[queue.Path]bool{}
 	for _, c := range w.last.Children {
 		if at[c.Path] {
 			t.Fatalf("at %d %s is there twice", w.now, c.Path)
 		}
 		at[c.Path] = true
-		granted[c.For] = c.Guaranteed
+		guaranteed[c.For] = c.Guaranteed
 	}
 	for key, s := range w.last.Statuses {
 		for _, step := range s.Steps {
-			if s.inPlan() && step.From <= w.now && w.now < step.To && !step.Amounts.Fits(granted[key]) {
-				t.Fatalf("at %d %s has %s", w.now, key, granted[key])
+			if s.inPlan() && step.From <= w.now && w.now < step.To && !step.Amounts.Fits(guaranteed[key]) {
+				t.Fatalf("at %d %s has %s", w.now, key, guaranteed[key])
 			}
 		}
 	}

@@ -30,7 +30,7 @@ func (s *team) reservation(queue string) *v1alpha1.Reservation {
 
 // Making a reservation takes reserve, or administer, on its queue or one above; changing and deleting that of somebody else takes administer. Whose it is says
 // the stamp, whatever was written there.
-func TestWhoMayReserve(t *testing.T) {
+func TestReserveTakesAVerb(t *testing.T) {
 	s := closed(t)
 	ctx := t.Context()
 	defer s.Allow(t, s.users["ada"], "", right("reserve", "root.ads"))()

@@ -168,7 +168,7 @@ func TestReservationsSurviveRestarts(t *testing.T) {
 		}
 		stop()
 		_, stop = w.scheduler(ledger.Options{})
-		w.reserve("probe", 1, arrival.Add(3*time.Hour), time.Hour) // whoever leads has looked at all of them when it has answered this
+		w.reserve("probe", 1, arrival.Add(3*time.Hour), time.Hour) // the leader has looked at all of them when it has answered this
 		w.untilPhase("probe", v1alpha1.ReservationAccepted)
 		for name := range phases {
 			is := w.reservation(name)

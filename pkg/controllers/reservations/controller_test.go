@@ -329,7 +329,7 @@ func TestPodsAreEvictedIfTheQueueSaysSo(t *testing.T) {
 	w.to(200, "=ns-night(), a evicted, -ns-night")
 }
 
-// Whoever begins to lead, at any time, goes on where the other one ended.
+// A process that begins to lead, at any time, goes on where the other one ended.
 func TestTheNextLeaderGoesOn(t *testing.T) {
 	w := newWorld(t)
 	w.reserve("night", 6)

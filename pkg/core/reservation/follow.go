@@ -8,25 +8,25 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// Grant is what a reservation is to be guaranteed at a moment.
-type Grant struct {
+// Guarantee is what a reservation is to be guaranteed at a moment.
+type Guarantee struct {
 	Name    string
 	Amounts resource.List // none in a gap, until it is time to make room for the next step
 }
 
-// Grants returns what each reservation is to be guaranteed now, in the order in which they were accepted: what it has now and, where that is more, what it
+// Guarantees returns what each reservation is to be guaranteed now, in the order in which they were accepted: what it has now and, where that is more, what it
 // is about to have within the lead time, so that room is made for it before. It gets that early only as far as no other has it until then, or gets it early
 // since it begins sooner: the room of one is never made at the cost of another. What has nothing now and is not about to is left out, unless it is in a gap.
-func (p Plan) Grants(now, lead int64) []Grant {
+func (p Plan) Guarantees(now, lead int64) []Guarantee {
 	var near []upcoming
 	for i := range p.Accepted {
 		r := &p.Accepted[i]
-		u := upcoming{Reservation: r, granted: r.At(now), soon: r.most(now, resource.SatAdd(now, lead+1)), from: now}
+		u := upcoming{Reservation: r, guaranteed: r.At(now), soon: r.most(now, resource.SatAdd(now, lead+1)), from: now}
 		if u.soon.IsZero() && r.Phase(now) != PhaseActive {
 			continue
 		}
-		if !u.soon.Fits(u.granted) {
-			u.from = r.firstAbove(u.granted, now)
+		if !u.soon.Fits(u.guaranteed) {
+			u.from = r.firstAbove(u.guaranteed, now)
 		}
 		near = append(near, u)
 	}
@@ -38,12 +38,12 @@ func (p Plan) Grants(now, lead int64) []Grant {
 	for _, i := range bySoonest {
 		if u := &near[i]; u.from > now {
 			free := p.Capacity.Sub(peakBeside(near, i, now))
-			u.granted = u.granted.Max(u.soon.Min(free.Max(resource.List{})))
+			u.guaranteed = u.guaranteed.Max(u.soon.Min(free.Max(resource.List{})))
 		}
 	}
-	out := make([]Grant, len(near))
+	out := make([]Guarantee, len(near))
 	for i := range near {
-		out[i] = Grant{near[i].Name, near[i].granted}
+		out[i] = Guarantee{near[i].Name, near[i].guaranteed}
 	}
 	return out
 }
@@ -51,11 +51,11 @@ func (p Plan) Grants(now, lead int64) []Grant {
 // upcoming is a reservation that has something within the lead time.
 type upcoming struct {
 	*Reservation
-	granted, soon resource.List
+	guaranteed, soon resource.List
 	from          int64 // when it has more than now; now: not before the lead time is over
 }
 
-// peakBeside is the most that the others have or are granted, from now until one of them begins to have more.
+// peakBeside is the most that the others have or are guaranteed, from now until one of them begins to have more.
 func peakBeside(near []upcoming, one int, now int64) (peak resource.List) {
 	instants := []int64{now}
 	for i := range near {
@@ -68,7 +68,7 @@ func peakBeside(near []upcoming, one int, now int64) (peak resource.List) {
 			switch u := &near[i]; {
 			case i == one:
 			case u.from > now && at < u.from: // it may have room already
-				all = all.Add(u.granted)
+				all = all.Add(u.guaranteed)
 			default:
 				all = all.Add(u.At(at))
 			}
@@ -95,7 +95,7 @@ func (r Reservation) most(from, to int64) (out resource.List) {
 	return out
 }
 
-// NextChange returns the next instant after now at which Grants or a phase may be another; math.MaxInt64: never.
+// NextChange returns the next instant after now at which Guarantees or a phase may be another; math.MaxInt64: never.
 func (p Plan) NextChange(now, lead int64) int64 {
 	next := int64(math.MaxInt64)
 	soonest := func(at int64) {

@@ -16,16 +16,16 @@ func cpus(n int64) resource.List {
 	return resource.Of(resource.Entry{Name: resource.CPU, Value: n * 1000})
 }
 
-func grants(p reservation.Plan, now, lead int64) string {
+func guarantees(p reservation.Plan, now, lead int64) string {
 	var out []string
-	for _, g := range p.Grants(now, lead) {
+	for _, g := range p.Guarantees(now, lead) {
 		out = append(out, g.Name+"("+g.Amounts.String()+")")
 	}
 	return strings.Join(out, " ")
 }
 
 // a has 6 of 10 cores from 100 to 200, and b has 8 from 200 to 300. Room for b is made 20 seconds before, beside what a has until then.
-func TestGrantsAreThoseOfTheMomentAndOfTheLeadTime(t *testing.T) {
+func TestGuaranteesAreThoseOfTheMomentAndOfTheLeadTime(t *testing.T) {
 	p := reservation.Plan{Capacity: cpus(10), Policy: reservation.DefaultPolicy()}
 	p, _ = p.Submit(0, "a", "ann", one(cpus(6), 0, 200, 100))
 	p, _ = p.Submit(0, "b", "bob", one(cpus(8), 0, 300, 100))
@@ -37,26 +37,26 @@ func TestGrantsAreThoseOfTheMomentAndOfTheLeadTime(t *testing.T) {
 		{0, "", 80}, {79, "", 80}, {80, "a(cpu=6)", 100}, {100, "a(cpu=6)", 180}, {179, "a(cpu=6)", 180},
 		{180, "a(cpu=6) b(cpu=4)", 200}, {200, "b(cpu=8)", 280}, {300, "", math.MaxInt64},
 	} {
-		if got := grants(p, c.now, 20); got != c.want {
+		if got := guarantees(p, c.now, 20); got != c.want {
 			t.Errorf("at %d: %q, want %q", c.now, got, c.want)
 		}
 		if got := p.NextChange(c.now, 20); got != c.next {
 			t.Errorf("at %d the next change is at %d, want %d", c.now, got, c.next)
 		}
 	}
-	if got := grants(p, 180, 0); got != "a(cpu=6)" {
+	if got := guarantees(p, 180, 0); got != "a(cpu=6)" {
 		t.Errorf("without a lead time: %q", got)
 	}
 }
 
 // In a gap between its steps a reservation has no guarantee, and is still at work.
-func TestGrantsInAGap(t *testing.T) {
+func TestGuaranteesInAGap(t *testing.T) {
 	p := reservation.Plan{Capacity: cpus(10), Policy: reservation.DefaultPolicy()}
 	p = p.Restored([]reservation.Reservation{
 		{Name: "a", Steps: []reservation.Step{{From: 100, To: 200, Amounts: cpus(3)}, {From: 300, To: 400, Amounts: cpus(4)}}}, {Name: "none"},
 	}, nil)
 	for now, want := range map[int64]string{89: "", 90: "a(cpu=3)", 200: "a()", 289: "a()", 290: "a(cpu=4)", 399: "a(cpu=4)", 400: ""} {
-		if got := grants(p, now, 10); got != want {
+		if got := guarantees(p, now, 10); got != want {
 			t.Errorf("at %d: %q, want %q", now, got, want)
 		}
 	}
@@ -77,9 +77,9 @@ func TestStartAndEndAreThoseOfThePeriod(t *testing.T) {
 	}
 }
 
-// At every second each is granted what it has and no more than it has until the lead time is over; all together no more than the capacity; and what one was
-// granted early it keeps until it begins. Between two changes that NextChange tells of, nothing is different.
-func TestGrantsKeepWhatIsReserved(t *testing.T) {
+// At every second each is guaranteed what it has and no more than it has until the lead time is over; all together no more than the capacity; and what one was
+// guaranteed early it keeps until it begins. Between two changes that NextChange tells of, nothing is different.
+func TestGuaranteesKeepWhatIsReserved(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := reservation.Plan{Capacity: cpus(10), Policy: reservation.DefaultPolicy()}
 		p.Policy.Period = 60
@@ -93,13 +93,13 @@ func TestGrantsKeepWhatIsReserved(t *testing.T) {
 		early := map[string]resource.List{}
 		for now := range int64(150) {
 			all := cpus(0)
-			has := map[string]reservation.Grant{}
-			for _, g := range p.Grants(now, lead) {
+			has := map[string]reservation.Guarantee{}
+			for _, g := range p.Guarantees(now, lead) {
 				all = all.Add(g.Amounts)
 				has[g.Name] = g
 			}
 			if !all.Fits(p.Capacity) {
-				t.Fatalf("at %d %s are granted", now, all)
+				t.Fatalf("at %d %s are guaranteed", now, all)
 			}
 			phases := ""
 			for _, r := range p.Accepted {
@@ -109,15 +109,15 @@ func TestGrantsKeepWhatIsReserved(t *testing.T) {
 				}
 				is := has[r.Name].Amounts
 				if !is.Fits(most) || !r.At(now).Fits(is) {
-					t.Fatalf("at %d %s is granted %s of %s", now, r.Name, is, most)
+					t.Fatalf("at %d %s is guaranteed %s of %s", now, r.Name, is, most)
 				}
 				if r.At(now).IsZero() && !early[r.Name].Fits(is) && r.At(now-1).IsZero() {
-					t.Fatalf("at %d %s is granted %s, and was granted %s", now, r.Name, is, early[r.Name])
+					t.Fatalf("at %d %s is guaranteed %s, and was guaranteed %s", now, r.Name, is, early[r.Name])
 				}
 				early[r.Name] = is
 				phases += fmt.Sprint(r.Phase(now))
 			}
-			if text := grants(p, now, lead) + phases; now >= next {
+			if text := guarantees(p, now, lead) + phases; now >= next {
 				next, before = p.NextChange(now, lead), text
 			} else if text != before {
 				t.Fatalf("at %d %s, before %s, and the next change was to be at %d", now, text, before, next)

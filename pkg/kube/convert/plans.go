@@ -3,6 +3,8 @@ package convert
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	corepreemption "github.com/fairway-scheduler/fairway/pkg/core/preemption"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
@@ -37,6 +39,22 @@ func Plans(queues []*v1alpha1.Queue, s ledger.Snapshot) []reservations.Queue {
 		out = append(out, plan)
 	}
 	return out
+}
+
+// Follow has the follower of the scheduler look once at these Queues and Reservations, without writing anything.
+func Follow(queues, booked []*unstructured.Unstructured, s ledger.Snapshot, now time.Time) (*reservations.Follower, reservations.Result, []reservations.Object) {
+	var plans []*v1alpha1.Queue
+	for _, u := range queues {
+		if q, err := DecodeQueue(u); err == nil {
+			plans = append(plans, q)
+		}
+	}
+	found := make([]reservations.Object, len(booked))
+	for i, u := range booked {
+		found[i] = ReservationObject(u)
+	}
+	f := reservations.New()
+	return f, f.Step(now.UnixNano(), Plans(plans, s), found), found
 }
 
 // leadTime is how long before a step of a plan room must begin to be made for it; 0 if no pods are preempted for a guarantee. It is twice the time from the
