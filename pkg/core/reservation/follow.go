@@ -52,7 +52,7 @@ func (p Plan) Guarantees(now, lead int64) []Guarantee {
 type upcoming struct {
 	*Reservation
 	guaranteed, soon resource.List
-	from          int64 // when it has more than now; now: not before the lead time is over
+	from             int64 // when it has more than now; now: not before the lead time is over
 }
 
 // peakBeside is the most that the others have or are guaranteed, from now until one of them begins to have more.
