@@ -13,7 +13,7 @@ import (
 // deepestPlan is the lowest level of a queue that may be reservable: its pods go to queues below it.
 const deepestPlan = 11
 
-// reservable reads whether capacity of a queue can be reserved. The rest of the spec has been read. Policies for leaves hold in the queues below, where the
+// reservable reads whether capacity of a queue can be reserved. The rest of the spec has been read. What is for leaves holds in the queues below, where the
 // pods are.
 func reservable(q *v1alpha1.Queue, d *queue.Declaration) error {
 	if _, _, err := SharingPolicy(q); err != nil {
@@ -31,8 +31,10 @@ func reservable(q *v1alpha1.Queue, d *queue.Declaration) error {
 		return refusal(q.Name, "spec.children", errors.New("a reservable queue is for pods: remove children"))
 	}
 	d.Parent = true
-	if d.Spec.Policy.ByAge() {
-		d.Spec.Policy = queue.Unstated
+	s := &d.Spec
+	s.MaxDriverShare, s.DefaultPriority, s.Users, s.MaxStarting, s.StartingTimeout = queue.Limit{}, 0, queue.Users{}, queue.Limit{}, queue.StartingTimeout{}
+	if s.Policy.ByAge() {
+		s.Policy = queue.Unstated
 	}
 	return nil
 }
