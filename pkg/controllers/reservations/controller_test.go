@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	kubefake "k8s.io/client-go/kubernetes/fake"
 	corelisters "k8s.io/client-go/listers/core/v1"
@@ -104,7 +106,7 @@ func (w *world) serve(a clienttesting.Action) (bool, runtime.Object, error) {
 		u := w.server[a.Name].DeepCopy()
 		var ops []map[string]any
 		if err := json.Unmarshal(a.Patch, &ops); err != nil || ops[0]["value"] != u.GetResourceVersion() {
-			return true, nil, apierrors.NewConflict(v1alpha1.Resource("queues"), a.Name, errors.New("changed"))
+			return true, nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", "test failed", 0, false)
 		}
 		u.Object["spec"] = ops[1]["value"]
 		u.SetGeneration(u.GetGeneration() + 1)
@@ -392,6 +394,15 @@ func TestWhatFailsIsTriedAgain(t *testing.T) {
 	w.fail = nil
 	w.to(170, "+default, +ns-night(6)")
 	w.says("night", "Active Accepted=True Reserved")
+}
+
+// A patch of a version that is out of date is no failure to tell of, unlike one of an object that the API server does not take.
+func TestWhatIsOutOfDateIsNoFailure(t *testing.T) {
+	stale := apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", "test failed", 0, true)
+	wrong := apierrors.NewInvalid(schema.GroupKind{Kind: "Queue"}, "q", field.ErrorList{field.Invalid(field.NewPath("spec"), 1, "no")})
+	if !outdated(stale) || outdated(wrong) || outdated(errors.New("down")) {
+		t.Errorf("%v %v", outdated(stale), outdated(wrong))
+	}
 }
 
 // Without reservable queues and Reservations nothing is computed.

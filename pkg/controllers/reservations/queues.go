@@ -3,6 +3,7 @@ package reservations
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 
@@ -180,13 +181,23 @@ func (c *Controller) writeQueue(ctx context.Context, t *task) (*unstructured.Uns
 	return c.queues.Patch(ctx, t.name, types.JSONPatchType, body, metav1.PatchOptions{FieldManager: writing.FieldManager})
 }
 
+// outdated reports whether the version that a patch states is not that of the object any more. The API server calls that a request with an error in it; an
+// object that it does not take has causes of another type.
+func outdated(err error) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return false
+	}
+	return slices.ContainsFunc(status.Status().Details.Causes, func(c metav1.StatusCause) bool { return c.Type == metav1.CauseTypeUnexpectedServerResponse })
+}
+
 // noteQueue takes in how a write went. After a success, too, some time must pass: the informer has yet to show it.
 func (c *Controller) noteQueue(ctx context.Context, t *task, _ *unstructured.Unstructured, err error) {
 	t.retry.Postpone(c.loop.Clock.Now())
 	switch {
 	case err == nil:
 		klog.FromContext(ctx).V(2).Info("Wrote a queue for reservations", "queue", t.name, "what", t.kind)
-	case t.kind == toCreate && apierrors.IsAlreadyExists(err), t.kind != toCreate && (apierrors.IsNotFound(err) || apierrors.IsConflict(err)):
+	case t.kind == toCreate && apierrors.IsAlreadyExists(err), t.kind != toCreate && (apierrors.IsNotFound(err) || apierrors.IsConflict(err) || outdated(err)):
 		// Somebody else was faster, and the informer will show it.
 	default:
 		c.loop.Complain(ctx, err, "A queue for reservations cannot be written; it is tried again", "queue", t.name, "what", t.kind)
