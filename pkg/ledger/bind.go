@@ -69,8 +69,9 @@ func (l *consequences) noteBound(r *record, now int64) {
 
 // leafOfBound is the queue to which a bound pod is charged; nil: the one where the next tree puts it.
 //
-// A pod that this scheduler charged stays where it is, unless the leader has moved it. One of an earlier process is charged to the queue that its binding names (Placed). If that queue
-// is not in the tree, or has children, the pod is an orphan until the tree is rebuilt with it: as an undeclared queue, if nobody declares it.
+// A pod that this scheduler charged stays where it is, unless the leader has moved it. One of an earlier process is charged to the queue
+// that its binding names (Placed). If that queue is not in the tree, or has children, the pod is an orphan until the tree is rebuilt with
+// it: as an undeclared queue, if nobody declares it.
 //
 // A pod that somebody else gave its node is charged to the queue that it asks for, or to the nearest one above that is in the tree, whether that has
 // children or not: users choose what such a pod asks for, so it must not change the tree for others.
