@@ -10,9 +10,9 @@ type QueueReservations struct {
 	// +kubebuilder:validation:XValidation:rule="self != '' && self.matches('^([0-9]{1,5}h)?([0-9]{1,5}m)?([0-9]{1,5}s)?$') && duration(self) >= duration('1m') && duration(self) <= duration('2160h')",message="must be a duration from 1m to 2160h in hours, minutes and seconds, such as 24h"
 	Window string `json:"window,omitempty"`
 
-	// What one user may have reserved on average over any window, of what the queue
-	// is entitled to: from "0%" to "100%" with at most two decimals; "100%" if not
-	// stated.
+	// What one user may have reserved on average over any window, of what the
+	// queue is entitled to: from "0%" to "100%" with at most two decimals; "100%"
+	// if not stated.
 	//
 	// +optional
 	AverageShare Percentage `json:"averageShare,omitempty"`

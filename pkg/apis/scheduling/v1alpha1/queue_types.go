@@ -266,8 +266,8 @@ type QueueSpec struct {
 	// Whether capacity of the queue can be reserved for a time, with Reservations.
 	// For a queue without children, below root. Its pods are then placed in a
 	// queue "default" below it, and those of a reservation in a queue of its own
-	// beside that one, while it is active; the scheduler creates these queues, with
-	// the policy, users, maxDriverShare, maxStarting, startingTimeout and
+	// beside that one, while it is active; the scheduler creates these queues,
+	// with the policy, users, maxDriverShare, maxStarting, startingTimeout and
 	// defaultPriority of this one. It can be stated while pods run in the queue:
 	// new pods then wait until these have ended.
 	//
