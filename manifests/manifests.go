@@ -13,6 +13,11 @@ var Queues []byte
 //go:embed crds/scheduling.fairway.dev_placementpolicies.yaml
 var PlacementPolicies []byte
 
+// Reservations is the CustomResourceDefinition of Reservation.
+//
+//go:embed crds/scheduling.fairway.dev_reservations.yaml
+var Reservations []byte
+
 // PodGroups is the CustomResourceDefinition of the pod groups of scheduler-plugins.
 //
 //go:embed crds/scheduling.x-k8s.io_podgroups.yaml

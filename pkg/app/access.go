@@ -33,6 +33,7 @@ func (s *Scheduler) buildAccess(recheck time.Duration) error {
 		s.metrics.Reviewed(allowed, err)
 		return allowed, err
 	}
+	s.review = counted
 	s.access = access.New(s.Ledger, counted, access.Options{Answered: s.Kick, Recheck: recheck})
 	return nil
 }

@@ -40,8 +40,8 @@ func checkGates(gates featuregate.FeatureGate) error {
 		strings.Join(on, ", "), strings.Join(off, ","))
 }
 
-// watchOptional feeds pod groups of both kinds to the ledger, and watches the PlacementPolicy, as soon as the
-// cluster serves them. None of the kinds must exist.
+// watchOptional feeds pod groups of both kinds to the ledger, and watches the PlacementPolicy and Reservations, as
+// soon as the cluster serves them. None of the kinds must exist.
 func (s *Scheduler) watchOptional() error {
 	s.feed.Unreadable = func(err error) { klog.Background().Error(err, "A pod group is not taken in") }
 	var all []*optional.Informer
@@ -58,8 +58,11 @@ func (s *Scheduler) watchOptional() error {
 	if s.placement, err = optional.New(s.dynamic, v1alpha1.PlacementPolicyResource, s.feed.PlacementPolicies(), nil); err != nil {
 		return fmt.Errorf("watching %s: %w", v1alpha1.PlacementPolicyResource.GroupResource(), err)
 	}
-	s.synced = append(s.synced, s.placement.HasSynced)
-	all = append(all, s.placement)
+	if s.booked, err = optional.New(s.dynamic, v1alpha1.ReservationResource, s.feed.Reservations(), nil); err != nil {
+		return fmt.Errorf("watching %s: %w", v1alpha1.ReservationResource.GroupResource(), err)
+	}
+	s.synced = append(s.synced, s.placement.HasSynced, s.booked.HasSynced)
+	all = append(all, s.placement, s.booked)
 	s.Config.DynInformerFactory = &alsoStarts{DynamicSharedInformerFactory: s.Config.DynInformerFactory, start: func(stop <-chan struct{}) {
 		for _, kind := range all {
 			go kind.Run(wait.ContextForChannel(stop))

@@ -23,6 +23,7 @@ import (
 
 	configv1alpha1 "github.com/fairway-scheduler/fairway/pkg/apis/config/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/controllers/reservations"
 	"github.com/fairway-scheduler/fairway/pkg/core/locality"
 	"github.com/fairway-scheduler/fairway/pkg/dispatch"
 	"github.com/fairway-scheduler/fairway/pkg/kube/access"
@@ -59,10 +60,13 @@ type Scheduler struct {
 	dynamic    dynamic.Interface
 	podGroups  *optional.Informer // scheduler-plugins'
 	placement  *optional.Informer // the PlacementPolicy
+	booked     *optional.Informer // Reservations
+	follower   *reservations.Controller
 	leadership *leadership
 	owners     ownerWatch
 	planner    *planner
 	access     *access.Checker // nil: access is not checked
+	review     access.Review   // nil, too
 }
 
 // applyMetrics does what opts.Config does with the flags about metrics, if no labels are bounded: upstream would try to read a
@@ -125,14 +129,7 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 	}
 	s.feed.IgnoreResources(ignoredResources(cc.ComponentConfig.Profiles))
 	s.turnstile = turnstile.New(s.feed, s.holds)
-	s.feed.Classes.Relabel = func() { go s.turnstile.Reobserve(func(*v1.Pod) bool { return true }) }
-	s.feed.Resized = s.turnstile.ReobserveOwned
-	s.feed.Created = func(by types.UID) { go s.turnstile.ReobserveOwned(by) }
-	s.feed.WantOwners = func() {
-		if err := s.owners.start(ctx, s.Config.Client, s.Config.InformerFactory, s.feed.Owners()); err != nil {
-			klog.FromContext(ctx).Error(err, "Watching owners of pods")
-		}
-	}
+	s.observeAgain(ctx)
 	s.plugin = plugin.New(s.Ledger, now, s.Kick)
 	s.dispatcher = &dispatch.Dispatcher{
 		Ledger: s.Ledger, Port: s.turnstile, Reject: s.plugin.Reject, Allow: s.plugin.Allow, Released: s.metrics.Released,
@@ -156,9 +153,27 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 	if err := s.buildAccess(o.Recheck); err != nil {
 		return nil, err
 	}
+	if err := s.buildFollower(); err != nil {
+		return nil, err
+	}
 	s.wrap()
 	metrics.Show(s.metrics)
 	return s, options.LogOrWriteConfig(klog.FromContext(ctx), opts.WriteConfigTo, &cc.ComponentConfig, profiles)
+}
+
+// observeAgain has the feed see pods again when something beside them has changed that counts for them.
+func (s *Scheduler) observeAgain(ctx context.Context) {
+	s.feed.Classes.Relabel = func() { go s.turnstile.Reobserve(func(*v1.Pod) bool { return true }) }
+	s.feed.Resized = s.turnstile.ReobserveOwned
+	s.feed.Created = func(by types.UID) { go s.turnstile.ReobserveOwned(by) }
+	s.feed.Reserved = func(namespace, name string) {
+		go s.turnstile.Reobserve(func(p *v1.Pod) bool { return p.Namespace == namespace && p.Labels[v1alpha1.KeyReservation] == name })
+	}
+	s.feed.WantOwners = func() {
+		if err := s.owners.start(ctx, s.Config.Client, s.Config.InformerFactory, s.feed.Owners()); err != nil {
+			klog.FromContext(ctx).Error(err, "Watching owners of pods")
+		}
+	}
 }
 
 // build is upstream's call of scheduler.New, with the turnstile's informer factory, the placing client and our plugin.

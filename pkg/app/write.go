@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"k8s.io/klog/v2"
@@ -14,6 +15,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/controllers/podgroupstatus"
 	"github.com/fairway-scheduler/fairway/pkg/controllers/queuedeletion"
 	"github.com/fairway-scheduler/fairway/pkg/controllers/queuestatus"
+	"github.com/fairway-scheduler/fairway/pkg/controllers/reservations"
 )
 
 // write starts everything that writes to the cluster, except for binds, which are kube-scheduler's. Only the leader writes.
@@ -29,6 +31,7 @@ func (s *Scheduler) write(ctx context.Context) {
 	}
 	go placementqueues.New(s.Ledger, queues.GetStore(), s.dynamic, clock.RealClock{}).Run(ctx)
 	go placementstatus.New(s.dynamic, placementstatus.Options{Policies: s.placement.GetStore()}).Run(ctx)
+	go s.follower.Run(ctx)
 	s.preempt(ctx, recorder)
 	s.inspectLedger(ctx, int(*s.args.LedgerChecksPerSecond))
 	pods := s.Config.InformerFactory.Core().V1().Pods().Lister()
@@ -36,4 +39,19 @@ func (s *Scheduler) write(ctx context.Context) {
 		Pods: pods, WritesPerSecond: int(*s.args.PodConditionWritesPerSecond), ShowUnschedulable: *s.args.ShowUnschedulable,
 		UnschedulableAfter: max(time.Duration(*s.args.UnschedulableAfterSeconds)*time.Second, 1), // the option treats 0 as its default
 	}).Run(ctx)
+}
+
+// buildFollower prepares what follows reservations. It hears of Queues from the beginning, and writes once it runs.
+func (s *Scheduler) buildFollower() error {
+	queues := s.Config.DynInformerFactory.ForResource(v1alpha1.QueueResource).Informer()
+	s.follower = reservations.New(s.Ledger, s.Config.Client, s.dynamic, reservations.Options{
+		Queues: queues.GetStore(), Reservations: s.booked.GetStore(), Pods: s.Config.InformerFactory.Core().V1().Pods().Lister(),
+		Recorder: s.Config.EventBroadcaster.NewRecorder(v1alpha1.SchedulerName), Review: s.review,
+	})
+	registration, err := queues.AddEventHandler(s.follower.Queues())
+	if err != nil {
+		return fmt.Errorf("watching Queues for reservations: %w", err)
+	}
+	s.synced = append(s.synced, registration.HasSynced)
+	return nil
 }

@@ -90,7 +90,7 @@ const rootExample = `  # All queues, as they stand
   kubectl fairway tree --with root.etl.yaml
 
   # The same from files, without a cluster
-  kubectl get queues,placementpolicies,nodes,pods -A -o yaml > dump.yaml
+  kubectl get queues,placementpolicies,reservations,nodes,pods -A -o yaml > dump.yaml
   kubectl fairway tree -f dump.yaml`
 
 func newRoot(e Environment) *cobra.Command {
@@ -123,7 +123,7 @@ func newRoot(e Environment) *cobra.Command {
 	c.SetVersionTemplate(program + " {{.Version}}\n")
 	c.SetUsageTemplate(usageTemplate(c.UsageTemplate()))
 	o.cluster.AddFlags(c.PersistentFlags())
-	c.AddCommand(newTree(o), newWhy(o), newOrder(o), newApps(o), newUsers(o), newAccess(o), newPreemption(o), newPlace(o), newImport(o))
+	c.AddCommand(newTree(o), newWhy(o), newOrder(o), newApps(o), newUsers(o), newAccess(o), newPreemption(o), newPlace(o), newReservations(o), newReserve(o), newImport(o))
 	return c
 }
 

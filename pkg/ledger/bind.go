@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 )
 
@@ -68,8 +69,9 @@ func (l *consequences) noteBound(r *record, now int64) {
 
 // leafOfBound is the queue to which a bound pod is charged; nil: the one where the next tree puts it.
 //
-// A pod that this scheduler charged stays where it is. One of an earlier process is charged to the queue that its binding names (Placed). If that queue
-// is not in the tree, or has children, the pod is an orphan until the tree is rebuilt with it: as an undeclared queue, if nobody declares it.
+// A pod that this scheduler charged stays where it is, unless the leader has moved it. One of an earlier process is charged to the queue
+// that its binding names (Placed). If that queue is not in the tree, or has children, the pod is an orphan until the tree is rebuilt with
+// it: as an undeclared queue, if nobody declares it.
 //
 // A pod that somebody else gave its node is charged to the queue that it asks for, or to the nearest one above that is in the tree, whether that has
 // children or not: users choose what such a pod asks for, so it must not change the tree for others.
@@ -78,6 +80,10 @@ func (l *consequences) noteBound(r *record, now int64) {
 func (l *consequences) leafOfBound(r *record) *queueAccount {
 	before := l.requests.isBoundByOthers(r)
 	l.requests.noteBoundByOthers(r)
+	if to := l.movedTo(r); to != nil && !before {
+		r.asked = to.path
+		return to
+	}
 	switch {
 	case r.state.charged() && (r.Placed != "" && !before || r.Placed == "" && l.queues.stale):
 		return r.leaf
@@ -95,4 +101,17 @@ func (l *consequences) leafOfBound(r *record) *queueAccount {
 		return nil
 	}
 	return leaf
+}
+
+// movedTo is the leaf to which the leader has moved a bound pod, as at the end of a reservation: its annotation names another queue than that in which it
+// is charged; nil: it stays.
+func (l *consequences) movedTo(r *record) *queueAccount {
+	if r.state != Bound || r.leaf == nil || r.Placed == "" || r.Placed == string(r.leaf.path) {
+		return nil
+	}
+	to := l.queues.accounts[queue.Path(r.Placed)]
+	if to == nil || len(to.kids) > 0 || to == l.queues.root {
+		return nil
+	}
+	return to
 }

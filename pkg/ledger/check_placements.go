@@ -15,7 +15,7 @@ func (c *checker) checkPlacements() {
 			}
 			continue
 		}
-		if (r.submission != nil) != p.inForce {
+		if (r.submission != nil) != (p.inForce && r.Reservation == nil) {
 			c.say("pod %s has a submission: %v", r.Name, r.submission != nil)
 		}
 		if v := r.verdictFor(); v.asked != r.asked {

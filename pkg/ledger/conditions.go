@@ -247,7 +247,8 @@ func shownAtOnce(why reason.Reason) bool {
 	switch why.Code {
 	case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.PlacementRejected, reason.QueueDeleted,
 		reason.QueueStopped, reason.SubmitForbidden, reason.MaxPodResources, reason.MaxRunningApplications, reason.UserMaxRunningApplications,
-		reason.MaxApplications, reason.UserMaxApplications, reason.PodGroupNotFound:
+		reason.MaxApplications, reason.UserMaxApplications, reason.PodGroupNotFound, reason.QueueReserved, reason.ReservationNotFound,
+		reason.ReservationRejected, reason.ReservationNotStarted, reason.ReservationEnded, reason.ReservationCancelled:
 		return true
 	}
 	return false

@@ -188,11 +188,15 @@ func (l *consequences) revise(r *record, p Pod) bool {
 }
 
 func (p Pod) equal(o Pod) bool {
-	return p.Request.Equal(o.Request) && p.Queue == o.Queue && p.Placed == o.Placed && p.Application == o.Application && p.Role == o.Role && p.User == o.User &&
+	return p.Request.Equal(o.Request) && p.Queue == o.Queue && sameReservation(p.Reservation, o.Reservation) && p.Placed == o.Placed && p.Application == o.Application && p.Role == o.Role && p.User == o.User &&
 		p.Submitter == o.Submitter && slices.Equal(p.Groups, o.Groups) &&
 		p.Class == o.Class && p.priority() == o.priority() && p.Node == o.Node && p.Terminating == o.Terminating && p.Gate == o.Gate &&
 		p.Created == o.Created && p.Foreign == o.Foreign && p.Single == o.Single && p.PodGroup == o.PodGroup &&
 		p.Bound == o.Bound && p.Deadline == o.Deadline && p.prefersAs(o)
+}
+
+func sameReservation(a, b *reason.Reason) bool {
+	return a == b || a != nil && b != nil && *a == *b
 }
 
 // prefersAs reports whether two pods would rather run on the same nodes.
@@ -245,6 +249,9 @@ func (l *consequences) wait(r *record, now int64) {
 		if why, blocked := r.mayNotSubmit(); blocked && (blockedBy.Code == reason.CreatingQueue || r.refused() && l.queues.mayBeClaimed(r)) {
 			blockedBy = why // nothing is created for it, and no queue stays without children for it
 		}
+	}
+	if owner := l.queues.reservedFor[r.asked]; owner != "" && r.Reservation == nil {
+		blockedBy = reason.Reason{Code: reason.QueueReserved, Queue: string(r.asked), Details: reason.Reserved{Name: owner}}
 	}
 	if blockedBy.Code != "" {
 		l.step(r, now, nil, Waiting, blockedBy)

@@ -13,8 +13,9 @@ import (
 // placements owns which queue unbound pods ask for by the rules of the placement policy. It hears of the policy (observe), of unbound pods
 // (join, quit), of the queues that placement created and that are empty (noteEmpty), and of the declared queues, when settle finds that they changed (placeAgain). It says what a pod asks for (verdictFor).
 //
-// A pod asks for what the rules give for its user, groups and request, as of the last step at which the policy or the queues had changed. As long as the
-// rules are those without a policy there are no submissions, and a pod asks for the queue that it names. A charge never moves.
+// A pod that names a reservation asks for what that gives. Another asks for what the rules give for its user, groups and request, as of
+// the last step at which the policy or the queues had changed. As long as the rules are those without a policy there are no submissions,
+// and a pod asks for the queue that it names. A charge never moves.
 type placements struct {
 	policy       placement.Policy
 	inForce      bool // with other rules than those without a policy
@@ -58,7 +59,7 @@ func (p *placements) observe(policy placement.Policy) { p.policy, p.changed = po
 
 // join enters an unbound pod under its submission.
 func (p *placements) join(r *record) {
-	if !p.inForce {
+	if !p.inForce || r.Reservation != nil {
 		return
 	}
 	key := submissionKey{r.User, r.Pod.Queue, strings.Join(r.Groups, "\x00")}
@@ -99,6 +100,9 @@ func (p *placements) place(s *submission) {
 func (r *record) verdictFor() verdict {
 	if r.submission != nil {
 		return r.submission.verdict
+	}
+	if r.Reservation != nil && r.Reservation.Code != "" {
+		return verdict{rejected: *r.Reservation}
 	}
 	p, err := queue.ParseRequest(r.Pod.Queue)
 	if err != nil {

@@ -42,6 +42,9 @@ type Pod struct {
 	// Queue is the queue asked for, as written (see queue.ParseRequest): what the rules of placement begin with, see placements.go. Ignored once
 	// the pod is charged.
 	Queue string
+	// Reservation is why the reservation that an unbound pod names gives it no queue now; the zero one: Queue is what it gives, without the rules of
+	// placement. nil: the pod names none.
+	Reservation *reason.Reason
 	// Placed is the queue a bound pod was charged to when this scheduler bound it: it beats Queue. "": somebody else has bound it.
 	Placed string
 	// Application names the application, unique over the cluster. It, Role and User do not change from the release of a pod until it is bound or goes

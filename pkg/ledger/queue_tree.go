@@ -27,6 +27,8 @@ type queueTree struct {
 	stopsChanged     []*queueAccount // queues that were stopped or started by the last tree: see stopped.go
 	// stoppedOutside are the stopped Queues that are not in the tree, and since when they are stopped: see stopped.go.
 	stoppedOutside map[queue.Path]int64
+	// reservedFor are the Queues that take only pods of one reservation, and which that is; nil, as long as there are none.
+	reservedFor map[queue.Path]string
 
 	queue.Tree
 	stale    bool   // a Queue, or what sits in the queues, changed in a way that may change the tree
@@ -58,7 +60,7 @@ func newQueueTree() queueTree {
 func (t *queueTree) declare(d queue.Declaration, leading bool) bool {
 	old, known := t.declared[d.Path]
 	_, unreadable := t.unreadable[d.Path]
-	forPlacement := known && !unreadable && old.Parent == d.Parent && old.MaxCreated == d.MaxCreated && old.Origin == d.Origin
+	forPlacement := known && !unreadable && old.Parent == d.Parent && old.MaxCreated == d.MaxCreated && old.Reservable == d.Reservable && old.Origin == d.Origin
 	if forPlacement && old.Spec.Equal(d.Spec) && old.Percent.Equal(d.Percent) && old.PolicyInForce == d.PolicyInForce &&
 		old.Created == d.Created && old.Deleting == d.Deleting && (leading || old.InForce == d.InForce && old.Memory.Equal(d.Memory)) {
 		return false
@@ -68,10 +70,23 @@ func (t *queueTree) declare(d queue.Declaration, leading bool) bool {
 	}
 	t.percent += btoi(!d.Percent.IsZero()) - btoi(!old.Percent.IsZero())
 	t.declared[d.Path] = d
+	t.reserve(d)
 	delete(t.unreadable, d.Path)
 	delete(t.retired, d.Path)
 	t.stale = true
 	return true
+}
+
+// reserve notes whether a Queue takes only the pods of one reservation.
+func (t *queueTree) reserve(d queue.Declaration) {
+	switch {
+	case !d.Origin.Reservation || d.Origin.For == "":
+		delete(t.reservedFor, d.Path)
+	case t.reservedFor == nil:
+		t.reservedFor = map[queue.Path]string{d.Path: d.Origin.For}
+	default:
+		t.reservedFor[d.Path] = d.Origin.For
+	}
 }
 
 func (t *queueTree) markUnreadable(p queue.Path, why string) bool {
@@ -91,6 +106,7 @@ func (t *queueTree) forget(p queue.Path) bool {
 	}
 	t.percent -= btoi(!d.Percent.IsZero())
 	delete(t.declared, p)
+	delete(t.reservedFor, p)
 	delete(t.unreadable, p)
 	delete(t.retired, p)
 	t.declarationsSeen++
@@ -316,6 +332,8 @@ func (t *queueTree) resolve(p queue.Path) (*queueAccount, reason.Reason) {
 	switch {
 	case declared && d.Deleting || t.retired[p]:
 		why.Code = reason.QueueDeleted
+	case d.Reservable:
+		return t.resolveDefault(p)
 	case p == queue.Root || d.Parent || a != nil && len(a.kids) > 0: // d.Parent counts also of a queue that is not in force
 		why.Code, why.Details = reason.QueueNotLeaf, reason.Child{Path: string(t.firstChild(p))}
 	case declared:
@@ -326,6 +344,16 @@ func (t *queueTree) resolve(p queue.Path) (*queueAccount, reason.Reason) {
 		why.Code = reason.QueueNotFound
 	}
 	return nil, why
+}
+
+// resolveDefault is resolve for pods that ask for a reservable queue: the queue below it takes those that name no reservation.
+func (t *queueTree) resolveDefault(p queue.Path) (*queueAccount, reason.Reason) {
+	child := p.PlanDefault()
+	a, why := t.resolve(child)
+	if why.Code == reason.QueueNotFound {
+		why = reason.Reason{Code: reason.QueueNotReady, Queue: string(p), Details: reason.Cause{Queue: string(child)}}
+	}
+	return a, why
 }
 
 func (t *queueTree) firstChild(p queue.Path) queue.Path {

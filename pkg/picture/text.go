@@ -102,7 +102,10 @@ func (s *search) byHand(why reason.Reason) []Change {
 // manual is what somebody can do about a reason that no limit and no node of today is behind; "" for nothing.
 func manual(why reason.Reason) (text string) {
 	switch why.Code {
-	case reason.QueueNameInvalid, reason.QueueNotLeaf, reason.QueueDeleted:
+	case reason.ReservationNotFound, reason.ReservationPending, reason.ReservationRejected, reason.ReservationNotStarted, reason.ReservationEnded,
+		reason.ReservationCancelled:
+		text = reservationManual(why)
+	case reason.QueueNameInvalid, reason.QueueNotLeaf, reason.QueueDeleted, reason.QueueReserved:
 		text = "name another queue in " + queueKey
 	case reason.SubmitForbidden:
 		text = "a role that grants user " + reason.Name(reason.As[reason.Submitter](why).User) + " the verb submit or administer for queue " + why.Queue + " or one above it"
@@ -145,6 +148,9 @@ func manual(why reason.Reason) (text string) {
 
 // queueKey is the label or annotation by which a pod names its queue.
 const queueKey = "fairway.dev/queue"
+
+// reservationKey is the label by which a pod names its reservation.
+const reservationKey = "fairway.dev/reservation"
 
 func sizeText(l resource.List) string {
 	parts := make([]string, 0, l.Len())
@@ -216,3 +222,14 @@ func capacityText(c ledger.Competitor) string {
 }
 
 func timeText(ns int64) string { return time.Unix(0, ns).UTC().Format(time.RFC3339Nano) }
+
+// reservationManual is what somebody can do for a pod whose reservation gives it no queue.
+func reservationManual(why reason.Reason) string {
+	switch why.Code {
+	case reason.ReservationNotStarted:
+		return "the beginning of its reservation"
+	case reason.ReservationPending:
+		return "an accepted reservation"
+	}
+	return "another reservation in label " + reservationKey + ", or without the label"
+}

@@ -99,6 +99,7 @@ func verdictOf(code reason.Code) Verdict {
 	case reason.Parked:
 		return Parked
 	case reason.QueueNameInvalid, reason.QueueNotFound, reason.QueueNotLeaf, reason.QueueNotReady, reason.PlacementRejected, reason.QueueDeleted,
+		reason.ReservationNotFound, reason.ReservationRejected, reason.ReservationEnded, reason.ReservationCancelled, reason.QueueReserved,
 		reason.MaxApplications, reason.UserMaxApplications:
 		return Refused
 	}

@@ -11,6 +11,8 @@ func TestVerdictOfEveryReason(t *testing.T) {
 	want := map[reason.Code]Verdict{
 		reason.QueueNameInvalid: Refused, reason.QueueNotFound: Refused, reason.QueueNotLeaf: Refused, reason.QueueNotReady: Refused,
 		reason.QueueDeleted: Refused, reason.QueueStopped: Held, reason.SubmitForbidden: Held, reason.SubmitUnchecked: Held, reason.PlacementRejected: Refused, reason.CreatingQueue: Held, reason.Terminating: Held,
+		reason.ReservationNotFound: Refused, reason.ReservationPending: Held, reason.ReservationRejected: Refused, reason.ReservationNotStarted: Held,
+		reason.ReservationEnded: Refused, reason.ReservationCancelled: Refused, reason.QueueReserved: Refused,
 		reason.MaxResources: Held, reason.MaxPodResources: Held, reason.MaxRunningApplications: Held, reason.UserMaxRunningApplications: Held,
 		reason.MaxApplications: Refused, reason.UserMaxApplications: Refused,
 		reason.MaxDriverShare: Held, reason.UserMaxDriverShare: Held, reason.UserLimit: Held, reason.WaitingForDriver: Held, reason.StateAware: Held,

@@ -20,21 +20,6 @@ var forTests = map[string]string{
 	"pkg/localcluster.Cluster.Restart":              "tests kill parts of the control plane; demos do not",
 }
 
-// Packages and functions whose user is still to come, each with the reason. One that needs no exception any more is a violation.
-var notFollowed = map[string]string{
-	"pkg/core/reservation": "nothing follows plans yet: docs/reservations.md says who will",
-}
-
-// awaited returns the exception of notFollowed that covers an export, or "".
-func awaited(e export) string {
-	for _, name := range []string{e.String(), e.dir} {
-		if notFollowed[name] != "" {
-			return name
-		}
-	}
-	return ""
-}
-
 // checkExports looks for functions and methods that nothing under cmd or pkg names, tests apart. It compares names; where two types have a method of
 // that name, also receivers, as far as declarations show them (receivers). So it misses some and never finds one too many. Methods that upstream
 // calls through an interface are not named here either: see calledByOthers.
@@ -76,24 +61,13 @@ func checkExports(tr *tree) []string {
 		})
 	}
 	var violations []string
-	needed := map[string]bool{}
 	for _, e := range all {
 		is := slices.ContainsFunc(used[e.Name.Name], func(of string) bool { return of == "" || e.of == "" || of == e.of })
-		if exception := awaited(e); exception != "" {
-			needed[exception] = needed[exception] || !is
-			continue
-		}
 		switch _, excepted := forTests[e.String()]; {
 		case excepted && is:
 			violations = append(violations, tr.at(e.Pos())+": a binary uses "+e.Name.Name+": take its exception out of test/arch")
 		case !excepted && !is:
 			violations = append(violations, fmt.Sprintf("%s: no binary uses %s: what only tests use is in a test file or under test/", tr.at(e.Pos()), e.Name.Name))
-		}
-	}
-	for _, e := range all {
-		if exception := awaited(e); exception != "" && !needed[exception] {
-			violations = append(violations, tr.at(e.Pos())+": binaries use all of "+exception+": take its exception out of test/arch")
-			needed[exception] = true
 		}
 	}
 	return violations
@@ -249,18 +223,6 @@ var exportSamples = []sample{
 			"pkg/app/a.go": "package app\ntype some struct{}\nfunc (some) Show() {}\nfunc (some) Look() {}\ntype more struct{ ledger.Ledger }\n" +
 				"func f(i checker, m more) { i.Show(); m.Peek(); s := g(); s.Look() }\n",
 		},
-	},
-	{
-		about: "what is to be followed, and is by now",
-		files: map[string]string{
-			"pkg/core/reservation/a.go": "package reservation\nfunc Place() {}\n",
-			"pkg/app/a.go":              "package app\nvar _ = reservation.Place\n",
-		},
-		want: "pkg/core/reservation/a.go:2: binaries use all of pkg/core/reservation: take its exception out",
-	},
-	{
-		about: "what is to be followed",
-		files: map[string]string{"pkg/core/reservation/a.go": "package reservation\nfunc Place() {}\nfunc Check() {}\n", "pkg/app/a.go": "package app\nvar _ = reservation.Check\n"},
 	},
 	{
 		about: "in use, and unexported",

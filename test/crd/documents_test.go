@@ -45,7 +45,6 @@ func TestDocumentedYAML(t *testing.T) {
 	ctx := needCluster(t)
 	needNamespace(t, "team-a")
 	needNamespace(t, "reports")
-	needReservations(t)
 	dry := func(t *testing.T, text []byte) {
 		t.Helper()
 		file := filepath.Join(t.TempDir(), "shown.yaml")

@@ -70,7 +70,8 @@ func run(m *testing.M) (code int, err error) {
 	}
 	for _, args := range [][]string{
 		{"apply", "-k", filepath.Join(root, "manifests")},
-		{"wait", "--for=condition=Established", "--timeout=60s", "crd/queues.scheduling.fairway.dev", "crd/placementpolicies.scheduling.fairway.dev"},
+		{"wait", "--for=condition=Established", "--timeout=60s", "crd/queues.scheduling.fairway.dev", "crd/placementpolicies.scheduling.fairway.dev",
+			"crd/reservations.scheduling.fairway.dev"},
 	} {
 		if out, err := kubectl(ctx, args...); err != nil {
 			return 1, fmt.Errorf("kubectl %s: %w\n%s", strings.Join(args, " "), err, out)

@@ -1,35 +1,14 @@
 package crd
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
 
-// needReservations installs the definition for the test. It is not installed with the others, since nothing follows Reservations yet.
-func needReservations(t *testing.T) {
-	t.Helper()
-	ctx := needCluster(t)
-	for _, args := range [][]string{
-		{"apply", "-f", filepath.Join(root, reservationCRD)},
-		{"wait", "--for=condition=Established", "--timeout=60s", "crd/reservations.scheduling.fairway.dev"},
-	} {
-		if out, err := kubectl(ctx, args...); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-	}
-	t.Cleanup(func() {
-		if out, err := kubectl(context.Background(), "delete", "-f", filepath.Join(root, reservationCRD)); err != nil {
-			t.Errorf("%v\n%s", err, out)
-		}
-	})
-}
-
 func TestReservations(t *testing.T) {
 	ctx := needCluster(t)
-	needReservations(t)
 	good := map[string]string{
 		"queue": "root.reports", "arrival": `"2030-01-01T02:00:00Z"`, "deadline": `"2030-01-01T06:00:00Z"`,
 		"requests": "[{pods: 4, resources: {cpu: 2, memory: 500Mi}, duration: 1h30m, concurrency: 2}]",

@@ -80,6 +80,7 @@ func newWorldAlone(t *testing.T, nodes int, cpu, memory string, flags ...string)
 		w.installCRD(queueCRD)
 		w.installCRD(podGroupCRD)
 		w.installCRD(policyCRD)
+		w.installCRD(reservationCRD)
 		p.before, err = p.list(ctx)
 		w.must(err)
 	}
@@ -117,6 +118,8 @@ const (
 	queueCRD    = "scheduling.fairway.dev_queues.yaml"
 	podGroupCRD = "scheduling.x-k8s.io_podgroups.yaml"
 	policyCRD   = "scheduling.fairway.dev_placementpolicies.yaml"
+
+	reservationCRD = "scheduling.fairway.dev_reservations.yaml"
 )
 
 // installCRD installs a definition and waits until its kind is served.

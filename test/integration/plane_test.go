@@ -54,7 +54,7 @@ var idle = struct {
 
 // These kinds are deleted after a test. An object of another kind, for instance a PriorityClass or an admission policy, would still be in a cache of
 // kube-apiserver for a moment.
-var deleted = []string{"pods", "events", "queues", "podgroups", "workloads", "nodes", "leases"}
+var deleted = []string{"pods", "events", "reservations", "queues", "podgroups", "workloads", "nodes", "leases"}
 
 // Of these kinds an object may have finalizers, for which nobody is there any more.
 var finalized = []string{"pods", "queues", "podgroups", "workloads"}

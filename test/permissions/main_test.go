@@ -137,7 +137,7 @@ func install(t *testing.T, w *people.World) *people.User {
 		_, err := w.Kubectl(ctx, "apply", "--validate=strict", "-k", filepath.Join(manifests, part))
 		must(t, err)
 	}
-	for _, crd := range []string{"queues.scheduling.fairway.dev", "placementpolicies.scheduling.fairway.dev", "podgroups.scheduling.x-k8s.io"} {
+	for _, crd := range []string{"queues.scheduling.fairway.dev", "placementpolicies.scheduling.fairway.dev", "reservations.scheduling.fairway.dev", "podgroups.scheduling.x-k8s.io"} {
 		_, err := w.Kubectl(ctx, "wait", "--for=condition=Established", "--timeout=60s", "crd/"+crd)
 		must(t, err)
 	}

@@ -66,6 +66,7 @@ func TestTheSchedulerMayDoWhatItDoes(t *testing.T) {
 	r.gangs()
 	r.deletion()
 	r.placement()
+	r.reservations()
 	r.events()
 	r.failingBindings()
 	r.preemption()
@@ -310,6 +311,25 @@ spec: {rules: [{type: Specified, create: false}, {type: User, parent: root.users
 	})
 	_, err := r.w.Kubectl(r.Context(), "delete", "placementpolicy", v1alpha1.PlacementPolicyName)
 	must(r.T, err)
+}
+
+// reservations: one that begins some day is accepted.
+func (r *run) reservations() {
+	r.apply(`
+{apiVersion: scheduling.fairway.dev/v1alpha1, kind: Queue, metadata: {name: root.plan}, spec: {reservable: true}}
+---
+apiVersion: scheduling.fairway.dev/v1alpha1
+kind: Reservation
+metadata: {namespace: NS, name: some-day}
+spec:
+  queue: root.plan
+  arrival: ` + time.Now().Add(24*time.Hour).UTC().Format(time.RFC3339) + `
+  deadline: ` + time.Now().Add(48*time.Hour).UTC().Format(time.RFC3339) + `
+  requests: [{pods: 1, resources: {cpu: 1m}, duration: 1h}]
+`)
+	r.until("the status of the reservation", func() error {
+		return r.used(right{"patch", v1alpha1.GroupName, "reservations/status", "", ""})
+	})
 }
 
 // events: the queue of a pod comes and goes, and what happens to the pod again is counted in the same event.

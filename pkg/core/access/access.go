@@ -1,7 +1,7 @@
 // Package access decides who may submit to a queue and who may administer it, from what the cluster's authorizer grants.
 //
 // In: a user with groups, the path of a queue, and what is known of each grant. Out: yes, no, or which grant to ask about next. A grant on a queue
-// counts for all queues below it, and `administer` implies `submit`. The package asks nobody: adapters do.
+// counts for all queues below it, and `administer` implies `submit` and `reserve`. The package asks nobody: adapters do.
 package access
 
 import (
@@ -17,7 +17,9 @@ type Verb string
 const (
 	// Submit: run pods in the queue.
 	Submit Verb = "submit"
-	// Administer: the same, and create, change and delete the queues below it.
+	// Reserve: reserve capacity of the queue.
+	Reserve Verb = "reserve"
+	// Administer: all of that, and create, change and delete the queues below it.
 	Administer Verb = "administer"
 )
 
@@ -88,8 +90,8 @@ func Decide(verb Verb, p queue.Path, of func(Grant) Answer) (Answer, Grant) {
 
 // verbsFor returns the verbs of which each suffices.
 func verbsFor(v Verb) []Verb {
-	if v == Submit {
-		return []Verb{Submit, Administer}
+	if v == Administer {
+		return []Verb{Administer}
 	}
-	return []Verb{v}
+	return []Verb{v, Administer}
 }

@@ -159,9 +159,18 @@ func (t Tree) Find(p queue.Path) Queue { return t[p] }
 // as declared: the scheduler creates the two together.
 func TreeOf(declared []queue.Declaration) Tree {
 	t := make(Tree, len(declared))
+	plans := map[queue.Path]bool{}
+	for i := range declared {
+		if declared[i].Reservable {
+			plans[declared[i].Path] = true
+		}
+	}
 	for i := range declared {
 		d := &declared[i]
-		t.Declare(d.Path, Queue{Parent: d.Parent, Created: d.Origin.Placement, For: d.Origin.For, MaxCreated: d.MaxCreated})
+		if parent := d.Path.Parent(); plans[parent] && (d.Origin.Reservation || d.Path == parent.PlanDefault()) {
+			continue // pods ask for the queue above
+		}
+		t.Declare(d.Path, Queue{Parent: d.Parent && !d.Reservable, Created: d.Origin.Placement, For: d.Origin.For, MaxCreated: d.MaxCreated})
 	}
 	if !t[queue.Root].Declared && t[queue.Default] == (Queue{}) {
 		t.Declare(queue.Default, Queue{})

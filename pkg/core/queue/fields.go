@@ -18,7 +18,9 @@ func (b *builder) ruleFields() {
 	f := fieldRule{builder: b, guarantees: make([]bool, nodes), protector: make([]Path, nodes), claims: make([]bool, nodes)}
 	for i := len(b.tree.Nodes) - 1; i >= 0; i-- { // children come before parents
 		n := &b.tree.Nodes[i]
-		f.guarantees[i] = f.guarantees[i] || n.Spec.Guaranteed.Len() > 0 && n.Parent >= 0
+		d, declared := b.declared[n.Path]
+		// Those of reservations come and go.
+		f.guarantees[i] = f.guarantees[i] || n.Spec.Guaranteed.Len() > 0 && n.Parent >= 0 || declared && d.Reservable
 		if n.Parent >= 0 {
 			f.guarantees[n.Parent] = f.guarantees[n.Parent] || f.guarantees[i]
 		}

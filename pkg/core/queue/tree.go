@@ -25,16 +25,20 @@ type Declaration struct {
 	Parent bool
 	// MaxCreated is how many queues placement may create below the queue.
 	MaxCreated Limit
+	// Reservable: a Parent whose pods are placed in PlanDefault of it.
+	Reservable bool
 	Origin     Origin
 	// Memory is what pods do not tell after a restart.
 	Memory Memory
 }
 
-// Origin says whether placement created a queue. The zero value: a person did.
+// Origin says whether the scheduler created a queue. The zero value: a person did.
 type Origin struct {
 	// Placement created it for a pod.
 	Placement bool
-	// For is the user or group whose name it has; "" if it bears nobody's.
+	// Reservation: it was created for the pods of one reservation, if For is stated, or for the other pods of a reservable queue.
+	Reservation bool
+	// For is the user or group whose name it has; "" if it bears nobody's. Of a reservation: namespace/name.
 	For string
 	// Edited: a person has changed its spec since, so that it is not placement's to remove.
 	Edited bool

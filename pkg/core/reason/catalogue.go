@@ -32,6 +32,20 @@ const (
 	PlacementRejected Code = "PlacementRejected"
 	// CreatingQueue: the placement policy gives the pod a queue that does not exist yet and is being created.
 	CreatingQueue Code = "CreatingQueue"
+	// ReservationNotFound: the pod names a reservation that does not exist. Details are Reserved, here and in the next six.
+	ReservationNotFound Code = "ReservationNotFound"
+	// ReservationPending: it was not decided on yet, or its queue is not reservable.
+	ReservationPending Code = "ReservationPending"
+	// ReservationRejected: it did not fit.
+	ReservationRejected Code = "ReservationRejected"
+	// ReservationNotStarted: its allocation, or the next period of it, has not begun.
+	ReservationNotStarted Code = "ReservationNotStarted"
+	// ReservationEnded: its allocation is over.
+	ReservationEnded Code = "ReservationEnded"
+	// ReservationCancelled: it was accepted, and cancelled.
+	ReservationCancelled Code = "ReservationCancelled"
+	// QueueReserved: Queue is for the pods of a reservation that the pod does not name.
+	QueueReserved Code = "QueueReserved"
 	// Terminating: the pod is being deleted before it got a node, so it will get none.
 	Terminating Code = "Terminating"
 	// QueueDeleted: the queue is being deleted, or it is gone while its pods still run.
@@ -149,7 +163,8 @@ const (
 // Codes returns every code, in the order of this file.
 func Codes() []Code {
 	return []Code{
-		QueueNameInvalid, QueueNotFound, QueueNotLeaf, QueueNotReady, SubmitForbidden, SubmitUnchecked, PlacementRejected, CreatingQueue, Terminating,
+		QueueNameInvalid, QueueNotFound, QueueNotLeaf, QueueNotReady, SubmitForbidden, SubmitUnchecked, PlacementRejected, CreatingQueue,
+		ReservationNotFound, ReservationPending, ReservationRejected, ReservationNotStarted, ReservationEnded, ReservationCancelled, QueueReserved, Terminating,
 		QueueDeleted, QueueStopped, MaxResources, MaxPodResources, MaxRunningApplications, UserMaxRunningApplications, MaxApplications,
 		UserMaxApplications, MaxDriverShare, UserMaxDriverShare, UserLimit,
 		WaitingForDriver, StateAware, PodGroupNotFound, GangIncomplete, GangTooLarge, GangWaitsForRoom, BehindGang, Parked, BackOff, SchedulingGate,

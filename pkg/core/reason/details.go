@@ -33,6 +33,13 @@ type Parent struct {
 	Path string
 }
 
+// Reserved are the details of what concerns a reservation.
+type Reserved struct {
+	Name string // namespace/name of the Reservation
+	At   int64  // when it begins; only of ReservationNotStarted
+	Why  string // a sentence: why it was refused or cancelled, or is not decided on
+}
+
 // Stop are the details of QueueStopped and RunningBelowStopped.
 type Stop struct {
 	By    string // the queues that state Stopped, from the top, joined by blanks
@@ -231,6 +238,7 @@ func (Invalid) details()      {}
 func (Child) details()        {}
 func (Cause) details()        {}
 func (Parent) details()       {}
+func (Reserved) details()     {}
 func (Stop) details()         {}
 func (Policies) details()     {}
 func (Ignored) details()      {}

@@ -34,6 +34,8 @@ func (r Reason) podText() string {
 	switch r.Code {
 	case QueueNameInvalid, QueueNotFound, QueueNotLeaf, QueueNotReady, PlacementRejected, CreatingQueue, QueueDeleted:
 		return r.noQueueText()
+	case ReservationNotFound, ReservationPending, ReservationRejected, ReservationNotStarted, ReservationEnded, ReservationCancelled, QueueReserved:
+		return r.reservationText()
 	case SubmitForbidden, SubmitUnchecked:
 		return r.submitText()
 	case QueueStopped:

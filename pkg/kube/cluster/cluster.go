@@ -75,6 +75,10 @@ func Read(ctx context.Context, f *Flags, with ...*objects.Set) (*objects.Set, er
 	if err := placementPolicy(ctx, s, untyped); err != nil {
 		return nil, err
 	}
+	err = list(ctx, &s.Reservations, untyped.Resource(v1alpha1.ReservationResource).List, itemsOf)
+	if err := optional(v1alpha1.ReservationResource.GroupResource().String(), err); err != nil {
+		return nil, err
+	}
 	if err := list(ctx, &s.Nodes, typed.CoreV1().Nodes().List, func(l *corev1.NodeList) []corev1.Node { return l.Items }); err != nil {
 		return nil, explained("nodes", err)
 	}

@@ -29,6 +29,7 @@ const (
 	states  = "/apis/apps/v1/statefulsets"
 	rcs     = "/api/v1/replicationcontrollers"
 	policy  = "/apis/scheduling.fairway.dev/v1alpha1/placementpolicies/default"
+	booked  = "/apis/scheduling.fairway.dev/v1alpha1/reservations"
 	budgets = "/apis/policy/v1/poddisruptionbudgets"
 )
 
@@ -72,7 +73,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		})
 	}
 	kind := map[string]string{queues: "QueueList", nodes: "NodeList", pods: "PodList", classes: "DeviceClassList", groups: "PodGroupList", inTree: "PodGroupList",
-		jobs: "JobList", sets: "ReplicaSetList", states: "StatefulSetList", budgets: "PodDisruptionBudgetList", rcs: "ReplicationControllerList"}[path]
+		jobs: "JobList", sets: "ReplicaSetList", states: "StatefulSetList", booked: "ReservationList", budgets: "PodDisruptionBudgetList", rcs: "ReplicationControllerList"}[path]
 	group := strings.TrimPrefix(strings.TrimPrefix(path[:strings.LastIndex(path, "/")], "/apis/"), "/api/")
 	answer(w, http.StatusOK, map[string]any{"apiVersion": group, "kind": kind, "metadata": map[string]any{"continue": next}, "items": items})
 }
@@ -111,7 +112,7 @@ func flagsFor(t *testing.T, url string) *Flags {
 }
 
 func TestReadListsAllObjectsPageByPage(t *testing.T) {
-	s := &server{count: map[string]int{queues: 1001, nodes: 500, pods: 501, classes: 2, groups: 3, inTree: 1, budgets: 2}}
+	s := &server{count: map[string]int{queues: 1001, nodes: 500, pods: 501, classes: 2, groups: 3, inTree: 1, budgets: 2, booked: 3}}
 	set, err := s.read(t)
 	if err != nil {
 		t.Fatal(err)
@@ -119,8 +120,8 @@ func TestReadListsAllObjectsPageByPage(t *testing.T) {
 	if len(set.Queues) != 1001 || len(set.Nodes) != 500 || len(set.Pods) != 501 || len(set.DeviceClasses) != 2 {
 		t.Errorf("%d queues, %d nodes, %d pods, %d classes", len(set.Queues), len(set.Nodes), len(set.Pods), len(set.DeviceClasses))
 	}
-	if len(set.PodGroups) != 4 || len(set.PodDisruptionBudgets) != 2 {
-		t.Errorf("%d pod groups, %d budgets", len(set.PodGroups), len(set.PodDisruptionBudgets))
+	if len(set.PodGroups) != 4 || len(set.PodDisruptionBudgets) != 2 || len(set.Reservations) != 3 {
+		t.Errorf("%d pod groups, %d budgets, %d reservations", len(set.PodGroups), len(set.PodDisruptionBudgets), len(set.Reservations))
 	}
 	for i, p := range set.Pods {
 		if p.Name != "x-"+strconv.Itoa(i) || len(p.ManagedFields) > 0 {
@@ -132,7 +133,7 @@ func TestReadListsAllObjectsPageByPage(t *testing.T) {
 	}
 	want := []string{
 		queues + " limit=500 from=", queues + " limit=500 from=500", queues + " limit=500 from=1000",
-		policy + " limit= from=", nodes + " limit=500 from=", pods + " limit=500 from=", pods + " limit=500 from=500", classes + " limit=500 from=",
+		policy + " limit= from=", booked + " limit=500 from=", nodes + " limit=500 from=", pods + " limit=500 from=", pods + " limit=500 from=500", classes + " limit=500 from=",
 		groups + " limit=500 from=", inTree + " limit=500 from=", budgets + " limit=500 from=",
 	}
 	if diff := cmp.Diff(want, s.asked); diff != "" {

@@ -90,6 +90,9 @@ func Declaration(q *v1alpha1.Queue) (queue.Declaration, error) {
 	if err := preemption(q, &d.Spec); err != nil {
 		return queue.Declaration{}, err
 	}
+	if err := reservable(q, &d); err != nil {
+		return queue.Declaration{}, err
+	}
 	clocks(&q.Status, &d.Memory)
 	if !q.CreationTimestamp.IsZero() { // the zero time is outside the range of UnixNano
 		d.Created = q.CreationTimestamp.UnixNano()
@@ -108,7 +111,8 @@ func DecodeQueue(object *unstructured.Unstructured) (*v1alpha1.Queue, error) {
 	// The converter does not say where it failed: ask again with one field at a time.
 	spec, _, _ := unstructured.NestedMap(object.Object, "spec")
 	for _, field := range []string{"weight", "capacity", "maxCapacity", "guaranteed", "max", "maxPodResources", "maxRunningApplications", "maxApplications", "maxDriverShare", "users", "policy",
-		"fairResource", "resourceCalculator", "maxStarting", "startingTimeout", "defaultPriority", "maxPriority", "preemption", "state", "children"} {
+		"fairResource", "resourceCalculator", "maxStarting", "startingTimeout", "defaultPriority", "maxPriority", "preemption", "state", "children",
+		"reservable", "reservations"} {
 		alone := map[string]any{"spec": map[string]any{field: spec[field]}}
 		if e := runtime.DefaultUnstructuredConverter.FromUnstructured(alone, &v1alpha1.Queue{}); e != nil {
 			return nil, refusal(object.GetName(), "spec."+field, fmt.Errorf("cannot be read: %w", e))
@@ -123,10 +127,13 @@ func refusal(name, field string, err error) error {
 
 // originOf says who created a Queue. Its generation counts the changes of its spec, and placement makes none after the first.
 func originOf(q *v1alpha1.Queue) queue.Origin {
-	if q.Labels[v1alpha1.KeyCreatedBy] != v1alpha1.CreatedByPlacement {
-		return queue.Origin{}
+	switch q.Labels[v1alpha1.KeyCreatedBy] {
+	case v1alpha1.CreatedByPlacement:
+		return queue.Origin{Placement: true, For: q.Annotations[v1alpha1.KeyCreatedFor], Edited: q.Generation > 1}
+	case v1alpha1.CreatedByReservation:
+		return queue.Origin{Reservation: true, For: q.Annotations[v1alpha1.KeyCreatedFor]}
 	}
-	return queue.Origin{Placement: true, For: q.Annotations[v1alpha1.KeyCreatedFor], Edited: q.Generation > 1}
+	return queue.Origin{}
 }
 
 // policyInForce is the last good policy, which the status keeps over a restart; a queue that never had one starts with what its spec says.

@@ -36,6 +36,7 @@ import (
 var shipped = map[string]func() (*definition, error){
 	"Queue scheduling.fairway.dev/v1alpha1":           sync.OnceValues(func() (*definition, error) { return parse(manifests.Queues) }),
 	"PlacementPolicy scheduling.fairway.dev/v1alpha1": sync.OnceValues(func() (*definition, error) { return parse(manifests.PlacementPolicies) }),
+	"Reservation scheduling.fairway.dev/v1alpha1":     sync.OnceValues(func() (*definition, error) { return parse(manifests.Reservations) }),
 	"PodGroup scheduling.x-k8s.io/v1alpha1":           sync.OnceValues(func() (*definition, error) { return parse(manifests.PodGroups) }),
 }
 

@@ -10,12 +10,17 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 	"github.com/fairway-scheduler/fairway/pkg/kube/objects"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
 // askedIn returns a function that says which queue a pod asks for, by what it says or by the rules of placement; "" if none takes it.
 func (f *Feed) askedIn(s *objects.Set) func(*v1.Pod) queue.Path {
 	rules, queues := convert.PlacementPolicy(s.PlacementPolicy).Policy, convert.QueuesForPlacement(s.Queues)
 	return func(pod *v1.Pod) queue.Path {
+		var p ledger.Pod
+		if f.reserve(pod, &p); p.Reservation != nil {
+			return queue.Path(p.Queue)
+		}
 		user, groups := convert.UserBehind(pod, f.creators.get), convert.GroupsBehind(pod, f.creators.get)
 		return rules.Place(placement.Submission{User: user, Groups: groups, Queue: convert.QueueRequest(pod)}, queues).Queue
 	}

@@ -27,7 +27,7 @@ type liveEdit struct {
 	// from is what is stated at first. It is not taken back to: an application that has its slot keeps it when a limit is lowered, and a new ledger gives
 	// none to applications that hold nothing.
 	from string
-	// unseen: the field counts when placement creates a queue, and nowhere in the ledger.
+	// unseen: the field counts when placement creates a queue, or for what may be reserved, and nowhere in the ledger.
 	unseen bool
 }
 
@@ -75,6 +75,12 @@ var liveEdits = map[string]liveEdit{
 	"preemption.totalPerRound":                 {first: `root: {preemption: {totalPerRound: "0.1"}}`, second: `root: {preemption: {totalPerRound: "1"}}`},
 	"preemption.maxIgnoredOverCapacity":        {first: `root: {preemption: {maxIgnoredOverCapacity: "0.1"}}`, second: `root: {preemption: {maxIgnoredOverCapacity: "0"}}`},
 	"preemption.naturalTerminationFactor":      {first: `root: {preemption: {naturalTerminationFactor: "0.2"}}`, second: `root: {preemption: {naturalTerminationFactor: "1"}}`},
+	"reservable":                               {first: `root.a.x: {reservable: true}`, second: `root.b: {reservable: true, policy: FIFO}`},
+	"reservations.window":                      {first: `root.c: {reservable: true, reservations: {window: 1h}}`, second: `root.c: {reservable: true, reservations: {window: 48h}}`, unseen: true},
+	"reservations.averageShare":                {first: `root.c: {reservable: true, reservations: {averageShare: 10%}}`, second: `root.c: {reservable: true, reservations: {averageShare: 100%}}`, unseen: true},
+	"reservations.instantaneousShare":          {first: `root.c: {reservable: true, reservations: {instantaneousShare: 10%}}`, second: `root.c: {reservable: true, reservations: {instantaneousShare: 100%}}`, unseen: true},
+	"reservations.enforcementWindow":           {first: `root.c: {reservable: true, reservations: {enforcementWindow: 10m}}`, second: `root.c: {reservable: true, reservations: {enforcementWindow: 0s}}`, unseen: true},
+	"reservations.moveOnExpiry":                {first: `root.c: {reservable: true, reservations: {moveOnExpiry: true}}`, second: `root.c: {reservable: true, reservations: {moveOnExpiry: false}}`, unseen: true},
 	"children.max":                             {first: `root.c: {children: {max: {cpu: 1}}}`, second: `root.c: {children: {max: {cpu: 50%}}}`, unseen: true},
 	"children.maxCreated":                      {first: `root.c: {children: {maxCreated: 3}}`, second: `root: {children: {maxCreated: 0}}`, unseen: true},
 	"children.template.weight":                 {first: `root.c: {children: {template: {weight: 2}}}`, second: `root.c: {children: {template: {}}}`, unseen: true},

@@ -39,6 +39,9 @@ type Feed struct {
 	// Created, if set, is called when a pod says something new about those that it controls: they must be observed again, later, by another
 	// goroutine.
 	Created func(by types.UID)
+	// Reserved, if set, is called when a reservation says something new to the pods that name it: they must be observed again, later, by another
+	// goroutine.
+	Reserved func(namespace, name string)
 
 	// asked is set in a picture, where nobody is asked about access and what pods show counts: which queue a pod asks for.
 	asked       func(*v1.Pod) queue.Path
@@ -47,6 +50,8 @@ type Feed struct {
 	elsewhere   elsewhere
 	owners      owners
 	creators    creators
+	// reservations has a reserved for each namespace/name.
+	reservations sync.Map
 }
 
 // ObservePod implements turnstile.Observer.
@@ -107,6 +112,7 @@ func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) (changed bool) {
 			p.Submitter = convert.Submitter(pod)
 		}
 		p.Unschedulable = unschedulable(pod)
+		f.reserve(pod, p)
 	}
 	if p.Node != "" {
 		p.Bound = bound(pod)

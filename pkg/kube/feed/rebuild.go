@@ -36,6 +36,9 @@ func Rebuild(s *objects.Set, schedulers []string, now time.Time, o ledger.Option
 	for _, c := range s.DeviceClasses {
 		classes.OnAdd(c, true)
 	}
+	for _, r := range s.Reservations {
+		f.observeReservation(r)
+	}
 	nodes := f.Nodes()
 	for _, n := range s.Nodes {
 		nodes.OnAdd(n, true)

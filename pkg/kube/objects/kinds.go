@@ -26,6 +26,7 @@ import (
 var kinds = []struct{ kind, apiVersion string }{
 	{"Queue", v1alpha1.GroupVersion.String()},
 	{kindPolicy, v1alpha1.GroupVersion.String()},
+	{kindReservation, v1alpha1.GroupVersion.String()},
 	{"Node", "v1"},
 	{"Pod", "v1"},
 	{"DeviceClass", resourcev1.SchemeGroupVersion.String()},
@@ -48,6 +49,7 @@ const (
 	kindClusterRole        = "ClusterRole"
 	kindClusterRoleBinding = "ClusterRoleBinding"
 	kindPolicy             = "PlacementPolicy"
+	kindReservation        = "Reservation"
 )
 
 // versionsOf returns the apiVersions of a kind, none for a kind that is unknown.
@@ -163,6 +165,8 @@ func (r *reader) decode(h header, raw []byte) error {
 		return keep(r, &s.Queues, kind, u)
 	case kindPolicy:
 		return r.placementPolicy(h, raw)
+	case kindReservation:
+		return r.untyped(h, raw, &s.Reservations, kind)
 	case "Node":
 		n := &corev1.Node{}
 		if err := utiljson.Unmarshal(raw, n); err != nil {
@@ -244,6 +248,12 @@ func (r *reader) placementPolicy(h header, raw []byte) error {
 
 // podGroup takes in a pod group of either kind. The apiVersion tells which; an item of a list may leave it out.
 func (r *reader) podGroup(h header, raw []byte) error {
+	group, _, _ := strings.Cut(h.APIVersion, "/")
+	return r.untyped(h, raw, &r.set.PodGroups, h.Kind+" "+group)
+}
+
+// untyped takes in an object of a namespace that is not decoded.
+func (r *reader) untyped(h header, raw []byte, list *[]*unstructured.Unstructured, kind string) error {
 	u := &unstructured.Unstructured{}
 	if err := utiljson.Unmarshal(raw, &u.Object); err != nil {
 		return err
@@ -253,7 +263,7 @@ func (r *reader) podGroup(h header, raw []byte) error {
 	if u.GetNamespace() == "" {
 		u.SetNamespace(metav1.NamespaceDefault)
 	}
-	return keep(r, &r.set.PodGroups, h.Kind+" "+u.GroupVersionKind().Group, u)
+	return keep(r, list, kind, u)
 }
 
 func (r *reader) budget(b *policyv1.PodDisruptionBudget) error {

@@ -35,6 +35,7 @@ type Set struct {
 	// Only these roles and bindings count for Queues, which are in no namespace.
 	ClusterRoles        []*rbacv1.ClusterRole
 	ClusterRoleBindings []*rbacv1.ClusterRoleBinding
+	Reservations        []*unstructured.Unstructured
 	// PlacementPolicy is nil if there is none. It is not decoded, as Queues are not.
 	PlacementPolicy *unstructured.Unstructured
 
@@ -64,6 +65,9 @@ func (s *Set) Newest() time.Time {
 	}
 	if s.PlacementPolicy != nil {
 		n.queue(s.PlacementPolicy)
+	}
+	for _, r := range s.Reservations {
+		n.queue(r)
 	}
 	for _, c := range s.DeviceClasses {
 		n.see(c.CreationTimestamp)

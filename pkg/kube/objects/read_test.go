@@ -183,7 +183,7 @@ func podWith(more string) string {
 }
 
 func TestWhatCannotBeReadIsNamed(t *testing.T) {
-	const all = "allowed are Queue (scheduling.fairway.dev/v1alpha1), PlacementPolicy (scheduling.fairway.dev/v1alpha1), Node (v1), Pod (v1), DeviceClass (resource.k8s.io/v1), " +
+	const all = "allowed are Queue (scheduling.fairway.dev/v1alpha1), PlacementPolicy (scheduling.fairway.dev/v1alpha1), Reservation (scheduling.fairway.dev/v1alpha1), Node (v1), Pod (v1), DeviceClass (resource.k8s.io/v1), " +
 		"Job (batch/v1), ReplicaSet (apps/v1), StatefulSet (apps/v1), ReplicationController (v1), " +
 		"PodGroup (scheduling.x-k8s.io/v1alpha1), PodGroup (scheduling.k8s.io/v1alpha2), PriorityClass (scheduling.k8s.io/v1), PodDisruptionBudget (policy/v1), " +
 		"ClusterRole (rbac.authorization.k8s.io/v1), ClusterRoleBinding (rbac.authorization.k8s.io/v1), " +

@@ -49,3 +49,9 @@ const (
 	// ReasonServed is the reason of Starved=False: the queue has what it is entitled to, or all that it asks for.
 	ReasonServed = "Served"
 )
+
+// ConditionAccepted of a Reservation is True while its spec is what is reserved, and False with the reason why it is not.
+const ConditionAccepted = "Accepted"
+
+// ReasonReserved is the reason of Accepted=True.
+const ReasonReserved = "Reserved"

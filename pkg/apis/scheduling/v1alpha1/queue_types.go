@@ -37,6 +37,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="self.metadata.name == 'root' || !has(self.spec) || !has(self.spec.preemption) || !(has(self.spec.preemption.observeOnly) || has(self.spec.preemption.utilizationThreshold) || has(self.spec.preemption.interval) || has(self.spec.preemption.maxWaitBeforeKill) || has(self.spec.preemption.totalPerRound) || has(self.spec.preemption.maxIgnoredOverCapacity) || has(self.spec.preemption.naturalTerminationFactor))",fieldPath=".spec.preemption",message="observeOnly, utilizationThreshold, interval, maxWaitBeforeKill, totalPerRound, maxIgnoredOverCapacity and naturalTerminationFactor hold over all queues, so they can be stated in the queue root only"
 // +kubebuilder:validation:XValidation:rule="!(self.metadata.name == 'root' && has(self.spec) && (has(self.spec.maxDriverShare) || has(self.spec.defaultPriority) || has(self.spec.users) && (has(self.spec.users.minSharePercent) || has(self.spec.users.shareFactor) || has(self.spec.users.weights)))) || oldSelf.hasValue() && (oldSelf.value().metadata.name == 'root' && has(oldSelf.value().spec) && (has(oldSelf.value().spec.maxDriverShare) || has(oldSelf.value().spec.defaultPriority) || has(oldSelf.value().spec.users) && (has(oldSelf.value().spec.users.minSharePercent) || has(oldSelf.value().spec.users.shareFactor) || has(oldSelf.value().spec.users.weights))))",optionalOldSelf=true,fieldPath=".spec",message="the queue root takes no pods: maxDriverShare, defaultPriority, users.minSharePercent, users.shareFactor and users.weights are for queues without children"
 // +kubebuilder:validation:XValidation:rule="!(self.metadata.name == 'root' && has(self.spec) && has(self.spec.guaranteed)) || oldSelf.hasValue() && has(oldSelf.value().spec) && has(oldSelf.value().spec.guaranteed)",optionalOldSelf=true,fieldPath=".spec.guaranteed",message="the queue root has the whole cluster: guaranteed is for the queues below it"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^root[.]([^.]+[.]){0,9}[^.]+$') || !has(self.spec) || !has(self.spec.reservable) || !self.spec.reservable",fieldPath=".spec.reservable",message="is for queues below root, at most 11 levels deep, root included: the pods of the queue go to queues below it"
 type Queue struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -67,6 +68,8 @@ type Queue struct {
 // +kubebuilder:validation:XValidation:rule="!(has(self.startingTimeout) && !(has(self.policy) && self.policy == 'StateAware')) || oldSelf.hasValue() && (has(oldSelf.value().startingTimeout) && !(has(oldSelf.value().policy) && oldSelf.value().policy == 'StateAware'))",optionalOldSelf=true,fieldPath=".startingTimeout",message="is for policy StateAware: set policy to StateAware, or remove it"
 // +kubebuilder:validation:XValidation:rule="!(has(self.fairResource) && !(has(self.policy) && self.policy == 'Fair')) || oldSelf.hasValue() && (has(oldSelf.value().fairResource) && !(has(oldSelf.value().policy) && oldSelf.value().policy == 'Fair'))",optionalOldSelf=true,fieldPath=".fairResource",message="is for policy Fair: set policy to Fair, or remove it"
 // +kubebuilder:validation:XValidation:rule="!(has(self.children) && (has(self.maxDriverShare) || has(self.defaultPriority) || has(self.users) && (has(self.users.minSharePercent) || has(self.users.shareFactor) || has(self.users.weights)))) || oldSelf.hasValue() && (has(oldSelf.value().children) && (has(oldSelf.value().maxDriverShare) || has(oldSelf.value().defaultPriority) || has(oldSelf.value().users) && (has(oldSelf.value().users.minSharePercent) || has(oldSelf.value().users.shareFactor) || has(oldSelf.value().users.weights))))",optionalOldSelf=true,fieldPath=".children",message="makes this a queue for child queues, and maxDriverShare, defaultPriority, users.minSharePercent, users.shareFactor and users.weights are for queues without children"
+// +kubebuilder:validation:XValidation:rule="!has(self.reservations) || has(self.reservable) && self.reservable",fieldPath=".reservations",message="is for queues that state reservable: true"
+// +kubebuilder:validation:XValidation:rule="!has(self.children) || !has(self.reservable) || !self.reservable",fieldPath=".children",message="a reservable queue is for pods: remove children"
 type QueueSpec struct {
 	// The queue's share of its parent, in proportion to the weights of its
 	// siblings: between 0 and 1000000 in steps of 0.001, such as 2, "0.25" or 250m
@@ -259,6 +262,23 @@ type QueueSpec struct {
 	//
 	// +optional
 	Children *QueueChildren `json:"children,omitempty"`
+
+	// Whether capacity of the queue can be reserved for a time, with Reservations.
+	// For a queue without children, below root. Its pods are then placed in a
+	// queue "default" below it, and those of a reservation in a queue of its own
+	// beside that one, while it is active; the scheduler creates these queues,
+	// with the policy, users, maxDriverShare, maxStarting, startingTimeout and
+	// defaultPriority of this one. It can be stated while pods run in the queue:
+	// new pods then wait until these have ended.
+	//
+	// +optional
+	Reservable *bool `json:"reservable,omitempty"`
+
+	// How much of the queue may be reserved, and what becomes of pods that outlive
+	// their reservation. For a queue that is reservable.
+	//
+	// +optional
+	Reservations *QueueReservations `json:"reservations,omitempty"`
 }
 
 // QueueUsers is what holds for each user. The user of a pod is named by its annotation fairway.dev/user; without one it is the pod's

@@ -19,6 +19,9 @@ var (
 	// PlacementPolicyResource is the resource of PlacementPolicies.
 	PlacementPolicyResource = GroupVersion.WithResource("placementpolicies")
 
+	// ReservationResource is the resource of Reservations.
+	ReservationResource = GroupVersion.WithResource("reservations")
+
 	// SchemeBuilder collects the functions that make a scheme know these types.
 	SchemeBuilder = runtime.NewSchemeBuilder(addKnownTypes)
 

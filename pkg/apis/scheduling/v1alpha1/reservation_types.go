@@ -13,7 +13,7 @@ import (
 // +kubebuilder:subresource:status
 // +kubebuilder:printcolumn:name="Queue",type=string,JSONPath=`.spec.queue`,description="In which queue"
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`,description="Where it stands"
-// +kubebuilder:printcolumn:name="Start",type=date,JSONPath=`.status.allocation[0].from`,description="When its allocation begins"
+// +kubebuilder:printcolumn:name="Start",type=string,JSONPath=`.status.start`,description="When its allocation begins"
 // +kubebuilder:printcolumn:name="Deadline",type=string,JSONPath=`.spec.deadline`,description="When it has to be over"
 // +kubebuilder:printcolumn:name="Fits",type=string,priority=1,JSONPath=`.status.refusal.fitsWithDeadline`,description="The deadline with which it would fit"
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.refusal.message`,description="Why it was refused"
@@ -35,7 +35,8 @@ type Reservation struct {
 // +kubebuilder:validation:XValidation:rule="self.deadline > self.arrival",fieldPath=".deadline",message="must be after arrival"
 // +kubebuilder:validation:XValidation:rule="!has(self.recurrence) || !self.recurrence.matches('^([0-9]{1,5}h)?([0-9]{1,5}m)?([0-9]{1,5}s)?$') || size(self.recurrence) == 0 || self.deadline - self.arrival <= duration(self.recurrence)",fieldPath=".recurrence",message="must be at least the time from arrival to deadline, else periods overlap"
 type ReservationSpec struct {
-	// The queue in which capacity is reserved. It is a leaf. It cannot be changed.
+	// The queue in which capacity is reserved. It is a leaf with reservable: true.
+	// It cannot be changed.
 	//
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -118,7 +119,7 @@ type ReservationPhase string
 
 // The phases.
 const (
-	// ReservationPending: nobody has looked at it yet.
+	// ReservationPending: nobody has looked at it yet, or its queue is not reservable.
 	ReservationPending ReservationPhase = "Pending"
 	// ReservationAccepted: its allocation is to come, or the next period of it.
 	ReservationAccepted ReservationPhase = "Accepted"
@@ -172,6 +173,19 @@ type ReservationStatus struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=2000
 	Allocation []ReservationStep `json:"allocation,omitempty"`
+
+	// When its allocation begins; if it recurs, that of the present period or of
+	// the next one.
+	//
+	// +optional
+	Start *metav1.Time `json:"start,omitempty"`
+
+	// The queue in which its pods run. It is there from a little before the start,
+	// so that room can be made in time, until the end.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Queue string `json:"queue,omitempty"`
 
 	// Why the spec was refused, if it was.
 	//

@@ -50,19 +50,23 @@ const (
 
 	// KeyCreatorPod is the annotation with the UID of the pod that created this pod and controls it, as a driver of Spark does its executors.
 	KeyCreatorPod = "fairway.dev/creator-pod"
+
+	// KeyReservation is the label with the name of the Reservation, of the pod's namespace, in whose queue the pod runs.
+	KeyReservation = "fairway.dev/reservation"
 )
 
-// Keys on Queues that placement created.
+// Keys on Queues that the scheduler created.
 const (
-	// KeyCreatedBy is the label of a Queue that a rule of the placement policy created for a pod; its value is CreatedByPlacement. Such a
-	// Queue is removed when it is empty. Without the label the Queue is like any other, and stays.
+	// KeyCreatedBy is the label of a Queue that a rule of the placement policy created for a pod (CreatedByPlacement), or that was created for
+	// a reservation (CreatedByReservation). Such a Queue is removed when it is empty. Without the label the Queue is like any other, and stays.
 	KeyCreatedBy = "fairway.dev/created-by"
 
-	// CreatedByPlacement is the value of KeyCreatedBy.
-	CreatedByPlacement = "placement"
+	// CreatedByPlacement and CreatedByReservation are the values of KeyCreatedBy.
+	CreatedByPlacement   = "placement"
+	CreatedByReservation = "reservation"
 
-	// KeyCreatedFor is the annotation with the user or group whose name such a Queue bears, exactly as the API server knows it. Names that
-	// look alike as the name of a queue are told apart by it.
+	// KeyCreatedFor is the annotation with the user or group whose name such a Queue bears, exactly as the API server knows it, or with
+	// namespace and name of the Reservation. Names that look alike as the name of a queue are told apart by it.
 	KeyCreatedFor = "fairway.dev/created-for"
 )
 
@@ -96,6 +100,9 @@ const (
 	// EventPreempted: the API server has agreed to evict it.
 	EventPreempted = "Preempted"
 )
+
+// EventReservationEnded is the reason of the event on a pod that outlives its reservation: it moves, or is evicted.
+const EventReservationEnded = "ReservationEnded"
 
 // Reasons of events about starvation, on the Queue. It begins with the reason of the condition Starved (BelowFairShare, BelowGuaranteed).
 const (
