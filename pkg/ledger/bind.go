@@ -103,14 +103,14 @@ func (l *consequences) leafOfBound(r *record) *queueAccount {
 	return leaf
 }
 
-// movedTo is the leaf to which the leader has moved a bound pod, as at the end of a reservation: its annotation names another queue than that in which it
-// is charged; nil: it stays.
+// movedTo is the leaf to which the leader has moved a bound pod at the end of its reservation: the pod is charged in the queue of a reservation, and its
+// annotation names the queue for other pods beside it. nil: it stays. Nothing else moves a charge, whatever the annotation says.
 func (l *consequences) movedTo(r *record) *queueAccount {
-	if r.state != Bound || r.leaf == nil || r.Placed == "" || r.Placed == string(r.leaf.path) {
+	if r.state != Bound || r.leaf == nil || l.queues.reservedFor[r.leaf.path] == "" || queue.Path(r.Placed) != r.leaf.path.Parent().PlanDefault() {
 		return nil
 	}
 	to := l.queues.accounts[queue.Path(r.Placed)]
-	if to == nil || len(to.kids) > 0 || to == l.queues.root {
+	if to == nil || len(to.kids) > 0 {
 		return nil
 	}
 	return to

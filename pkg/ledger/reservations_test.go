@@ -113,3 +113,21 @@ func TestTheLeaderMovesABoundPod(t *testing.T) {
 	f.forget("p", "q")
 	f.wantUsage("root.plan", "")
 }
+
+// Whoever else changes that annotation moves no charge.
+func TestOnlyThoseOfAReservationMove(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.declare("root.plan", reservable)
+	f.declare("root.plan.default", forReservation(""))
+	f.declare("root.plan.ns-night", forReservation("ns/night"))
+	f.declare("root.a")
+	f.pod("a", "a", asks(2, 0))
+	f.pod("other", "plan", asks(2, 0))
+	f.run("a", "other")
+	f.edit("a", func(p *Pod) { p.Placed = "root.plan.default" })
+	f.wantState("a", "Bound root.a")
+	f.edit("other", func(p *Pod) { p.Placed = "root.plan.ns-night" })
+	f.wantState("other", "Bound root.plan.default")
+	f.edit("other", func(p *Pod) { p.Placed = "root.a" })
+	f.wantState("other", "Bound root.plan.default")
+}
