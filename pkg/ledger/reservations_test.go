@@ -114,7 +114,7 @@ func TestTheLeaderMovesABoundPod(t *testing.T) {
 	f.wantUsage("root.plan", "")
 }
 
-// Whoever else changes that annotation moves no charge.
+// Another change of that annotation moves no charge.
 func TestOnlyThoseOfAReservationMove(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.declare("root.plan", reservable)
