@@ -188,8 +188,7 @@ func (l *consequences) revise(r *record, p Pod) bool {
 }
 
 func (p Pod) equal(o Pod) bool {
-	return p.Request.Equal(o.Request) && p.Queue == o.Queue && sameReservation(p.Reservation, o.Reservation) && p.Placed == o.Placed && p.Application == o.Application && p.Role == o.Role && p.User == o.User &&
-		p.Submitter == o.Submitter && slices.Equal(p.Groups, o.Groups) &&
+	return p.Request.Equal(o.Request) && p.asksForAs(o) && p.Placed == o.Placed && p.Application == o.Application && p.Role == o.Role &&
 		p.Class == o.Class && p.priority() == o.priority() && p.Node == o.Node && p.Terminating == o.Terminating && p.Gate == o.Gate &&
 		p.Created == o.Created && p.Foreign == o.Foreign && p.Single == o.Single && p.PodGroup == o.PodGroup &&
 		p.Bound == o.Bound && p.Deadline == o.Deadline && p.prefersAs(o)
@@ -197,6 +196,12 @@ func (p Pod) equal(o Pod) bool {
 
 func sameReservation(a, b *reason.Reason) bool {
 	return a == b || a != nil && b != nil && *a == *b
+}
+
+// asksForAs reports whether two pods ask for the same queue, in the same name.
+func (p Pod) asksForAs(o Pod) bool {
+	return p.Queue == o.Queue && sameReservation(p.Reservation, o.Reservation) && p.User == o.User && p.Submitter == o.Submitter &&
+		slices.Equal(p.Groups, o.Groups)
 }
 
 // prefersAs reports whether two pods would rather run on the same nodes.

@@ -64,10 +64,8 @@ func (r Reason) podText() string {
 		return "the last attempt to schedule this pod failed; it is tried again shortly"
 	case SchedulingGate:
 		return "held by " + orElse(As[Gate](r).Plugin, "another plugin") + "; it goes on when that plugin lets it pass"
-	case WaitingForRoom:
-		return r.waitingForRoomText()
-	case WaitingForPreferredNodes:
-		return r.preferredText()
+	case WaitingForRoom, WaitingForPreferredNodes:
+		return r.waitingForNodeText()
 	case Terminating:
 		return "the pod is being deleted, and gets no node any more"
 	case WaitingTurn:
@@ -77,6 +75,13 @@ func (r Reason) podText() string {
 			` in fairway.dev/application-priority has no effect: it must be a whole number from -2147483648 to 2147483647`
 	}
 	return string(r.Code)
+}
+
+func (r Reason) waitingForNodeText() string {
+	if r.Code == WaitingForPreferredNodes {
+		return r.preferredText()
+	}
+	return r.waitingForRoomText()
 }
 
 func (r Reason) driverText() string {

@@ -155,6 +155,17 @@ func (r *reader) object(h header, raw []byte) error {
 	return r.judgeObject(h, raw)
 }
 
+func (r *reader) owner(kind string, raw []byte) error {
+	o := &convert.Owner{}
+	if err := utiljson.Unmarshal(raw, o); err != nil {
+		return err
+	}
+	if o.Namespace == "" {
+		o.Namespace = metav1.NamespaceDefault
+	}
+	return keep(r, &r.set.Owners, kind, convert.NewOwner(kind, &o.ObjectMeta, o.Spec))
+}
+
 func (r *reader) decode(h header, raw []byte) error {
 	switch s, kind := r.set, h.Kind; kind {
 	case "Queue":
@@ -203,14 +214,7 @@ func (r *reader) decode(h header, raw []byte) error {
 	case kindClusterRoleBinding:
 		return take(r, &s.ClusterRoleBindings, kind, &rbacv1.ClusterRoleBinding{}, raw)
 	case convert.KindJob, convert.KindReplicaSet, convert.KindStatefulSet, convert.KindReplicationController:
-		o := &convert.Owner{}
-		if err := utiljson.Unmarshal(raw, o); err != nil {
-			return err
-		}
-		if o.Namespace == "" {
-			o.Namespace = metav1.NamespaceDefault
-		}
-		return keep(r, &s.Owners, kind, convert.NewOwner(kind, &o.ObjectMeta, o.Spec))
+		return r.owner(kind, raw)
 	}
 	if !slices.Contains(r.set.others, h.Kind) {
 		r.set.others = append(r.set.others, h.Kind)

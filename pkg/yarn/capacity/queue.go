@@ -63,7 +63,7 @@ func init() {
 }
 
 const (
-	noReservations = "Fairway has no reservations"
+	noReservations = plan.NoReservations
 	noLabels       = "queues have no parts of the nodes of their own; use taints, and node affinity in the pods"
 	noLifetime     = "state activeDeadlineSeconds in pods and Jobs"
 )

@@ -137,7 +137,7 @@ func (t *translation) ofRoot(s *setting) {
 	}
 }
 
-func (t *translation) reservations(s *setting) { s.note.Lose("Fairway has no reservations") }
+func (t *translation) reservations(s *setting) { s.note.Lose("%s", plan.NoReservations) }
 
 // byDefault gives a queue what it does not state.
 func (t *translation) byDefault(a *allocation, property string) {

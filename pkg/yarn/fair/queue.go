@@ -142,5 +142,5 @@ func (t *translation) driverShare(what string, s *setting) (string, bool) {
 }
 
 func (t *translation) reservation(_ *allocation, s *setting) {
-	s.note.Lose("Fairway has no reservations")
+	s.note.Lose("%s", plan.NoReservations)
 }

@@ -32,7 +32,7 @@ var notNeeded = map[string]string{
 	"yarn.scheduler.increment-allocation-mb": sizeAsked, "yarn.scheduler.increment-allocation-vcores": sizeAsked,
 	"yarn.resource-types.memory-mb.increment-allocation": sizeAsked, "yarn.resource-types.vcores.increment-allocation": sizeAsked,
 	"yarn.resource-types":                      "Kubernetes knows the resources of nodes",
-	"yarn.acl.reservation-enable":              "Fairway has no reservations",
+	"yarn.acl.reservation-enable":              plan.NoReservations,
 	"yarn.node-labels.enabled":                 "nodes have labels and taints in Kubernetes",
 	"yarn.scheduler.include-port-in-node-name": "nodes have names in Kubernetes",
 }
@@ -95,9 +95,9 @@ func (s Site) known(p *config.Property) bool {
 		s.largest(p, note(), "cpu", "")
 	case "yarn.resourcemanager.reservation-system.enable":
 		if strings.TrimSpace(p.Value) == "true" {
-			note().Lose("Fairway has no reservations")
+			note().Lose("%s", plan.NoReservations)
 		} else {
-			note().Skip("Fairway has no reservations")
+			note().Skip("%s", plan.NoReservations)
 		}
 	default:
 		return false
