@@ -149,7 +149,8 @@ func (l *Ledger) TakeConditionUpdates(n int) []ConditionUpdate {
 	return append(updates, l.conditions.takeLeft(n-len(updates))...)
 }
 
-// EndPod is ForgetPod of a pod that has ended and still exists: it must not go on to say that it waits.
+// EndPod is ForgetPod of a pod that is known to have ended and to exist: it must not go on to say that it waits. Of a pod that had a node ForgetPod assumes
+// that.
 func (l *Ledger) EndPod(uid UID, now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

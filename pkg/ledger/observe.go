@@ -123,6 +123,9 @@ func (l *Ledger) ForgetPod(uid UID, now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now = now
+	if r := l.pods[uid]; r != nil && l.leading && r.state == Bound && !r.Terminating {
+		l.conditions.ended(r) // the watch leaves out ended pods, and shows what they were before
+	}
 	l.changed(l.nodes.forgetForeign(uid))
 	l.forget(uid)
 	l.drain()

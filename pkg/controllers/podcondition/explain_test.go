@@ -120,12 +120,12 @@ func TestAnotherReasonHasAnotherEvent(t *testing.T) {
 // The condition Queued does not stay True on a pod that others bound, nor on one that has ended.
 func TestQueuedGoesWithWhatBlocked(t *testing.T) {
 	w := newWorld(t, Options{})
-	for _, name := range []string{"bound", "ended", "deleted"} {
+	for _, name := range []string{"bound", "ended", "deleted", "done", "raced"} {
 		w.pod(name, "nowhere")
 	}
 	w.pass()
 	w.wants("bound", corev1.ConditionTrue, "QueueNotFound", notFound, start)
-	for _, name := range []string{"bound", "ended", "deleted"} { // as the watch shows what was written
+	for _, name := range []string{"bound", "ended", "deleted", "done", "raced"} { // as the watch shows what was written
 		w.ledger.ObservePod(ledger.Pod{
 			UID: ledger.UID("uid-" + name), Namespace: "team", Name: name, Queue: "nowhere", Application: name, Class: "c", Created: start.UnixNano(), Shown: notFound,
 		}, w.clock.Now().UnixNano())
@@ -133,6 +133,16 @@ func TestQueuedGoesWithWhatBlocked(t *testing.T) {
 	w.ledger.ObservePod(ledger.Pod{
 		UID: "uid-bound", Namespace: "team", Name: "bound", Queue: "nowhere", Application: "bound", Class: "c", Created: start.UnixNano(), Node: "n", Shown: notFound,
 	}, w.clock.Now().UnixNano())
+	for _, name := range []string{"done", "raced"} { // bound, and gone from the watch before that is written: it has ended, and the last object does not say so
+		w.ledger.ObservePod(ledger.Pod{
+			UID: ledger.UID("uid-" + name), Namespace: "team", Name: name, Queue: "nowhere", Application: name, Class: "c", Created: start.UnixNano(), Node: "n", Shown: notFound,
+		}, w.clock.Now().UnixNano())
+		if name == "raced" {
+			w.writer.pending = w.ledger.TakeConditionUpdates(10)
+		}
+	}
+	w.ledger.ForgetPod("uid-done", w.clock.Now().UnixNano())
+	w.ledger.ForgetPod("uid-raced", w.clock.Now().UnixNano())
 	w.ledger.EndPod("uid-ended", w.clock.Now().UnixNano())
 	w.ledger.ForgetPod("uid-deleted", w.clock.Now().UnixNano())
 	w.patched = nil
@@ -141,11 +151,33 @@ func TestQueuedGoesWithWhatBlocked(t *testing.T) {
 	if c := w.condition("bound"); c == nil || c.Status != corev1.ConditionFalse {
 		t.Errorf("a pod with a node shows %v", c)
 	}
-	if c := w.condition("ended"); c != nil {
-		t.Errorf("a pod that has ended shows %s %v", v1alpha1.PodConditionQueued, c)
+	for _, name := range []string{"ended", "done", "raced"} {
+		if c := w.condition(name); c != nil {
+			t.Errorf("%s, which has ended, shows %s %v", name, v1alpha1.PodConditionQueued, c)
+		}
 	}
 	slices.Sort(w.patched)
-	if !slices.Equal(w.patched, []string{"bound", "ended"}) {
+	if !slices.Equal(w.patched, []string{"bound", "done", "ended", "raced"}) {
 		t.Errorf("patched %v", w.patched)
+	}
+}
+
+// A pod that got its node before the sentence was written does not get it any more, nor an event.
+func TestAPodWithANodeIsNotToldWhatBlockedIt(t *testing.T) {
+	w := newWorld(t, Options{})
+	w.pod("p", "nowhere")
+	w.writer.pending = w.ledger.TakeConditionUpdates(10)
+	w.ledger.ObservePod(ledger.Pod{
+		UID: "uid-p", Namespace: "team", Name: "p", Queue: "nowhere", Application: "p", Class: "c", Created: start.UnixNano(), Node: "n",
+	}, w.clock.Now().UnixNano())
+	w.pass()
+	w.pass()
+	for _, line := range w.recorder.lines {
+		if strings.Contains(line, "QueueNotFound") {
+			t.Errorf("event %q", line)
+		}
+	}
+	if c := w.condition("p"); c != nil && c.Status == corev1.ConditionTrue {
+		t.Errorf("a pod with a node shows %v", c)
 	}
 }

@@ -134,8 +134,14 @@ func (w *Writer) pass(ctx context.Context) {
 // tell writes the condition and then the event. So there is one event for one change, however often the write is tried.
 func (w *Writer) tell(ctx context.Context, t ledger.ConditionUpdate) {
 	state, ok := w.ledger.PodState(t.UID)
-	if !t.PodEnded && (!ok || state.State == ledger.Gone) {
+	switch {
+	case t.PodEnded:
+	case !ok && t.Reason.Code == "":
+		t.PodEnded = true // if it is not deleted
+	case !ok || state.State == ledger.Gone:
 		return // it is being deleted: nobody waits for an answer
+	case state.State == ledger.Bound && t.Reason.Code != "" && t.Reason.Code != reason.ApplicationPriorityInvalid:
+		return // it has its node by now; what it showed before goes with the next update
 	}
 	c := conditionOf(t)
 	err := w.patch(ctx, t, c)
