@@ -21,7 +21,7 @@ func TestQuantities(t *testing.T) {
 		"memory=8Gi":       "memory=8Gi",
 		"memory=1.5Gi":     "memory=1536Mi",
 		"memory=512":       "memory=512",
-		"memory=1G":        "memory=1000000000", // bytes are spelled in powers of 1024
+		"memory=1G":        "memory=1G",
 		"memory=7Ei":       "memory=7Ei",
 		"memory=3000m":     "memory=3",
 		"nvidia.com/gpu=2": "nvidia.com/gpu=2",

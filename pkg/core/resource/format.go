@@ -11,7 +11,8 @@ var (
 )
 
 // Format prints one amount as a canonical Kubernetes quantity, so that our sentences match `kubectl describe`
-// letter by letter: "62" or "1500m" for cpu, "20Gi" for memory, "3" for devices. Unlimited is "unlimited".
+// letter by letter: "62" or "1500m" for cpu, "20Gi" for memory, "3" for devices. Unlimited is "unlimited". Bytes
+// have a binary or a decimal suffix, whichever takes fewer digits: mostly that is how people wrote them ("64Gi", "100G").
 func Format(n Name, v int64) string {
 	if v == Unlimited {
 		return "unlimited"
@@ -24,7 +25,7 @@ func Format(n Name, v int64) string {
 	case n == CPU:
 		text = withSuffix(digits/1000, 1000, decimalSuffixes)
 	case countsBytes(n) && digits >= 1024:
-		text = withSuffix(digits, 1024, binarySuffixes)
+		text = fewerDigits(withSuffix(digits, 1024, binarySuffixes), withSuffix(digits, 1000, decimalSuffixes))
 	default:
 		// Kubernetes also prints less than 1Ki in decimal form.
 		text = withSuffix(digits, 1000, decimalSuffixes)
@@ -34,6 +35,16 @@ func Format(n Name, v int64) string {
 	}
 	return text
 }
+
+// fewerDigits is the quantity with fewer digits, the first of two that have as many.
+func fewerDigits(a, b string) string {
+	if digitsOf(b) < digitsOf(a) {
+		return b
+	}
+	return a
+}
+
+func digitsOf(quantity string) int { return len(strings.TrimRight(quantity, "kKMGTPEi")) }
 
 // withSuffix divides v by the factor as often as it divides evenly, because a canonical quantity has no
 // fraction and the largest possible suffix.

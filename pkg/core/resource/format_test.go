@@ -35,6 +35,10 @@ func TestFormatSpellsLikeKubernetes(t *testing.T) {
 		"500":                  {Name: resource.Memory, Value: 500},
 		"200Gi":                {Name: resource.Memory, Value: 200 << 30},
 		"97657Ki":              {Name: resource.Memory, Value: 97657 << 10},
+		"100G":                 {Name: resource.Memory, Value: 100_000_000_000},
+		"-1500M":               {Name: resource.Memory, Value: -1_500_000_000},
+		"1000Gi":               {Name: resource.Memory, Value: 1000 << 30},
+		"16k":                  {Name: resource.Memory, Value: 16_000},
 	} {
 		t.Run(want, func(t *testing.T) {
 			if got := resource.Format(e.Name, e.Value); got != want {
