@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/test/people"
 )
 
 func (s *team) reservation(queue string) *v1alpha1.Reservation {
@@ -34,6 +35,10 @@ func TestReserveTakesAVerb(t *testing.T) {
 	s := closed(t)
 	ctx := t.Context()
 	defer s.Allow(t, s.users["ada"], "", right("reserve", "root.ads"))()
+	// The API server takes a while to know a new kind's fields, which the policy that stamps needs.
+	people.Until(t, "the policies know Reservations", func() error {
+		return s.users["erin"].Client.Create(ctx, s.reservation("root.web"), client.DryRunAll)
+	})
 	const verbs = "this takes the verb reserve or administer on queues.scheduling.fairway.dev, for "
 	for _, tc := range []struct{ user, queue, text string }{
 		{"ada", "root.ads.adhoc", ""},
