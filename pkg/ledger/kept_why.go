@@ -142,6 +142,9 @@ func (c *class) heldFrom(l *contents, r *record) reason.Kept {
 // outdated reports whether what a pod of the backlog shows is no longer so: it names nodes that are held and are not any more, or does not name them; or it
 // says that nodes lack room by the numbers, where they have it and kube-scheduler refuses the class for another reason.
 func (l *contents) outdated(r *record) bool {
+	if l.message(r) == r.Unschedulable {
+		return false // it would be written again and again
+	}
 	shows, says := r.Unschedulable, r.class.says()
 	if r.group.startsTogether() {
 		held := ""
