@@ -24,10 +24,9 @@ func Format(n Name, v int64) string {
 		text = strconv.FormatUint(digits, 10) + "m"
 	case n == CPU:
 		text = withSuffix(digits/1000, 1000, decimalSuffixes)
-	case countsBytes(n) && digits >= 1024:
-		text = fewerDigits(withSuffix(digits, 1024, binarySuffixes), withSuffix(digits, 1000, decimalSuffixes))
+	case HasBinarySuffix(n, v):
+		text = withSuffix(digits, 1024, binarySuffixes)
 	default:
-		// Kubernetes also prints less than 1Ki in decimal form.
 		text = withSuffix(digits, 1000, decimalSuffixes)
 	}
 	if v < 0 {
@@ -36,12 +35,14 @@ func Format(n Name, v int64) string {
 	return text
 }
 
-// fewerDigits is the quantity with fewer digits, the first of two that have as many.
-func fewerDigits(a, b string) string {
-	if digitsOf(b) < digitsOf(a) {
-		return b
+// HasBinarySuffix reports whether an amount is printed with a binary suffix: bytes are, where that takes no more digits than a
+// decimal one. As Kubernetes does, less than 1Ki is decimal.
+func HasBinarySuffix(n Name, v int64) bool {
+	bytes := magnitude(v)
+	if !countsBytes(n) || bytes < 1024 {
+		return false
 	}
-	return a
+	return digitsOf(withSuffix(bytes, 1024, binarySuffixes)) <= digitsOf(withSuffix(bytes, 1000, decimalSuffixes))
 }
 
 func digitsOf(quantity string) int { return len(strings.TrimRight(quantity, "kKMGTPEi")) }

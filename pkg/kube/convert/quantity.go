@@ -3,7 +3,6 @@ package convert
 import (
 	"errors"
 	"regexp"
-	"strings"
 	"unique"
 
 	corev1 "k8s.io/api/core/v1"
@@ -67,7 +66,8 @@ func parse(text string) (apiresource.Quantity, error) {
 	return apiresource.ParseQuantity(text)
 }
 
-// ResourceList returns a list of the core as Kubernetes spells it, in canonical form: "1500m" cpu, "20Gi" memory, "3" devices.
+// ResourceList returns a list of the core as Kubernetes spells it, in canonical form, with the suffixes that the core prints: "1500m"
+// cpu, "20Gi" or "100G" memory, "3" devices.
 func ResourceList(l resource.List) corev1.ResourceList {
 	if l.Len() == 0 {
 		return nil
@@ -84,15 +84,11 @@ func quantity(e resource.Entry) apiresource.Quantity {
 	switch {
 	case e.Name == resource.CPU:
 		return *apiresource.NewMilliQuantity(e.Value, apiresource.DecimalSI)
-	case countsBytes(e.Name):
+	case resource.HasBinarySuffix(e.Name, e.Value):
 		return *apiresource.NewQuantity(e.Value, apiresource.BinarySI)
 	default:
 		return *apiresource.NewQuantity(e.Value, apiresource.DecimalSI)
 	}
-}
-
-func countsBytes(name resource.Name) bool {
-	return name == resource.Memory || name == resource.EphemeralStorage || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 }
 
 // withoutZeros drops amounts of 0. Nodes list huge pages and devices that they do not have; these would only be noise.
