@@ -174,7 +174,7 @@ func TestAccepted(t *testing.T) {
 		"the largest weight":                  {"root.a", `{weight: 1000000}`, "weight=1000000000"},
 		"the largest weight, as Go spells it": {"root.a", `{weight: 1M}`, "weight=1000000000"},
 		"all kinds of amounts": {"root.a", `{guaranteed: {cpu: 500m, memory: 1.5Gi, ephemeral-storage: "1e9", example.com/gpu: 0}, max: {cpu: ".5", memory: "123456789"}}`,
-			"weight=1000 guaranteed(cpu=500m ephemeral-storage=1000000000 example.com/gpu=0 memory=1536Mi) max(cpu=500m memory=123456789)"},
+			"weight=1000 guaranteed(cpu=500m ephemeral-storage=1G example.com/gpu=0 memory=1536Mi) max(cpu=500m memory=123456789)"},
 		"bytes as a number":    {"root.a", `{max: {memory: 68719476736}}`, "weight=1000 max(memory=64Gi)"},
 		"amounts past 64 bits": {"root.a", `{max: {memory: "1e30"}}`, "weight=1000 max(memory=unlimited)"},
 		"empty lists":          {"root.a", `{guaranteed: {}, max: {}, maxPodResources: {}}`, "weight=1000"},
