@@ -12,7 +12,8 @@ import (
 
 // Half of 40 cores is divided by capacity, half by weight. While all want more than there is, each queue has exactly its share: 12 and 8 of the one half, 4
 // and 16 of the other. When the half with weights is idle, the capacities divide all, 24 and 16. Alone, the second stops at its maxCapacity.
-// users.shareFactor lets one user have more than a capacity.
+// users.shareFactor lets one user have more than a capacity. An edit of maxCapacity and one of users.shareFactor let more run at once; capacities that sum
+// to no 100 change nothing, and say so, until the other sibling is edited too.
 func TestCapacitiesAndWeightsSideBySide(t *testing.T) {
 	w := newWorld(t, 10, "4", "64Gi")
 	w.queue("root max.cpu=0") // until all pods are there
@@ -57,6 +58,16 @@ func TestCapacitiesAndWeightsSideBySide(t *testing.T) {
 		return said == "MaxResources: queue root.hadoop.dev may use at most 20 cpu, with a maxCapacity of 50%: it uses 20 cpu and this pod asks for 1 cpu; "+
 			"the pod waits for another 1 cpu below that max, or for a higher max or maxCapacity", said
 	})
+	w.patch("root.hadoop.dev", `{"maxCapacity":"100%"}`)
+	w.untilAllocates(map[string]int{"root.hadoop.dev": 24}) // three times its 20% of 40
+	w.patch("root.hadoop.dev", `{"users":{"shareFactor":4}}`)
+	w.untilAllocates(map[string]int{"root.hadoop.dev": 26}) // all that there are
+	w.patch("root.hadoop.prod", `{"capacity":"40%"}`)
+	w.shows("root.hadoop.prod", "CAPACITY=60%, OF-CLUSTER=30%, READY=False, REASON=CapacitySumInvalid")
+	w.shows("root.hadoop.dev", "CAPACITY=40%, OF-CLUSTER=20%, READY=False, REASON=CapacitySumInvalid")
+	w.patch("root.hadoop.dev", `{"capacity":"60%"}`)
+	w.shows("root.hadoop.prod", "CAPACITY=40%, OF-CLUSTER=20%, READY=True")
+	w.shows("root.hadoop.dev", "CAPACITY=60%, OF-CLUSTER=30%, ALLOCATED=26c 26Gi, READY=True")
 	w.sound(s, stop)
 }
 
