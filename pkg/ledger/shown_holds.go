@@ -6,7 +6,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 )
 
-// Which nodes are held is in memory only. The status of the queue of which the pods are shows it, so that whoever reads the objects can say what is kept,
+// Which nodes are held is in memory only. The status of the queue of which the pods are shows it, so that a reader of objects can say what is kept,
 // for whom and until when. A ledger that answers questions takes it back from there (RestoreHolds). One that begins to lead does not: it holds no nodes
 // until a group has waited for long enough again, and the statuses then say so.
 
