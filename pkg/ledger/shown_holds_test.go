@@ -166,3 +166,17 @@ func TestARehearsedStartEndsTheHold(t *testing.T) {
 		}
 	}
 }
+
+// While nodes are held, no pod is tried without room. So one of a class that was never tried waits for room, not for its turn, and autoscalers hear of it.
+func TestAPodThatIsNotTriedBesideHeldNodesSaysThatItLacksRoom(t *testing.T) {
+	f := heldWorld(t)
+	why, _ := f.Why("s")
+	if want := (reason.Kept{Held: 1, PodGroup: "ns/g", Until: f.now + gang.LongestHold}); why.Code != reason.WaitingForRoom || reason.As[reason.Room](why).Kept != want {
+		t.Errorf("got %+v, want %s with %+v", why, reason.WaitingForRoom, want)
+	}
+	if n := f.WaitingPods(); n[reason.WaitingForRoom] != 4 || n[reason.WaitingTurn] != 0 { // with the three of the group
+		t.Errorf("%v", n)
+	}
+	f.now += gang.LongestHold
+	f.wantPods(f.choose(), "n", "s")
+}
