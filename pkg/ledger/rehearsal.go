@@ -78,7 +78,7 @@ func (l *Ledger) Rehearse() *Rehearsal {
 	defer l.mu.Unlock()
 	h := &Rehearsal{ledger: l, parked: map[*class]bool{}}
 	for _, c := range l.classes.byKey { // each for itself: order does not matter
-		h.parked[c] = c.says() != "" && !onlyOfRoom(c.says()) && l.nodes.roomFor(&c.room) != nil
+		h.parked[c] = c.says() != "" && !reason.ReadShownRoom(c.says()).Numbers && l.nodes.roomFor(&c.room) != nil
 	}
 	return h
 }

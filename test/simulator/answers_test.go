@@ -93,7 +93,7 @@ func ofApplications(code reason.Code) bool {
 // remembered: what keeps the pod is in no object.
 func remembered(w *World, uid ledger.UID, live reason.Reason) bool {
 	switch cause := live.Cause(); cause.Code {
-	case reason.Parked, reason.BackOff, reason.GangWaitsForRoom, reason.GangTooLarge, reason.StateAware, reason.QueueStopped,
+	case reason.Parked, reason.BackOff, reason.StateAware, reason.QueueStopped,
 		reason.MaxRunningApplications, reason.UserMaxRunningApplications, reason.MaxApplications, reason.UserMaxApplications, reason.UserLimit,
 		reason.UserMaxDriverShare, reason.QueueNotReady, reason.QueueDeleted:
 		return true // attempts, of groups too; gates; which applications were let in when limits were others, and so which users ask; which queues were in force
