@@ -106,6 +106,7 @@ func different(a, b report.Queue) []string {
 		{"effective", a.Effective.Equal(b.Effective)},
 		{"startingTimeout", a.StartingTimeout == b.StartingTimeout},
 		{"starting", slices.Equal(a.Starting, b.Starting)},
+		{"holds", queue.SameHolds(a.Holds, b.Holds)},
 		{"pods", a.Pending == b.Pending && a.Running == b.Running},
 		{"problems", slices.Equal(a.Problems, b.Problems)},
 	} {

@@ -193,8 +193,11 @@ func (l *contents) lacksRoom(c *class, now int64) bool {
 	if c.group.startsTogether() {
 		return l.groupLacksRoom(c.group)
 	}
-	if c.Parked() || !c.NeedsRoom(now) || l.opts.Extenders {
+	if c.Parked() || l.opts.Extenders {
 		return c.Parked()
+	}
+	if !c.NeedsRoom(now) && (!c.MayRelease(now) || l.mayTryWithoutRoom(c, now)) { // no attempt has failed, and one may be made
+		return false
 	}
 	return !l.nodes.anyFits(&c.room)
 }

@@ -1,8 +1,6 @@
 package ledger
 
 import (
-	"strings"
-
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
@@ -110,23 +108,6 @@ func (l *contents) keptUnderMax(r *record) (reason.Reason, bool) {
 	return reason.Reason{}, false
 }
 
-// onlyOfRoom: the answer of kube-scheduler names nothing but what nodes lack by the numbers. The ledger knows these better: where it knows of room, such
-// an answer is out of date.
-func onlyOfRoom(answer string) bool {
-	_, list, found := strings.Cut(answer, " nodes are available: ")
-	if !found {
-		return false
-	}
-	list, _, _ = strings.Cut(list+" ", ". ")
-	for what := range strings.SplitSeq(list, ", ") {
-		_, what, _ = strings.Cut(what, " ")
-		if what != "Too many pods" && !strings.HasPrefix(what, "Insufficient ") {
-			return false
-		}
-	}
-	return true
-}
-
 // heldFrom is keptFrom as to held nodes, found out once in each look.
 func (c *class) heldFrom(l *contents, r *record) reason.Kept {
 	if !l.nodeHolds.Held() {
@@ -145,18 +126,20 @@ func (l *contents) outdated(r *record) bool {
 	if l.message(r) == r.Unschedulable {
 		return false // it would be written again and again
 	}
-	shows, says := r.Unschedulable, r.class.says()
+	shows, says := reason.ReadShownRoom(r.Unschedulable), reason.ReadShownRoom(r.class.says())
 	if r.group.startsTogether() {
-		held := ""
+		var held reason.ShownHold
 		if l.nodeHolds.Group == r.group {
 			held = reason.HeldForIt(l.nodeHolds.Until)
 		}
-		return held == "" && strings.Contains(shows, reason.HeldForIt(0)) || !strings.Contains(shows, held)
+		return shows.Hold != held
 	}
-	if held := r.class.heldFrom(l, r).HeldFor(); held != "" || strings.Contains(shows, reason.HeldNodes) {
-		return held == "" || !strings.Contains(shows, held)
+	if held := r.class.heldFrom(l, r).ShownHold(); held != shows.Hold {
+		return true
+	} else if held != (reason.ShownHold{}) {
+		return false
 	}
-	return says != shows && onlyOfRoom(shows) && says != "" && !onlyOfRoom(says) && r.class.Parked() && l.nodes.anyFits(&r.class.room)
+	return shows.Numbers && r.class.says() != "" && !says.Numbers && r.class.Parked() && l.nodes.anyFits(&r.class.room)
 }
 
 // message is what a pod of the backlog is to show, in upstream's words; "": what it lacks by the numbers (see Shortage).
@@ -167,7 +150,7 @@ func (l *contents) message(r *record) string {
 	if r.class.heldFrom(l, r).Held > 0 {
 		return ""
 	}
-	if says := r.class.says(); !strings.Contains(says, reason.HeldNodes) {
+	if says := r.class.says(); reason.ReadShownRoom(says).Hold.For == "" {
 		return says
 	}
 	return ""

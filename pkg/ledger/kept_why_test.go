@@ -9,22 +9,9 @@ import (
 )
 
 const (
-	noPort    = "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports."
-	noVolume  = "0/1 nodes are available: 1 node(s) had volume node affinity conflict. preemption: 0/1 nodes are available: 1 No preemption victims found."
-	noRoomYet = "0/3 nodes are available: 1 Too many pods, 2 Insufficient cpu, 2 Insufficient memory. preemption: 0/3 nodes are available: 3 No preemption victims found."
+	noPort   = "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports."
+	noVolume = "0/1 nodes are available: 1 node(s) had volume node affinity conflict. preemption: 0/1 nodes are available: 1 No preemption victims found."
 )
-
-func TestWhichAnswersNameNothingButRoom(t *testing.T) {
-	for answer, want := range map[string]bool{
-		misfit: true, noRoomYet: true, noPort: false, noVolume: false, "": false, "0/1 nodes are available.": false,
-		"0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable.": false,
-		"no nodes available to schedule pods":                                        false,
-	} {
-		if got := onlyOfRoom(answer); got != want {
-			t.Errorf("%q: %v", answer, got)
-		}
-	}
-}
 
 // Pods of one class that were tried at different times show different answers, and each pod is told its own. One that shows none is told one of its class.
 func TestEachPodIsToldItsOwnAnswer(t *testing.T) {

@@ -17,7 +17,7 @@ var steps = []string{
 	"AccessQuestions", "Admitted", "Adopt", "Announced", "Backlog", "Candidates", "Choose", "EndPod", "Evicted", "EvictionFailed", "Explain", "Fail",
 	"ForgetAccess", "ForgetNode", "ForgetPod", "ForgetPodGroup", "ForgetQueue", "Lead", "LookAtStarvation", "MadeRoom", "Misfit", "Nominated",
 	"ObserveAccess", "ObserveBadQueue", "ObserveNode", "ObservePlacementPolicy", "ObservePod", "ObservePodGroup", "ObserveQueue", "ObserveUnlisted", "PendingActions", "PlacementActions",
-	"Permit", "Preemption", "Recheck", "Rehearse", "Repair", "Reserve", "RetireQueue", "RetryConditionUpdate", "Settle", "Survey",
+	"Permit", "Preemption", "Recheck", "Rehearse", "Repair", "Reserve", "RestoreHolds", "RetireQueue", "RetryConditionUpdate", "Settle", "Survey",
 	"TakeConditionUpdates", "TakeWoken", "Waiters", "WhatPreemption", "Withdrawn",
 }
 

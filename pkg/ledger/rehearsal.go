@@ -32,6 +32,8 @@ type Rehearsal struct {
 	// The others of a group of which a pod was charged, and where they go.
 	group  []*record
 	places []*node
+
+	ended *endedHold // nil: none has
 }
 
 // Charge is a release as rehearsed.
@@ -76,7 +78,7 @@ func (l *Ledger) Rehearse() *Rehearsal {
 	defer l.mu.Unlock()
 	h := &Rehearsal{ledger: l, parked: map[*class]bool{}}
 	for _, c := range l.classes.byKey { // each for itself: order does not matter
-		h.parked[c] = c.says() != "" && !onlyOfRoom(c.says()) && l.nodes.roomFor(&c.room) != nil
+		h.parked[c] = c.says() != "" && !reason.ReadShownRoom(c.says()).Numbers && l.nodes.roomFor(&c.room) != nil
 	}
 	return h
 }
@@ -147,6 +149,7 @@ func (h *Rehearsal) Next(roomy, tell bool) (Charge, bool) {
 	if r.group != nil {
 		r.group.count()
 	}
+	h.openHeld(r.group)
 	return c, true
 }
 
@@ -251,6 +254,7 @@ func (h *Rehearsal) Back(n int) {
 		}
 	}
 	h.group, h.places = nil, nil
+	h.holdAgain()
 	h.restoreSeen()
 }
 

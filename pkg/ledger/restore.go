@@ -36,9 +36,10 @@ import (
 //	PlacementPolicy: spec, and     for which queue a waiting pod asks              placeAgain (placements.go). A queue that placement creates
 //	inForce of its status                                                          is an object before a pod is in it
 //
-// All else is forgotten: releases (such a pod waits again, or comes back with its node), tickets, back-offs, parked classes, node holds,
-// victims (a new plan prefers those that are announced), which victims a disruption budget exempts, the eviction memory, the pauses of
-// claims, missed opportunities (delays.go), answers about access, and how long a created queue has been empty.
+// All else is forgotten: releases (such a pod waits again, or comes back with its node), tickets, back-offs, parked classes, node holds (the
+// statuses of queues show them to readers: shown_holds.go), victims (a new plan prefers those that are announced), which victims a disruption
+// budget exempts, the eviction memory, the pauses of claims, missed opportunities (delays.go), answers about access, and how long a created
+// queue has been empty.
 // docs/adr/0005-what-survives-a-restart.md says why that does no harm.
 //
 // What no object tells alone is read back by Lead, once all objects have been observed.

@@ -62,6 +62,8 @@ type QueueState struct {
 	Starts *GateStatus
 	// Starvation is of a queue that is below what it is entitled to; zero of the others.
 	Starvation Starvation
+	// Holds are the nodes that are held for pods of the queue.
+	Holds []queue.Hold
 
 	Problems []reason.Reason
 }
@@ -141,6 +143,7 @@ func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]strin
 			ApplicationsCompleting: int(a.states[application.Completing]), Starts: a.gateAt(l.now),
 			PodsPending: a.pending, PodsRunning: a.running, ApplicationLimit: a.entries.Most,
 			ApplicationsTaken: int(a.entries.Running), ApplicationsAdmitted: int(a.admission.Running), DriversAllocated: a.drivers.List(),
+			Holds: l.nodeHolds.shownHolds(a),
 		})
 		q := &s.Queues[i]
 		if a.starving.below() {

@@ -136,6 +136,8 @@ func manual(why reason.Reason) (text string) {
 		text = "more or larger nodes, or a lower " + why.MinimumField() + " of pod group " + reason.Name(why.PodGroup)
 	case reason.GangWaitsForRoom:
 		text = "room for " + strconv.FormatInt(neededAtOnce(why), 10) + " pods of pod group " + reason.Name(why.PodGroup) + " at once"
+	case reason.BehindGang:
+		text = "the start of pod group " + reason.Name(why.PodGroup) + ", or the end of its turn"
 	case reason.SchedulingGate:
 		text = reason.As[reason.Gate](why).Plugin + " lets the pod pass"
 	case reason.Parked:

@@ -44,7 +44,7 @@ func TestWhatHelpsAPodGroup(t *testing.T) {
 		reason.GangIncomplete:   "1 more pod in pod group team/ring, or a lower minMember of it",
 		reason.GangTooLarge:     "more or larger nodes, or a lower minMember of pod group team/ring",
 		reason.GangWaitsForRoom: "room for 8 pods of pod group team/ring at once",
-		reason.BehindGang:       "",
+		reason.BehindGang:       "the start of pod group team/ring, or the end of its turn",
 	} {
 		gang.Code, gang.Details = code, reason.Packing{Needed: 8, Fit: 7}
 		if code == reason.GangIncomplete {

@@ -44,6 +44,7 @@ type Queue struct {
 	Starting        []ledger.StartingApplication
 	StartingTimeout int64
 
+	Holds    []queue.Hold // nodes that are held for its pods
 	Problems []reason.Reason
 }
 
@@ -82,12 +83,13 @@ func (q Queue) MarshalJSON() ([]byte, error) {
 		Problems        []problem         `json:"problems"`
 		StartingTimeout string            `json:"startingTimeout"`
 		Starting        []start           `json:"starting"`
+		Holds           []hold            `json:"holds"`
 	}{
 		q.Name, q.weight(), q.Capacity, q.ofCluster(q.Absolute.Capacity), q.ofCluster(q.Absolute.Max), q.Policy, q.calculator(), q.State, q.Active,
 		quantities(q.SteadyFairShare), quantities(q.FairShare), quantities(q.Guaranteed), quantities(q.Max),
 		quantities(q.Allocated), quantities(q.Demand),
 		applicationCounts{q.ApplicationsPending, q.ApplicationsStarting, q.ApplicationsRunning}, q.takes(), quantities(q.DriverLimit), q.limits(), q.Effective,
-		podCounts{q.Pending, q.Running}, problems(q.Problems), startingTimeout(q.StartingTimeout), starts(q.Starting),
+		podCounts{q.Pending, q.Running}, problems(q.Problems), startingTimeout(q.StartingTimeout), starts(q.Starting), holds(q.Holds),
 	})
 }
 

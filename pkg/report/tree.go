@@ -46,7 +46,7 @@ func queueOf(q ledger.QueueState) Queue {
 		ApplicationsPending: int64(q.ApplicationsPending), ApplicationsStarting: int64(q.ApplicationsStarting),
 		ApplicationsRunning: int64(q.ApplicationsRunning),
 		ApplicationLimit:    q.ApplicationLimit, DriverLimit: q.DriverLimit, Limits: limitsOf(q), Effective: EffectiveOf(q),
-		Problems: q.Problems,
+		Holds: q.Holds, Problems: q.Problems,
 	}
 	if q.InTree && q.Spec.Capacity.Stated {
 		out.Capacity = resource.Decimal(q.Spec.Capacity.Most) + "%"
@@ -153,13 +153,16 @@ func (t Tree) bars() []Bar {
 }
 
 func (t Tree) notes(l Layout) []string {
-	var wrong []string
+	var wrong, held []string
 	for _, q := range t.Queues {
+		for _, h := range q.Holds {
+			held = append(held, holdText(q.Name, h))
+		}
 		for _, p := range q.Problems {
 			wrong = append(wrong, string(p.Code)+": "+p.Text())
 		}
 	}
-	return slices.Concat(section("Calculator:", t.calculator(), l), section("Problems:", wrong, l), t.outside(l))
+	return slices.Concat(section("Calculator:", t.calculator(), l), section("Held nodes:", held, l), section("Problems:", wrong, l), t.outside(l))
 }
 
 // calculator says what counts, if that is not as usual.

@@ -111,7 +111,7 @@ func TestVersionsAreThoseOfTheModules(t *testing.T) {
 // asked are commands whose answers together have every key, but those of the second list.
 var (
 	asked = []string{
-		"tree -f weights.yaml", "tree -f starting.yaml", "tree -f weights.yaml --with night-heavy.yaml", "why x-3 -f weights.yaml", "why report-03 -f scenario-a.yaml",
+		"tree -f weights.yaml", "tree -f starting.yaml", "tree -f held.yaml", "tree -f weights.yaml --with night-heavy.yaml", "why x-3 -f weights.yaml", "why report-03 -f scenario-a.yaml",
 		"why etl-42 -f etl.yaml", "apps -f starting.yaml", "users -f weights.yaml", "users -f capacities.yaml", "order -f etl.yaml --next 3", "order -f weights.yaml --next 5",
 		"place --user ann --groups dev,ops -f placement.yaml", "preemption -f evictions.yaml",
 		"preemption --plan -f scenario-a.yaml -f protected.yaml", "access ada --groups ads -f access.yaml", "tree -f misspelt.yaml",

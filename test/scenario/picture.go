@@ -18,6 +18,7 @@ func (w *World) picture() *picture.Picture {
 	copied := newLive(l.delay).with(l)
 	w.fill(copied)
 	copied.ledger.Lead(w.now * second)
+	copied.ledger.RestoreHolds(w.now * second)
 	return picture.New(copied.ledger)
 }
 

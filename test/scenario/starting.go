@@ -85,6 +85,7 @@ func (w *World) writeStatus() {
 		if q.Starts != nil {
 			w.queues[i].Memory = q.Starts.Memory
 		}
+		w.queues[i].Memory.Holds = q.Holds
 		w.queues[i].Memory.StoppedSince = q.StoppedSince
 		w.queues[i].Memory.BelowFairShareSince = q.Starvation.BelowFairShareSince
 		w.queues[i].Memory.BelowGuaranteedSince = q.Starvation.BelowGuaranteedSince

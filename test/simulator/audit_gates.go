@@ -151,6 +151,7 @@ func (w *World) memories() map[queue.Path]queue.Memory {
 		if q.Starts != nil {
 			memory = q.Starts.Memory
 		}
+		memory.Holds = q.Holds
 		if memory.StoppedSince = q.StoppedSince; !memory.Equal(queue.Memory{}) {
 			out[q.Path] = memory
 		}

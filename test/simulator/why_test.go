@@ -60,10 +60,7 @@ func (w *World) rest(t *testing.T) {
 // picture is what anybody makes of the objects.
 func (w *World) picture() *picture.Picture {
 	l := ledger.New(ledger.Options{})
-	var memories map[queue.Path]queue.Memory
-	if w.opts.Gates || w.opts.Stops {
-		memories = w.memories()
-	}
+	memories := w.memories()
 	for _, path := range sorted(w.known.queues) {
 		d := w.known.queues[path]
 		if m, known := memories[path]; known {
@@ -81,6 +78,7 @@ func (w *World) picture() *picture.Picture {
 		l.ObservePod(p.seen, w.now)
 	}
 	l.Lead(w.now)
+	l.RestoreHolds(w.now)
 	if w.opts.Preemption {
 		l.LookAtStarvation(w.now) // as kubectl fairway does
 	}

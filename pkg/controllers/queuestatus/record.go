@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
@@ -152,7 +153,7 @@ func sameState(a, b ledger.QueueState) bool {
 	return a.Path == b.Path && a.Declared == b.Declared && a.InTree == b.InTree && a.Spec.Equal(b.Spec) && a.State == b.State &&
 		a.StoppedSince == b.StoppedSince && slices.Equal(a.StoppedQueues, b.StoppedQueues) && slices.Equal(a.Problems, b.Problems) &&
 		sameAmounts(a, b) && sameCounts(a, b) && sameStarts(a.Starts, b.Starts) &&
-		sameStarvation(a.Starvation, b.Starvation) && a.Effective.Equal(b.Effective) && sameLimits(a, b)
+		sameStarvation(a.Starvation, b.Starvation) && a.Effective.Equal(b.Effective) && sameLimits(a, b) && queue.SameHolds(a.Holds, b.Holds)
 }
 
 func sameAmounts(a, b ledger.QueueState) bool {

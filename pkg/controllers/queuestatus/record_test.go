@@ -46,6 +46,8 @@ func TestEveryFieldThatTheStatusShowsIsCompared(t *testing.T) {
 			*field = &ledger.GateStatus{}
 		case *queue.Effective:
 			field.PolicyFrom = "root"
+		case *[]queue.Hold:
+			*field = []queue.Hold{{PodGroup: "ns/g"}}
 		case *[]reason.Reason:
 			*field = []reason.Reason{{Code: reason.OverLimit}}
 		default:

@@ -47,6 +47,7 @@ func Status(q ledger.QueueState, previous v1alpha1.QueueStatus, generation int64
 		Applications:       applicationCounts(q),
 		Pods:               v1alpha1.PodCounts{Pending: count(q.PodsPending), Running: count(q.PodsRunning)},
 		Starts:             starts(q, previous.Starts),
+		Holds:              convert.QueueHolds(q.Holds),
 		Summary: v1alpha1.QueueSummary{
 			FairShare:       report.Amounts(q.FairShare),
 			SteadyFairShare: report.Amounts(q.SteadyFairShare),

@@ -310,3 +310,28 @@ func TestStartsAreReadBackAsTheyWereWritten(t *testing.T) {
 		t.Errorf("-written +read:\n%s", cmp.Diff(written, read))
 	}
 }
+
+// What was written is read back as it was; and a queue for which nothing is held says nothing about it.
+func TestHoldsAreReadBackAsTheyWereWritten(t *testing.T) {
+	q := sound("root.a")
+	if got := Status(q, v1alpha1.QueueStatus{}, 1, metav1.NewTime(start)).Holds; got != nil {
+		t.Errorf("nothing is held, and it shows %+v", got)
+	}
+	q.Holds = []queue.Hold{{PodGroup: "ns/g", Nodes: []string{"n"}, Since: start.UnixNano() + 1, Until: start.UnixNano() - 1}}
+	written := Status(q, v1alpha1.QueueStatus{}, 1, metav1.NewTime(start))
+	if len(written.Holds) != 1 {
+		t.Fatalf("it shows %+v", written.Holds)
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := statusOf(&unstructured.Unstructured{Object: map[string]any{"status": content}})
+	if !equality.Semantic.DeepEqual(read, written) {
+		t.Errorf("-written +read:\n%s", cmp.Diff(written, read))
+	}
+	q.Holds = nil
+	if got := Status(q, read, 1, metav1.NewTime(start)).Holds; got != nil {
+		t.Errorf("nothing is held any more, and it shows %+v", got)
+	}
+}

@@ -61,13 +61,16 @@ type Memory struct {
 	Started []string
 	// Starts are how long the last starts took, in nanoseconds, the newest last.
 	Starts []int64
+
+	// Holds are for readers: a scheduler that starts holds no nodes.
+	Holds []Hold
 }
 
 // Equal reports whether both remember the same.
 func (m Memory) Equal(o Memory) bool {
 	return slices.Equal(m.Started, o.Started) && slices.Equal(m.Starts, o.Starts) &&
 		m.BelowFairShareSince == o.BelowFairShareSince && m.BelowGuaranteedSince == o.BelowGuaranteedSince && m.ClaimsFairShare == o.ClaimsFairShare &&
-		m.FairShareDue == o.FairShareDue && m.GuaranteedDue == o.GuaranteedDue && m.StoppedSince == o.StoppedSince
+		m.FairShareDue == o.FairShareDue && m.GuaranteedDue == o.GuaranteedDue && m.StoppedSince == o.StoppedSince && SameHolds(m.Holds, o.Holds)
 }
 
 // Occupancy says whether pods are in a queue.

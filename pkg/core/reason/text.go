@@ -186,22 +186,22 @@ func (r Reason) waitingForRoomText() string {
 	return "no node has " + r.amount(r.Asked) + " free for this pod, the closest one has " + r.amount(n.Free) + after("; ", nodes)
 }
 
-// HeldNodes is how a message names nodes that are held for a pod group, in upstream's form: a number comes before it.
-const HeldNodes = " node(s) with room that is held for pod group "
-
-// HeldFor is HeldNodes with the group and the time, "" where no node is held.
+// HeldFor is how a message names held nodes, in upstream's form: their number comes before it. "" where no node is held.
 func (k Kept) HeldFor() string {
 	if k.Held == 0 {
 		return ""
 	}
-	return HeldNodes + Name(k.PodGroup) + after(" until ", clock(k.Until))
+	return heldNodes + k.holder() + after(until, clock(k.Until))
 }
+
+// holder is what nodes are held for.
+func (k Kept) holder() string { return "pod group " + Name(k.PodGroup) }
 
 // text says how many nodes would have room, for whom it is kept, and until when.
 func (k Kept) text() (text string) {
 	if k.Held > 0 {
-		text = "; " + counted(k.Held, "1 node with room is", "nodes with room are") + " held for pod group " + Name(k.PodGroup) +
-			after(" until ", clock(k.Until), " at the latest")
+		text = "; " + counted(k.Held, "1 node with room is", "nodes with room are") + " held for " + k.holder() +
+			after(until, clock(k.Until), " at the latest")
 	}
 	if k.Nominated > 0 {
 		text += "; on " + counted(k.Nominated, "1 node", "nodes") + " the room is kept for " + Name(k.Pod) + " of queue " + k.Queue

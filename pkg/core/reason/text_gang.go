@@ -25,11 +25,11 @@ func (r Reason) gangText() string {
 	case GangWaitsForRoom:
 		if n, ok := r.Details.(MinResources); ok {
 			return "pod group " + r.PodGroup + " needs " + r.amount(n.Stated) + " free by its minResources, and now the nodes have " +
-				r.amount(n.Free) + heldForIt(n.Until) + n.Forbids.text()
+				r.amount(n.Free) + heldUntil(n.Until) + n.Forbids.text()
 		}
 		n := As[Packing](r)
 		return "pod group " + r.PodGroup + " needs room for " + pods(n.Needed) + " at once, and now " + strconv.FormatInt(n.Fit, 10) + " fit" +
-			heldForIt(n.Until) + n.Forbids.text()
+			heldUntil(n.Until) + n.Forbids.text()
 	default:
 		n := As[Turn](r)
 		return "pod group " + r.PodGroup + " came before and waits for room" + after(" since ", clock(n.Since)) +
@@ -58,14 +58,11 @@ func (r Reason) MinimumField() string {
 	return "minMember"
 }
 
-// HeldForIt is what the sentence of a group says if nodes are held for it; of time 0 its beginning.
-func HeldForIt(until int64) string { return "; nodes are held for it until " + clock(until) }
-
-func heldForIt(until int64) string {
-	if until == 0 {
+func heldUntil(at int64) string {
+	if at == 0 {
 		return ""
 	}
-	return HeldForIt(until)
+	return heldForIt + until + clock(at)
 }
 
 func (r Reason) together() string {

@@ -94,6 +94,7 @@ func Declaration(q *v1alpha1.Queue) (queue.Declaration, error) {
 		return queue.Declaration{}, err
 	}
 	clocks(&q.Status, &d.Memory)
+	d.Memory.Holds = holds(&q.Status)
 	if !q.CreationTimestamp.IsZero() { // the zero time is outside the range of UnixNano
 		d.Created = q.CreationTimestamp.UnixNano()
 	}

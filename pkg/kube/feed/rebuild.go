@@ -14,8 +14,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
 
-// Rebuild makes a ledger from a set of objects, as informers fill that of a scheduler that begins to lead. schedulers
-// are the schedulerNames that are ours. The order of the objects makes no difference. A pod or Queue without a creation
+// Rebuild makes a ledger from a set of objects, as informers fill that of a scheduler that begins to lead. Other than
+// there, the nodes are held that the statuses of Queues name. schedulers are the schedulerNames that are ours. The order of the objects makes no difference. A pod or Queue without a creation
 // time is created now.
 func Rebuild(s *objects.Set, schedulers []string, now time.Time, o ledger.Options) *ledger.Ledger {
 	f := &Feed{
@@ -68,6 +68,7 @@ func Rebuild(s *objects.Set, schedulers []string, now time.Time, o ledger.Option
 		f.ObservePod(podAt(p, at))
 	}
 	f.Ledger.Lead(now.UnixNano())
+	f.Ledger.RestoreHolds(now.UnixNano())
 	return f.Ledger
 }
 

@@ -153,6 +153,14 @@ type QueueStatus struct {
 	// +optional
 	Preemption *QueuePreemptionStatus `json:"preemption,omitempty"`
 
+	// Nodes that are held for pods of the queue: no other pods get them
+	// meanwhile.
+	//
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	Holds []NodeHold `json:"holds,omitempty"`
+
 	// The amounts above in a form short enough for the columns of kubectl. For
 	// people only: rounded, and cut to cpu, memory and devices.
 	//
@@ -245,6 +253,46 @@ type StartingApplication struct {
 	Until *metav1.Time `json:"until,omitempty"`
 }
 
+// NodeHold is nodes that are held for one owner.
+type NodeHold struct {
+	// For whom: a pod group that waits for room.
+	For HoldReference `json:"for"`
+
+	// The nodes by name, the first 500 of them.
+	//
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=500
+	Nodes []string `json:"nodes,omitempty"`
+
+	// Since when it waits for room.
+	//
+	// +optional
+	WaitingSince *metav1.Time `json:"waitingSince,omitempty"`
+
+	// Until when at the latest the nodes are held.
+	//
+	// +optional
+	Until *metav1.Time `json:"until,omitempty"`
+}
+
+// HoldReference names the object for which nodes are held.
+type HoldReference struct {
+	// Its API group, such as scheduling.x-k8s.io.
+	//
+	// +optional
+	APIGroup string `json:"apiGroup,omitempty"`
+
+	// Its kind, such as PodGroup.
+	Kind string `json:"kind"`
+
+	// Its namespace.
+	Namespace string `json:"namespace"`
+
+	// Its name.
+	Name string `json:"name"`
+}
+
 // Bounds of the lists in a status, as the schema has them.
 const (
 	MaxStartingShown     = 100
@@ -252,6 +300,9 @@ const (
 	MaxStartsRemembered  = 20
 	// MaxStoppedShown bounds stoppedQueues.
 	MaxStoppedShown = 500
+	// MaxHoldsShown bounds holds, and MaxHeldShown the nodes of one.
+	MaxHoldsShown = 10
+	MaxHeldShown  = 500
 )
 
 // QueueSummary spells amounts such as "50c 200Gi": 50 cores and 200 GiB of memory. The text is meant for the eye and may change.

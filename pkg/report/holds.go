@@ -1,0 +1,41 @@
+package report
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+)
+
+// namedNodes is how many held nodes a sentence names.
+const namedNodes = 5
+
+// hold is nodes that are held, as JSON has them.
+type hold struct {
+	PodGroup     string   `json:"podGroup"`
+	Nodes        []string `json:"nodes"`
+	WaitingSince string   `json:"waitingSince"`
+	Until        string   `json:"until"`
+}
+
+func holds(of []queue.Hold) []hold {
+	all := make([]hold, len(of))
+	for i, h := range of {
+		all[i] = hold{h.PodGroup, list(h.Nodes), timestamp(h.Since), timestamp(h.Until)}
+	}
+	return all
+}
+
+// holdText says what is held, for whom and until when.
+func holdText(queue string, h queue.Hold) string {
+	names := make([]string, 0, namedNodes+1)
+	for _, name := range h.Nodes[:min(len(h.Nodes), namedNodes)] {
+		names = append(names, reason.Name(name))
+	}
+	if more := len(h.Nodes) - namedNodes; more > 0 {
+		names = append(names, "and "+strconv.Itoa(more)+" more")
+	}
+	return counted(len(h.Nodes), "node is", "nodes are") + " held for pod group " + reason.Name(h.PodGroup) + " of queue " + queue + " until " + timestamp(h.Until) +
+		" at the latest: " + strings.Join(names, ", ")
+}
