@@ -133,8 +133,10 @@ func (c *Controller) say(r *record, before *v1alpha1.ReservationStatus) {
 	if refused {
 		kind = corev1.EventTypeWarning
 	}
+	// The version makes each an event of its own: without it, the recorder counts a second one of the same reason for the first, and drops what it says.
 	about := &corev1.ObjectReference{
 		APIVersion: v1alpha1.GroupVersion.String(), Kind: "Reservation", Namespace: r.object.GetNamespace(), Name: r.object.GetName(), UID: r.object.GetUID(),
+		ResourceVersion: r.object.GetResourceVersion(),
 	}
 	c.o.Recorder.Eventf(about, nil, kind, what, "Reserving", "%s", writing.Cut(why, 1024))
 }
