@@ -16,6 +16,9 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/controllers/queuedeletion"
 	"github.com/fairway-scheduler/fairway/pkg/controllers/queuestatus"
 	"github.com/fairway-scheduler/fairway/pkg/controllers/reservations"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
+	"github.com/fairway-scheduler/fairway/pkg/metrics"
 )
 
 // write starts everything that writes to the cluster, except for binds, which are kube-scheduler's. Only the leader writes.
@@ -47,6 +50,10 @@ func (s *Scheduler) buildFollower() error {
 	s.follower = reservations.New(s.Ledger, s.Config.Client, s.dynamic, reservations.Options{
 		Queues: queues.GetStore(), Reservations: s.booked.GetStore(), Pods: s.Config.InformerFactory.Core().V1().Pods().Lister(),
 		Recorder: s.Config.EventBroadcaster.NewRecorder(v1alpha1.SchedulerName), Review: s.review,
+		Decided: s.metrics.Decided,
+		Observe: func(phases map[string]int, now map[queue.Path]resource.List) {
+			s.metrics.Followed(metrics.Reservations{Phases: phases, Now: now})
+		},
 	})
 	registration, err := queues.AddEventHandler(s.follower.Queues())
 	if err != nil {

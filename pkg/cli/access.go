@@ -15,8 +15,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/report"
 )
 
-const accessLong = `Show the queues, and what USER may do with them: submit (run pods there) and administer (the same, and create, change
-and delete the queues below). Without USER it shows what you may do.
+const accessLong = `Show the queues, and what USER may do with them: submit (run pods there), reserve (capacity of
+them) and administer (all of that, and create, change and delete the queues below). Without USER it shows what you may do.
 
 A grant on a queue counts for all queues below it: "from root.ads" names the queue on which it was given. On a live
 cluster the API server answers, whatever authorizers it has. From a file the ClusterRoles and ClusterRoleBindings in

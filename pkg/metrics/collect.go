@@ -55,6 +55,7 @@ func (r *Recorder) collect(out sink) {
 	}
 	out.problems(snapshot.Queues, seen)
 	out.preemption(counts, snapshot.Queues, seen, &r.plans)
+	out.reservations(&r.followed, seen)
 	r.durations.show(seen)
 	r.durations.collect(out)
 }

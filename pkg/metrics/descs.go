@@ -54,7 +54,7 @@ var (
 )
 
 func descs() []*metrics.Desc {
-	return append(preemptionDescs(), []*metrics.Desc{
+	return append(append(preemptionDescs(), reservationDescs()...), []*metrics.Desc{
 		leading, steadyFairShare, fairShare, allocated, demand, guaranteed, maximum, capacity, maxCapacity, priority, applications, startingTimeout, pods, queueStopped, problems, queues, queuesShown,
 		waitingPods, windowPods, releases, dispatchRounds, attempts, binds, sweeperRepairs, inspections, wrong, reviews, lockWaits, lockSeconds,
 	}...)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
 // exported returns the metrics on a page as "type labels", by name.
@@ -63,6 +64,7 @@ func TestTheTableOfMetricsIsWhatIsExported(t *testing.T) {
 	r := New(l, Options{MaxQueues: 10})
 	lead(r)
 	release(t, l, r, 101*sec)
+	r.Followed(Reservations{Now: map[queue.Path]resource.List{"root.a": amounts(1, 1)}})
 	page, _ := scrape(t, r)
 	got := exported(page)
 	for _, name := range slices.Sorted(maps.Keys(got)) {

@@ -43,6 +43,7 @@ type Recorder struct {
 
 	durations durations
 	plans     plans
+	followed  followed
 	now       func() time.Time
 }
 

@@ -17,8 +17,8 @@ type Access struct {
 
 // Right is what the user may do with one queue, and the grants by which; a zero Grant stands for none.
 type Right struct {
-	Queue              queue.Path
-	Submit, Administer access.Grant
+	Queue                       queue.Path
+	Submit, Reserve, Administer access.Grant
 }
 
 // MarshalJSON returns the shape that tools rely on: keys may be added, none is renamed or left out.
@@ -31,6 +31,8 @@ func (a Access) MarshalJSON() ([]byte, error) {
 		Name         string `json:"name"`
 		Submit       bool   `json:"submit"`
 		SubmitBy     *grant `json:"submitBy"`
+		Reserve      bool   `json:"reserve"`
+		ReserveBy    *grant `json:"reserveBy"`
 		Administer   bool   `json:"administer"`
 		AdministerBy *grant `json:"administerBy"`
 	}
@@ -42,7 +44,9 @@ func (a Access) MarshalJSON() ([]byte, error) {
 	}
 	rights := make([]right, len(a.Queues))
 	for i, r := range a.Queues {
-		rights[i] = right{string(r.Queue), r.Submit.Queue != "", by(r.Submit), r.Administer.Queue != "", by(r.Administer)}
+		rights[i] = right{
+			string(r.Queue), r.Submit.Queue != "", by(r.Submit), r.Reserve.Queue != "", by(r.Reserve), r.Administer.Queue != "", by(r.Administer),
+		}
 	}
 	return marshal(struct {
 		User   string   `json:"user"`
@@ -53,7 +57,7 @@ func (a Access) MarshalJSON() ([]byte, error) {
 
 // Lines has a row for each queue.
 func (a Access) Lines(l Layout) []string {
-	table := Table{Columns: []Column{{Title: "QUEUE"}, {Title: "SUBMIT"}, {Title: "ADMINISTER"}}, Full: true}
+	table := Table{Columns: []Column{{Title: "QUEUE"}, {Title: "SUBMIT"}, {Title: "RESERVE"}, {Title: "ADMINISTER"}}, Full: true}
 	shown := map[queue.Path]int{}
 	for _, r := range a.Queues {
 		name := string(r.Queue)
@@ -65,7 +69,7 @@ func (a Access) Lines(l Layout) []string {
 		} else {
 			shown[r.Queue] = 0
 		}
-		table.Rows = append(table.Rows, []string{name, r.text(r.Submit), r.text(r.Administer)})
+		table.Rows = append(table.Rows, []string{name, r.text(r.Submit), r.text(r.Reserve), r.text(r.Administer)})
 	}
 	who := "you"
 	if a.User != "" {

@@ -116,5 +116,5 @@ func (e *entry) out(p Phase) {
 }
 
 func notReservable(p queue.Path) Refusal {
-	return Refusal{Reason: ReasonQueueNotReservable, Message: "nothing can be reserved in queue " + string(p) + ": it does not state reservable: true"}
+	return Refusal{Reason: ReasonQueueNotReservable, Message: "nothing can be reserved in queue " + string(p) + ": it does not state reservable: true, or is being deleted"}
 }

@@ -1,6 +1,8 @@
 package access
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
@@ -77,4 +80,67 @@ func TestReserveTakesAVerb(t *testing.T) {
 		t.Errorf("another stamp: %v", err)
 	}
 	must(t, s.users["ada"].Client.Delete(ctx, r))
+}
+
+// Where no policy of admission is, the scheduler refuses in the same way: whoever may neither reserve in the queue nor administer it. What was accepted stays
+// when the grant goes, and a change is judged again.
+func TestTheSchedulerJudgesReservations(t *testing.T) {
+	s := closed(t)
+	ctx := t.Context()
+	plan := &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Name: "root.plan"}, Spec: v1alpha1.QueueSpec{Reservable: ptr.To(true)}}
+	must(t, s.Admin.Client.Create(ctx, plan))
+	s.schedule(t, time.Second)
+	defer func() {
+		must(t, s.Admin.Client.DeleteAllOf(ctx, &v1alpha1.Reservation{}, client.InNamespace(unguarded)))
+		must(t, s.Admin.Client.Delete(ctx, plan))
+		people.Until(t, "the queues are gone", func() error {
+			err := s.Admin.Client.Get(ctx, client.ObjectKeyFromObject(plan), plan)
+			if err == nil {
+				return errors.New("they are there")
+			}
+			return client.IgnoreNotFound(err)
+		})
+	}()
+	revoke := s.Allow(t, s.users["ada"], "", right("reserve", "root.plan"))
+	made := map[string]*v1alpha1.Reservation{}
+	for i, name := range []string{"ada", "bob", "carol", "dan", "erin"} { // bob and carol have other verbs, on other queues
+		r := s.reservation("root.plan")
+		from := time.Now().Add(time.Duration(i+1) * time.Hour).Truncate(time.Second)
+		r.Namespace, r.Name, r.Spec.Arrival, r.Spec.Deadline = unguarded, name, metav1.NewTime(from), metav1.NewTime(from.Add(time.Hour))
+		r.Annotations = map[string]string{v1alpha1.KeyUser: s.users[name].Name, v1alpha1.KeyGroups: strings.Join(s.users[name].Groups, ",")}
+		must(t, s.Admin.Client.Create(ctx, r))
+		made[name] = r
+	}
+	await := func(name string, phase v1alpha1.ReservationPhase, refusal string) {
+		t.Helper()
+		people.Until(t, name+" is answered", func() error {
+			r := made[name]
+			must(t, s.Admin.Client.Get(ctx, client.ObjectKeyFromObject(r), r))
+			got := ""
+			if r.Status.Refusal != nil {
+				got = r.Status.Refusal.Reason + ": " + r.Status.Refusal.Message
+			}
+			if r.Status.Phase != phase || got != refusal {
+				return fmt.Errorf("it is %s %s", r.Status.Phase, got)
+			}
+			return nil
+		})
+	}
+	refusal := func(name string) string {
+		return "ReserveForbidden: user " + s.users[name].Name + " may not reserve in queue root.plan: this takes the verb reserve or administer on " +
+			"queues.scheduling.fairway.dev, for root.plan or a queue above it"
+	}
+	await("ada", v1alpha1.ReservationAccepted, "")
+	await("erin", v1alpha1.ReservationAccepted, "") // administers root
+	for _, name := range []string{"bob", "carol", "dan"} {
+		await(name, v1alpha1.ReservationRejected, refusal(name))
+	}
+	revoke()
+	more := made["ada"]
+	more.Spec.Requests[0].Pods = 2
+	must(t, s.Admin.Client.Update(ctx, more))
+	await("ada", v1alpha1.ReservationAccepted, refusal("ada"))
+	if cpu := made["ada"].Status.Allocation[0].Resources[corev1.ResourceCPU]; cpu.Value() != 1 {
+		t.Errorf("%s cpu are reserved for ada", cpu.String())
+	}
 }

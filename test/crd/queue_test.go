@@ -274,6 +274,9 @@ func TestExplain(t *testing.T) {
 		"placementpolicy.spec.rules":        {"type", "create", "queue", "parent", "nested"},
 		"placementpolicy.spec.rules.nested": {"type", "create", "queue", "parent"},
 		"placementpolicy.status":            {"inForce", "observedGeneration"},
+		"reservation.spec":                  {"queue", "arrival", "deadline", "interpreter", "requests", "recurrence"},
+		"reservation.spec.requests":         {"pods", "resources", "duration", "concurrency"},
+		"reservation.status":                {"phase", "acceptedTime", "recurrence", "allocation", "start", "queue", "refusal"},
 
 		"queue.status": {"fairShare", "steadyFairShare", "policy", "resourceCalculator", "starts", "belowFairShareSince", "belowGuaranteedSince", "preemption", "effective", "limits"},
 	} {

@@ -28,6 +28,17 @@ func TestReservations(t *testing.T) {
 		"every five hours":         {"recurrence", "5h", "spec.recurrence: Invalid value: \"5h\": must be a duration from 15m to 168h that divides a week"},
 		"every minute":             {"recurrence", "1m", "must be a duration from 15m to 168h that divides a week"},
 		"periods overlap":          {"recurrence", "3h", "must be at least the time from arrival to deadline, else periods overlap"},
+		"a whole week":             {"recurrence", "168h", ""},
+		"no queue":                 {"queue", `""`, "spec.queue: Invalid value: \"\": spec.queue in body should be at least 1 chars long"},
+		"no pods":                  {"requests", "[{pods: 0, resources: {cpu: 1}, duration: 1h}]", "spec.requests[0].pods in body should be greater than or equal to 1"},
+		"too many pods":            {"requests", "[{pods: 1000001, resources: {cpu: 1}, duration: 1h}]", "spec.requests[0].pods in body should be less than or equal to 1000000"},
+		"no gangs":                 {"requests", "[{pods: 1, resources: {cpu: 1}, duration: 1h, concurrency: 0}]", "spec.requests[0].concurrency in body should be greater than or equal to 1"},
+		"no resources":             {"requests", "[{pods: 1, resources: {}, duration: 1h}]", "spec.requests[0].resources in body should have at least 1 properties"},
+		"too long":                 {"requests", "[{pods: 1, resources: {cpu: 1}, duration: 2161h}]", "must be a duration from 1s to 2160h in hours, minutes and seconds"},
+		"33 requests":              {"requests", "[" + strings.Repeat("{pods: 1, resources: {cpu: 1}, duration: 1h}, ", 33) + "]", "spec.requests: Too many: 33: must have at most 32 items"},
+		"two weeks":                {"recurrence", "336h", "must be a duration from 15m to 168h that divides a week"},
+		"no words":                 {"recurrence", "daily", "must be a duration from 15m to 168h that divides a week"},
+		"no time at all":           {"arrival", `"now"`, "Invalid value: \"now\": spec.arrival in body must be of type date-time"},
 		"another interpreter":      {"interpreter", "Some", `Unsupported value: "Some": supported values: "All", "Any", "Order", "OrderNoGap"`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -64,6 +64,7 @@ type story struct {
 	ended                     bool
 	told                      int // how often it began to show that Fairway will evict it
 	shows                     bool
+	reserved                  bool // its queue is that of its reservation, and later that of the other pods
 	begun, evicted            bool // the Eviction API has begun to evict it, and has
 }
 
@@ -223,13 +224,16 @@ func (h *history) seePod(p *v1.Pod, deleted bool) {
 	h.spark.See(p, deleted)
 	s := h.pods[p.UID]
 	if s == nil {
-		s = &story{name: p.Name, queue: p.Labels[v1alpha1.KeyQueue], size: sizeOf(p)}
+		s = &story{name: p.Name, queue: p.Labels[v1alpha1.KeyQueue], size: sizeOf(p), reserved: p.Labels[v1alpha1.KeyReservation] != ""}
 		h.pods[p.UID] = s
 	}
 	switch {
 	case s.node == "" && p.Spec.NodeName != "":
 		s.binds++
 		s.node, s.placed = p.Spec.NodeName, p.Annotations[v1alpha1.KeyPlacedQueue]
+		if s.reserved {
+			s.queue = s.placed
+		}
 		if s.placed != s.queue {
 			h.breach(p, "asked for queue %q and was bound with %q", s.queue, s.placed)
 		}
@@ -238,6 +242,10 @@ func (h *history) seePod(p *v1.Pod, deleted bool) {
 	case s.node != p.Spec.NodeName:
 		s.binds++
 		h.breach(p, "was on node %q and is now on %q", s.node, p.Spec.NodeName)
+	case s.movesOn(p):
+		h.hold(p, s, -1)
+		s.placed = p.Annotations[v1alpha1.KeyPlacedQueue]
+		h.hold(p, s, 1)
 	case s.placed != p.Annotations[v1alpha1.KeyPlacedQueue] && s.node != "":
 		h.breach(p, "was placed in %q and is now in %q", s.placed, p.Annotations[v1alpha1.KeyPlacedQueue])
 	}
@@ -260,6 +268,12 @@ func (h *history) seePod(p *v1.Pod, deleted bool) {
 			h.hold(p, s, -1)
 		}
 	}
+}
+
+// movesOn reports whether a pod moves to the queue of the other pods, as it does once, at the end of its reservation.
+func (s *story) movesOn(p *v1.Pod) bool {
+	return s.reserved && s.node != "" && s.placed == s.queue && !s.ended &&
+		p.Annotations[v1alpha1.KeyPlacedQueue] == s.queue[:strings.LastIndex(s.queue, ".")]+".default"
 }
 
 // hold puts a pod on its queues and its node, or takes it off.

@@ -2,12 +2,16 @@ package integration
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
@@ -183,4 +187,103 @@ func TestReservationsSurviveRestarts(t *testing.T) {
 	restarted(map[string]v1alpha1.ReservationPhase{"later": v1alpha1.ReservationAccepted})
 	w.untilPhase("night", v1alpha1.ReservationEnded)
 	restarted(map[string]v1alpha1.ReservationPhase{"night": v1alpha1.ReservationEnded, "later": v1alpha1.ReservationAccepted})
+}
+
+// With moveOnExpiry: false, pods that outlive their reservation are evicted, as far as disruption budgets allow. Until the last one has gone, its queue is
+// there and is guaranteed nothing.
+func TestPodsAreEvictedAtTheEndOfTheirReservation(t *testing.T) {
+	w := newWorld(t, 2, "4", "16Gi")
+	w.scheduler(ledger.Options{})
+	w.plan("reservations: {moveOnExpiry: false}")
+	kept := &policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Name: "kept", Namespace: "default"},
+		Spec:       policyv1.PodDisruptionBudgetSpec{MinAvailable: ptr.To(intstr.FromInt32(1)), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"kept": "yes"}}},
+	}
+	w.must(w.client.Create(w.ctx, kept))
+	w.reserve("night", 4, soon(3*time.Second), 15*time.Second)
+	p := pod("night-kept", "", "1", "1Gi")
+	p.Labels = map[string]string{v1alpha1.KeyReservation: "night", "kept": "yes"}
+	w.create(p)
+	w.reserved("night", 3)
+	w.untilIn("root.plan.default-night", 4)
+	w.until("the budget counts its pod", func() (bool, string) {
+		w.must(w.client.Get(w.ctx, client.ObjectKeyFromObject(kept), kept))
+		return kept.Status.CurrentHealthy == 1, fmt.Sprintf("%+v", kept.Status)
+	})
+	if g := w.getQueue("root.plan.default-night").Spec.Guaranteed[v1.ResourceCPU].Text; g != "4" {
+		t.Errorf("during the reservation its queue is guaranteed %q cpu", g)
+	}
+	w.untilPhase("night", v1alpha1.ReservationEnded)
+	w.until("one pod is left", func() (bool, string) {
+		b := w.bound()
+		return b["all"] == 1, fmt.Sprint(b)
+	})
+	if b := w.bound(); b["root.plan.default-night"] != 1 || w.pods()["night-kept"] == nil {
+		t.Errorf("what is left is %v", b)
+	}
+	w.until("the queue is guaranteed nothing", func() (bool, string) {
+		spec := w.getQueue("root.plan.default-night").Spec
+		return len(spec.Guaranteed) == 0, fmt.Sprint(spec.Guaranteed)
+	})
+	for i := range 3 {
+		w.untilEvent(fmt.Sprintf("night-%02d", i), v1alpha1.EventReservationEnded, "evicted, since its reservation has ended and its queue states moveOnExpiry: false")
+	}
+	w.must(w.client.Delete(w.ctx, kept))
+	w.until("the last pod has gone", func() (bool, string) { return len(w.pods()) == 0, fmt.Sprint(w.bound()) })
+	w.untilGone("root.plan.default-night")
+}
+
+// untilEvent waits for an event on a pod or a Reservation that says so.
+func (w *world) untilEvent(name, reason, message string) {
+	w.t.Helper()
+	w.until("an event on "+name+" says "+reason, func() (bool, string) {
+		var said []string
+		for _, e := range w.eventsOf(name) {
+			if e.Reason == reason && e.Message == message {
+				return true, ""
+			}
+			said = append(said, e.Reason+": "+e.Message)
+		}
+		return false, strings.Join(said, "; ")
+	})
+}
+
+// What recurs is planned for its next period as soon as one is over, and a restart between two changes nothing. It begins with the first period that is not
+// over yet.
+func TestTheNextPeriodOfAReservationIsPlanned(t *testing.T) {
+	w := newWorld(t, 2, "4", "16Gi")
+	_, stop := w.scheduler(ledger.Options{})
+	w.plan("preemption: {guaranteedTimeout: 1s}")
+	const period, long = 15 * time.Minute, 10 * time.Second // as often as may be
+	start := soon(10 * time.Second)
+	arrival := start.Add(-period)
+	w.apply(fmt.Sprintf(`{apiVersion: scheduling.fairway.dev/v1alpha1, kind: Reservation, metadata: {name: report, namespace: default}, spec: {queue: root.plan,
+		arrival: %q, deadline: %q, recurrence: 15m, requests: [{pods: 2, resources: {cpu: 1}, duration: %s}]}}`,
+		arrival.UTC().Format(time.RFC3339), arrival.Add(long).UTC().Format(time.RFC3339), long))
+	first := w.untilPhase("report", v1alpha1.ReservationAccepted)
+	if !first.Start.Time.Equal(start) || len(first.Allocation) != 1 || !first.Allocation[0].From.Time.Equal(start) {
+		t.Errorf("it was placed at %+v, want %s", first, start)
+	}
+	w.reserved("report", 2)
+	w.untilPhase("report", v1alpha1.ReservationActive)
+	w.untilIn("root.plan.default-report", 2)
+	next := w.untilPhase("report", v1alpha1.ReservationAccepted)
+	if !next.Start.Time.Equal(start.Add(period)) || !next.AcceptedTime.Equal(first.AcceptedTime) || next.Queue != "" {
+		t.Errorf("after its first period it is %+v", next)
+	}
+	again := start.Add(period).UTC().Format(time.RFC3339)
+	w.untilEvent("report", "Accepted", "its next period begins at "+again)
+	w.untilIn("root.plan.default", 2)
+	w.untilGone("root.plan.default-report")
+	stop()
+	w.scheduler(ledger.Options{})
+	p := pod("report-later", "", "1", "1Gi")
+	p.Labels[v1alpha1.KeyReservation] = "report"
+	w.create(p)
+	w.untilHeld("report-later", "ReservationNotStarted", again)
+	w.reserve("probe", 1, start.Add(3*time.Hour), time.Hour) // the leader has looked at all of them when it has answered this
+	w.untilPhase("probe", v1alpha1.ReservationAccepted)
+	if diff := cmp.Diff(next, w.reservation("report")); diff != "" {
+		t.Errorf("it is another after the restart: %s", diff)
+	}
 }

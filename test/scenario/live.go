@@ -99,7 +99,7 @@ func (w *World) setNode(s statement) (string, error) {
 
 // pod NAME queue=PATH [application=NAME] [size=N] [role=driver|executor] [user=NAME] [groups=(A, B)]
 // [priority=N] [application-priority=N, or what is none] [group=NAME] [gate=NAME] [shows=TEXT] [port=N]
-// [prefers=(NODE, NODE)] [racks=(A, B)] [nominated=NODE] cpu=4 memory=8Gi submits a pod, or changes
+// [prefers=(NODE, NODE)] [racks=(A, B)] [nominated=NODE] [reservation=NAME] cpu=4 memory=8Gi submits a pod, or changes
 // those properties of one. A pod that names no application is one of its own, or of its group's, and
 // size=1 says that its application is that one pod; gate=none lets it go. priority is that of its
 // PriorityClass. nominated is the node in its status, as kube-scheduler's own preemption writes it. What it
@@ -122,6 +122,10 @@ func (w *World) setPod(s statement) (string, error) {
 			l.ports[name] = o.value()
 			continue
 		}
+		if o.Key == "reservation" {
+			w.name(name, o.value())
+			continue
+		}
 		known, err := setPodOption(&p, o)
 		if err != nil {
 			return "", err
@@ -137,6 +141,9 @@ func (w *World) setPod(s statement) (string, error) {
 	}
 	p.Class = p.Role.String() + " " + p.Request.String() + " " + l.ports[name]
 	p = w.submitted(p)
+	if r, ok := w.reservedFor[name]; ok && p.Node == "" {
+		w.reserved(&p, r)
+	}
 	if i < 0 {
 		l.pods = append(l.pods, p)
 	} else {

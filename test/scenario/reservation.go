@@ -59,8 +59,17 @@ func (w *World) reserve(s statement) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var d reservation.Definition
-	user := ""
+	user, d, err := parseDefinition(s)
+	if err != nil {
+		return "", err
+	}
+	p, verdict := w.inPlan().Submit(w.now, name, user, d)
+	w.plan = &p
+	return showVerdict(verdict), nil
+}
+
+// parseDefinition reads the options of reserve.
+func parseDefinition(s statement) (user string, d reservation.Definition, err error) {
 	for _, o := range s.options {
 		switch o.Key {
 		case "user":
@@ -81,12 +90,10 @@ func (w *World) reserve(s statement) (string, error) {
 			err = fmt.Errorf("a reservation has no %s", o.Key)
 		}
 		if err != nil {
-			return "", err
+			return "", d, err
 		}
 	}
-	p, verdict := w.inPlan().Submit(w.now, name, user, d)
-	w.plan = &p
-	return showVerdict(verdict), nil
+	return user, d, nil
 }
 
 func showVerdict(v reservation.Verdict) string {

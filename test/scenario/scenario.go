@@ -45,6 +45,9 @@ type World struct {
 	delay     locality.Delay
 
 	plan *reservation.Plan // nil while no statement needed it
+
+	following   *following        // nil, too
+	reservedFor map[string]string // the reservations that pods name
 }
 
 // place is what is known about a queue's own pods, declared or not.
@@ -150,6 +153,10 @@ var statements = map[string]func(*World, statement) (string, error){
 	"cancel":       (*World).cancel,
 	"timeline":     (*World).showTimeline,
 	"reservations": (*World).showReservations,
+
+	"reservation": (*World).setReservation,
+	"follow":      (*World).follow,
+	"new-leader":  (*World).newLeader,
 
 	"apply-placement": (*World).applyPlacement,
 	"create-queues":   (*World).createQueues,

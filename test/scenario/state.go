@@ -87,6 +87,8 @@ func setSpec(d *queue.Declaration, o option) (err error) {
 		spec.Policy, err = queue.ParsePolicy(o.value())
 	case "state":
 		spec.State, err = queue.ParseState(o.value())
+	case "reservable":
+		d.Parent, d.Reservable, err = o.value() == "true", o.value() == "true", parseBool(o)
 	case "children.maxCreated":
 		d.Parent = true
 		d.MaxCreated, err = parseCount(o)

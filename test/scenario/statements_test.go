@@ -137,6 +137,12 @@ func TestWhatCannotBeRunSaysWhy(t *testing.T) {
 		"reserve r request=(cpu=many)":                 `request: cpu: cpu: "many" is not a quantity`,
 		"cancel":                                       "cancel takes one name, not 0",
 		"timeline from=now":                            `from: "now" is no duration in whole seconds`,
+		"reservation":                                  "reservation takes one name, not 0",
+		"reservation r colour=red":                     "a reservation has no colour",
+		"follow lead=long":                             `lead: "long" is no duration in whole seconds`,
+		"follow moveOnExpiry=maybe":                    `moveOnExpiry: "maybe" is neither true nor false`,
+		"follow colour=red":                            "follow takes no colour",
+		"new-leader":                                   "nobody follows yet",
 		"place user=a role=b":                          "place takes no role",
 	} {
 		t.Run(line, func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 type check struct {
 	uid        types.UID
 	generation int64
+	who        coreaccess.Subject
 	answer     coreaccess.Answer
 	retry      writing.Retry
 }
@@ -26,15 +27,16 @@ func (c *Controller) check(ctx context.Context, o *reservations.Object, u *unstr
 	if c.o.Review == nil || o.Invalid != "" || o.Stored.ObservedGeneration == o.Generation {
 		return
 	}
+	who := convert.Reserver(u)
 	k := c.checks[o.Key()]
-	if k == nil || k.uid != u.GetUID() || k.generation != o.Generation {
-		k = &check{uid: u.GetUID(), generation: o.Generation}
+	if k == nil || k.uid != u.GetUID() || k.generation != o.Generation || k.who != who {
+		k = &check{uid: u.GetUID(), generation: o.Generation, who: who}
 		c.checks[o.Key()] = k
 	}
 	now := c.loop.Clock.Now()
 	if k.answer == coreaccess.Unknown && k.retry.Due(now) {
 		var err error
-		if k.answer, err = c.mayReserve(ctx, convert.Reserver(u), o); err != nil {
+		if k.answer, err = c.mayReserve(ctx, who, o); err != nil {
 			k.retry.Postpone(now)
 			c.loop.Complain(ctx, err, "Whether a user may reserve cannot be found out; it is tried again", "reservation", o.Key())
 		}

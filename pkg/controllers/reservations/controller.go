@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
@@ -15,6 +16,8 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/kube/access"
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 	"github.com/fairway-scheduler/fairway/pkg/kube/writing"
@@ -38,6 +41,9 @@ type Options struct {
 	Recorder     events.EventRecorder
 	// Review, if set, is asked whether users may reserve.
 	Review access.Review
+	// Observe, if set, is told in each pass what was found. Decided is told each decision that was written: accepted, rejected, update_rejected or cancelled.
+	Observe func(phases map[string]int, now map[queue.Path]resource.List)
+	Decided func(decision string)
 	// Clock is for tests; nil is the real one.
 	Clock clock.WithTicker
 }
@@ -139,12 +145,13 @@ func (c *Controller) Run(ctx context.Context) {
 
 // pass does what is due. It ends with the requests it made, so that no two passes overlap.
 func (c *Controller) pass(ctx context.Context) {
+	now := c.loop.Clock.Now()
 	names := c.concerned.sorted()
 	objects := c.o.Reservations.List()
 	if len(names)+len(objects)+len(c.records)+len(c.tasks) == 0 {
+		c.observe(nil, now)
 		return
 	}
-	now := c.loop.Clock.Now()
 	plans, ours := c.read(ctx, names)
 	found := make([]reservations.Object, 0, len(objects))
 	shown := make(map[string]*unstructured.Unstructured, len(objects))
@@ -157,9 +164,32 @@ func (c *Controller) pass(ctx context.Context) {
 	}
 	result := c.follower.Step(now.UnixNano(), convert.Plans(plans, c.ledger.Snapshot()), found)
 	c.forgetChecks(shown)
+	c.observe(result.Statuses, now)
 	c.writeStatuses(ctx, result.Statuses, shown)
 	c.writeQueues(ctx, result.Children, plans, ours)
 	c.endPods(ctx, result.Children, plans, ours)
+}
+
+// observe tells how many Reservations are in each phase, and what is reserved now in the queues where something is.
+func (c *Controller) observe(statuses map[string]reservations.Status, at time.Time) {
+	if c.o.Observe == nil {
+		return
+	}
+	phases, now := map[string]int{}, map[queue.Path]resource.List{}
+	for _, s := range statuses { // a sum: order does not matter
+		phases[string(s.Phase)]++
+	}
+	for _, path := range c.follower.Queues() {
+		plan, _ := c.follower.Plan(path)
+		var sum resource.List
+		for _, r := range plan.Accepted {
+			sum = sum.Add(r.At(at.Unix()))
+		}
+		if !sum.IsZero() {
+			now[path] = sum
+		}
+	}
+	c.o.Observe(phases, now)
 }
 
 // read returns the reservable Queues, and those that the controller has created. Of one that cannot be read, what it said last counts.

@@ -416,3 +416,76 @@ func TestNothingIsDoneWithoutReservations(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// An update that was refused is told of once, and so is each phase after it.
+func TestARefusalIsToldOfOnce(t *testing.T) {
+	w := newWorld(t)
+	w.reserve("night", 6)
+	w.to(0, "+default")
+	u := w.server["ns/night"].DeepCopy()
+	requests, _, _ := unstructured.NestedSlice(u.Object, "spec", "requests")
+	requests[0].(map[string]any)["pods"] = int64(7)
+	requests[0].(map[string]any)["duration"] = "120s"
+	_ = unstructured.SetNestedSlice(u.Object, requests, "spec", "requests")
+	u.SetGeneration(2)
+	w.put(u)
+	w.show()
+	w.to(1, "")
+	w.to(100, "+ns-night(6)")
+	w.to(200, "-ns-night")
+	want := []string{
+		"Normal Accepted its allocation begins at 1970-01-01T00:01:40Z",
+		"Warning UpdateRejected deadline: the requests take 2m, and between 1970-01-01T00:01:40Z and 1970-01-01T00:03:20Z there are 1m40s; it fits with deadline 1970-01-01T00:03:40Z",
+		"Normal Active its allocation has begun",
+		"Normal Ended its allocation is over",
+	}
+	if got := w.events(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// Each decision is counted once, also when another leader goes on, and at each moment what there is.
+func TestReservationsAreCounted(t *testing.T) {
+	w := newWorld(t)
+	counts := map[string]int{}
+	var phases map[string]int
+	var reserved map[queue.Path]resource.List
+	count := func() {
+		w.c.o.Decided = func(decision string) { counts[decision]++ }
+		w.c.o.Observe = func(p map[string]int, now map[queue.Path]resource.List) { phases, reserved = p, now }
+	}
+	want := func(seconds int64, writes string, wantCounts, wantPhases map[string]int, cpu int64) {
+		t.Helper()
+		w.to(seconds, writes)
+		if !maps.Equal(counts, wantCounts) || !maps.Equal(phases, wantPhases) || reserved["root.plan"].Get(resource.CPU) != cpu || cpu == 0 && len(reserved) > 0 {
+			t.Errorf("at %d: %v, %v, %v", seconds, counts, phases, reserved)
+		}
+	}
+	count()
+	w.reserve("a", 6)
+	want(0, "+default", map[string]int{"accepted": 1}, map[string]int{"Accepted": 1}, 0)
+	w.reserve("b", 4)
+	want(1, "", map[string]int{"accepted": 2}, map[string]int{"Accepted": 2}, 0)
+	w.reserve("c", 1)
+	want(2, "", map[string]int{"accepted": 2, "rejected": 1}, map[string]int{"Accepted": 2, "Rejected": 1}, 0)
+	want(100, "+ns-a(6), +ns-b(4)", map[string]int{"accepted": 2, "rejected": 1}, map[string]int{"Active": 2, "Rejected": 1}, 10_000)
+	w.lead()
+	count()
+	w.ledger.ObserveNode(ledger.Node{Name: "n", Usable: true, Allocatable: resource.Of(resource.Entry{Name: resource.CPU, Value: 7_000})})
+	want(110, "-ns-b", map[string]int{"accepted": 2, "rejected": 1, "cancelled": 1}, map[string]int{"Active": 1, "Rejected": 1, "Cancelled": 1}, 6_000)
+	want(200, "-ns-a", map[string]int{"accepted": 2, "rejected": 1, "cancelled": 1}, map[string]int{"Ended": 1, "Rejected": 1, "Cancelled": 1}, 0)
+}
+
+// A reservable queue that is deleted is no longer reservable: otherwise the queues below it would keep it for ever.
+func TestAReservableQueueCanBeDeleted(t *testing.T) {
+	w := newWorld(t)
+	w.reserve("night", 6)
+	w.to(100, "+default, +ns-night(6)")
+	w.run("a", "root.plan.ns-night")
+	plan := w.server["root.plan"].DeepCopy()
+	plan.SetDeletionTimestamp(&metav1.Time{Time: time.Unix(101, 0)})
+	w.put(plan)
+	w.show()
+	w.to(101, "-default, =ns-night(), a to root.plan.default, -ns-night")
+	w.says("night", "Cancelled Accepted=False QueueNotReservable")
+}

@@ -103,11 +103,11 @@ func (c *Controller) noteStatus(ctx context.Context, r *record, answer *unstruct
 	c.loop.Complain(ctx, err, "The status of a reservation cannot be written; it is tried again", "reservation", r.key)
 }
 
-// say records an event for a phase that is new, for an update that was accepted, and for one that was refused.
+// say records an event for a phase that is new, for an update that was accepted, and for one that was refused, and counts the decisions among them.
 func (c *Controller) say(r *record, before *v1alpha1.ReservationStatus) {
 	is := &r.desired
-	refused := is.Refusal != nil && (before.Refusal == nil || *before.Refusal != *is.Refusal)
-	what, why := "", ""
+	refused := is.Refusal != nil && !equality.Semantic.DeepEqual(before.Refusal, is.Refusal)
+	what, why, decision := "", "", ""
 	switch {
 	case is.Phase == v1alpha1.ReservationPending && !refused:
 		return
@@ -116,7 +116,9 @@ func (c *Controller) say(r *record, before *v1alpha1.ReservationStatus) {
 		what = cmp.Or(map[v1alpha1.ReservationPhase]string{
 			v1alpha1.ReservationPending: "Pending", v1alpha1.ReservationRejected: "Rejected", v1alpha1.ReservationCancelled: "Cancelled",
 		}[is.Phase], "UpdateRejected")
+		decision = map[string]string{"Rejected": "rejected", "UpdateRejected": "update_rejected", "Cancelled": "cancelled"}[what]
 	case before.AcceptedTime == nil && is.AcceptedTime != nil, is.AcceptedTime != nil && !before.AcceptedTime.Equal(is.AcceptedTime):
+		decision = "accepted"
 		what, why = "Accepted", "its allocation begins at "+is.Start.UTC().Format(time.RFC3339)
 	case before.Phase == is.Phase:
 		return
@@ -129,12 +131,17 @@ func (c *Controller) say(r *record, before *v1alpha1.ReservationStatus) {
 	default:
 		return
 	}
+	if decision != "" && c.o.Decided != nil {
+		c.o.Decided(decision)
+	}
 	kind := corev1.EventTypeNormal
 	if refused {
 		kind = corev1.EventTypeWarning
 	}
+	// The version makes each an event of its own: without it, the recorder counts a second one of the same reason for the first, and drops what it says.
 	about := &corev1.ObjectReference{
 		APIVersion: v1alpha1.GroupVersion.String(), Kind: "Reservation", Namespace: r.object.GetNamespace(), Name: r.object.GetName(), UID: r.object.GetUID(),
+		ResourceVersion: r.object.GetResourceVersion(),
 	}
 	c.o.Recorder.Eventf(about, nil, kind, what, "Reserving", "%s", writing.Cut(why, 1024))
 }

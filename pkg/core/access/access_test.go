@@ -93,10 +93,10 @@ func TestDecideEqualsItsTwin(t *testing.T) {
 			return strings.Join(append([]string{"root"}, rapid.SliceOfN(part, 0, 3).Draw(t, "parts")...), ".")
 		})
 		roles := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string {
-			return rapid.SampledFrom([]string{"submit ", "administer "}).Draw(t, "verb") + path.Draw(t, "on")
+			return rapid.SampledFrom([]string{"submit ", "reserve ", "administer "}).Draw(t, "verb") + path.Draw(t, "on")
 		}), 0, 4).Draw(t, "roles")
 		p := path.Draw(t, "queue")
-		verb := rapid.SampledFrom([]access.Verb{access.Submit, access.Administer}).Draw(t, "verb")
+		verb := rapid.SampledFrom([]access.Verb{access.Submit, access.Reserve, access.Administer}).Draw(t, "verb")
 		want := access.No
 		for _, role := range roles {
 			v, on, _ := strings.Cut(role, " ")

@@ -12,8 +12,8 @@ import (
 
 // Rights is what somebody may do with a queue, and the grants by which; a zero Grant stands for none.
 type Rights struct {
-	Queue              queue.Path
-	Submit, Administer access.Grant
+	Queue                       queue.Path
+	Submit, Reserve, Administer access.Grant
 }
 
 // atOnce bounds the reviews of All that are under way.
@@ -38,7 +38,9 @@ func All(ctx context.Context, s access.Subject, queues []queue.Path, review Revi
 			return access.Grant{}
 		}
 		for i, p := range queues {
-			rights[i] = Rights{Queue: p, Submit: decide(access.Submit, p), Administer: decide(access.Administer, p)}
+			rights[i] = Rights{
+				Queue: p, Submit: decide(access.Submit, p), Reserve: decide(access.Reserve, p), Administer: decide(access.Administer, p),
+			}
 		}
 		if len(open) == 0 {
 			return rights, nil

@@ -15,7 +15,8 @@ import (
 // defaultGrace is how long a pod that is evicted may take to stop, if it does not say.
 const defaultGrace = 30 * time.Second
 
-// Plans returns the reservable ones of some Queues, with what they are entitled to. The order is that of the Queues.
+// Plans returns the reservable ones of some Queues, with what they are entitled to. The order is that of the Queues. One that is being deleted is not
+// reservable any more: the queues below it would keep it for ever.
 func Plans(queues []*v1alpha1.Queue, s ledger.Snapshot) []reservations.Queue {
 	states := make(map[queue.Path]*ledger.QueueState, len(s.Queues))
 	for i := range s.Queues {
@@ -23,7 +24,7 @@ func Plans(queues []*v1alpha1.Queue, s ledger.Snapshot) []reservations.Queue {
 	}
 	var out []reservations.Queue
 	for _, q := range queues {
-		if q.Spec.Reservable == nil || !*q.Spec.Reservable {
+		if q.Spec.Reservable == nil || !*q.Spec.Reservable || q.DeletionTimestamp != nil {
 			continue
 		}
 		path := queue.Path(q.Name)

@@ -10,7 +10,6 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
-	"github.com/fairway-scheduler/fairway/pkg/reservations"
 )
 
 // reserved is what a reservation says to the pods that name it: their queue, or why they have none now.
@@ -29,7 +28,8 @@ func (f *Feed) Reservations() cache.ResourceEventHandler {
 
 func (f *Feed) observeReservation(u *unstructured.Unstructured) {
 	o := convert.ReservationObject(u)
-	says := saysOf(&o)
+	var says reserved
+	says.queue, says.why = o.Says()
 	if before, known := f.reservations.Swap(o.Key(), says); !known || before != says {
 		f.saysToPods(u)
 	}
@@ -41,29 +41,6 @@ func (f *Feed) saysToPods(u *unstructured.Unstructured) {
 		f.Reserved(u.GetNamespace(), u.GetName())
 	}
 	f.Kick()
-}
-
-// saysOf follows from the status alone, so all who read it agree.
-func saysOf(o *reservations.Object) reserved {
-	d := reason.Reserved{Name: o.Key()}
-	code := reason.ReservationPending
-	s := &o.Stored
-	switch s.Phase {
-	case reservations.PhaseAccepted, reservations.PhaseActive:
-		if s.At != "" {
-			return reserved{queue: s.At}
-		}
-		code, d.At = reason.ReservationNotStarted, s.Start*1e9
-	case reservations.PhaseRejected:
-		code, d.Why = reason.ReservationRejected, s.Refusal.Message
-	case reservations.PhaseCancelled:
-		code, d.Why = reason.ReservationCancelled, s.Refusal.Message
-	case reservations.PhaseEnded:
-		code = reason.ReservationEnded
-	default:
-		d.Why = s.Refusal.Message
-	}
-	return reserved{why: reason.Reason{Code: code, Queue: string(o.Queue), Details: d}}
 }
 
 // reserve gives an unbound pod the queue of the reservation that it names.

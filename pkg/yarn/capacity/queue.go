@@ -20,7 +20,8 @@ var rules map[string]*rule
 var inOrder = []string{
 	"maximum-allocation-mb", "maximum-allocation-vcores", "maximum-allocation", "max-parallel-apps", "maximum-applications",
 	"maximum-am-resource-percent", "minimum-user-limit-percent", "user-limit-factor", "ordering-policy", "state",
-	"default-application-priority", "disable_preemption", "acl_submit_applications", "acl_administer_queue",
+	"default-application-priority", "disable_preemption", "reservable", "reservation-window", "average-capacity", "instantaneous-max-capacity",
+	"reservation-enforcement-window", "reservation-move-on-expiry", "acl_submit_applications", "acl_submit_reservations", "acl_administer_queue",
 }
 
 func init() {
@@ -47,11 +48,20 @@ func init() {
 		"acl_submit_applications":                   {translate: (*translation).aclSubmit},
 		"acl_administer_queue":                      {translate: (*translation).aclAdminister},
 		"acl_application_max_priority":              {translate: lost("RBAC does not restrict PriorityClasses; bound them by namespace, with a ResourceQuota whose scopeSelector names a PriorityClass")},
-		"acl_administer_reservations":               {translate: lost(noReservations)},
-		"acl_list_reservations":                     {translate: lost(noReservations)},
-		"acl_submit_reservations":                   {translate: lost(noReservations)},
+		"acl_administer_reservations":               {translate: ofReservable(lost(plan.AdministersReservations))},
+		"acl_list_reservations":                     {translate: ofReservable(lost(plan.ListsReservations))},
+		"acl_submit_reservations":                   {translate: ofReservable((*translation).aclReserve)},
+		"reservable":                                {translate: (*translation).reservable},
+		"reservation-window":                        {translate: reservationTime("window", 60)},
+		"reservation-enforcement-window":            {translate: reservationTime("enforcementWindow", 0)},
+		"reservation-move-on-expiry":                {translate: ofReservable((*translation).moveOnExpiry)},
+		"average-capacity":                          {translate: reservationShare("averageShare")},
+		"instantaneous-max-capacity":                {translate: reservationShare("instantaneousShare")},
+		"reservation-agent":                         {translate: ofReservable(aboutReservations((*plan.Note).ReservationAgent))},
+		"reservation-planner":                       {translate: ofReservable(aboutReservations((*plan.Note).ReservationPlanner))},
+		"reservation-policy":                        {translate: ofReservable(aboutReservations((*plan.Note).ReservationPolicy))},
+		"show-reservations-as-queues":               {translate: skipped("reservations that have begun are Queues, which everybody sees who sees queues")},
 		"priority":                                  {translate: unless("0", "queues have no priorities")},
-		"reservable":                                {translate: unless("false", noReservations)},
 		"default-node-label-expression":             {translate: lost(noLabels)},
 		"accessible-node-labels":                    {translate: unless("*", noLabels)},
 		"maximum-application-lifetime":              {translate: unless("-1", noLifetime)},
@@ -63,9 +73,8 @@ func init() {
 }
 
 const (
-	noReservations = plan.NoReservations
-	noLabels       = "queues have no parts of the nodes of their own; use taints, and node affinity in the pods"
-	noLifetime     = "state activeDeadlineSeconds in pods and Jobs"
+	noLabels   = "queues have no parts of the nodes of their own; use taints, and node affinity in the pods"
+	noLifetime = "state activeDeadlineSeconds in pods and Jobs"
 )
 
 func skipped(why string) func(*translation, *declared, *setting) {
@@ -74,6 +83,10 @@ func skipped(why string) func(*translation, *declared, *setting) {
 
 func lost(why string) func(*translation, *declared, *setting) {
 	return func(_ *translation, _ *declared, s *setting) { s.note.Lose("%s", why) }
+}
+
+func aboutReservations(say func(*plan.Note)) func(*translation, *declared, *setting) {
+	return func(_ *translation, _ *declared, s *setting) { say(s.note) }
 }
 
 // unless is lost unless the property has this value, which is the default.
@@ -100,10 +113,6 @@ var patterns = []struct {
 	{"auto-queue-creation-v2.parent-template.", "", rule{translate: lost("what is created begins with one template, for queues without children")}},
 	{"auto-create-child-queue.", "", rule{translate: lost(noTemplate)}},
 	{"auto-queue-creation-v2.", "", rule{translate: lost(noTemplate)}},
-	{"reservation-", "", rule{translate: lost(noReservations)}},
-	{"average-capacity", "", rule{translate: lost(noReservations)}},
-	{"instantaneous-max-capacity", "", rule{translate: lost(noReservations)}},
-	{"show-reservations-as-queues", "", rule{translate: lost(noReservations)}},
 }
 
 // ruleOf returns what translates a property of a queue, nil if no such property is known.

@@ -17,9 +17,9 @@ var topLevel = map[string]func(*translation, *setting){
 	"defaultFairSharePreemptionTimeout":   (*translation).ofRoot,
 	"fairSharePreemptionTimeout":          (*translation).ofRoot,
 	"defaultMinSharePreemptionTimeout":    (*translation).ofRoot,
-	"reservation-agent":                   (*translation).reservations,
-	"reservation-planner":                 (*translation).reservations,
-	"reservation-policy":                  (*translation).reservations,
+	"reservation-agent":                   func(_ *translation, s *setting) { s.note.ReservationAgent() },
+	"reservation-planner":                 func(_ *translation, s *setting) { s.note.ReservationPlanner() },
+	"reservation-policy":                  func(_ *translation, s *setting) { s.note.ReservationPolicy() },
 }
 
 // topInOrder is the order in which they are translated.
@@ -136,8 +136,6 @@ func (t *translation) ofRoot(s *setting) {
 		}
 	}
 }
-
-func (t *translation) reservations(s *setting) { s.note.Lose("%s", plan.NoReservations) }
 
 // byDefault gives a queue what it does not state.
 func (t *translation) byDefault(a *allocation, property string) {

@@ -29,9 +29,9 @@ func init() {
 		"fairSharePreemptionThreshold": (*translation).fairSharePreemptionThreshold,
 		"allowPreemptionFrom":          (*translation).allowPreemptionFrom,
 		"reservation":                  (*translation).reservation,
-		"aclAdministerReservations":    (*translation).reservation,
-		"aclListReservations":          (*translation).reservation,
-		"aclSubmitReservations":        (*translation).reservation,
+		"aclAdministerReservations":    ofReservable(func(_ *translation, _ *allocation, s *setting) { s.note.Lose(plan.AdministersReservations) }),
+		"aclListReservations":          ofReservable(func(_ *translation, _ *allocation, s *setting) { s.note.Lose(plan.ListsReservations) }),
+		"aclSubmitReservations":        ofReservable((*translation).aclReserve),
 	}
 	properties["schedulingMode"] = properties["schedulingPolicy"] // its older name
 }
@@ -141,6 +141,27 @@ func (t *translation) driverShare(what string, s *setting) (string, bool) {
 	return s.note.Rounded(share), true
 }
 
-func (t *translation) reservation(_ *allocation, s *setting) {
-	s.note.Lose("%s", plan.NoReservations)
+// reservation makes a queue reservable, with the settings that YARN gives to all of them: those that a Queue has if it states none.
+func (t *translation) reservation(a *allocation, s *setting) {
+	if a.parent == nil {
+		s.note.Lose("root is not for pods; declare a queue below it")
+		return
+	}
+	a.object.Set(s.note, "reservable", true)
+	s.note.Reservable(a.stated["aclSubmitReservations"] != nil)
+}
+
+// ofReservable translates a property that says something of reservable queues only.
+func ofReservable(translate func(*translation, *allocation, *setting)) func(*translation, *allocation, *setting) {
+	return func(t *translation, a *allocation, s *setting) {
+		if a.stated["reservation"] != nil && a.parent != nil {
+			translate(t, a, s)
+		} else {
+			s.note.Skip(plan.NotReservable)
+		}
+	}
+}
+
+func (t *translation) aclReserve(a *allocation, s *setting) {
+	t.plan.Grant(s.note, "reserve", a.path, list(s))
 }

@@ -67,7 +67,7 @@ func (p *Plan) addAccess() {
 		if c := queue.ComparePaths(a.path, b.path); c != 0 {
 			return c
 		}
-		return -strings.Compare(a.verb, b.verb) // submit before administer
+		return -strings.Compare(a.verb, b.verb) // submit, reserve, administer
 	})
 	for _, g := range all {
 		role := &Object{APIVersion: rbac, Kind: "ClusterRole", Name: g.name()}

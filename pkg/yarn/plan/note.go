@@ -56,9 +56,6 @@ func (o Origin) String() string {
 	return text
 }
 
-// NoReservations is why what YARN says about reservations has no counterpart in what is imported.
-const NoReservations = "the import leaves reservations out; state reservable and reservations in the Queue"
-
 // Note says what became of a property.
 type Note struct {
 	Origin

@@ -32,7 +32,6 @@ var notNeeded = map[string]string{
 	"yarn.scheduler.increment-allocation-mb": sizeAsked, "yarn.scheduler.increment-allocation-vcores": sizeAsked,
 	"yarn.resource-types.memory-mb.increment-allocation": sizeAsked, "yarn.resource-types.vcores.increment-allocation": sizeAsked,
 	"yarn.resource-types":                      "Kubernetes knows the resources of nodes",
-	"yarn.acl.reservation-enable":              plan.NoReservations,
 	"yarn.node-labels.enabled":                 "nodes have labels and taints in Kubernetes",
 	"yarn.scheduler.include-port-in-node-name": "nodes have names in Kubernetes",
 }
@@ -94,10 +93,12 @@ func (s Site) known(p *config.Property) bool {
 	case "yarn.scheduler.maximum-allocation-vcores":
 		s.largest(p, note(), "cpu", "")
 	case "yarn.resourcemanager.reservation-system.enable":
+		note().Skip("what can be reserved follows from reservable queues alone")
+	case "yarn.acl.reservation-enable":
 		if strings.TrimSpace(p.Value) == "true" {
-			note().Lose("%s", plan.NoReservations)
+			note().Remark("install manifests/access and set checkAccess: true in the scheduler's configuration")
 		} else {
-			note().Skip("%s", plan.NoReservations)
+			note().Approximate("the lists of who may reserve are not checked in YARN; their roles are printed")
 		}
 	default:
 		return false

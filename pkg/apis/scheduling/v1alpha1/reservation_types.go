@@ -59,7 +59,7 @@ type ReservationSpec struct {
 	// +kubebuilder:validation:Enum=All;Any;Order;OrderNoGap
 	Interpreter string `json:"interpreter,omitempty"`
 
-	// What is to be reserved.
+	// What is to be reserved: capacity for equal pods, of one size or of several.
 	//
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
