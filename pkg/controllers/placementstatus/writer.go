@@ -86,17 +86,10 @@ func (w *Writer) look() bool {
 	return true
 }
 
-// apply states the version for which the status was computed: what it says is in force must be of this policy.
 func (w *Writer) apply(ctx context.Context, status v1alpha1.PlacementPolicyStatus) (*unstructured.Unstructured, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&status)
 	if err != nil {
 		return nil, err
 	}
-	body := &unstructured.Unstructured{Object: map[string]any{"status": fields}}
-	body.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("PlacementPolicy"))
-	body.SetName(w.seen.GetName())
-	body.SetResourceVersion(w.seen.GetResourceVersion())
-	ctx, cancel := context.WithTimeout(ctx, writing.Timeout)
-	defer cancel()
-	return w.client.ApplyStatus(ctx, body.GetName(), body, metav1.ApplyOptions{FieldManager: writing.FieldManager, Force: true})
+	return writing.ApplyStatus(ctx, w.client, v1alpha1.GroupVersion.WithKind("PlacementPolicy"), w.seen, fields)
 }

@@ -175,18 +175,9 @@ func (w *Writer) write(ctx context.Context, now time.Time) {
 	writing.Send(ctx, due[:w.loop.Admit(len(due), w.busy, now)], w.apply, w.note)
 }
 
-// apply states the version for which it was computed: a new group with the same name must not inherit that its
-// predecessor was whole.
 func (w *Writer) apply(ctx context.Context, r *record) (*unstructured.Unstructured, error) {
-	body := &unstructured.Unstructured{Object: map[string]any{"status": fields(r.desired)}}
-	body.SetGroupVersionKind(podgroup.SchemeGroupVersion.WithKind(convert.PodGroupKind))
-	body.SetNamespace(r.group.GetNamespace())
-	body.SetName(r.group.GetName())
-	body.SetResourceVersion(r.group.GetResourceVersion())
-	ctx, cancel := context.WithTimeout(ctx, writing.Timeout)
-	defer cancel()
-	options := metav1.ApplyOptions{FieldManager: writing.FieldManager, Force: true}
-	return w.client.Namespace(body.GetNamespace()).ApplyStatus(ctx, body.GetName(), body, options)
+	kind := podgroup.SchemeGroupVersion.WithKind(convert.PodGroupKind)
+	return writing.ApplyStatus(ctx, w.client.Namespace(r.group.GetNamespace()), kind, r.group, fields(r.desired))
 }
 
 // note takes in how a write went. After one that failed, the next look finds what there is now.

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
@@ -71,21 +70,12 @@ func (c *Controller) writeStatuses(ctx context.Context, statuses map[string]rese
 	writing.Send(ctx, due[:c.loop.Admit(len(due), false, now)], c.applyStatus, c.noteStatus)
 }
 
-// applyStatus states the version for which the status was computed: a new object with the same name must not inherit that of its predecessor.
 func (c *Controller) applyStatus(ctx context.Context, r *record) (*unstructured.Unstructured, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&r.desired)
 	if err != nil {
 		return nil, err
 	}
-	body := &unstructured.Unstructured{Object: map[string]any{"status": fields}}
-	body.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("Reservation"))
-	body.SetNamespace(r.object.GetNamespace())
-	body.SetName(r.object.GetName())
-	body.SetResourceVersion(r.object.GetResourceVersion())
-	ctx, cancel := context.WithTimeout(ctx, writing.Timeout)
-	defer cancel()
-	options := metav1.ApplyOptions{FieldManager: writing.FieldManager, Force: true}
-	return c.reservations.Namespace(body.GetNamespace()).ApplyStatus(ctx, body.GetName(), body, options)
+	return writing.ApplyStatus(ctx, c.reservations.Namespace(r.object.GetNamespace()), v1alpha1.GroupVersion.WithKind("Reservation"), r.object, fields)
 }
 
 // noteStatus takes in how a write went, and says in an event what has changed.

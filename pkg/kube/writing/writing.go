@@ -1,8 +1,8 @@
 // Package writing holds what the writers of this floor have in common: the name they write under, the loop and its pace, the pause after a
 // failure, and how often a failure is worth a line in the log.
 //
-// In: options, errors and functions that write. Out: loops, limiters, pauses and log lines. It talks to no server
-// itself, and reads only the clock that it is given.
+// In: options, errors, functions that write, and statuses with the client that writes them. Out: loops, limiters, pauses, log lines, and what a server
+// answered. It has no client of its own, and reads only the clock that it is given.
 package writing
 
 import (
