@@ -82,7 +82,7 @@ func TestReserveTakesAVerb(t *testing.T) {
 	must(t, s.users["ada"].Client.Delete(ctx, r))
 }
 
-// Where no policy of admission is, the scheduler refuses in the same way: whoever may neither reserve in the queue nor administer it. What was accepted stays
+// Where no policy of admission is, the scheduler refuses in the same way: anyone who may neither reserve in the queue nor administer it. What was accepted stays
 // when the grant goes, and a change is judged again.
 func TestTheSchedulerJudgesReservations(t *testing.T) {
 	s := closed(t)

@@ -42,7 +42,7 @@ func (w *world) reserveAs(user, name string, cores int) {
 	w.show()
 }
 
-// Whoever may neither reserve in the queue nor administer it is refused, and each grant is asked for once.
+// Anyone who may neither reserve in the queue nor administer it is refused, and each grant is asked for once.
 func TestAUserWhoMayNotReserveIsRefused(t *testing.T) {
 	w, a := newCheckedWorld(t)
 	w.reserveAs("ann", "night", 6)

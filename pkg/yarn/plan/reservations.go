@@ -7,8 +7,8 @@ const NotReservable = "nothing can be reserved in the queue"
 
 // Reasons about lists of users. To administer a queue is more than to administer its reservations, so nobody gets that from a list for these.
 const (
-	AdministersReservations = "whoever administers a queue may change the reservations of others there; grant the verb administer where that is meant"
-	ListsReservations       = "whoever may get and list Reservations in a namespace sees those in it"
+	AdministersReservations = "anyone who administers a queue may change the reservations of others there; grant the verb administer where that is meant"
+	ListsReservations       = "anyone who may get and list Reservations in a namespace sees those in it"
 )
 
 // Reservable says whom YARN lets reserve in a queue that states no list.
