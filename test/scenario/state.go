@@ -73,12 +73,8 @@ func setSpec(d *queue.Declaration, o option) (err error) {
 		spec.MaxStarting, err = parseCount(o)
 	case "startingTimeout":
 		spec.StartingTimeout, err = parseStartingTimeout(o)
-	case "defaultPriority":
-		spec.DefaultPriority, err = parsePriority(o)
-	case "maxPriority":
-		var most int32
-		most, err = parsePriority(o)
-		spec.MaxPriority = queue.AtMost(int64(most))
+	case "defaultPriority", "maxPriority":
+		err = setPriority(spec, o)
 	case "fairResource":
 		spec.FairResource = resource.Name(o.value())
 	case "resourceCalculator":
@@ -111,6 +107,17 @@ func setApplications(spec *queue.Spec, o option) (err error) {
 		spec.MaxApplications, err = parseCountOrUnset(o)
 	default:
 		spec.MaxRunningApplicationsPerUser, err = parseCount(o)
+	}
+	return err
+}
+
+// setPriority sets a priority of a queue's pods.
+func setPriority(spec *queue.Spec, o option) error {
+	priority, err := parsePriority(o)
+	if o.Key == "defaultPriority" {
+		spec.DefaultPriority = priority
+	} else {
+		spec.MaxPriority = queue.AtMost(int64(priority))
 	}
 	return err
 }
