@@ -31,10 +31,11 @@ type queueTree struct {
 	reservedFor map[queue.Path]string
 
 	queue.Tree
-	stale    bool   // a Queue, or what sits in the queues, changed in a way that may change the tree
-	builds   uint64 // grows with every tree
-	accounts map[queue.Path]*queueAccount
-	root     *queueAccount
+	effective []queue.Effective // of the tree, built with it and never edited
+	stale     bool              // a Queue, or what sits in the queues, changed in a way that may change the tree
+	builds    uint64            // grows with every tree
+	accounts  map[queue.Path]*queueAccount
+	root      *queueAccount
 	// guarded are the queues that keep a declared child out of the tree while pods sit in them.
 	guarded map[queue.Path]bool
 	// parents are the queues with declared children.
@@ -132,6 +133,7 @@ func (t *queueTree) retire(p queue.Path) bool {
 func (t *queueTree) rebuild(pods *requests, total resource.List, at moment) (gone []queue.Path, regated []*queueAccount) {
 	t.stale = false
 	t.Tree = queue.Build(t.declarations(), t.occupancy(pods), total)
+	t.effective = t.Effective()
 	t.builds++
 	t.byCapacity = false
 	inTree := make(map[queue.Path]bool, len(t.Nodes))

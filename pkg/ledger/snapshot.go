@@ -37,7 +37,7 @@ type QueueState struct {
 	// StoppedQueues are of root: see queue.Tree.Stopped.
 	StoppedQueues []queue.Path
 
-	// Absolute is of queues in the tree.
+	// Absolute is of queues in the tree. Shares have nothing of a resource that is not shared out: see fairshare.Shown.
 	Absolute        fairshare.Absolute
 	SteadyFairShare resource.List
 	FairShare       resource.List
@@ -83,11 +83,13 @@ func (q *QueueState) DriverShareFrom() queue.Path {
 func (l *Ledger) Snapshot() Snapshot {
 	s, tree, active, unreadable, leaving := l.copyState()
 	steady, instantaneous := fairshare.SteadyAndInstantaneous(tree, s.Total, active)
-	absolute, effective := fairshare.AbsoluteOf(tree, s.Total, steady), tree.Effective()
+	absolute := fairshare.AbsoluteOf(tree, s.Total, steady)
+	steadyShown, fairShown := fairshare.Shown(tree, steady), fairshare.Shown(tree, instantaneous)
 	for i := range tree.Nodes {
 		q := &s.Queues[i]
 		q.Absolute, q.SteadyFairShare, q.FairShare = absolute[i], steady[i], instantaneous[i]
-		q.DriverLimit, q.Effective = q.driverLimit(s.Total), effective[i]
+		q.DriverLimit = q.driverLimit(s.Total)
+		q.SteadyFairShare, q.FairShare = steadyShown[i], fairShown[i]
 	}
 	for _, p := range tree.Blocked {
 		s.Queues = append(s.Queues, QueueState{Path: p, Declared: true, Leaf: true})
@@ -143,7 +145,7 @@ func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]strin
 			ApplicationsCompleting: int(a.states[application.Completing]), Starts: a.gateAt(l.now),
 			PodsPending: a.pending, PodsRunning: a.running, ApplicationLimit: a.entries.Most,
 			ApplicationsTaken: int(a.entries.Running), ApplicationsAdmitted: int(a.admission.Running), DriversAllocated: a.drivers.List(),
-			Holds: l.nodeHolds.shownHolds(a),
+			Holds: l.nodeHolds.shownHolds(a), Effective: l.queues.effective[i],
 		})
 		q := &s.Queues[i]
 		if a.starving.below() {

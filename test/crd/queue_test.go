@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -172,6 +173,41 @@ func TestListsOfAStatusAreBounded(t *testing.T) {
 		if err := typed.Status().Update(ctx, &q); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("refused with\n%v\nwant in it\n%s", err, want)
 		}
+	}
+}
+
+// What is held is bounded too, and as much as the scheduler writes at most is taken.
+func TestHoldsOfAStatusAreBounded(t *testing.T) {
+	ctx := needCluster(t)
+	if _, err := create(ctx, t, object(t, "root.a", "{}")); err != nil {
+		t.Fatal(err)
+	}
+	var q v1alpha1.Queue
+	if err := typed.Get(ctx, client.ObjectKey{Name: "root.a"}, &q); err != nil {
+		t.Fatal(err)
+	}
+	held := func(holds, nodes int) []v1alpha1.NodeHold {
+		all := make([]v1alpha1.NodeHold, holds)
+		for i := range all {
+			all[i].For = v1alpha1.HoldReference{APIGroup: "scheduling.x-k8s.io", Kind: "PodGroup", Namespace: "team", Name: "ring"}
+			for n := range nodes {
+				all[i].Nodes = append(all[i].Nodes, strconv.Itoa(n))
+			}
+		}
+		return all
+	}
+	for want, holds := range map[string][]v1alpha1.NodeHold{
+		"status.holds: Too many: 11: must have at most 10 items":            held(v1alpha1.MaxHoldsShown+1, 1),
+		"status.holds[0].nodes: Too many: 501: must have at most 500 items": held(1, v1alpha1.MaxHeldShown+1),
+	} {
+		q.Status.Holds = holds
+		if err := typed.Status().Update(ctx, &q); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("refused with\n%v\nwant in it\n%s", err, want)
+		}
+	}
+	q.Status.Holds = held(v1alpha1.MaxHoldsShown, v1alpha1.MaxHeldShown)
+	if err := typed.Status().Update(ctx, &q); err != nil {
+		t.Error(err)
 	}
 }
 

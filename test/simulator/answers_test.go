@@ -112,7 +112,7 @@ func classParked(w *World, uid ledger.UID) bool {
 
 // released is called when the first pod is released after a quiet moment, before anything else has changed. It is the one that order names first. Or no node
 // has room for it by the numbers, or its class shows that it fitted none: then order does not name it, and its attempt finds out. Order may name another
-// pod than that only where the scheduler remembers more of one of the two than objects tell.
+// pod than that only where the scheduler remembers more than objects tell, of one of the two or of applications that were let in.
 func (a *answers) released(uid ledger.UID) {
 	m := a.said
 	if a.said = nil; m == nil || a.nominatedUnseen() {
@@ -135,6 +135,10 @@ func (a *answers) released(uid ledger.UID) {
 		if blocks(says.Reason.Cause().Code) {
 			a.fail("%s was released, and the answer was: %s", uid, says.Reason.Text())
 		}
+	}
+	if ofApplications(says.Reason.Cause().Code) {
+		a.excused[says.Reason.Cause().Code]++
+		return
 	}
 	if len(next) == 0 || !next[0].Room {
 		a.fail("%s was released (%s before; the answer is %q: %s), and order names none for which there is room", uid, m.live[uid].Text(), says.Verdict, says.Reason.Text())

@@ -13,5 +13,9 @@ func Applications(rule queue.Rule, share resource.List, n int) []resource.List {
 	for i := range all {
 		all[i] = Child{Weight: queue.DefaultWeight, Active: !rule.Policy.ByAge() || i == 0}
 	}
-	return Level(rule, share, all)
+	shares := Level(rule, share, all)
+	for i := range shares {
+		shares[i] = counted(rule, share, shares[i])
+	}
+	return shares
 }

@@ -15,7 +15,7 @@ func TestApplicationsShareTheirQueueByItsPolicy(t *testing.T) {
 		want   []string
 	}{
 		{queue.DominantResourceFairness, []string{"cpu=3333m memory=33", "cpu=3333m memory=33", "cpu=3333m memory=33"}},
-		{queue.Fair, []string{"cpu=0 memory=33", "cpu=0 memory=33", "cpu=0 memory=33"}},
+		{queue.Fair, []string{"memory=33", "memory=33", "memory=33"}},
 		{queue.FIFO, []string{"cpu=10 memory=100", "cpu=0 memory=0", "cpu=0 memory=0"}},
 	} {
 		rule := queue.Spec{Policy: c.policy}.Rule()
