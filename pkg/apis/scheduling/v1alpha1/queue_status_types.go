@@ -153,8 +153,7 @@ type QueueStatus struct {
 	// +optional
 	Preemption *QueuePreemptionStatus `json:"preemption,omitempty"`
 
-	// Nodes that are held for pods of the queue: no other pods get them
-	// meanwhile.
+	// Nodes that are held for pods of the queue, and for no others.
 	//
 	// +optional
 	// +listType=atomic
