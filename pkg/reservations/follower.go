@@ -26,7 +26,8 @@ type Child struct {
 	Path queue.Path
 	// For is namespace/name of the Reservation; "": the queue is for the other pods.
 	For        string
-	Guaranteed resource.List
+	Reserved   resource.List // what it has at the moment, or is about to have
+	Guaranteed resource.List // that, and of other resources what keeps the rest in proportion
 }
 
 // Result is what a step comes to.
@@ -245,13 +246,14 @@ func (f *Follower) children(p *plan, now int64) []Child {
 			taken[at] = true // it stays where it is
 		}
 	}
-	for _, g := range guarantees {
+	for i, wide := range p.InProportion(guarantees) {
+		g := guarantees[i]
 		e := f.entries[g.Name]
 		if e.At == "" {
 			e.At = e.child(taken)
 			taken[e.At] = true
 		}
-		out = append(out, Child{Path: e.At, For: g.Name, Guaranteed: g.Amounts})
+		out = append(out, Child{Path: e.At, For: g.Name, Reserved: g.Amounts, Guaranteed: wide.Amounts})
 	}
 	for _, r := range p.Plan.Accepted {
 		e := f.entries[r.Name]

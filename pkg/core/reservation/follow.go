@@ -38,7 +38,7 @@ func (p Plan) Guarantees(now, lead int64) []Guarantee {
 	for _, i := range bySoonest {
 		if u := &near[i]; u.from > now {
 			free := p.Capacity.Sub(peakBeside(near, i, now))
-			u.guaranteed = u.guaranteed.Max(u.soon.Min(free.Max(resource.List{})))
+			u.guaranteed = u.guaranteed.Max(largestPart(u.soon, free))
 		}
 	}
 	out := make([]Guarantee, len(near))
