@@ -11,7 +11,7 @@ import (
 // fits reports whether the node has room for one more pod of a class. A resource that the node does not list it does not have,
 // unless nodes need not list it: else a class that wants a device would have room on every node without devices.
 func (t *nodeTable) fits(e *node, s *room) bool {
-	if !e.known || e.full() || e.isHeldFrom(s.group) {
+	if !e.known || e.full() || e.isHeldFrom(s.waiter) {
 		return false
 	}
 	return t.capacityOf(e).Fits(&e.used, s.request) && e.takes(s)
@@ -36,7 +36,7 @@ func (t *nodeTable) capacityOf(e *node) capacity.Node {
 // spaces is how many pods of a class fit on a node on which so many of each class were placed already.
 func (t *nodeTable) spaces(e *node, classes []*class, which int, taken []int, empty bool) int {
 	c := classes[which]
-	if !e.known || e.isHeldFrom(c.group) && !empty {
+	if !e.known || e.isHeldFrom(c.waiter) && !empty {
 		return 0
 	}
 	used, pods := e.usedIf(empty)
@@ -80,7 +80,7 @@ func (t *nodeTable) lacksInAll(g *group, empty bool) (resource.Name, int64) {
 // freeInAll is how much of a resource is free on all nodes together that the group may use.
 func (t *nodeTable) freeInAll(g *group, name resource.Name, empty bool) (free int64) {
 	for _, e := range t.all { // a sum: order does not matter
-		if e.Usable && (!e.isHeldFrom(g) || empty) {
+		if e.Usable && (!e.isHeldFrom(&g.wait) || empty) {
 			used, _ := e.usedIf(empty)
 			free = resource.SatAdd(free, max(t.capacityOf(e).Free(name, used.Get(name)), 0))
 		}

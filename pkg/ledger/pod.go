@@ -70,6 +70,8 @@ type Pod struct {
 	Node string
 	// Bound is when it got its node, in nanoseconds since the epoch, as the pod says; 0 where it does not.
 	Bound int64
+	// Lasts is for how long it will run at most, or probably, in nanoseconds, by what it says of itself; 0: it says nothing.
+	Lasts int64
 	// Nominated is the node that the status of an unbound pod names as the one whose room is being made for it, "" if none.
 	Nominated string
 	// Announced is since when the pod shows that this scheduler is about to evict it (condition DisruptionTarget), unix nanoseconds; 0: it

@@ -56,6 +56,7 @@ func (l *releases) choose(now int64) (Release, bool) {
 	l.delays.released(r, assumedOn)
 	c := l.charge(r, now)
 	l.nodes.assume(r, assumedOn)
+	l.tookRoom(r)
 	l.drain()
 	return c, true
 }
@@ -96,6 +97,22 @@ func (l *releases) next(now int64) *record {
 	if r := l.completePartial(now); r != nil {
 		return r
 	}
+	r := l.firstInOrder(root, open, now)
+	if r != nil && r.state != Released && !r.class.Full() && l.holdForPassed(r, now) {
+		l.delays.forget()
+		r = l.firstInOrder(l.beginWalk(now), open, now)
+	}
+	// The order's next pod waits for what becomes of the released ones of its class. Stepping past it to another class would
+	// trade the exact order for a few milliseconds.
+	if r == nil || r.state != Released && r.class.Full() {
+		l.holdForNext(now)
+		return nil
+	}
+	return r
+}
+
+// firstInOrder returns the next pod in the order of queues, of those that do not wait for nodes which they prefer, if there is such a one.
+func (l *releases) firstInOrder(root *queueAccount, open book.Lanes, now int64) *record {
 	l.delays.begin()
 	r, wait := l.inOrder(root, open, now)
 	l.delays.end()
@@ -103,12 +120,6 @@ func (l *releases) next(now int64) *record {
 		l.delays.forget()
 		l.beginWalk(now) // nobody else wants the room
 		r, _ = l.inOrder(root, l.books.lanesBelow(root), now)
-	}
-	// The order's next pod waits for what becomes of the released ones of its class. Stepping past it to another class would
-	// trade the exact order for a few milliseconds.
-	if r == nil || r.state != Released && r.class.Full() {
-		l.holdForNext(now)
-		return nil
 	}
 	return r
 }
@@ -152,7 +163,7 @@ func (l *releases) mayTry(c *class, now int64) bool {
 
 // mayTryWithoutRoom reports whether a pod of the class may be released although no node is known to have room for it.
 func (l *contents) mayTryWithoutRoom(c *class, now int64) bool {
-	return c.MayTryWithoutRoom(breaker.Nodes{Extenders: l.opts.Extenders, Held: l.nodeHolds.Held()}, now)
+	return c.MayTryWithoutRoom(breaker.Nodes{Extenders: l.opts.Extenders, Held: l.nodeHolds.behind.leaf != nil}, now)
 }
 
 // mayHaveRoom is mayTry without looking at a node: false where the last look found no room and no node has gained any since.

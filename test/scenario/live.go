@@ -31,7 +31,7 @@ type live struct {
 const second int64 = 1e9
 
 func newLive(d locality.Delay) *live {
-	return &live{ledger: ledger.New(ledger.Options{Delay: d}), delay: d, racks: map[string]string{}, nodes: map[string]resource.List{}, groups: map[string]ledger.PodGroup{}, ports: map[string]string{}}
+	return &live{ledger: ledger.New(ledger.Options{Delay: d, LargePodPatience: 60 * second}), delay: d, racks: map[string]string{}, nodes: map[string]resource.List{}, groups: map[string]ledger.PodGroup{}, ports: map[string]string{}}
 }
 
 // with has the objects of another world.
