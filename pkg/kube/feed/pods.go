@@ -115,7 +115,7 @@ func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) (changed bool) {
 		f.reserve(pod, p)
 	}
 	if p.Node != "" {
-		p.Bound = bound(pod)
+		p.Bound, p.Lasts = bound(pod), convert.Lasts(pod)
 		if c := convert.Announcement(pod); c != nil {
 			p.Announced = c.LastTransitionTime.UnixNano()
 		}
