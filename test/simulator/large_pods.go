@@ -15,6 +15,14 @@ func wideNodes(n int) (nodes []ledger.Node) {
 	return nodes
 }
 
+// largePodPatience is of the random worlds: most hold nodes for large pods, after a while that is short beside how long their pods run.
+func largePodPatience(seed uint64) int64 {
+	if seed%4 == 0 {
+		return 0
+	}
+	return 5 * millisecond * int64(1+seed%40)
+}
+
 // passer is users who submit pods that need most of a node, and small pods that pass them.
 func (w *World) passer() {
 	if w.closing {

@@ -76,11 +76,11 @@ func unknown(p Running) int {
 	return 0
 }
 
-// Compare is negative if d is the drain that will probably be over first: one of which all is known, by its time; then the one that waits for the fewest
-// pods, and for those that have run for longest.
+// Compare is negative if d is the drain that will probably be over first: one of which all is known, by its time; then the one whose last pod was placed
+// first, since of pods that run about as long it ends last; then the one that waits for the fewest pods.
 func (d Drain) Compare(o Drain) int {
 	if d.Unknown == 0 && o.Unknown == 0 {
 		return cmp.Compare(d.At, o.At)
 	}
-	return cmp.Or(cmp.Compare(d.Unknown, o.Unknown), cmp.Compare(d.Since, o.Since), cmp.Compare(d.At, o.At))
+	return cmp.Or(cmp.Compare(min(d.Unknown, 1), min(o.Unknown, 1)), cmp.Compare(d.Since, o.Since), cmp.Compare(d.Unknown, o.Unknown), cmp.Compare(d.At, o.At))
 }

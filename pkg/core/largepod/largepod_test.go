@@ -79,10 +79,11 @@ func TestWhichNodeHasRoomFirst(t *testing.T) {
 	inOrder := []largepod.Drain{
 		{At: 5},
 		{At: 100},
+		{At: 10, Unknown: 2, Since: 5},
 		{At: 50, Unknown: 1, Since: 10},
 		{At: 10, Unknown: 1, Since: 20},
 		{At: 30, Unknown: 1, Since: 20},
-		{At: 10, Unknown: 2, Since: 5},
+		{At: 10, Unknown: 2, Since: 20},
 	}
 	for i, a := range inOrder {
 		for j, b := range inOrder {

@@ -11,7 +11,7 @@ const (
 	DefaultNodeLocalityDelay           int32 = 40
 	DefaultRackLocalityDelay           int32 = -1
 	DefaultRackTopologyKey                   = "topology.kubernetes.io/rack"
-	DefaultLargePodPatienceSeconds     int32 = 60
+	DefaultLargePodPatienceSeconds     int32 = 15
 )
 
 // SetDefaults states what is not stated: afterwards no field is nil.

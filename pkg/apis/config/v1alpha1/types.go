@@ -46,6 +46,6 @@ type FairwayArgs struct {
 	RackTopologyKey *string `json:"rackTopologyKey,omitempty"`
 
 	// LargePodPatienceSeconds is how long a pod waits for room, while smaller pods whose turn comes later start, until a node is held for it. 0: none
-	// is. From 0 to 3600; default 60.
+	// is. From 0 to 3600; default 15, as for pod groups.
 	LargePodPatienceSeconds *int32 `json:"largePodPatienceSeconds,omitempty"`
 }
