@@ -11,10 +11,12 @@ import (
 // fits reports whether the node has room for one more pod of a class. A resource that the node does not list it does not have,
 // unless nodes need not list it: else a class that wants a device would have room on every node without devices.
 func (t *nodeTable) fits(e *node, s *room) bool {
-	if !e.known || e.full() || e.isHeldFrom(s.waiter) {
-		return false
-	}
-	return t.capacityOf(e).Fits(&e.used, s.request) && e.takes(s)
+	return !e.isHeldFrom(s.waiter) && t.hasRoom(e, s)
+}
+
+// hasRoom is fits, whether the node is held or not.
+func (t *nodeTable) hasRoom(e *node, s *room) bool {
+	return e.known && !e.full() && t.capacityOf(e).Fits(&e.used, s.request) && e.takes(s)
 }
 
 // takes reports whether the pods of a class may use the node as far as the node itself decides.

@@ -219,7 +219,7 @@ func (l *releases) firstToRetry(now int64) (next *record, wait bool) {
 		switch {
 		case !r.InQueue():
 			wait = true
-		case !l.walk.stopsNow(r) && l.nominations.exceedMax(r) == nil && l.mayTry(r.class, now):
+		case !l.walk.stopsNow(r) && l.nominations.exceedMax(r) == nil && l.mayTry(r, now):
 			return r, false
 		}
 	}

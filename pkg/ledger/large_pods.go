@@ -179,24 +179,17 @@ func (d drain) compare(o drain) int { return cmp.Or(d.Compare(o.Drain), cmp.Comp
 
 // drains are the nodes that will come to have room for a pod of the class, the first one in front.
 func (l *contents) drains(c *class, now int64) (all []drain) {
-	soon := map[*node][]largepod.Running{}
+	soon := map[*node][]*record{}
 	for _, in := range []roster{l.window.released, l.window.reserved} {
 		for _, r := range in {
-			soon[r.assumedOn] = append(soon[r.assumedOn], largepod.Running{Request: r.Request, Since: now, Ends: r.endsAt(now)})
+			soon[r.assumedOn] = append(soon[r.assumedOn], r)
 		}
 	}
 	for _, e := range l.nodes.all {
 		if e.heldFor != nil || !l.nodes.couldHold(e, c) {
 			continue
 		}
-		running := soon[e]
-		for _, r := range e.on { // DrainOf sorts them, and equal ones are equal to it
-			if r.state == Bound {
-				since := cmp.Or(r.Bound, r.since)
-				running = append(running, largepod.Running{Request: r.Request, Since: since, Ends: r.endsAt(since)})
-			}
-		}
-		if d, some := largepod.DrainOf(l.nodes.lacking(e, c.request), running, now); some {
+		if d, some := largepod.DrainOf(l.nodes.lacking(e, c.request), e.running(soon[e], now), now); some {
 			all = append(all, drain{e, d})
 		}
 	}

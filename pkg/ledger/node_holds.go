@@ -9,7 +9,8 @@ import (
 )
 
 // Whether a pod may use a node that is held is decided by node.isHeldFrom: the pods of the group or class for which it is held may, all others may
-// not. One exception: a pod that is nominated to the node, by a claim or by its status. This is asked
+// not. Two exceptions: a pod that is nominated to the node, by a claim or by its status; and one that has ended before a large pod could start there
+// (backfill.go). This is asked
 //
 //   - by a release, when it looks for room: nodeTable.fits, spaces and freeInAll (fits.go). The release of a nominated pod does not ask;
 //   - by an attempt: schedulePod (pkg/app/candidates.go) has kube-scheduler look only at the nodes that NodesOpenTo returns. If it first
@@ -77,16 +78,19 @@ func (r *record) waiter() *waiter {
 }
 
 // NodesOpenTo returns the nodes that a pod may use while others are held for a pod group or class that it is not of; false: none is held from it. The
-// node to which it is nominated is never held from it.
+// node to which it is nominated is never held from it, nor is the one whose room it uses meanwhile.
 func (l *Ledger) NodesOpenTo(uid UID) ([]string, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var of *waiter
-	var nominated *node
+	var its *node
 	if r := l.pods[uid]; r != nil {
 		of = r.waiter()
-		if r.nomination != nil {
-			nominated = r.nomination.node
+		switch {
+		case r.nomination != nil:
+			its = r.nomination.node
+		case r.backfills:
+			its = r.assumedOn
 		}
 	}
 	if !l.nodeHolds.Held() || of == l.nodeHolds.For {
@@ -94,7 +98,7 @@ func (l *Ledger) NodesOpenTo(uid UID) ([]string, bool) {
 	}
 	var open []string
 	for _, e := range l.nodes.all { // into a set: order does not matter
-		if !e.isHeldFrom(of) || e == nominated {
+		if !e.isHeldFrom(of) || e == its {
 			open = append(open, e.Name)
 		}
 	}

@@ -135,6 +135,7 @@ type record struct {
 	inherited    bool // another process wrote the condition that it shows
 	doubtful     bool // its last failure was one to bind it, its first in a row
 	unjudged     bool // it is to be judged again: see effects
+	backfills    bool // its room is on a node that is held for others, see backfill.go
 	misfit       bool // its attempt is about to fail, and requests a round: see Misfit
 	book.Item
 	places [rosterKinds]int32 // in the rosters that have it

@@ -55,6 +55,7 @@ func (l *releases) choose(now int64) (Release, bool) {
 	}
 	l.delays.released(r, assumedOn)
 	c := l.charge(r, now)
+	r.backfills = assumedOn.usesHeldRoom(r)
 	l.nodes.assume(r, assumedOn)
 	l.tookRoom(r)
 	l.drain()
@@ -98,7 +99,7 @@ func (l *releases) next(now int64) *record {
 		return r
 	}
 	r := l.firstInOrder(root, open, now)
-	if r != nil && r.state != Released && !r.class.Full() && l.holdForPassed(r, now) {
+	if r != nil && r.state != Released && !r.class.Full() && !r.class.fitNode.usesHeldRoom(r) && l.holdForPassed(r, now) {
 		l.delays.forget()
 		r = l.firstInOrder(l.beginWalk(now), open, now)
 	}
@@ -147,7 +148,7 @@ func (l *releases) inOrder(root *queueAccount, open book.Lanes, now int64) (r *r
 		} else if under := l.nominations.exceedMax(r); under != nil {
 			l.walk.block(r.class, under) // also its nominated pods: they wait for the room that is made for them
 			continue
-		} else if l.mayTry(r.class, now) && (r.nomination == nil || r.class.fitNode != nil) { // one whose room is being made is no probe
+		} else if l.mayTry(r, now) && (r.nomination == nil || r.class.fitNode != nil) { // one whose room is being made is no probe
 			return r, false
 		}
 		l.walk.leaveOut(r.class)
@@ -155,9 +156,12 @@ func (l *releases) inOrder(root *queueAccount, open book.Lanes, now int64) (r *r
 	return nil, false
 }
 
-// mayTry reports whether a pod of the class may be released now as far as room goes, and takes note of the node.
-func (l *releases) mayTry(c *class, now int64) bool {
-	c.fitNode = l.nodes.roomFor(&c.room)
+// mayTry reports whether the pod may be released now as far as room goes, and takes note of the node.
+func (l *releases) mayTry(r *record, now int64) bool {
+	c := r.class
+	if c.fitNode = l.nodes.roomFor(&c.room); c.fitNode == nil && l.nodeHolds.Held() {
+		c.fitNode = l.backfills(r, now)
+	}
 	return c.fitNode != nil || l.mayTryWithoutRoom(c, now)
 }
 
@@ -170,7 +174,7 @@ func (l *contents) mayTryWithoutRoom(c *class, now int64) bool {
 func (l *releases) mayHaveRoom(c *class, now int64) bool {
 	if !l.nodes.mayFind(&c.room) {
 		c.fitNode = nil
-		return l.mayTryWithoutRoom(c, now)
+		return l.mayTryWithoutRoom(c, now) || l.mayBackfill(c)
 	}
 	return true
 }

@@ -114,8 +114,9 @@ func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) (changed bool) {
 		p.Unschedulable = unschedulable(pod)
 		f.reserve(pod, p)
 	}
+	p.Lasts = convert.Lasts(pod)
 	if p.Node != "" {
-		p.Bound, p.Lasts = bound(pod), convert.Lasts(pod)
+		p.Bound = bound(pod)
 		if c := convert.Announcement(pod); c != nil {
 			p.Announced = c.LastTransitionTime.UnixNano()
 		}
