@@ -15,6 +15,9 @@ func heldWithRoom(t *testing.T) *fixture {
 	f.small("x0")
 	f.wantPods(f.place())
 	f.wantHeld("n0")
+	if groups, large := f.HeldNodes(); groups != 0 || large != 1 {
+		t.Errorf("%d nodes are held for groups, %d for large pods", groups, large)
+	}
 	return f
 }
 
@@ -79,6 +82,9 @@ func TestNoPodUsesNodesHeldForAGroup(t *testing.T) {
 	f.wantPods(f.choose())
 	f.now += gang.Patience
 	f.wantPods(f.choose())
+	if groups, large := f.HeldNodes(); groups != 1 || large != 0 {
+		t.Errorf("%d nodes are held for groups, %d for large pods", groups, large)
+	}
 	f.pod("brief", "b", asks(1, 1), ofClass("brief"), lasts(sec))
 	f.wantPods(f.choose())
 }

@@ -105,6 +105,22 @@ func (l *Ledger) NodesOpenTo(uid UID) ([]string, bool) {
 	return open, true
 }
 
+// HeldNodes is how many nodes are held now for a pod group, and how many for large pods.
+func (l *Ledger) HeldNodes() (groups, large int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range l.nodeHolds.nodes {
+		switch w := e.heldFor; {
+		case w == nil: // it went, or came back
+		case w.class != nil:
+			large++
+		default:
+			groups++
+		}
+	}
+	return groups, large
+}
+
 // stillLacksRoom: the group had no room in the last look, and no node has gained any since.
 func (g *group) stillLacksRoom(nodes *nodeTable) bool {
 	return g.wait.Since != 0 && g.wait.roomAt == nodes.roomChanges

@@ -1,5 +1,8 @@
 package reason
 
+// Backfilled is what is said of a pod that uses room which is held for others.
+const Backfilled = "the node is held for larger pods; this pod may use it, since it says that it ends before one of them could start there"
+
 // HeldFor is how a message names held nodes, in upstream's form: their number comes before it. "" where no node is held. It has no time where nodes are
 // held for large pods: one comes after the other, and pods would show another time every minute.
 func (k Kept) HeldFor() string {

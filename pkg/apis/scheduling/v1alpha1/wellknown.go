@@ -104,6 +104,9 @@ const (
 	EventPreempted = "Preempted"
 )
 
+// EventBackfilled is the reason of the event on a pod that uses room on a node that is held for larger pods, since it ends in time.
+const EventBackfilled = "Backfilled"
+
 // EventReservationEnded is the reason of the event on a pod that outlives its reservation: it moves, or is evicted.
 const EventReservationEnded = "ReservationEnded"
 
