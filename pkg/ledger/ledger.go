@@ -62,7 +62,7 @@ func New(o Options) *Ledger {
 	l.applications = applications{entries: admission.Slots{Counts: admission.Entered}, tree: &l.queues, shares: &l.shares, effects: &l.effects}
 	l.books = orderBooks{classes: &l.classes, shares: &l.shares, behind: &l.nodeHolds.behind}
 	l.delays = delays{delay: o.Delay, nodes: &l.nodes}
-	l.walk = treeWalk{books: &l.books, delays: &l.delays}
+	l.walk = treeWalk{books: &l.books, delays: &l.delays, window: &l.window}
 	l.settle()
 	return l
 }

@@ -29,7 +29,7 @@ func TestDefaultsFillWhatIsNotStated(t *testing.T) {
 		`{"podConditionWritesPerSecond":1,"showUnschedulable":false,"unschedulableAfterSeconds":0,"metricsMaxQueues":0,"ledgerChecksPerSecond":0,"checkAccess":true}`: "1 false 0 0 0 true 40 -1topology.kubernetes.io/rack15",
 		`{"metricsMaxQueues":7}`:        "20 true 5 7 5 false 40 -1topology.kubernetes.io/rack15",
 		`{"largePodPatienceSeconds":0}`: "20 true 5 1000 5 false 40 -1topology.kubernetes.io/rack0",
-		`{"nodeLocalityDelay":-1,"rackLocalityDelay":0,"rackTopologyKey":"example.com/rack"}`: "20 true 5 1000 5 false -1 0example.com/rack60",
+		`{"nodeLocalityDelay":-1,"rackLocalityDelay":0,"rackTopologyKey":"example.com/rack"}`: "20 true 5 1000 5 false -1 0example.com/rack15",
 	} {
 		if got := show(decoded(t, text)); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
