@@ -28,15 +28,19 @@ func (w *World) passer() {
 	if w.closing {
 		return
 	}
-	if w.rng.IntN(8) == 0 {
-		w.passing("large", size{cpu: 1000 * int64(5+w.rng.IntN(4)), memory: gib})
-	} else {
-		w.passing("small", size{cpu: 1000, memory: gib / 16})
+	switch w.rng.IntN(8) {
+	case 0:
+		w.passing("large", size{cpu: 1000 * int64(5+w.rng.IntN(4)), memory: gib}, 5*second)
+	case 1, 2:
+		w.passing("brief", size{cpu: 1000, memory: gib / 16}, second/5)
+	default:
+		w.passing("small", size{cpu: 1000, memory: gib / 16}, 5*second)
 	}
 	w.at(w.rng.Int64N(second/10), w.passer)
 }
 
-func (w *World) passing(kind string, s size) {
+// passing submits a pod that mostly says how long it runs, at most so long.
+func (w *World) passing(kind string, s size, longest int64) {
 	g := w.generator
 	p := g.pod(g.style(w.anyDeclared()), w.now)
 	for _, q := range w.tree().Nodes { // mostly in one leaf, the last one
@@ -47,8 +51,8 @@ func (w *World) passing(kind string, s size) {
 	p.Application, p.Priority, p.Role, p.Gate, p.Node, p.Foreign, p.Terminating = string(p.UID), 0, application.None, "", "", false, false
 	p.Request, p.Class, p.Eligible = s.list(), kind+fmt.Sprint(s), nil
 	p.Created = w.now - w.rng.Int64N(second)
-	if w.rng.IntN(2) == 0 {
-		p.Lasts = w.rng.Int64N(5 * second)
+	if w.rng.IntN(8) > 0 {
+		p.Lasts = w.rng.Int64N(longest)
 	}
 	w.create(p)
 }

@@ -8,7 +8,7 @@ import (
 // Nodes are held for pods that smaller ones pass, beside groups, claims, limits, gates, restarts and all that users and kube-scheduler do: the books
 // stay right, no more nodes are held than may be, none is held for a queue that is not owed it, and nothing waits that could start.
 func TestLargePodsInRandomWorlds(t *testing.T) {
-	var steps, groups, large atomic.Int64
+	var steps, groups, large, backfilled atomic.Int64
 	seeds(t, 60, func(seed uint64, _ Options) error {
 		o := gangOptions(seed)
 		o.LargePods = 5 * millisecond * int64(1+seed%40)
@@ -23,12 +23,14 @@ func TestLargePodsInRandomWorlds(t *testing.T) {
 		steps.Add(int64(w.Steps))
 		groups.Add(int64(w.Holds))
 		large.Add(int64(w.LargeHolds))
+		backfilled.Add(int64(w.Backfilled))
 		return err
 	})
 	t.Cleanup(func() {
-		t.Logf("%d steps: nodes were held %d times for groups, and %d times for large pods", steps.Load(), groups.Load(), large.Load())
-		if large.Load() == 0 && !t.Failed() && !testing.Short() {
-			t.Error("no node was held for a large pod")
+		t.Logf("%d steps: nodes were held %d times for groups, and %d times for large pods; %d pods used them meanwhile",
+			steps.Load(), groups.Load(), large.Load(), backfilled.Load())
+		if (large.Load() == 0 || backfilled.Load() == 0) && !t.Failed() && !testing.Short() && *seedFlag == 0 {
+			t.Error("no node was held for a large pod, or none was used meanwhile")
 		}
 	})
 }

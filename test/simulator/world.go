@@ -84,6 +84,8 @@ type World struct {
 	// were for large pods, and LongestHold the longest time for a group.
 	Whole, Waited, Rejections, Late, Holds, LargeHolds int
 	LongestHold                                        int64
+	// Backfilled counts the pods that used room on a node that was held for larger ones.
+	Backfilled int
 	// Preferred counts the attempts of pods on nodes or in racks that they prefer.
 	Preferred int
 	// Moved counts the pods that another policy or another queue moved, CreatedQueues and RemovedQueues what the leader did for placement.
