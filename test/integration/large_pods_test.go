@@ -82,7 +82,7 @@ func TestALargePodIsPassedIfNoNodesAreHeld(t *testing.T) {
 // While a node is held, a pod that says how long it runs, and ends in time, uses its room, and says so. One that says nothing waits, and names for whom the
 // node is held.
 func TestAPodThatEndsInTimeUsesAHeldNode(t *testing.T) {
-	w := newWorld(t, 1, "4", "64Gi")
+	w := newWorld(t, 2, "4", "64Gi")
 	w.queue("root.small")
 	w.queue("root.large")
 	s := w.withPatience(1)
@@ -90,9 +90,13 @@ func TestAPodThatEndsInTimeUsesAHeldNode(t *testing.T) {
 		p.Annotations = map[string]string{v1alpha1.KeyExpectedDuration: duration, localcluster.RunSecondsAnnotation: seconds}
 		return p
 	}
+	filler := pod("filler", "root.small", "4", "1Gi") // the small pods have their share with it, so the other node may be held
+	runs("3600")(filler)
+	w.create(filler)
+	w.untilBound(1)
 	// 200 s are what it expects: until it is deleted, nothing of it ends.
 	w.create(expects(pod("long", "root.small", "2", "1Gi"), "200s", "3600"))
-	w.untilBound(1)
+	w.untilBound(2)
 	w.create(pod("large", "root.large", "4", "1Gi"))
 	passing := ""
 	for i := 0; passing == ""; i++ { // each passes the large pod, until a node is held for it

