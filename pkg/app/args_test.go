@@ -92,7 +92,7 @@ func TestWrongArgsAreRefused(t *testing.T) {
 		first, second string
 		want          []string
 	}{
-		{"{metricsMaxQueue: 3}", "", []string{`profile "fairway": profiles[0].pluginConfig[0].args`, `unknown field "metricsMaxQueue"`, "allowed are podConditionWritesPerSecond, showUnschedulable, unschedulableAfterSeconds, metricsMaxQueues, ledgerChecksPerSecond, checkAccess, nodeLocalityDelay, rackLocalityDelay, rackTopologyKey"}},
+		{"{metricsMaxQueue: 3}", "", []string{`profile "fairway": profiles[0].pluginConfig[0].args`, `unknown field "metricsMaxQueue"`, "allowed are podConditionWritesPerSecond, showUnschedulable, unschedulableAfterSeconds, metricsMaxQueues, ledgerChecksPerSecond, checkAccess, nodeLocalityDelay, rackLocalityDelay, rackTopologyKey, largePodPatienceSeconds"}},
 		{"{podConditionWritesPerSecond: many}", "", []string{`profile "fairway": profiles[0].pluginConfig[0].args`, "podConditionWritesPerSecond"}},
 		{"", "{podConditionWritesPerSecond: 0}", []string{`profile "fairway-packed": profiles[1].pluginConfig[0].args.podConditionWritesPerSecond`, "must be from 1 to 1000"}},
 		{"{kind: Args}", "", []string{"args.kind", "FairwayArgs"}},

@@ -9,9 +9,12 @@ import (
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/kube/convert"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 )
@@ -56,8 +59,19 @@ func (p placingPods) Bind(ctx context.Context, b *v1.Binding, o metav1.CreateOpt
 	}
 	if err == nil {
 		p.s.metrics.Bound(&pod, now())
+		p.s.sayBackfilled(&pod)
 	}
 	return err
+}
+
+// sayBackfilled tells the user of a pod that it uses room which is held for others.
+func (s *Scheduler) sayBackfilled(pod *ledger.PodState) {
+	if !pod.Backfills {
+		return
+	}
+	about := &v1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: types.UID(pod.UID)}
+	s.Config.EventBroadcaster.NewRecorder(v1alpha1.SchedulerName).
+		Eventf(about, nil, v1.EventTypeNormal, v1alpha1.EventBackfilled, "Binding", "%s", reason.Backfilled)
 }
 
 // refused reports whether the API server answered that it bound nothing. A conflict is no such answer: the API

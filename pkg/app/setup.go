@@ -83,6 +83,16 @@ func applyMetrics(opts *options.Options) {
 	opts.Metrics = nil // Config applies nothing more
 }
 
+func configureLedger(o *ledger.Options, args *configv1alpha1.FairwayArgs, extenders bool) {
+	o.Clock = monotonic
+	o.Journal = max(o.Journal, stepsKept)
+	o.Extenders = extenders
+	o.Delay = locality.Delay{Node: *args.NodeLocalityDelay, Rack: *args.RackLocalityDelay}
+	if !extenders { // they may know of other room
+		o.LargePodPatience = int64(*args.LargePodPatienceSeconds) * int64(time.Second)
+	}
+}
+
 // Setup does what upstream's app.Setup does, with Fairway in it. It starts nothing; app.Run starts the
 // informers.
 func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, error) {
@@ -110,10 +120,7 @@ func Setup(ctx context.Context, opts *options.Options, o Options) (*Scheduler, e
 	if err != nil {
 		return nil, err
 	}
-	o.Ledger.Clock = monotonic
-	o.Ledger.Journal = max(o.Ledger.Journal, stepsKept)
-	o.Ledger.Extenders = len(cc.ComponentConfig.Extenders) > 0
-	o.Ledger.Delay = locality.Delay{Node: *args.NodeLocalityDelay, Rack: *args.RackLocalityDelay}
+	configureLedger(&o.Ledger, args, len(cc.ComponentConfig.Extenders) > 0)
 	var l *leadership
 	if cc.LeaderElection != nil {
 		l = guard(cc.LeaderElection)

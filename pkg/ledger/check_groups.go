@@ -35,11 +35,11 @@ func (c *checker) checkGroups() {
 		c.say("%d groups are starting", starting)
 	}
 	for _, e := range c.nodes.all {
-		if e.heldFor != nil && e.heldFor != c.nodeHolds.Group {
-			c.say("node %s is held for group %s, which has no turn", e.Name, e.heldFor.Key)
+		if e.heldFor != nil && e.heldFor != c.nodeHolds.For {
+			c.say("node %s is held for %s, which has no turn", e.Name, e.heldFor.title())
 		}
 	}
-	if c.nodeHolds.Held() != (c.nodeHolds.behind.leaf != nil) || c.nodeHolds.Held() != (c.nodeHolds.Until != 0) {
+	if (c.nodeHolds.Held() && c.nodeHolds.For.group != nil) != (c.nodeHolds.behind.leaf != nil) || c.nodeHolds.Held() != (c.nodeHolds.leaf != nil) || c.nodeHolds.Held() != (c.nodeHolds.Until != 0) {
 		c.say("nodes are held until %d, in front of %+v: which group are they for?", c.nodeHolds.Until, c.nodeHolds.behind)
 	}
 	c.checkKept()
@@ -75,7 +75,7 @@ func (c *checker) checkKept() {
 		if a.kept != nil {
 			is = *a.kept
 		}
-		stale := c.nodeHolds.Held() && c.nodeHolds.Group.wait.moved // the next walk counts it again
+		stale := c.nodeHolds.Held() && c.nodeHolds.For.moved // the next walk counts it again
 		if !is.nominated.Equal(sumOrNone(nominated[a.queueAccount])) || is.nominees != nominees[a.queueAccount] || !stale && !is.held.Equal(sumOrNone(held[a.queueAccount])) {
 			c.say("queue %s: %v is kept for %d nominated pods, and %v held; it should be %v for %d, and %v", a.path,
 				is.nominated.List(), is.nominees, is.held.List(), sumOrNone(nominated[a.queueAccount]).List(), nominees[a.queueAccount], sumOrNone(held[a.queueAccount]).List())

@@ -25,6 +25,11 @@ type class struct {
 	lastFailed  *record
 	lastMessage string // what a pod of the class showed last, in upstream's words
 
+	// Of its pods for room, if they are of no group: see large_pods.go.
+	wait    waiter
+	lacking bool          // in the list of those that lack room
+	firstIn *queueAccount // where its first pod waits that would be passed, as of the last look
+
 	fitNode *node       // a node with room, as of the last look
 	look    lookAtClass // the last one, of Backlog
 
@@ -61,6 +66,10 @@ func (t *classTable) of(r *record) *class {
 	}
 	if c == nil {
 		c = &class{key: key, driver: driver, Breaker: breaker.New(), room: room{request: r.Request, eligible: r.Eligible, group: r.group}}
+		c.wait.class, c.waiter = c, &c.wait
+		if r.group != nil {
+			c.waiter = &r.group.wait
+		}
 		t.byKey[key] = c
 		c.lane = t.lanes.Add(c, c.asksFor())
 		t.noteAsked(c.lane, c.request)

@@ -56,6 +56,7 @@ func (l *consequences) fail(uid UID, f Failure, now int64) (withdraw []UID) {
 		}
 		l.step(r, now, r.leaf, Parked, reason.Reason{})
 		r.park()
+		l.largePods.lacks(c, now)
 		if tried && r.missed() {
 			l.window.wake(r)
 		}

@@ -11,10 +11,12 @@ import (
 // fits reports whether the node has room for one more pod of a class. A resource that the node does not list it does not have,
 // unless nodes need not list it: else a class that wants a device would have room on every node without devices.
 func (t *nodeTable) fits(e *node, s *room) bool {
-	if !e.known || e.full() || e.isHeldFrom(s.group) {
-		return false
-	}
-	return t.capacityOf(e).Fits(&e.used, s.request) && e.takes(s)
+	return !e.isHeldFrom(s.waiter) && t.hasRoom(e, s)
+}
+
+// hasRoom is fits, whether the node is held or not.
+func (t *nodeTable) hasRoom(e *node, s *room) bool {
+	return e.known && !e.full() && t.capacityOf(e).Fits(&e.used, s.request) && e.takes(s)
 }
 
 // takes reports whether the pods of a class may use the node as far as the node itself decides.
@@ -36,7 +38,7 @@ func (t *nodeTable) capacityOf(e *node) capacity.Node {
 // spaces is how many pods of a class fit on a node on which so many of each class were placed already.
 func (t *nodeTable) spaces(e *node, classes []*class, which int, taken []int, empty bool) int {
 	c := classes[which]
-	if !e.known || e.isHeldFrom(c.group) && !empty {
+	if !e.known || e.isHeldFrom(c.waiter) && !empty {
 		return 0
 	}
 	used, pods := e.usedIf(empty)
@@ -80,7 +82,7 @@ func (t *nodeTable) lacksInAll(g *group, empty bool) (resource.Name, int64) {
 // freeInAll is how much of a resource is free on all nodes together that the group may use.
 func (t *nodeTable) freeInAll(g *group, name resource.Name, empty bool) (free int64) {
 	for _, e := range t.all { // a sum: order does not matter
-		if e.Usable && (!e.isHeldFrom(g) || empty) {
+		if e.Usable && (!e.isHeldFrom(&g.wait) || empty) {
 			used, _ := e.usedIf(empty)
 			free = resource.SatAdd(free, max(t.capacityOf(e).Free(name, used.Get(name)), 0))
 		}

@@ -61,6 +61,7 @@ type contents struct {
 	groups       groupTable
 	groupRelease groupRelease
 	nodeHolds    nodeHolds
+	largePods    largePods
 
 	// Shares: see shares.go.
 	shares shares

@@ -145,19 +145,19 @@ func (l *releases) releaseGroup(g *group, now int64) *record {
 		return nil
 	}
 	g.tried = l.walk.number
-	held := l.nodeHolds.Group == g
+	held := l.nodeHolds.For == &g.wait
 	if !held && g.stillLacksRoom(&l.nodes) { // the usual case, so it comes first
 		l.waitForRoom(g, now)
 		return nil
 	}
 	pods := g.next(need)
 	if _, over := l.walk.exceedsMax(g, pods); over || l.nominations.exceedMax(pods...) != nil {
-		l.endWait(g)
+		l.endWait(&g.wait)
 		return nil
 	}
 	places := l.placesFor(g, pods)
 	if (places != nil || held) && !l.admits(pods) { // last, since it costs most
-		l.endWait(g)
+		l.endWait(&g.wait)
 		return nil
 	}
 	if places == nil {
@@ -219,7 +219,7 @@ func (l *releases) firstToRetry(now int64) (next *record, wait bool) {
 		switch {
 		case !r.InQueue():
 			wait = true
-		case !l.walk.stopsNow(r) && l.nominations.exceedMax(r) == nil && l.mayTry(r.class, now):
+		case !l.walk.stopsNow(r) && l.nominations.exceedMax(r) == nil && l.mayTry(r, now):
 			return r, false
 		}
 	}

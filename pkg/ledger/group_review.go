@@ -21,7 +21,7 @@ func (l *consequences) reviewGroup(g *group) {
 	l.groupRelease.note(g)
 	l.groups.notePartial(g)
 	if !g.Together() || !g.complete || g.Need() == 0 {
-		l.endWait(g)
+		l.endWait(&g.wait)
 	}
 	l.groups.dropUnused(g)
 }
@@ -29,7 +29,7 @@ func (l *consequences) reviewGroup(g *group) {
 // makeWhole: from now on its pods are pods like any others.
 func (l *consequences) makeWhole(g *group) {
 	g.Members.Whole, g.attempts, g.retryAt = true, 0, 0
-	l.endWait(g)
+	l.endWait(&g.wait)
 	l.version++
 }
 

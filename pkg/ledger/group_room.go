@@ -78,11 +78,11 @@ func (t *nodeTable) pack(p *packing, empty bool) (places []*node, placed int, la
 
 // heldFirst returns all nodes, those first that are held for the group: what is free on others may be gone next.
 func (t *nodeTable) heldFirst(g *group) []*node {
-	if !slices.ContainsFunc(t.all, func(e *node) bool { return e.heldFor == g }) {
+	if !slices.ContainsFunc(t.all, func(e *node) bool { return e.heldFor == &g.wait }) {
 		return t.all
 	}
 	nodes := slices.Clone(t.all)
-	slices.SortStableFunc(nodes, func(a, b *node) int { return btoi(b.heldFor == g) - btoi(a.heldFor == g) })
+	slices.SortStableFunc(nodes, func(a, b *node) int { return btoi(b.heldFor == &g.wait) - btoi(a.heldFor == &g.wait) })
 	return nodes
 }
 

@@ -81,7 +81,7 @@ func (l *contents) roomOfGroup(g *group, queue string) (reason.Reason, bool) {
 		return reason.Reason{}, false
 	}
 	why, needed, until := reason.Reason{Code: reason.GangWaitsForRoom, Queue: queue, PodGroup: g.Key}, int64(len(pods)), int64(0)
-	if l.nodeHolds.Group == g {
+	if l.nodeHolds.For == &g.wait {
 		until = l.nodeHolds.Until
 	}
 	short := func(lacks resource.Name, empty bool, until int64) {

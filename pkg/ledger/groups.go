@@ -60,7 +60,7 @@ type group struct {
 	attempts int   // failed in a row
 	retryAt  int64
 	partial  bool // in the table's list of those
-	wait     groupWait
+	wait     waiter
 }
 
 // startsTogether: its pods start together or not at all.
@@ -136,6 +136,7 @@ func (t *groupTable) get(key string) *group {
 	g := t.byKey[key]
 	if g == nil {
 		g = &group{PodGroup: PodGroup{Key: key}}
+		g.wait.group = g
 		t.byKey[key] = g
 	}
 	return g

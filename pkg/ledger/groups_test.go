@@ -172,8 +172,8 @@ func TestAGangThatNeverFitsStopsNoOtherFromHavingNodesHeld(t *testing.T) {
 	f.wantPods(f.choose())
 	f.now += gang.Patience
 	f.wantPods(f.choose())
-	if f.nodeHolds.Group == nil || f.nodeHolds.Group.Key != "ns/h" {
-		t.Fatalf("nodes are held for %+v, want ns/h", f.nodeHolds.Group)
+	if f.nodeHolds.For == nil || f.nodeHolds.For.group.Key != "ns/h" {
+		t.Fatalf("nodes are held for %+v, want ns/h", f.nodeHolds.For)
 	}
 	f.now += gang.LongestHold
 	f.ObserveNode(Node{Name: "more", Allocatable: amounts(40, 160), Usable: true})
@@ -181,8 +181,8 @@ func TestAGangThatNeverFitsStopsNoOtherFromHavingNodesHeld(t *testing.T) {
 	f.wantPods(f.choose())
 	f.now += gang.Patience
 	f.wantPods(f.choose())
-	if f.nodeHolds.Group == nil || f.nodeHolds.Group.Key != "ns/g" {
-		t.Fatalf("nodes are held for %+v, want ns/g: the cluster could hold it by now", f.nodeHolds.Group)
+	if f.nodeHolds.For == nil || f.nodeHolds.For.group.Key != "ns/g" {
+		t.Fatalf("nodes are held for %+v, want ns/g: the cluster could hold it by now", f.nodeHolds.For)
 	}
 }
 
@@ -348,18 +348,18 @@ func TestAGangIsNotStarved(t *testing.T) {
 	f.pod("newest", "a", asks(1, 1), ofClass("n"), at(1001))
 	f.pod("elsewhere", "b", asks(10, 1), ofClass("e"), at(1002))
 	f.choose() // now nodes are held
-	if f.nodeHolds.Group == nil || f.nodes.byName["other"].heldFor == nil {
+	if f.nodeHolds.For == nil || f.nodes.byName["other"].heldFor == nil {
 		t.Fatalf("no node is held")
 	}
 	want := reason.Reason{Code: reason.BehindGang, Queue: "root.a", PodGroup: "ns/g", Details: reason.Turn{
-		Since: f.nodeHolds.Group.wait.Since, Until: f.now + gang.LongestHold,
+		Since: f.nodeHolds.For.Since, Until: f.now + gang.LongestHold,
 	}}
 	if why, _ := f.Why("newest"); why != want {
 		t.Errorf("got %+v, want %+v", why, want)
 	}
 	f.forget("short", "long")
 	f.wantPods(f.choose(), "elsewhere", "g0", "g1", "g2")
-	if f.nodeHolds.Group != nil {
+	if f.nodeHolds.For != nil {
 		t.Error("nodes are still held")
 	}
 }
@@ -382,7 +382,7 @@ func TestANodeThatComesBackIsNotHeldAnyMore(t *testing.T) {
 	f.wantPods(f.choose())
 	f.ObserveNode(held.Node)
 	if e := f.nodes.byName["node"]; e.heldFor != nil || f.nodeHolds.Held() {
-		t.Errorf("it is held for %v, nodes are held for %v", e.heldFor, f.nodeHolds.Group)
+		t.Errorf("it is held for %v, nodes are held for %v", e.heldFor, f.nodeHolds.For)
 	}
 	f.sound()
 }
@@ -439,7 +439,7 @@ func TestHeldNodesAreGivenBackInTime(t *testing.T) {
 	}
 	f.now += gang.LongestHold
 	f.wantPods(f.choose(), "other")
-	if f.nodeHolds.Group != nil {
+	if f.nodeHolds.For != nil {
 		t.Error("nodes are still held")
 	}
 }
@@ -471,8 +471,8 @@ func TestNodesAreHeldForAGangInPartFirst(t *testing.T) {
 	f.wantPods(f.choose())
 	f.now += gang.Patience
 	f.wantPods(f.choose())
-	if f.nodeHolds.Group == nil || f.nodeHolds.Group.Key != "ns/h" {
-		t.Errorf("nodes are held for %+v", f.nodeHolds.Group)
+	if f.nodeHolds.For == nil || f.nodeHolds.For.group.Key != "ns/h" {
+		t.Errorf("nodes are held for %+v", f.nodeHolds.For)
 	}
 }
 
@@ -565,8 +565,8 @@ func TestEveryGangHasItsTurn(t *testing.T) {
 	for _, want := range []string{"ns/g", "ns/h", "ns/i", "ns/g", "ns/h", "ns/i"} {
 		f.now += gang.Patience
 		f.wantPods(f.choose())
-		if f.nodeHolds.Group == nil || f.nodeHolds.Group.Key != want {
-			t.Fatalf("nodes are held for %+v, want %s", f.nodeHolds.Group, want)
+		if f.nodeHolds.For == nil || f.nodeHolds.For.group.Key != want {
+			t.Fatalf("nodes are held for %+v, want %s", f.nodeHolds.For, want)
 		}
 		if next, _ := f.NextRetry(f.now); next != f.now+gang.LongestHold {
 			t.Errorf("next at %d", next)

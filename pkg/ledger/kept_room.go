@@ -6,7 +6,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// Room may be kept for pods that have not started: what is free on nodes that are held for a group, and the requests of nominated pods.
+// Room may be kept for pods that have not started: what is free on nodes that are held for a group or a large pod, and the requests of nominated pods.
 //
 //   - In the order of the queues it counts as usage of the pods' queue and of the queues above.
 //   - Limits do not count it: they count charges alone. Nor does it cost a queue pods: preemption takes only from what pods have.
@@ -18,7 +18,7 @@ import (
 
 // kept is the room that is kept for a queue and for everything below it.
 type kept struct {
-	held      resource.Sum // free on nodes that are held for a group
+	held      resource.Sum // free on nodes that are held
 	nominated resource.Sum // requests of nominated pods that are not charged
 	standing  resource.Sum // usage with both: see standing
 	nominees  int
@@ -71,11 +71,11 @@ func (a *queueAccount) lessHeld(target resource.List) resource.List {
 // countHeld brings what queues have of held nodes up to date with what is free there.
 func (l *moves) countHeld() {
 	h := &l.nodeHolds
-	if h.Group == nil || !h.Group.wait.moved {
+	if h.For == nil || !h.For.moved {
 		return
 	}
-	h.Group.wait.moved = false
-	l.refreshLeaves(h.keepFree(freeOn(h.Group, h.nodes)))
+	h.For.moved = false
+	l.refreshLeaves(h.keepFree(freeOn(h.For, h.nodes)))
 }
 
 // keepFree takes in what is free on the held nodes, and gives the queues that much of them. It returns those queues if it is another amount than before.
@@ -102,11 +102,11 @@ func (l *moves) refreshLeaves(queues []*queueAccount) {
 	}
 }
 
-// freeOn is what is free on those of the nodes that are still held for a group.
-func freeOn(g *group, nodes []*node) *resource.Sum {
+// freeOn is what is free on those of the nodes that are still held for a group or class.
+func freeOn(w *waiter, nodes []*node) *resource.Sum {
 	var free resource.Sum
 	for _, e := range nodes {
-		if e.heldFor == g && e.Usable {
+		if e.heldFor == w && e.Usable {
 			free.Add(e.Allocatable.Sub(e.used.List()).Max(resource.List{}))
 		}
 	}

@@ -38,7 +38,7 @@ func (l *contents) keptFrom(r *record) (k reason.Kept) {
 	for _, e := range l.nodes.all {
 		switch {
 		case !e.known || !e.takes(&r.class.room):
-		case e.isHeldFrom(r.group):
+		case e.isHeldFrom(r.waiter()):
 			if l.nodes.fitsBesides(e, nil, r) {
 				k.Held++
 			}
@@ -54,8 +54,15 @@ func (l *contents) keptFrom(r *record) (k reason.Kept) {
 		}
 	}
 	if k.Held > 0 {
-		g := l.nodeHolds.Group
-		k.PodGroup, k.Until = g.Key, l.nodeHolds.Until
+		k.Until = l.nodeHolds.Until
+		if g := l.nodeHolds.For.group; g != nil {
+			k.PodGroup = g.Key
+		} else {
+			k.LargeOf = string(l.nodeHolds.leaf.path)
+		}
+	}
+	if l.nodeHolds.For == &r.class.wait && l.nodeHolds.leaf == r.leaf {
+		k.Own, k.Until = int64(len(l.nodeHolds.nodes)), l.nodeHolds.Until
 	}
 	if first != nil {
 		k.Pod, k.Queue = first.Namespace+"/"+first.Name, string(first.leaf.path)
@@ -129,7 +136,7 @@ func (l *contents) outdated(r *record) bool {
 	shows, says := reason.ReadShownRoom(r.Unschedulable), reason.ReadShownRoom(r.class.says())
 	if r.group.startsTogether() {
 		var held reason.ShownHold
-		if l.nodeHolds.Group == r.group {
+		if l.nodeHolds.For == r.waiter() {
 			held = reason.HeldForIt(l.nodeHolds.Until)
 		}
 		return shows.Hold != held

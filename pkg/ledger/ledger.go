@@ -20,6 +20,9 @@ type Options struct {
 	Journal int
 	// Extenders: nodes may have room that only an extender knows of, so no class waits for room.
 	Extenders bool
+	// LargePodPatience is how long a pod waits for room, while smaller ones whose turn comes later start, until a node is held for it, in nanoseconds;
+	// 0: none is.
+	LargePodPatience int64
 	// Delay is for how long pods wait for nodes that they prefer; zero: they prefer none.
 	Delay locality.Delay
 	// Clock is monotonic, in nanoseconds, and measures waits for the lock; nil: they are not measured. No decision reads it. It must not call the
@@ -54,11 +57,12 @@ func New(o Options) *Ledger {
 		nodes:      newNodeTable(),
 		groups:     groupTable{byKey: map[string]*group{}},
 		journal:    journal{size: o.Journal},
+		largePods:  largePods{patience: o.LargePodPatience},
 	}
 	l.applications = applications{entries: admission.Slots{Counts: admission.Entered}, tree: &l.queues, shares: &l.shares, effects: &l.effects}
 	l.books = orderBooks{classes: &l.classes, shares: &l.shares, behind: &l.nodeHolds.behind}
 	l.delays = delays{delay: o.Delay, nodes: &l.nodes}
-	l.walk = treeWalk{books: &l.books, delays: &l.delays}
+	l.walk = treeWalk{books: &l.books, delays: &l.delays, window: &l.window}
 	l.settle()
 	return l
 }

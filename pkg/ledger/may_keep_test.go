@@ -16,10 +16,10 @@ func (f *fixture) afterPatience() string {
 	f.t.Helper()
 	f.now += gang.Patience
 	f.wantPods(f.choose())
-	if f.nodeHolds.Group == nil {
+	if f.nodeHolds.For == nil {
 		return ""
 	}
-	return f.nodeHolds.Group.Key
+	return f.nodeHolds.For.group.Key
 }
 
 // Two queues have groups that are larger than their shares, beside a queue that is above its own and always waits. One of them has its turn, then the other.

@@ -8,8 +8,9 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 )
 
-// Whether a pod may use a node that is held is decided by node.isHeldFrom: the pods of the group for which it is held may, all others may
-// not. One exception: a pod that is nominated to the node, by a claim or by its status. This is asked
+// Whether a pod may use a node that is held is decided by node.isHeldFrom: the pods of the group or class for which it is held may, all others may
+// not. Two exceptions: a pod that is nominated to the node, by a claim or by its status; and one that has ended before a large pod could start there
+// (backfill.go). This is asked
 //
 //   - by a release, when it looks for room: nodeTable.fits, spaces and freeInAll (fits.go). The release of a nominated pod does not ask;
 //   - by an attempt: schedulePod (pkg/app/candidates.go) has kube-scheduler look only at the nodes that NodesOpenTo returns. If it first
@@ -21,14 +22,16 @@ import (
 //
 // The other way to keep a pod off a node is a nomination: room that is made for one pod is closed to all others (nominated_room.go).
 
-// nodeHolds owns for which group nodes are held, and what waits behind that group: what came to its queue after it. core/gang says when it
-// is a group's turn, and for how long; group_room.go says which nodes those are, at most as many as the group has pods.
+// nodeHolds owns for which group, or for which class of large pods, nodes are held, and what waits behind a group: what came to its queue after it.
+// core/gang says whose turn it is, and for how long; group_room.go and large_pods.go say which nodes those are, at most as many as the group has pods,
+// or as there are large pods that have waited for long enough.
 //
-// It hears which groups of a walk lack room (lacksRoom), when nodes are held and may be (hold, judged), what is free there (keepFree), and
-// when they are given back (giveBack). It says whose turn it is, when a hold ends, which applications wait behind the group, and what is
-// kept for which queues: see kept_room.go.
+// It hears which groups and classes of a walk lack room (lacksRoom, LacksRoom), when nodes are held and may be (hold, addNode, judged), what is free
+// there (keepFree), and when they are given back (dropNode, giveBack). It says whose turn it is, when a hold ends, which applications wait behind the
+// group, and what is kept for which queues: see kept_room.go.
 type nodeHolds struct {
-	gang.Holds[*group]
+	gang.Holds[*waiter]
+	leaf   *queueAccount // of the pods for which they are held, or of the first of their group
 	behind queueBehind
 	nodes  []*node
 	queues []*queueAccount // for which they are held
@@ -43,40 +46,79 @@ type queueBehind struct {
 	after int64 // when the last of the group's applications was submitted
 }
 
-// groupWait is a group's wait for room.
-type groupWait struct {
+// waiter is what waits for room, and may have nodes held: a pod group, or the large pods of a class.
+type waiter struct {
+	group *group // nil: it is a class
+	class *class // nil: it is a group
 	gang.Wait
 	roomAt   uint64 // the state of the nodes in which it last had no room
 	tooLarge bool   // it did not fit on empty nodes in that state either
 	moved    bool   // something has changed on the nodes that are held for it
 }
 
-// isHeldFrom reports whether a pod of the group (nil: of none) may not use the node, since it is held for another group.
-func (e *node) isHeldFrom(g *group) bool { return e.heldFor != nil && e.heldFor != g }
+func (w *waiter) title() string {
+	if w.class != nil {
+		return "class " + w.class.key
+	}
+	return "group " + w.group.Key
+}
 
-// NodesOpenTo returns the nodes that a pod may use while others are held for a pod group that it is not of; false: none is held from it. The node to
-// which it is nominated is never held from it.
+// isHeldFrom reports whether a pod of the group or class may not use the node, since it is held for another one. nil: it is of none that waits.
+func (e *node) isHeldFrom(w *waiter) bool { return e.heldFor != nil && e.heldFor != w }
+
+// waiter is what the pod waits for room with; nil: nothing.
+func (r *record) waiter() *waiter {
+	switch {
+	case r.group != nil:
+		return &r.group.wait
+	case r.class != nil:
+		return &r.class.wait
+	}
+	return nil
+}
+
+// NodesOpenTo returns the nodes that a pod may use while others are held for a pod group or class that it is not of; false: none is held from it. The
+// node to which it is nominated is never held from it, nor is the one whose room it uses meanwhile.
 func (l *Ledger) NodesOpenTo(uid UID) ([]string, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var of *group
-	var nominated *node
+	var of *waiter
+	var its *node
 	if r := l.pods[uid]; r != nil {
-		of = r.group
-		if r.nomination != nil {
-			nominated = r.nomination.node
+		of = r.waiter()
+		switch {
+		case r.nomination != nil:
+			its = r.nomination.node
+		case r.backfills:
+			its = r.assumedOn
 		}
 	}
-	if !l.nodeHolds.Held() || of == l.nodeHolds.Group {
+	if !l.nodeHolds.Held() || of == l.nodeHolds.For {
 		return nil, false
 	}
 	var open []string
 	for _, e := range l.nodes.all { // into a set: order does not matter
-		if !e.isHeldFrom(of) || e == nominated {
+		if !e.isHeldFrom(of) || e == its {
 			open = append(open, e.Name)
 		}
 	}
 	return open, true
+}
+
+// HeldNodes is how many nodes are held now for a pod group, and how many for large pods.
+func (l *Ledger) HeldNodes() (groups, large int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range l.nodeHolds.nodes {
+		switch w := e.heldFor; {
+		case w == nil: // it went, or came back
+		case w.class != nil:
+			large++
+		default:
+			groups++
+		}
+	}
+	return groups, large
 }
 
 // stillLacksRoom: the group had no room in the last look, and no node has gained any since.
@@ -93,16 +135,16 @@ func (h *nodeHolds) lacksRoom(g *group, nodes *nodeTable, now int64) (holdNow bo
 	if g.wait.tooLarge {
 		return false
 	}
-	h.LacksRoom(g, &g.wait.Wait, now)
+	h.LacksRoom(&g.wait, &g.wait.Wait, now)
 	first, sure, _ := h.Turn()
-	return sure && first == g
+	return sure && first == &g.wait
 }
 
 // hold notes that nodes are held for a group, of which these pods are to start.
 func (h *nodeHolds) hold(g *group, pods []*record, nodes []*node, now int64) {
-	h.Hold(g, now)
-	h.nodes, h.queues = nodes, queuesOf(pods)
-	h.behind = queueBehind{leaf: pods[0].leaf}
+	h.Hold(&g.wait, now)
+	h.nodes, h.queues, h.leaf = nodes, queuesOf(pods), pods[0].leaf
+	h.behind = queueBehind{leaf: h.leaf}
 	for _, r := range pods {
 		h.behind.after = max(h.behind.after, r.app.slot.Submitted)
 	}
@@ -111,10 +153,10 @@ func (h *nodeHolds) hold(g *group, pods []*record, nodes []*node, now int64) {
 // judged notes that the nodes may be held, as of these versions of the ledger and of the shares.
 func (h *nodeHolds) judged(asOf, flips uint64) { h.asOf, h.flips = asOf, flips }
 
-// giveBack notes that no nodes are held any more. It returns the leaf in which applications waited behind the group, and the queues of which less is kept.
+// giveBack notes that no nodes are held any more. It returns the leaf in which applications waited behind a group (nil: in none), and the queues of which less is kept.
 func (h *nodeHolds) giveBack() (leaf *queueAccount, changed []*queueAccount) {
 	leaf, changed = h.behind.leaf, h.keepFree(&resource.Sum{})
-	h.behind, h.nodes, h.queues = queueBehind{}, nil, nil
+	h.behind, h.nodes, h.queues, h.leaf = queueBehind{}, nil, nil, nil
 	return leaf, changed
 }
 
@@ -128,8 +170,8 @@ func (h *nodeHolds) behindGroup(app *appAccount) (reason.Reason, bool) {
 	if !h.behind.has(app) {
 		return reason.Reason{}, false
 	}
-	return reason.Reason{Code: reason.BehindGang, Queue: string(app.parent.path), PodGroup: h.Group.Key, Details: reason.Turn{
-		Since: h.Group.wait.Since, Until: h.Until,
+	return reason.Reason{Code: reason.BehindGang, Queue: string(app.parent.path), PodGroup: h.For.group.Key, Details: reason.Turn{
+		Since: h.For.Since, Until: h.Until,
 	}}, true
 }
 
@@ -140,15 +182,20 @@ func (l *releases) waitForRoom(g *group, now int64) {
 	}
 }
 
-// holdForNext holds nodes for the first group that has its turn, can make use of them and is owed them.
+// holdForNext holds nodes for the first group or large pod that has its turn, can make use of them and is owed them.
 func (l *releases) holdForNext(now int64) {
 	for l.groupRelease.starting == nil {
-		g, _, ok := l.nodeHolds.Turn()
+		w, _, ok := l.nodeHolds.Turn()
 		if !ok {
 			return
 		}
+		if w.class != nil {
+			l.holdOneMore(w, now)
+			return
+		}
+		g := w.group
 		if !l.admits(g.next(g.Need())) {
-			l.endWait(g) // room would be of no use to it
+			l.endWait(&g.wait) // room would be of no use to it
 			l.nodeHolds.PassOver()
 			continue
 		}
@@ -188,7 +235,7 @@ func (l *contents) nodesToHold(p *packing) (nodes []*node, why reason.ShareForbi
 // holdFor holds nodes for a group.
 func (l *moves) holdFor(p *packing, nodes []*node, now int64) {
 	for _, e := range nodes {
-		e.heldFor = p.group
+		e.heldFor = &p.group.wait
 	}
 	l.nodeHolds.hold(p.group, p.pods, nodes, now)
 	p.group.wait.moved = true
@@ -198,23 +245,28 @@ func (l *moves) holdFor(p *packing, nodes []*node, now int64) {
 	l.nodeHolds.judged(l.version, l.shares.flips)
 }
 
-// endWait: the group does not wait for room any more.
-func (l *moves) endWait(g *group) {
-	if l.nodeHolds.Group == g {
+// endWait: the group or class does not wait for room any more.
+func (l *moves) endWait(w *waiter) {
+	if l.nodeHolds.For == w {
 		l.nodeHolds.End()
 		l.giveBackHeld()
 	}
-	g.wait = groupWait{}
+	*w = waiter{group: w.group, class: w.class}
 }
 
 // endHoldInTime gives back nodes that were held for long enough, or that have become useless to the group.
 func (l *releases) endHoldInTime(now int64) {
-	g := l.nodeHolds.Group
-	if g == nil {
+	w := l.nodeHolds.For
+	if w == nil {
 		return
 	}
+	if w.class != nil {
+		l.reviewLargePods(w, now)
+		return
+	}
+	g := w.group
 	if _, stopped := g.stoppedBy(""); stopped || lacksDriver(g.asksForRoom()) {
-		l.endWait(g)
+		l.endWait(w)
 	} else if l.nodeHolds.Expire(&g.wait.Wait, now) {
 		l.giveBackHeld()
 	} else {
@@ -225,14 +277,14 @@ func (l *releases) endHoldInTime(now int64) {
 // reviewHold judges again whether the nodes may be held: at once if shares have changed, and once a second if anything has.
 func (l *releases) reviewHold(now int64) {
 	h := &l.nodeHolds
-	g := h.Group
+	g := h.For.group
 	if g.Taken > 0 || h.asOf == l.version || h.flips == l.shares.flips && now < h.NextReview() {
 		return
 	}
 	pods := g.next(g.Need())
 	switch {
 	case !l.admits(pods):
-		l.endWait(g)
+		l.endWait(&g.wait)
 	case !slices.Equal(h.queues, queuesOf(pods)) || !l.nodes.holdAll(packingOf(g, pods, l.shares.total), h.nodes):
 		h.End() // they are of no use any more, and others may be
 		l.giveBackHeld()
@@ -251,7 +303,9 @@ func (l *releases) reviewHold(now int64) {
 func (l *moves) giveBackHeld() {
 	leaf, changed := l.nodeHolds.giveBack()
 	l.refreshLeaves(changed)
-	l.books.reoffer(leaf, &l.queues)
+	if leaf != nil {
+		l.books.reoffer(leaf, &l.queues)
+	}
 	for _, e := range l.nodes.all { // each for itself: order does not matter
 		if e.heldFor != nil {
 			e.heldFor = nil

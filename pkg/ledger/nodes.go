@@ -30,7 +30,8 @@ type node struct {
 	assumed, foreignPods int
 	index                int    // in the list of nodes
 	on                   roster // that run here, or that are to
-	heldFor              *group
+	heldFor              *waiter
+	heldSince            int64       // of a node that is held for large pods
 	copied               *copiedNode // see preemption.go; nil: it is to be copied again
 	changes              uint64
 }
@@ -40,7 +41,7 @@ func (e *node) changed() {
 	e.copied = nil
 	e.changes++
 	if e.heldFor != nil {
-		e.heldFor.wait.moved = true
+		e.heldFor.moved = true
 	}
 }
 

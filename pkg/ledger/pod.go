@@ -70,6 +70,8 @@ type Pod struct {
 	Node string
 	// Bound is when it got its node, in nanoseconds since the epoch, as the pod says; 0 where it does not.
 	Bound int64
+	// Lasts is for how long it will run at most, or probably, in nanoseconds, by what it says of itself; 0: it says nothing.
+	Lasts int64
 	// Nominated is the node that the status of an unbound pod names as the one whose room is being made for it, "" if none.
 	Nominated string
 	// Announced is since when the pod shows that this scheduler is about to evict it (condition DisruptionTarget), unix nanoseconds; 0: it
@@ -133,6 +135,7 @@ type record struct {
 	inherited    bool // another process wrote the condition that it shows
 	doubtful     bool // its last failure was one to bind it, its first in a row
 	unjudged     bool // it is to be judged again: see effects
+	backfills    bool // its room is on a node that is held for others, see backfill.go
 	misfit       bool // its attempt is about to fail, and requests a round: see Misfit
 	book.Item
 	places [rosterKinds]int32 // in the rosters that have it

@@ -13,7 +13,7 @@ type endedHold struct {
 // openHeld opens the nodes that are held for a group to all pods once the group's pods have been charged, as they are once these have nodes.
 func (h *Rehearsal) openHeld(g *group) {
 	l := h.ledger
-	if g == nil || l.nodeHolds.Group != g || len(h.group) > 0 || g.Taken == 0 {
+	if g == nil || l.nodeHolds.For != &g.wait || len(h.group) > 0 || g.Taken == 0 {
 		return
 	}
 	h.ended = &endedHold{len(h.charged), g, slices.Clone(l.nodeHolds.nodes), l.nodeHolds.Until}

@@ -55,7 +55,9 @@ func (l *releases) choose(now int64) (Release, bool) {
 	}
 	l.delays.released(r, assumedOn)
 	c := l.charge(r, now)
+	r.backfills = assumedOn.usesHeldRoom(r)
 	l.nodes.assume(r, assumedOn)
+	l.tookRoom(r)
 	l.drain()
 	return c, true
 }
@@ -96,6 +98,22 @@ func (l *releases) next(now int64) *record {
 	if r := l.completePartial(now); r != nil {
 		return r
 	}
+	r := l.firstInOrder(root, open, now)
+	if r != nil && r.state != Released && !r.class.Full() && !r.class.fitNode.usesHeldRoom(r) && l.holdForPassed(r, now) {
+		l.delays.forget()
+		r = l.firstInOrder(l.beginWalk(now), open, now)
+	}
+	// The order's next pod waits for what becomes of the released ones of its class. Stepping past it to another class would
+	// trade the exact order for a few milliseconds.
+	if r == nil || r.state != Released && r.class.Full() {
+		l.holdForNext(now)
+		return nil
+	}
+	return r
+}
+
+// firstInOrder returns the next pod in the order of queues, of those that do not wait for nodes which they prefer, if there is such a one.
+func (l *releases) firstInOrder(root *queueAccount, open book.Lanes, now int64) *record {
 	l.delays.begin()
 	r, wait := l.inOrder(root, open, now)
 	l.delays.end()
@@ -103,12 +121,6 @@ func (l *releases) next(now int64) *record {
 		l.delays.forget()
 		l.beginWalk(now) // nobody else wants the room
 		r, _ = l.inOrder(root, l.books.lanesBelow(root), now)
-	}
-	// The order's next pod waits for what becomes of the released ones of its class. Stepping past it to another class would
-	// trade the exact order for a few milliseconds.
-	if r == nil || r.state != Released && r.class.Full() {
-		l.holdForNext(now)
-		return nil
 	}
 	return r
 }
@@ -136,7 +148,7 @@ func (l *releases) inOrder(root *queueAccount, open book.Lanes, now int64) (r *r
 		} else if under := l.nominations.exceedMax(r); under != nil {
 			l.walk.block(r.class, under) // also its nominated pods: they wait for the room that is made for them
 			continue
-		} else if l.mayTry(r.class, now) && (r.nomination == nil || r.class.fitNode != nil) { // one whose room is being made is no probe
+		} else if l.mayTry(r, now) && (r.nomination == nil || r.class.fitNode != nil) { // one whose room is being made is no probe
 			return r, false
 		}
 		l.walk.leaveOut(r.class)
@@ -144,22 +156,25 @@ func (l *releases) inOrder(root *queueAccount, open book.Lanes, now int64) (r *r
 	return nil, false
 }
 
-// mayTry reports whether a pod of the class may be released now as far as room goes, and takes note of the node.
-func (l *releases) mayTry(c *class, now int64) bool {
-	c.fitNode = l.nodes.roomFor(&c.room)
+// mayTry reports whether the pod may be released now as far as room goes, and takes note of the node.
+func (l *releases) mayTry(r *record, now int64) bool {
+	c := r.class
+	if c.fitNode = l.nodes.roomFor(&c.room); c.fitNode == nil && l.nodeHolds.Held() {
+		c.fitNode = l.backfills(r, now)
+	}
 	return c.fitNode != nil || l.mayTryWithoutRoom(c, now)
 }
 
 // mayTryWithoutRoom reports whether a pod of the class may be released although no node is known to have room for it.
 func (l *contents) mayTryWithoutRoom(c *class, now int64) bool {
-	return c.MayTryWithoutRoom(breaker.Nodes{Extenders: l.opts.Extenders, Held: l.nodeHolds.Held()}, now)
+	return c.MayTryWithoutRoom(breaker.Nodes{Extenders: l.opts.Extenders, Held: l.nodeHolds.behind.leaf != nil}, now)
 }
 
 // mayHaveRoom is mayTry without looking at a node: false where the last look found no room and no node has gained any since.
 func (l *releases) mayHaveRoom(c *class, now int64) bool {
 	if !l.nodes.mayFind(&c.room) {
 		c.fitNode = nil
-		return l.mayTryWithoutRoom(c, now)
+		return l.mayTryWithoutRoom(c, now) || l.mayBackfill(c)
 	}
 	return true
 }

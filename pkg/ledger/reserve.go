@@ -69,6 +69,7 @@ func (l *Ledger) Reserve(uid UID, node string, now int64) (reason.Reason, bool) 
 	} else {
 		r.class.Reserve(l.window.size)
 	}
+	r.backfills = r.backfills && r.assumedOn == l.nodes.get(node)
 	l.nodes.assume(r, l.nodes.get(node)) // first: if it was nominated to another node, its room there is free for others when that ends
 	l.step(r, now, r.leaf, Reserved, reason.Reason{})
 	l.drain()

@@ -22,6 +22,7 @@ type room struct {
 	request  resource.List
 	eligible func(facts any) bool // see Pod.Eligible
 	group    *group               // of all its pods, nil for none
+	waiter   *waiter              // for what nodes are held that are meant for its pods
 
 	seen
 	inRooms int // place in the table's list of rooms

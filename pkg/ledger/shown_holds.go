@@ -10,14 +10,14 @@ import (
 // for whom and until when. A ledger that answers questions takes it back from there (RestoreHolds). One that begins to lead does not: it holds no nodes
 // until a group has waited for long enough again, and the statuses then say so.
 
-// shownHolds are the holds for pods of a queue.
+// shownHolds are the holds for groups of a queue. Those for large pods are not shown there.
 func (h *nodeHolds) shownHolds(a *queueAccount) []queue.Hold {
-	if !h.Held() || h.behind.leaf != a {
+	if !h.Held() || h.leaf != a || h.For.group == nil {
 		return nil
 	}
-	hold := queue.Hold{PodGroup: h.Group.Key, Since: h.Group.wait.Since, Until: h.Until}
+	hold := queue.Hold{PodGroup: h.For.group.Key, Since: h.For.Since, Until: h.Until}
 	for _, e := range h.nodes {
-		if e.heldFor == h.Group {
+		if e.heldFor == h.For {
 			hold.Nodes = append(hold.Nodes, e.Name)
 		}
 	}
@@ -29,7 +29,7 @@ func (h *nodeHolds) shownHolds(a *queueAccount) []queue.Hold {
 func (h *nodeHolds) endsAt(until int64) { h.Until = until }
 
 // waitsSince notes since when the group waits, where that is known from before.
-func (w *groupWait) waitsSince(since int64) { w.Since = since }
+func (w *waiter) waitsSince(since int64) { w.Since = since }
 
 // RestoreHolds holds the nodes that the statuses of the Queues name, as far as that is still of use. It is for a ledger that answers questions, after Lead.
 func (l *Ledger) RestoreHolds(now int64) {

@@ -179,6 +179,7 @@ type PodState struct {
 	Asked     queue.Path // what it asks for, by what it says or by the rules of placement; "" if that is none
 	BlockedBy reason.Reason
 	Since     int64
+	Backfills bool // it uses room on a node that is held for larger pods, and ends before they could start there
 }
 
 // PodState returns the state of a pod of ours; false: the ledger knows none of that UID.
@@ -194,7 +195,7 @@ func (l *Ledger) PodState(uid UID) (s PodState, ok bool) {
 }
 
 func (l *contents) podState(r *record, s *PodState) {
-	*s = PodState{Pod: r.Pod, State: r.state, BlockedBy: l.applications.blockNow(r), Since: r.since, Asked: r.asked}
+	*s = PodState{Pod: r.Pod, State: r.state, BlockedBy: l.applications.blockNow(r), Since: r.since, Asked: r.asked, Backfills: r.backfills}
 	if r.leaf != nil {
 		s.Leaf = r.leaf.path
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/guarantee"
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
 	"github.com/fairway-scheduler/fairway/pkg/ledger/internal/book"
@@ -24,6 +25,7 @@ type treeWalk struct {
 	asking [][]resource.Name
 	stale  *queueAccount // a leaf that promised a driver which its share does not allow any more
 	delays *delays
+	window *window
 }
 
 // blockedBelow is a class, and a queue below which no pod of it may be released.
@@ -111,6 +113,9 @@ func (w *treeWalk) down(a *queueAccount, open book.Lanes) *record {
 }
 
 func (w *treeWalk) inLeaf(a *queueAccount, open book.Lanes) *record {
+	if a.spec.Strict && a.spec.Policy == queue.FIFO {
+		return w.oldest(a, open)
+	}
 	for c := a.firstApplication(open, nil); c != nil; c = a.firstApplication(open, c) {
 		if r := w.head(c.Owner(), open&c.Own()); r != nil {
 			return r

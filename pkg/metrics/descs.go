@@ -39,6 +39,8 @@ var (
 	queuesShown = desc("queues_shown", "Queues that have series of their own; see metricsMaxQueues in the arguments of plugin Fairway.")
 
 	waitingPods = desc("waiting_pods", "Pods of this scheduler that are neither released to kube-scheduler nor parked there, by what they wait for.", "reason")
+	heldNodes   = desc("held_nodes", "Nodes held for a pod group, or for large pods, by which of both.", "for")
+	backfills   = desc("backfills_total", "Pods bound to a node that is held for larger pods, since they end before one of those could start there.")
 	windowPods  = desc("window_pods", "Pods that are released and not yet bound.")
 
 	releases       = desc("releases_total", "Decisions of the dispatcher: pods let through to kube-scheduler, one that is let through again counted again.")
@@ -56,6 +58,6 @@ var (
 func descs() []*metrics.Desc {
 	return append(append(preemptionDescs(), reservationDescs()...), []*metrics.Desc{
 		leading, steadyFairShare, fairShare, allocated, demand, guaranteed, maximum, capacity, maxCapacity, priority, applications, startingTimeout, pods, queueStopped, problems, queues, queuesShown,
-		waitingPods, windowPods, releases, dispatchRounds, attempts, binds, sweeperRepairs, inspections, wrong, reviews, lockWaits, lockSeconds,
+		waitingPods, heldNodes, backfills, windowPods, releases, dispatchRounds, attempts, binds, sweeperRepairs, inspections, wrong, reviews, lockWaits, lockSeconds,
 	}...)
 }

@@ -30,12 +30,13 @@ type Options struct {
 
 // Recorder counts for one scheduler. Its methods may be called from any goroutine.
 type Recorder struct {
-	ledger   *ledger.Ledger
-	options  Options
-	leading  atomic.Bool
-	rounds   atomic.Uint64
-	attempts atomic.Uint64
-	binds    atomic.Uint64
+	ledger    *ledger.Ledger
+	options   Options
+	leading   atomic.Bool
+	rounds    atomic.Uint64
+	attempts  atomic.Uint64
+	binds     atomic.Uint64
+	backfills atomic.Uint64
 	// Checks of the ledger: rounds that are complete, and what they found.
 	inspections, violations atomic.Uint64
 	// Reviews of access, by their results.
@@ -100,6 +101,9 @@ func (r *Recorder) Released(release ledger.Release, now int64) {
 // until then. A pod that the ledger no longer knows, because it was deleted meanwhile, has no creation time.
 func (r *Recorder) Bound(p *ledger.PodState, now int64) {
 	r.binds.Add(1)
+	if p.Backfills {
+		r.backfills.Add(1)
+	}
 	if p.Leaf == "" {
 		return
 	}

@@ -107,6 +107,7 @@ func TestQueuesAreShownInCoresAndBytes(t *testing.T) {
 	first := release(t, l, r, 103*sec)
 	l.Reserve(first.UID, "n", 104*sec)
 	state, _ := l.PodState(first.UID)
+	state.Backfills = true
 	r.Bound(&state, 104*sec)
 	bound := state.Pod
 	bound.Node = "n"
@@ -137,7 +138,8 @@ func TestQueuesAreShownInCoresAndBytes(t *testing.T) {
 		`fairway_queue_pods{queue="root.a",state="running"}`:                1,
 		`fairway_waiting_pods{reason="MaxResources"}`:                       1,
 		`fairway_waiting_pods{reason="WaitingTurn"}`:                        0,
-		`fairway_releases_total`:                                            2, `fairway_attempts_total`: 2, `fairway_binds_total`: 1, `fairway_dispatch_rounds_total`: 1,
+		`fairway_held_nodes{for="PodGroup"}`:                                0, `fairway_held_nodes{for="LargePods"}`: 0, `fairway_backfills_total`: 1,
+		`fairway_releases_total`: 2, `fairway_attempts_total`: 2, `fairway_binds_total`: 1, `fairway_dispatch_rounds_total`: 1,
 		`fairway_sweeper_repairs_total`:                                      0,
 		`fairway_pod_release_duration_seconds_bucket{queue="root.a",le="2"}`: 0,
 		`fairway_pod_release_duration_seconds_bucket{queue="root.a",le="5"}`: 1,

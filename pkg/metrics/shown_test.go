@@ -146,10 +146,10 @@ func TestTenThousandQueues(t *testing.T) {
 	}{
 		// Each queue has 4 x 2 amounts, 6 counts and 3 series of preemption; leaves also have guaranteed and
 		// max, 2 x 2. Each queue with histograms has 2 x 13, including the root. The 100 queues above the leaves are
-		// Overcommitted, one series each. 63 belong to no queue.
-		{0, 0, 63},
-		{1000, 101, 101*17 + 100 + 101*26 + 63},
-		{10001, 10001, 101*17 + 100 + 9900*21 + 9901*26 + 63},
+		// Overcommitted, one series each. 66 belong to no queue.
+		{0, 0, 66},
+		{1000, 101, 101*17 + 100 + 101*26 + 66},
+		{10001, 10001, 101*17 + 100 + 9900*21 + 9901*26 + 66},
 	} {
 		r := New(l, Options{MaxQueues: c.most})
 		lead(r)

@@ -93,6 +93,8 @@ func TestRefusalsOfLimits(t *testing.T) {
 		"users of a queue below root":       {"root.a", `{users: {maxRunningApplications: 3}}`, ofRoot},
 		"users of a queue called root":      {"root.root", `{users: {maxRunningApplications: 3}}`, ofRoot},
 		"starters of another policy":        {"root.a", `{policy: FIFO, maxStarting: 2}`, []string{`spec.maxStarting: Invalid value: is for policy StateAware: set policy to StateAware, or remove it`}},
+		"strict in another policy":          {"root.a", `{policy: StateAware, strict: true}`, []string{`spec.strict: Invalid value: is for policy FIFO: set policy to FIFO, or remove it`}},
+		"strict without a policy":           {"root.a", `{strict: true}`, []string{`spec.strict: Invalid value: is for policy FIFO: set policy to FIFO, or remove it`}},
 		"starters without a policy":         {"root.a", `{maxStarting: 2}`, []string{`spec.maxStarting: Invalid value: is for policy StateAware: set policy to StateAware, or remove it`}},
 		"a timeout of another policy":       {"root.a", `{startingTimeout: 5m}`, []string{`spec.startingTimeout: Invalid value: is for policy StateAware: set policy to StateAware, or remove it`}},
 		"a resource of another policy":      {"root.a", `{policy: FIFO, fairResource: cpu}`, []string{`spec.fairResource: Invalid value: is for policy Fair: set policy to Fair, or remove it`}},

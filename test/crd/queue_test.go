@@ -296,7 +296,7 @@ func TestPrinterColumns(t *testing.T) {
 func TestExplain(t *testing.T) {
 	ctx := needCluster(t)
 	for field, names := range map[string][]string{
-		"queue.spec":              {"weight", "guaranteed", "max", "maxPodResources", "maxRunningApplications", "maxApplications", "maxDriverShare", "users", "policy", "fairResource", "resourceCalculator", "maxStarting", "startingTimeout", "defaultPriority", "maxPriority", "preemption", "state", "reservable", "reservations"},
+		"queue.spec":              {"weight", "guaranteed", "max", "maxPodResources", "maxRunningApplications", "maxApplications", "maxDriverShare", "users", "policy", "fairResource", "resourceCalculator", "strict", "maxStarting", "startingTimeout", "defaultPriority", "maxPriority", "preemption", "state", "reservable", "reservations"},
 		"queue.spec.users":        {"maxRunningApplications"},
 		"queue.spec.reservations": {"window", "averageShare", "instantaneousShare", "enforcementWindow", "moveOnExpiry"},
 		"queue.spec.preemption": {"fairShareThreshold", "fairShareTimeout", "guaranteedTimeout", "preemptible", "observeOnly", "utilizationThreshold", "interval", "maxWaitBeforeKill",

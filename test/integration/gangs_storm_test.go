@@ -73,8 +73,8 @@ func runs(seconds string) func(*v1.Pod) {
 	return func(p *v1.Pod) { p.Annotations = map[string]string{localcluster.RunSecondsAnnotation: seconds} }
 }
 
-// singles keeps so many single pods in the cluster that have not ended, until stop is called. stop returns how many there were.
-func (w *world) singles(queue string, atOnce int64) (stop func() int) {
+// singles keeps so many single pods in the cluster that have not ended, until stop is called. Each runs for so many seconds. stop returns how many there were.
+func (w *world) singles(queue string, atOnce int64, seconds func(i int) int) (stop func() int) {
 	w.t.Helper()
 	var ended atomic.Int64
 	known := map[types.UID]bool{}
@@ -90,7 +90,7 @@ func (w *world) singles(queue string, atOnce int64) (stop func() int) {
 		created := 0
 		for ; ctx.Err() == nil; created++ {
 			p := pod(fmt.Sprintf("single-%05d", created), queue, "1", "1Gi")
-			runs("3")(p)
+			runs(fmt.Sprint(seconds(created)))(p)
 			if err := w.client.Create(w.ctx, p); err != nil {
 				w.t.Errorf("single pods: %v", err)
 				break
@@ -150,7 +150,7 @@ func TestAStormOfGangsCompletes(t *testing.T) {
 	t.Logf("a gang of %d pods on an empty cluster, %s", largestGang, g.span("alone"))
 
 	began := time.Now()
-	stop := w.singles("root.singles", stormNodes*stormCPU+40)
+	stop := w.singles("root.singles", stormNodes*stormCPU+40, func(int) int { return 3 })
 	w.until("single pods have all room", func() (bool, string) {
 		n := w.bound()["all"]
 		return n >= stormNodes*stormCPU-8, fmt.Sprint(n)

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	role "github.com/fairway-scheduler/fairway/pkg/core/application"
+	"github.com/fairway-scheduler/fairway/pkg/core/gang"
 	"github.com/fairway-scheduler/fairway/pkg/core/locality"
 	"github.com/fairway-scheduler/fairway/pkg/core/placement"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
@@ -31,7 +33,7 @@ type live struct {
 const second int64 = 1e9
 
 func newLive(d locality.Delay) *live {
-	return &live{ledger: ledger.New(ledger.Options{Delay: d}), delay: d, racks: map[string]string{}, nodes: map[string]resource.List{}, groups: map[string]ledger.PodGroup{}, ports: map[string]string{}}
+	return &live{ledger: ledger.New(ledger.Options{Delay: d, LargePodPatience: gang.Patience}), delay: d, racks: map[string]string{}, nodes: map[string]resource.List{}, groups: map[string]ledger.PodGroup{}, ports: map[string]string{}}
 }
 
 // with has the objects of another world.
@@ -99,10 +101,10 @@ func (w *World) setNode(s statement) (string, error) {
 
 // pod NAME queue=PATH [application=NAME] [size=N] [role=driver|executor] [user=NAME] [groups=(A, B)]
 // [priority=N] [application-priority=N, or what is none] [group=NAME] [gate=NAME] [shows=TEXT] [port=N]
-// [prefers=(NODE, NODE)] [racks=(A, B)] [nominated=NODE] [reservation=NAME] cpu=4 memory=8Gi submits a pod, or changes
+// [prefers=(NODE, NODE)] [racks=(A, B)] [nominated=NODE] [lasts=90s] [reservation=NAME] cpu=4 memory=8Gi submits a pod, or changes
 // those properties of one. A pod that names no application is one of its own, or of its group's, and
 // size=1 says that its application is that one pod; gate=none lets it go. priority is that of its
-// PriorityClass. nominated is the node in its status, as kube-scheduler's own preemption writes it. What it
+// PriorityClass. lasts is for how long it says that it runs. nominated is the node in its status, as kube-scheduler's own preemption writes it. What it
 // shows is the scheduler's answer that it fits no node. No two pods of a node have one
 // port, which only the attempt to place them finds out.
 func (w *World) setPod(s statement) (string, error) {
@@ -223,6 +225,10 @@ func setPodOption(p *ledger.Pod, o option) (known bool, err error) {
 		p.PreferredRacks = strings.Join(o.Vals, ",")
 	case "nominated":
 		p.Nominated = o.value()
+	case "lasts":
+		var d time.Duration
+		d, err = time.ParseDuration(o.value())
+		p.Lasts = int64(d)
 	case "shows":
 		p.Unschedulable = o.value()
 	case "gate":

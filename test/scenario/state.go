@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
@@ -21,7 +22,7 @@ func (w *World) setCluster(s statement) (string, error) {
 // queue PATH [weight=N] [capacity=N%|unset] [maxCapacity=N%|unset] [guaranteed=(...)] [max=(...)] [maxPodResources=(...)]
 // [maxRunningApplications=N] [maxApplications=N|unset] [maxDriverShare=N] [users.maxRunningApplications=N]
 // [users.minSharePercent=N|unset] [users.shareFactor=N|unset] [users.weights=(ann=2, bob=0.5)]
-// [maxStarting=N] [startingTimeout=5m|adaptive] [defaultPriority=N] [maxPriority=N]
+// [strict=true] [maxStarting=N] [startingTimeout=5m|adaptive] [defaultPriority=N] [maxPriority=N]
 // [policy=NAME] [fairResource=NAME] [resourceCalculator=Dominant|Memory] [state=Running|Stopped]
 // [preemption.fairShareTimeout=60s|never|unset and so on] declares a queue, or changes those settings of one
 // that is declared. The path is not checked: what happens with a bad one is a rule.
@@ -69,6 +70,8 @@ func setSpec(d *queue.Declaration, o option) (err error) {
 		spec.MaxDriverShare, err = parseRatio(o)
 	case "users.minSharePercent", "users.shareFactor", "users.weights":
 		err = setUsers(&spec.Users, o)
+	case "strict":
+		spec.Strict, err = strconv.ParseBool(o.value())
 	case "maxStarting":
 		spec.MaxStarting, err = parseCount(o)
 	case "startingTimeout":

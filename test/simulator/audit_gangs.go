@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
@@ -142,20 +143,21 @@ func (w *World) auditHold() {
 	group := ""
 	if some {
 		if group = w.heldFor; !w.holdsNodes(group) {
-			groups := sorted(w.crews())
-			group = groups[slices.IndexFunc(groups, w.holdsNodes)]
+			group = w.holder()
 		}
-		if n, most := len(w.known.nodes)-len(open), w.known.groups[group].MinMember; n > most && !w.adversary.edited(group) {
-			w.fail("%d nodes are held for group %s of %d", n, group, most)
-		}
+		w.mostNodes = max(w.mostNodes, len(w.known.nodes))
+		w.auditHeldNodes(group, len(w.known.nodes)-len(open))
 	}
 	if group != w.heldFor {
-		w.heldFor, w.heldSince = group, w.now
-		if group != "" {
+		w.heldFor, w.heldSince, w.mostNodes = group, w.now, len(w.known.nodes)
+		switch {
+		case strings.HasPrefix(group, largePods):
+			w.LargeHolds++
+		case group != "":
 			w.Holds++
 		}
 	}
-	if group != "" {
+	if group != "" && !strings.HasPrefix(group, largePods) {
 		w.LongestHold = max(w.LongestHold, w.now-w.heldSince)
 		if w.now-w.heldSince > longestHold+second {
 			w.fail("nodes are held for group %s since %d", group, w.heldSince)
@@ -163,12 +165,48 @@ func (w *World) auditHold() {
 	}
 }
 
-// holdsNodes reports whether nodes are held for the group: its pods may use them.
+// largePods comes before the class for whose pods nodes are held.
+const largePods = "large pods of class "
+
+// heldKey names what nodes may be held for: the group of a pod, or its class.
+func heldKey(p *pod) string {
+	if p.seen.PodGroup == "" {
+		return largePods + p.seen.Class + p.asks.list().String()
+	}
+	return p.seen.PodGroup
+}
+
+// holder is what nodes are held for.
+func (w *World) holder() string {
+	for _, p := range w.known.pods { // of what it is held for: any will do
+		if _, some := w.Ledger.NodesOpenTo(p.UID); !some && !p.seen.Foreign && (p.seen.PodGroup != "" || p.seen.Node == "") {
+			return heldKey(p)
+		}
+	}
+	return largePods // that have all gone a moment ago
+}
+
+// auditHeldNodes: no more nodes are held than may be.
+func (w *World) auditHeldNodes(group string, n int) {
+	if strings.HasPrefix(group, largePods) {
+		if most := max(w.mostNodes/10, 1); n > most {
+			w.fail("%d of %d nodes are held for %s", n, w.mostNodes, group)
+		}
+		return
+	}
+	if most := w.known.groups[group].MinMember; n > most && !w.adversary.edited(group) {
+		w.fail("%d nodes are held for group %s of %d", n, group, most)
+	}
+}
+
+// holdsNodes reports whether nodes are held for the group or class: its pods may use them.
 func (w *World) holdsNodes(key string) bool {
 	for _, p := range w.known.pods { // any will do
-		if p.seen.PodGroup == key && key != "" && !p.seen.Foreign {
-			_, some := w.Ledger.NodesOpenTo(p.UID)
-			return !some
+		if key == "" || p.seen.Foreign || p.seen.PodGroup == "" && p.seen.Node != "" || heldKey(p) != key {
+			continue
+		}
+		if _, some := w.Ledger.NodesOpenTo(p.UID); !some {
+			return true
 		}
 	}
 	return false

@@ -32,6 +32,7 @@ type steady struct {
 	taken     map[string]bool // the owners of which this scheduler has evicted a pod since then
 	nominated map[string]int  // how often plans of this scheduler have nominated a pod
 	open      string          // the nodes that are open to all
+	largePods int64           // after how long nodes are held for pods that smaller ones pass; 0: they are not
 	changedAt int64           // when shares, or which pods may be evicted, changed last
 	claimant  map[ledger.UID]ledger.UID
 	served    map[ledger.UID]bool // claimants that had a node at some time
@@ -66,6 +67,7 @@ func emptySteady(seed, stream uint64) *steady {
 func newSteady(seed uint64) *steady {
 	g := newGenerator(seed, Options{})
 	s := emptySteady(seed, 21)
+	s.largePods = 1000 * largePodPatience(seed)
 	s.faults, s.late, s.restarts = s.IntN(4) == 0, s.IntN(4) == 0, s.IntN(3) == 0
 	root := queue.Declaration{Path: queue.Root, Spec: unlimited()}
 	s.obs.Queues = g.grow([]queue.Declaration{root}, queue.Root, 2+g.IntN(3))
@@ -126,7 +128,7 @@ func (s *steady) overcommit(world size, seed uint64) {
 
 // start tells the ledger of everything but pods.
 func (s *steady) start() {
-	s.l, s.nodes = ledger.New(ledger.Options{Window: ledger.DefaultWindow}), nil
+	s.l, s.nodes = ledger.New(ledger.Options{Window: ledger.DefaultWindow, LargePodPatience: s.largePods}), nil
 	for _, q := range s.obs.Queues {
 		s.l.ObserveQueue(q)
 	}

@@ -14,6 +14,7 @@ func gangOptions(seed uint64) Options {
 	}
 	o.Preemption = seed/8%4 == 0
 	o.Adversary = seed/3%5 == 0
+	o.LargePods = largePodPatience(seed)
 	return o
 }
 

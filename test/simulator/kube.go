@@ -144,6 +144,9 @@ func (w *World) reserve(p *pod, node string) {
 		return
 	}
 	p.reserved = true
+	if s, _ := w.Ledger.PodState(p.UID); s.Backfills {
+		w.Backfilled++
+	}
 	w.moveBoundByOthers()
 	w.auditLimits(p, "reserved")
 	w.auditReserving(p)

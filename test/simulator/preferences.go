@@ -11,7 +11,7 @@ import (
 
 // ledgerOptions are those of every ledger of the world: that of the scheduler, and those that are built again.
 func (w *World) ledgerOptions() ledger.Options {
-	o := ledger.Options{Window: w.Window}
+	o := ledger.Options{Window: w.Window, LargePodPatience: w.opts.LargePods}
 	if w.opts.Preferences {
 		o.Delay = locality.Delay{Node: int32(1 + w.seed%7), Rack: int32(w.seed%4) - 1}
 	}

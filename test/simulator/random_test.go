@@ -97,6 +97,7 @@ func TestTheBooksStayRightWhateverHappens(t *testing.T) {
 	var steps, reserved, audits, quiet, alike, shown, unshown, passed, starting, followed, draining, drained, stoppedOut atomic.Int64
 	var preempted together
 	seeds(t, 300, func(seed uint64, o Options) error {
+		o.LargePods = largePodPatience(seed)
 		w := New(seed, o)
 		defer func() { preempted.add(w.Preempted()) }()
 		err := w.Run(300)

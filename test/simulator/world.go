@@ -41,6 +41,8 @@ type Options struct {
 	Preemption bool
 	// Preferences: pods prefer nodes and racks, and wait for these.
 	Preferences bool
+	// LargePods is after how long nodes are held for pods that smaller ones pass; 0: they are not. It needs Groups.
+	LargePods int64
 	// Placement: an administrator edits a placement policy, pods have users and groups, and the leader creates queues for them and removes empty ones.
 	Placement bool
 }
@@ -78,9 +80,12 @@ type World struct {
 	// Draining and Drained count the queues that were so in all audits, StoppedOut the pods that waited because their queue was stopped.
 	Draining, Drained, StoppedOut int
 	// Whole counts the pod groups that got all their places, Waited the pods that waited for them at Permit, Rejections those of them that
-	// went back, Late those that were allowed when they had just been. Holds is how often nodes were held for a group, and LongestHold the longest time.
-	Whole, Waited, Rejections, Late, Holds int
-	LongestHold                            int64
+	// went back, Late those that were allowed when they had just been. Holds is how often nodes were held for a group, LargeHolds how often they
+	// were for large pods, and LongestHold the longest time for a group.
+	Whole, Waited, Rejections, Late, Holds, LargeHolds int
+	LongestHold                                        int64
+	// Backfilled counts the pods that used room on a node that was held for larger ones.
+	Backfilled int
 	// Preferred counts the attempts of pods on nodes or in racks that they prefer.
 	Preferred int
 	// Moved counts the pods that another policy or another queue moved, CreatedQueues and RemovedQueues what the leader did for placement.
@@ -139,7 +144,8 @@ type World struct {
 	begins    bool // the scheduler takes in what is there
 
 	// See audit_gangs.go.
-	heldFor   string // the group for which nodes are held
+	heldFor   string // the group for which nodes are held, or the class with largePods before it
+	mostNodes int    // that existed while they were
 	heldSince int64
 	// unowedSince is since when these are more than a queue is owed: see audit_owed.go.
 	unowedSince, owedLookAt int64
@@ -219,6 +225,9 @@ func Start(seed uint64, obs Objects, o Options) *World {
 	}
 	if o.Preemption {
 		w.at(w.rng.Int64N(second), w.preempter)
+	}
+	if o.LargePods > 0 && !o.Calm {
+		w.at(w.rng.Int64N(second), w.passer)
 	}
 	if o.Placement {
 		w.within(w.rng.Int64N(second), w.keepQueues)

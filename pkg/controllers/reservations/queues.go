@@ -94,7 +94,7 @@ func specOf(child *reservations.Child, plan *v1alpha1.Queue) *v1alpha1.QueueSpec
 	if plan != nil {
 		is := &plan.Spec
 		spec.Policy, spec.FairResource, spec.MaxDriverShare, spec.DefaultPriority = is.Policy, is.FairResource, is.MaxDriverShare, is.DefaultPriority
-		spec.MaxStarting, spec.StartingTimeout = is.MaxStarting, is.StartingTimeout
+		spec.MaxStarting, spec.StartingTimeout, spec.Strict = is.MaxStarting, is.StartingTimeout, is.Strict
 		spec.Users = is.Users.DeepCopy()
 	}
 	if child.For == "" {

@@ -31,11 +31,11 @@ func newYard(groups ...string) *yard {
 // walk returns the group for which nodes are held afterwards. useless: to whom held nodes are of no use.
 func (y *yard) walk(now int64, useless ...string) string {
 	if y.Held() {
-		y.Expire(y.waits[y.Group], now)
+		y.Expire(y.waits[y.For], now)
 	}
 	if y.Held() && now >= y.NextReview() {
-		if slices.Contains(y.notOwed, y.Group) {
-			y.Refuse(y.waits[y.Group], now)
+		if slices.Contains(y.notOwed, y.For) {
+			y.Refuse(y.waits[y.For], now)
 		} else {
 			y.Reviewed(now)
 		}
@@ -47,7 +47,7 @@ func (y *yard) walk(now int64, useless ...string) string {
 	for {
 		g, _, ok := y.Turn()
 		if !ok {
-			return y.Group
+			return y.For
 		}
 		switch {
 		case slices.Contains(useless, g):
@@ -180,7 +180,7 @@ func TestNodesThatAreGivenBackEarlyCostNoTurn(t *testing.T) {
 	y.End() // it has started
 	*y.waits["a"] = gang.Wait{}
 	if y.Held() || y.Until != 0 || y.NextChange() != 0 {
-		t.Errorf("nodes are held for %q until %d", y.Group, y.Until)
+		t.Errorf("nodes are held for %q until %d", y.For, y.Until)
 	}
 	if got := y.walk(now); got != "" || y.NextChange() != now+gang.Patience {
 		t.Errorf("nodes are held for %q, and the next change is at %d", got, y.NextChange())
@@ -257,7 +257,7 @@ func TestHoldsFollowFromWhatHappened(t *testing.T) {
 		for range rapid.IntRange(1, 40).Draw(rt, "walks") {
 			now += rapid.SampledFrom([]int64{0, 1, second, 5 * second, 15 * second, 300 * second}).Draw(rt, "passes")
 			if g := rapid.SampledFrom(append([]string{""}, all...)).Draw(rt, "leaves"); g != "" {
-				if y.Group == g {
+				if y.For == g {
 					y.End()
 				}
 				*y.waits[g] = gang.Wait{}
@@ -296,4 +296,33 @@ func TestHoldsFollowFromWhatHappened(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Large pods have a patience of their own; after a turn in vain they wait as long as a group.
+func TestALargePodHasItsOwnPatience(t *testing.T) {
+	y := newYard("pod", "a")
+	y.waits["pod"].Patience = 60 * second
+	start := second
+	y.walk(start)
+	for _, s := range []struct {
+		at   int64
+		want string
+		next int64
+	}{{15, "a", 315}, {315, "", 330}, {330, "pod", 630}} {
+		now := start + s.at*second
+		if got := y.walk(now); got != s.want || y.NextChange() != start+s.next*second {
+			t.Errorf("after %d s: nodes are held for %q until the next change at %d, want %q and %d", s.at, got, y.NextChange(), s.want, start+s.next*second)
+		}
+	}
+	if !y.Others() {
+		t.Error("a has waited for long enough, too")
+	}
+	y.order = []string{"pod"}
+	if y.walk(start + 331*second); y.Others() {
+		t.Error("nobody else waits")
+	}
+	y.GiveBackOne(y.waits["pod"], start+700*second)
+	if y.For != "pod" || y.Until != start+700*second || y.waits["pod"].Turns != 1 {
+		t.Errorf("%q has nodes until %d, after %d turns in vain", y.For, y.Until, y.waits["pod"].Turns)
+	}
 }

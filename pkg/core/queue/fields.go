@@ -105,6 +105,9 @@ func (f *fieldRule) forPolicies(n *Node, d *Declaration) {
 		f.note(d.Spec.MaxStarting.Stated, "maxStarting", reason.ForStateAware, is)
 		f.note(d.Spec.StartingTimeout != StartingTimeout{}, "startingTimeout", reason.ForStateAware, is)
 	}
+	if n.Spec.Policy != FIFO && d.Spec.Policy != FIFO {
+		f.note(d.Spec.Strict, "strict", reason.ForFIFO, is)
+	}
 	if n.Spec.Policy != Fair && d.Spec.Policy != Fair {
 		f.note(d.Spec.FairResource != "", "fairResource", reason.ForFair, is)
 	}

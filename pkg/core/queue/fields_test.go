@@ -32,6 +32,7 @@ func ignored(tree queue.Tree) []string {
 
 var (
 	driverShare = states(func(s *queue.Spec) { s.MaxDriverShare = queue.AtMost(300) })
+	strict      = states(func(s *queue.Spec) { s.Strict = true })
 	maxStarting = states(func(s *queue.Spec) { s.MaxStarting = queue.AtMost(2) })
 	adaptive    = states(func(s *queue.Spec) { s.StartingTimeout = queue.StartingTimeout{Adaptive: true} })
 	priority    = states(func(s *queue.Spec) { s.DefaultPriority = 7 })
@@ -90,10 +91,10 @@ func TestEveryFieldWithoutEffectIsTold(t *testing.T) {
 		"the root with what the schema writes": {[]queue.Declaration{declare("root", weighs(queue.DefaultWeight))}, []string{}},
 		"what StateAware uses, under other policies": {
 			[]queue.Declaration{
-				declare("root.a", maxStarting), declare("root.b", adaptive, policy(queue.FIFO)), declare("root.c", maxStarting, policy(queue.Fair)),
+				declare("root.a", maxStarting, strict), declare("root.b", adaptive, strict, policy(queue.FIFO)), declare("root.c", maxStarting, policy(queue.Fair)),
 			},
 			[]string{
-				"root.a maxStarting: ForStateAware DominantResourceFairness", "root.b startingTimeout: ForStateAware FIFO",
+				"root.a maxStarting: ForStateAware DominantResourceFairness", "root.a strict: ForFIFO DominantResourceFairness", "root.b startingTimeout: ForStateAware FIFO",
 				"root.c maxStarting: ForStateAware Fair",
 			},
 		},

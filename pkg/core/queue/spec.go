@@ -87,6 +87,8 @@ type Spec struct {
 	// decides, and it is never raised: see ruleMaxPodResources.
 	MaxPod resource.List
 	Policy Policy
+	// Strict: in a FIFO leaf, no pod passes one that waits for room.
+	Strict bool
 	// FairResource is the one resource that Fair divides; see Rule.
 	FairResource resource.Name
 	// Calculator says which resources count. Only what the root states is used; in force, all queues have that.
@@ -229,7 +231,7 @@ func DefaultSpec() Spec {
 func (s Spec) Equal(o Spec) bool {
 	return s.Weight == o.Weight && s.Capacity == o.Capacity && s.MaxCapacity == o.MaxCapacity && s.Rule() == o.Rule() &&
 		s.Guaranteed.Equal(o.Guaranteed) && SameLimits(s.Max, o.Max) && SameLimits(s.MaxPod, o.MaxPod) &&
-		s.MaxStarting == o.MaxStarting && s.StartingTimeout == o.StartingTimeout &&
+		s.Strict == o.Strict && s.MaxStarting == o.MaxStarting && s.StartingTimeout == o.StartingTimeout &&
 		s.MaxRunningApplications == o.MaxRunningApplications && s.MaxApplications == o.MaxApplications && s.MaxDriverShare == o.MaxDriverShare &&
 		s.MaxRunningApplicationsPerUser == o.MaxRunningApplicationsPerUser && s.Users.equal(o.Users) &&
 		s.DefaultPriority == o.DefaultPriority && s.MaxPriority == o.MaxPriority && s.Preemption == o.Preemption && s.State == o.State

@@ -175,9 +175,11 @@ type Room struct {
 
 // Kept is room that would do for a pod, and is kept for others. For whom is empty if there is none.
 type Kept struct {
-	Held      int64  // nodes with room that are held for PodGroup
+	Held      int64  // nodes with room that are held for PodGroup, or for large pods of queue LargeOf
 	PodGroup  string // namespace/name
+	LargeOf   string
 	Until     int64  // until when they are held at the latest
+	Own       int64  // nodes that are held for large pods like this one
 	Nominated int64  // nodes with room that is kept for nominated pods, of which Pod of Queue is the first
 	Pod       string // namespace/name
 	Queue     string

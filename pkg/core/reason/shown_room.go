@@ -43,6 +43,9 @@ func (k Kept) ShownHold() ShownHold {
 	if k.Held == 0 {
 		return ShownHold{}
 	}
+	if k.PodGroup == "" { // see HeldFor
+		return ShownHold{For: k.holder()}
+	}
 	return ShownHold{For: k.holder(), Until: wholeSeconds(k.Until)}
 }
 

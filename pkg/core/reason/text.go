@@ -186,33 +186,6 @@ func (r Reason) waitingForRoomText() string {
 	return "no node has " + r.amount(r.Asked) + " free for this pod, the closest one has " + r.amount(n.Free) + after("; ", nodes)
 }
 
-// HeldFor is how a message names held nodes, in upstream's form: their number comes before it. "" where no node is held.
-func (k Kept) HeldFor() string {
-	if k.Held == 0 {
-		return ""
-	}
-	return heldNodes + k.holder() + after(until, clock(k.Until))
-}
-
-// holder is what nodes are held for.
-func (k Kept) holder() string { return "pod group " + Name(k.PodGroup) }
-
-// text says how many nodes would have room, for whom it is kept, and until when.
-func (k Kept) text() (text string) {
-	if k.Held > 0 {
-		text = "; " + counted(k.Held, "1 node with room is", "nodes with room are") + " held for " + k.holder() +
-			after(until, clock(k.Until), " at the latest")
-	}
-	if k.Nominated > 0 {
-		text += "; on " + counted(k.Nominated, "1 node", "nodes") + " the room is kept for " + Name(k.Pod) + " of queue " + k.Queue
-		if k.Nominated > 1 {
-			text += " and others"
-		}
-		text += ", until it starts there"
-	}
-	return text
-}
-
 func (r Reason) maxResourcesText() string {
 	head := "queue " + r.Queue + " may use at most " + r.amount(r.Limit)
 	who := "this pod"

@@ -15,6 +15,8 @@ const (
 	AmongCapacities IgnoredCause = "AmongCapacities"
 	// ForFair: the field is for policy Fair, and By is in force.
 	ForFair IgnoredCause = "ForFair"
+	// ForFIFO: the field is for policy FIFO, and By is in force.
+	ForFIFO IgnoredCause = "ForFIFO"
 	// ForStateAware: the field is for policy StateAware, and By is in force.
 	ForStateAware IgnoredCause = "ForStateAware"
 	// ParentDividesOne: By are resources that the parent, whose policy is Fair, does not divide.
@@ -49,6 +51,8 @@ func (r Reason) fieldIgnoredText() string {
 		return head + "its siblings share by capacity; state capacity in its place"
 	case ForFair:
 		return head + "it is for policy Fair, and " + d.By + " is in force; set policy to Fair, or remove it"
+	case ForFIFO:
+		return head + "it is for policy FIFO, and " + d.By + " is in force; set policy to FIFO, or remove it"
 	case ForStateAware:
 		return head + "it is for policy StateAware, and " + d.By + " is in force; set policy to StateAware, or remove it"
 	case ParentDividesOne:

@@ -81,6 +81,7 @@ func Declaration(q *v1alpha1.Queue) (queue.Declaration, error) {
 	if err := limits(q, &d.Spec); err != nil {
 		return queue.Declaration{}, err
 	}
+	d.Spec.Strict = q.Spec.Strict != nil && *q.Spec.Strict
 	if err := starting(q, &d.Spec); err != nil {
 		return queue.Declaration{}, err
 	}
@@ -112,7 +113,7 @@ func DecodeQueue(object *unstructured.Unstructured) (*v1alpha1.Queue, error) {
 	// The converter does not say where it failed: ask again with one field at a time.
 	spec, _, _ := unstructured.NestedMap(object.Object, "spec")
 	for _, field := range []string{"weight", "capacity", "maxCapacity", "guaranteed", "max", "maxPodResources", "maxRunningApplications", "maxApplications", "maxDriverShare", "users", "policy",
-		"fairResource", "resourceCalculator", "maxStarting", "startingTimeout", "defaultPriority", "maxPriority", "preemption", "state", "children",
+		"fairResource", "resourceCalculator", "strict", "maxStarting", "startingTimeout", "defaultPriority", "maxPriority", "preemption", "state", "children",
 		"reservable", "reservations"} {
 		alone := map[string]any{"spec": map[string]any{field: spec[field]}}
 		if e := runtime.DefaultUnstructuredConverter.FromUnstructured(alone, &v1alpha1.Queue{}); e != nil {

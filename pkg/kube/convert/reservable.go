@@ -33,6 +33,7 @@ func reservable(q *v1alpha1.Queue, d *queue.Declaration) error {
 	d.Parent = true
 	s := &d.Spec
 	s.MaxDriverShare, s.DefaultPriority, s.Users, s.MaxStarting, s.StartingTimeout = queue.Limit{}, 0, queue.Users{}, queue.Limit{}, queue.StartingTimeout{}
+	s.Strict = false
 	if s.Policy.ByAge() {
 		s.Policy = queue.Unstated
 	}

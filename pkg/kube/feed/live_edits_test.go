@@ -54,6 +54,7 @@ var liveEdits = map[string]liveEdit{
 	"maxDriverShare":                           {first: `root.b: {maxDriverShare: "0"}`, second: `root.b: {maxDriverShare: "1"}`},
 	"policy":                                   {first: `root.a: {policy: Fair}`, second: `{root.a.x: {policy: FIFO}, root.b: {policy: StateAware}}`},
 	"fairResource":                             {first: `root.a: {policy: Fair, fairResource: cpu}`, second: `root.b: {policy: Fair, fairResource: cpu}`},
+	"strict":                                   {first: `root.b: {policy: FIFO, strict: true}`, second: `root.b: {policy: FIFO}`},
 	"maxStarting":                              {first: `root.b: {policy: StateAware, maxStarting: 2}`, second: `root.b: {policy: StateAware, maxStarting: 1}`},
 	"startingTimeout":                          {first: `root.b: {policy: StateAware, startingTimeout: 1m}`, second: `root.b: {policy: StateAware, startingTimeout: adaptive}`},
 	"defaultPriority":                          {first: `root.a.x: {policy: FIFO, defaultPriority: 5}`, second: `root.a.x: {policy: FIFO, defaultPriority: -5}`},

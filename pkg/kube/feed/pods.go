@@ -114,6 +114,7 @@ func (f *Feed) describe(pod *v1.Pod, p *ledger.Pod) (changed bool) {
 		p.Unschedulable = unschedulable(pod)
 		f.reserve(pod, p)
 	}
+	p.Lasts = convert.Lasts(pod)
 	if p.Node != "" {
 		p.Bound = bound(pod)
 		if c := convert.Announcement(pod); c != nil {

@@ -22,13 +22,14 @@ func decoded(t *testing.T, text string) *FairwayArgs {
 func TestDefaultsFillWhatIsNotStated(t *testing.T) {
 	show := func(a *FairwayArgs) string {
 		return fmt.Sprint(*a.PodConditionWritesPerSecond, *a.ShowUnschedulable, *a.UnschedulableAfterSeconds, *a.MetricsMaxQueues, *a.LedgerChecksPerSecond, *a.CheckAccess,
-			*a.NodeLocalityDelay, *a.RackLocalityDelay, *a.RackTopologyKey)
+			*a.NodeLocalityDelay, *a.RackLocalityDelay, *a.RackTopologyKey, *a.LargePodPatienceSeconds)
 	}
 	for text, want := range map[string]string{
-		`{}`: "20 true 5 1000 5 false 40 -1topology.kubernetes.io/rack",
-		`{"podConditionWritesPerSecond":1,"showUnschedulable":false,"unschedulableAfterSeconds":0,"metricsMaxQueues":0,"ledgerChecksPerSecond":0,"checkAccess":true}`: "1 false 0 0 0 true 40 -1topology.kubernetes.io/rack",
-		`{"metricsMaxQueues":7}`: "20 true 5 7 5 false 40 -1topology.kubernetes.io/rack",
-		`{"nodeLocalityDelay":-1,"rackLocalityDelay":0,"rackTopologyKey":"example.com/rack"}`: "20 true 5 1000 5 false -1 0example.com/rack",
+		`{}`: "20 true 5 1000 5 false 40 -1topology.kubernetes.io/rack15",
+		`{"podConditionWritesPerSecond":1,"showUnschedulable":false,"unschedulableAfterSeconds":0,"metricsMaxQueues":0,"ledgerChecksPerSecond":0,"checkAccess":true}`: "1 false 0 0 0 true 40 -1topology.kubernetes.io/rack15",
+		`{"metricsMaxQueues":7}`:        "20 true 5 7 5 false 40 -1topology.kubernetes.io/rack15",
+		`{"largePodPatienceSeconds":0}`: "20 true 5 1000 5 false 40 -1topology.kubernetes.io/rack0",
+		`{"nodeLocalityDelay":-1,"rackLocalityDelay":0,"rackTopologyKey":"example.com/rack"}`: "20 true 5 1000 5 false -1 0example.com/rack15",
 	} {
 		if got := show(decoded(t, text)); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
@@ -47,6 +48,7 @@ func TestValidationNamesFieldAndBounds(t *testing.T) {
 		{`{"ledgerChecksPerSecond":101}`, []string{`args.ledgerChecksPerSecond: Invalid value: 101: must be from 0 to 100`}},
 		{`{"nodeLocalityDelay":-2,"rackLocalityDelay":100001}`, []string{
 			`args.nodeLocalityDelay: Invalid value: -2: must be from -1 to 100000`, `args.rackLocalityDelay: Invalid value: 100001`}},
+		{`{"largePodPatienceSeconds":3601}`, []string{`args.largePodPatienceSeconds: Invalid value: 3601: must be from 0 to 3600`}},
 		{`{"rackTopologyKey":"a rack"}`, []string{`args.rackTopologyKey: Invalid value: "a rack"`}},
 		{`{"podConditionWritesPerSecond":0}`, []string{`args.podConditionWritesPerSecond: Invalid value: 0: must be from 1 to 1000`}},
 		{`{"podConditionWritesPerSecond":1001}`, []string{`args.podConditionWritesPerSecond: Invalid value: 1001`}},

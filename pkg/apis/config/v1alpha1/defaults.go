@@ -11,6 +11,7 @@ const (
 	DefaultNodeLocalityDelay           int32 = 40
 	DefaultRackLocalityDelay           int32 = -1
 	DefaultRackTopologyKey                   = "topology.kubernetes.io/rack"
+	DefaultLargePodPatienceSeconds     int32 = 15
 )
 
 // SetDefaults states what is not stated: afterwards no field is nil.
@@ -24,6 +25,7 @@ func SetDefaults(a *FairwayArgs) {
 	setDefault(&a.NodeLocalityDelay, DefaultNodeLocalityDelay)
 	setDefault(&a.RackLocalityDelay, DefaultRackLocalityDelay)
 	setDefault(&a.RackTopologyKey, DefaultRackTopologyKey)
+	setDefault(&a.LargePodPatienceSeconds, DefaultLargePodPatienceSeconds)
 }
 
 func setDefault[T any](field **T, value T) {

@@ -44,4 +44,8 @@ type FairwayArgs struct {
 
 	// RackTopologyKey is the label of nodes that names their rack. Default topology.kubernetes.io/rack, which no cluster sets by itself.
 	RackTopologyKey *string `json:"rackTopologyKey,omitempty"`
+
+	// LargePodPatienceSeconds is how long a pod waits for room, while smaller pods whose turn comes later start, until a node is held for it. 0: none
+	// is. From 0 to 3600; default 15, as for pod groups.
+	LargePodPatienceSeconds *int32 `json:"largePodPatienceSeconds,omitempty"`
 }

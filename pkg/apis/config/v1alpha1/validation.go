@@ -14,6 +14,7 @@ const (
 	maxMetricsMaxQueues            int32 = 100_000
 	maxLedgerChecksPerSecond       int32 = 100
 	maxLocalityDelay               int32 = 100_000
+	maxLargePodPatienceSeconds     int32 = 3600
 )
 
 // Validate returns what is wrong with arguments whose defaults are set; at is where they stand in the configuration.
@@ -36,6 +37,7 @@ func Validate(a *FairwayArgs, at *field.Path) field.ErrorList {
 	within("ledgerChecksPerSecond", *a.LedgerChecksPerSecond, 0, maxLedgerChecksPerSecond)
 	within("nodeLocalityDelay", *a.NodeLocalityDelay, -1, maxLocalityDelay)
 	within("rackLocalityDelay", *a.RackLocalityDelay, -1, maxLocalityDelay)
+	within("largePodPatienceSeconds", *a.LargePodPatienceSeconds, 0, maxLargePodPatienceSeconds)
 	for _, wrong := range validation.IsQualifiedName(*a.RackTopologyKey) {
 		errs = append(errs, field.Invalid(at.Child("rackTopologyKey"), *a.RackTopologyKey, wrong))
 	}

@@ -66,6 +66,7 @@ type Queue struct {
 //
 // +kubebuilder:validation:XValidation:rule="!(has(self.maxStarting) && !(has(self.policy) && self.policy == 'StateAware')) || oldSelf.hasValue() && (has(oldSelf.value().maxStarting) && !(has(oldSelf.value().policy) && oldSelf.value().policy == 'StateAware'))",optionalOldSelf=true,fieldPath=".maxStarting",message="is for policy StateAware: set policy to StateAware, or remove it"
 // +kubebuilder:validation:XValidation:rule="!(has(self.startingTimeout) && !(has(self.policy) && self.policy == 'StateAware')) || oldSelf.hasValue() && (has(oldSelf.value().startingTimeout) && !(has(oldSelf.value().policy) && oldSelf.value().policy == 'StateAware'))",optionalOldSelf=true,fieldPath=".startingTimeout",message="is for policy StateAware: set policy to StateAware, or remove it"
+// +kubebuilder:validation:XValidation:rule="!has(self.strict) || !self.strict || has(self.policy) && self.policy == 'FIFO'",fieldPath=".strict",message="is for policy FIFO: set policy to FIFO, or remove it"
 // +kubebuilder:validation:XValidation:rule="!(has(self.fairResource) && !(has(self.policy) && self.policy == 'Fair')) || oldSelf.hasValue() && (has(oldSelf.value().fairResource) && !(has(oldSelf.value().policy) && oldSelf.value().policy == 'Fair'))",optionalOldSelf=true,fieldPath=".fairResource",message="is for policy Fair: set policy to Fair, or remove it"
 // +kubebuilder:validation:XValidation:rule="!(has(self.children) && (has(self.maxDriverShare) || has(self.defaultPriority) || has(self.users) && (has(self.users.minSharePercent) || has(self.users.shareFactor) || has(self.users.weights)))) || oldSelf.hasValue() && (has(oldSelf.value().children) && (has(oldSelf.value().maxDriverShare) || has(oldSelf.value().defaultPriority) || has(oldSelf.value().users) && (has(oldSelf.value().users.minSharePercent) || has(oldSelf.value().users.shareFactor) || has(oldSelf.value().users.weights))))",optionalOldSelf=true,fieldPath=".children",message="makes this a queue for child queues, and maxDriverShare, defaultPriority, users.minSharePercent, users.shareFactor and users.weights are for queues without children"
 // +kubebuilder:validation:XValidation:rule="!has(self.reservations) || has(self.reservable) && self.reservable",fieldPath=".reservations",message="is for queues that state reservable: true"
@@ -197,6 +198,14 @@ type QueueSpec struct {
 	// +optional
 	ResourceCalculator ResourceCalculator `json:"resourceCalculator,omitempty"`
 
+	// For policy FIFO: while the pod whose turn it is waits for room, no other pod
+	// of the queue starts, however small. Otherwise those that find room pass it,
+	// and after a while a node is held for it. A pod that fits no node stops the
+	// queue until it is deleted.
+	//
+	// +optional
+	Strict *bool `json:"strict,omitempty"`
+
 	// For policy StateAware: the most applications that may be starting at a time,
 	// from 1 to 1000; 1 if not stated. An application is starting from the moment
 	// its first pod holds something until a pod has a node that is not its driver
@@ -267,8 +276,8 @@ type QueueSpec struct {
 	// For a queue without children, below root. Its pods are then placed in a
 	// queue "default" below it, and those of a reservation in a queue of its own
 	// beside that one, while it is active; the scheduler creates these queues,
-	// with the policy, users, maxDriverShare, maxStarting, startingTimeout and
-	// defaultPriority of this one. It can be stated while pods run in the queue:
+	// with the policy, strict, users, maxDriverShare, maxStarting, startingTimeout
+	// and defaultPriority of this one. It can be stated while pods run in the queue:
 	// new pods then wait until these have ended.
 	//
 	// +optional

@@ -48,6 +48,9 @@ const (
 	KeyPreferredNodes = "fairway.dev/preferred-nodes"
 	KeyPreferredRack  = "fairway.dev/preferred-rack"
 
+	// KeyExpectedDuration is the annotation that says for how long the pod will probably run, such as 90s or 2h30m.
+	KeyExpectedDuration = "fairway.dev/expected-duration"
+
 	// KeyCreatorPod is the annotation with the UID of the pod that created this pod and controls it, as a driver of Spark does its executors.
 	KeyCreatorPod = "fairway.dev/creator-pod"
 
@@ -100,6 +103,9 @@ const (
 	// EventPreempted: the API server has agreed to evict it.
 	EventPreempted = "Preempted"
 )
+
+// EventBackfilled is the reason of the event on a pod that uses room on a node that is held for larger pods, since it ends in time.
+const EventBackfilled = "Backfilled"
 
 // EventReservationEnded is the reason of the event on a pod that outlives its reservation: it moves, or is evicted.
 const EventReservationEnded = "ReservationEnded"

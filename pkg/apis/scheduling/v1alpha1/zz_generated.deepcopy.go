@@ -701,6 +701,11 @@ func (in *QueueSpec) DeepCopyInto(out *QueueSpec) {
 		*out = new(QueueUsers)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.Strict != nil {
+		in, out := &in.Strict, &out.Strict
+		*out = new(bool)
+		**out = **in
+	}
 	if in.MaxStarting != nil {
 		in, out := &in.MaxStarting, &out.MaxStarting
 		*out = new(int32)
