@@ -117,7 +117,7 @@ var treeContract = map[string]any{
 		"problems": []any{map[string]any{"reason": texts, "message": texts}},
 
 		"startingTimeout": texts, "starting": []any{map[string]any{"application": texts, "since": texts, "until": texts}},
-		"holds": []any{map[string]any{"podGroup": texts, "nodes": []any{texts}, "waitingSince": texts, "until": texts}},
+		"holds": []any{map[string]any{"podGroup": texts, "pod": texts, "nodes": []any{texts}, "waitingSince": texts, "until": texts}},
 	}},
 	"unplaced": []any{map[string]any{"queue": texts, "reason": texts, "message": texts, "pods": number}},
 }

@@ -33,7 +33,7 @@ type Rehearsal struct {
 	group  []*record
 	places []*node
 
-	ended *endedHold // nil: none has
+	ended []endedHold // the last of them last
 }
 
 // Charge is a release as rehearsed.
@@ -149,7 +149,7 @@ func (h *Rehearsal) Next(roomy, tell bool) (Charge, bool) {
 	if r.group != nil {
 		r.group.count()
 	}
-	h.openHeld(r.group)
+	h.openHeld(r, place)
 	return c, true
 }
 

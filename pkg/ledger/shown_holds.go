@@ -10,12 +10,20 @@ import (
 // for whom and until when. A ledger that answers questions takes it back from there (RestoreHolds). One that begins to lead does not: it holds no nodes
 // until a group has waited for long enough again, and the statuses then say so.
 
-// shownHolds are the holds for groups of a queue. Those for large pods are not shown there.
-func (h *nodeHolds) shownHolds(a *queueAccount) []queue.Hold {
-	if !h.Held() || h.leaf != a || h.For.group == nil {
+// shownHolds are the holds for pods of a queue.
+func (l *contents) shownHolds(a *queueAccount) []queue.Hold {
+	h := &l.nodeHolds
+	if !h.Held() || h.leaf != a {
 		return nil
 	}
-	hold := queue.Hold{PodGroup: h.For.group.Key, Since: h.For.Since, Until: h.Until}
+	hold := queue.Hold{Since: h.For.Since, Until: h.Until}
+	if g := h.For.group; g != nil {
+		hold.PodGroup = g.Key
+	} else if pods := l.largePodsOf(h.For.class, a, 1, l.now); len(pods) > 0 {
+		hold.Pod = pods[0].Namespace + "/" + pods[0].Name
+	} else {
+		return nil // the nodes are about to be given back
+	}
 	for _, e := range h.nodes {
 		if e.heldFor == h.For {
 			hold.Nodes = append(hold.Nodes, e.Name)
@@ -28,7 +36,7 @@ func (h *nodeHolds) shownHolds(a *queueAccount) []queue.Hold {
 // endsAt notes when the nodes are given back at the latest, where that is known from before.
 func (h *nodeHolds) endsAt(until int64) { h.Until = until }
 
-// waitsSince notes since when the group waits, where that is known from before.
+// waitsSince notes since when it waits, where that is known from before.
 func (w *waiter) waitsSince(since int64) { w.Since = since }
 
 // RestoreHolds holds the nodes that the statuses of the Queues name, as far as that is still of use. It is for a ledger that answers questions, after Lead.
@@ -51,11 +59,13 @@ func (l *settled) restoreHolds() {
 	}
 }
 
-// restoreHold holds the nodes again if the group still asks for room.
+// restoreHold holds the nodes again if the group or the pod still asks for room.
 func (l *moves) restoreHold(h queue.Hold) {
-	g := l.groups.byKey[h.PodGroup]
-	if g == nil || g.asksForRoom() == nil {
-		return
+	var pods []*record
+	if h.PodGroup == "" {
+		pods = l.waitingPodNamed(h.Pod)
+	} else if g := l.groups.byKey[h.PodGroup]; g != nil {
+		pods = g.asksForRoom()
 	}
 	var nodes []*node
 	for _, name := range h.Nodes {
@@ -63,14 +73,30 @@ func (l *moves) restoreHold(h queue.Hold) {
 			nodes = append(nodes, e)
 		}
 	}
-	if len(nodes) > 0 {
-		g.wait.waitsSince(h.Since)
-		l.holdAgain(g, nodes, h.Until)
+	if len(pods) > 0 && len(nodes) > 0 {
+		pods[0].waiter().waitsSince(h.Since)
+		l.holdAgain(pods, nodes, h.Until)
 	}
 }
 
-// holdAgain holds nodes for a group that had them held before.
-func (l *moves) holdAgain(g *group, nodes []*node, until int64) {
-	l.holdFor(packingOf(g, g.next(g.Need()), l.shares.total), nodes, l.now)
+// waitingPodNamed returns the pod of this namespace and name if it waits and is of no group.
+func (l *contents) waitingPodNamed(name string) []*record {
+	for _, r := range l.requests.unbound { // there is one of a name: order does not matter
+		if r.Namespace+"/"+r.Name == name && r.state == Waiting && r.InQueue() && r.group == nil {
+			return []*record{r}
+		}
+	}
+	return nil
+}
+
+// holdAgain holds nodes for the group of these pods, or for the class of one, for which they were held before.
+func (l *moves) holdAgain(pods []*record, nodes []*node, until int64) {
+	if g := pods[0].group; g != nil {
+		l.holdFor(packingOf(g, g.next(g.Need()), l.shares.total), nodes, l.now)
+	} else {
+		for _, e := range nodes {
+			l.holdNode(pods[0].waiter(), e, pods, l.now)
+		}
+	}
 	l.nodeHolds.endsAt(until)
 }

@@ -26,10 +26,12 @@ func heldWorld(t *testing.T) *fixture {
 }
 
 // onlooker is a ledger of one that knows what the objects say, with these holds in the status of root.a.
-func (f *fixture) onlooker(holds []queue.Hold, edit func(*Ledger)) *Ledger {
+func (f *fixture) onlooker(holds []queue.Hold, edit func(*Ledger)) *Ledger { return f.onlookerOf("root.a", holds, edit) }
+
+func (f *fixture) onlookerOf(shown queue.Path, holds []queue.Hold, edit func(*Ledger)) *Ledger {
 	l := New(Options{})
 	for _, d := range f.queues.declared {
-		if d.Path == "root.a" {
+		if d.Path == shown {
 			d.Memory.Holds = holds
 		}
 		l.ObserveQueue(d)
@@ -179,4 +181,51 @@ func TestAPodThatIsNotTriedBesideHeldNodesSaysThatItLacksRoom(t *testing.T) {
 	}
 	f.now += gang.LongestHold
 	f.wantPods(f.choose(), "n") // the first of the class goes alone
+}
+
+// The same for a node that is held for a large pod: its queue shows the node and the pod, an onlooker keeps it from others, and in a rehearsal it is open
+// once that pod has started there.
+func TestANodeThatIsHeldForALargePodIsShown(t *testing.T) {
+	f := passing(t, 2)
+	f.now += patience
+	f.end("s0")
+	f.small("x0")
+	f.wantPods(f.place())
+	began := f.now
+	want := []queue.Hold{{Pod: "default/large", Nodes: []string{"n0"}, Since: 100 * sec, Until: began + gang.LongestHold}}
+	shown := f.queue("root.b").Holds
+	if !queue.SameHolds(shown, want) {
+		t.Fatalf("got %+v, want %+v", shown, want)
+	}
+	l := f.onlookerOf("root.b", shown, nil)
+	h := l.Rehearse()
+	if c, some := h.Next(false, false); some {
+		t.Errorf("%s is released", c.UID)
+	}
+	got, is := h.Stopped("x0"), f.Rehearse().Stopped("x0")
+	if got != is || got.Code != reason.WaitingForRoom || reason.As[reason.Room](got).Kept.LargeOf != "root.b" {
+		t.Errorf("%+v, and the scheduler says %+v", got, is)
+	}
+	for range 2 {
+		h.AddNode(Node{Name: "more", Allocatable: amounts(16, 400), Usable: true})
+		var released []UID
+		for c, some := h.Next(false, false); some; c, some = h.Next(false, false) {
+			released = append(released, c.UID)
+		}
+		if !slices.Contains(released, "large") {
+			t.Errorf("%v are released", released)
+		}
+		h.Back(0)
+		h.RemoveNode("more")
+		if got := l.Snapshot(); !queue.SameHolds(got.Queues[len(got.Queues)-1].Holds, want) || len(l.Check()) > 0 {
+			t.Errorf("it holds %+v again, %v", got.Queues[len(got.Queues)-1].Holds, l.Check())
+		}
+	}
+	l.ForgetPod("s1", f.now)
+	if c, _ := h.Next(false, false); c.UID != "large" || l.nodeHolds.Held() {
+		t.Errorf("%s is next, and %v is held", c.UID, l.nodeHolds.nodes)
+	}
+	if h.Back(0); !l.nodeHolds.Held() || l.nodeHolds.Until != want[0].Until {
+		t.Errorf("%v is held until %d", l.nodeHolds.nodes, l.nodeHolds.Until)
+	}
 }

@@ -145,7 +145,7 @@ func (l *Ledger) copyState() (Snapshot, queue.Tree, []bool, map[queue.Path]strin
 			ApplicationsCompleting: int(a.states[application.Completing]), Starts: a.gateAt(l.now),
 			PodsPending: a.pending, PodsRunning: a.running, ApplicationLimit: a.entries.Most,
 			ApplicationsTaken: int(a.entries.Running), ApplicationsAdmitted: int(a.admission.Running), DriversAllocated: a.drivers.List(),
-			Holds: l.nodeHolds.shownHolds(a), Effective: l.queues.effective[i],
+			Holds: l.shownHolds(a), Effective: l.queues.effective[i],
 		})
 		q := &s.Queues[i]
 		if a.starving.below() {

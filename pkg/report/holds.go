@@ -14,6 +14,7 @@ const namedNodes = 5
 // hold is nodes that are held, as JSON has them.
 type hold struct {
 	PodGroup     string   `json:"podGroup"`
+	Pod          string   `json:"pod"`
 	Nodes        []string `json:"nodes"`
 	WaitingSince string   `json:"waitingSince"`
 	Until        string   `json:"until"`
@@ -22,7 +23,7 @@ type hold struct {
 func holds(of []queue.Hold) []hold {
 	all := make([]hold, len(of))
 	for i, h := range of {
-		all[i] = hold{h.PodGroup, list(h.Nodes), timestamp(h.Since), timestamp(h.Until)}
+		all[i] = hold{h.PodGroup, h.Pod, list(h.Nodes), timestamp(h.Since), timestamp(h.Until)}
 	}
 	return all
 }
@@ -36,6 +37,10 @@ func holdText(queue string, h queue.Hold) string {
 	if more := len(h.Nodes) - namedNodes; more > 0 {
 		names = append(names, "and "+strconv.Itoa(more)+" more")
 	}
-	return counted(len(h.Nodes), "node is", "nodes are") + " held for pod group " + reason.Name(h.PodGroup) + " of queue " + queue + " until " + timestamp(h.Until) +
+	holder := "pod group " + reason.Name(h.PodGroup)
+	if h.PodGroup == "" {
+		holder = "large pods such as " + reason.Name(h.Pod)
+	}
+	return counted(len(h.Nodes), "node is", "nodes are") + " held for " + holder + " of queue " + queue + " until " + timestamp(h.Until) +
 		" at the latest: " + strings.Join(names, ", ")
 }

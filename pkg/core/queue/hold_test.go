@@ -6,7 +6,7 @@ import (
 )
 
 func TestEveryFieldOfAHoldIsCompared(t *testing.T) {
-	full := func() Hold { return Hold{PodGroup: "ns/g", Nodes: []string{"a"}, Since: 1, Until: 2} }
+	full := func() Hold { return Hold{PodGroup: "ns/g", Pod: "ns/p", Nodes: []string{"a"}, Since: 1, Until: 2} }
 	if !SameHolds([]Hold{full()}, []Hold{full()}) || SameHolds([]Hold{full()}, nil) {
 		t.Error("equal ones differ, or one is like none")
 	}

@@ -16,7 +16,7 @@ import (
 func QueueHolds(holds []queue.Hold) (out []v1alpha1.NodeHold) {
 	for _, h := range holds[:min(len(holds), v1alpha1.MaxHoldsShown)] {
 		out = append(out, v1alpha1.NodeHold{
-			For: podGroupReference(h.PodGroup), Nodes: h.Nodes[:min(len(h.Nodes), v1alpha1.MaxHeldShown)],
+			For: holdReference(h), Nodes: h.Nodes[:min(len(h.Nodes), v1alpha1.MaxHeldShown)],
 			WaitingSince: wireTime(h.Since), Until: wireTime(h.Until),
 		})
 	}
@@ -26,8 +26,8 @@ func QueueHolds(holds []queue.Hold) (out []v1alpha1.NodeHold) {
 // holds reads what QueueHolds wrote. A hold for an object of another kind, as a later version may have written it, is passed over.
 func holds(s *v1alpha1.QueueStatus) (out []queue.Hold) {
 	for _, h := range s.Holds {
-		if key, is := podGroupKey(h.For); is && h.Until != nil {
-			hold := queue.Hold{PodGroup: key, Nodes: h.Nodes, Until: h.Until.UnixNano()}
+		if hold, is := heldFor(h.For); is && h.Until != nil {
+			hold.Nodes, hold.Until = h.Nodes, h.Until.UnixNano()
 			if h.WaitingSince != nil {
 				hold.Since = h.WaitingSince.UnixNano()
 			}
@@ -37,10 +37,18 @@ func holds(s *v1alpha1.QueueStatus) (out []queue.Hold) {
 	return out
 }
 
-// podGroupReference names the object of a key that gangKey made.
-func podGroupReference(key string) v1alpha1.HoldReference {
-	r := v1alpha1.HoldReference{APIGroup: podgroupv1alpha1.SchemeGroupVersion.Group, Kind: PodGroupKind}
-	name, is := strings.CutSuffix(key, inTree)
+// podKind is the kind of a reference to a large pod.
+const podKind = "Pod"
+
+// holdReference names the object for which nodes are held: a pod group, by a key that gangKey made, or a large pod.
+func holdReference(h queue.Hold) (r v1alpha1.HoldReference) {
+	if h.PodGroup == "" {
+		r.Kind = podKind
+		r.Namespace, r.Name, _ = strings.Cut(h.Pod, "/")
+		return r
+	}
+	r.Kind, r.APIGroup = PodGroupKind, podgroupv1alpha1.SchemeGroupVersion.Group
+	name, is := strings.CutSuffix(h.PodGroup, inTree)
 	if is {
 		r.APIGroup = intreev1alpha2.GroupName
 	}
@@ -48,15 +56,19 @@ func podGroupReference(key string) v1alpha1.HoldReference {
 	return r
 }
 
-func podGroupKey(r v1alpha1.HoldReference) (key string, is bool) {
-	key = gangKey(r.Namespace, r.Name)
+func heldFor(r v1alpha1.HoldReference) (h queue.Hold, is bool) {
+	key := gangKey(r.Namespace, r.Name)
 	switch {
-	case r.Kind != PodGroupKind:
-		return "", false
-	case r.APIGroup == intreev1alpha2.GroupName:
-		return key + inTree, true
+	case r.Kind == podKind && r.APIGroup == "":
+		h.Pod = key
+	case r.Kind == PodGroupKind && r.APIGroup == intreev1alpha2.GroupName:
+		h.PodGroup = key + inTree
+	case r.Kind == PodGroupKind && r.APIGroup == podgroupv1alpha1.SchemeGroupVersion.Group:
+		h.PodGroup = key
+	default:
+		return h, false
 	}
-	return key, r.APIGroup == podgroupv1alpha1.SchemeGroupVersion.Group
+	return h, true
 }
 
 // wireTime cuts to the second, which is what the wire holds and what sentences say.

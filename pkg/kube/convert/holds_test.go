@@ -15,6 +15,7 @@ func TestHoldsAreReadBackFromAStatus(t *testing.T) {
 	shown := []queue.Hold{
 		{PodGroup: "team-a/train", Nodes: []string{"n1", "n2"}, Since: 60_999_999_999, Until: 375_400_000_000},
 		{PodGroup: "team-a/train (scheduling.k8s.io)", Nodes: []string{"n3"}, Until: 300_000_000_000},
+		{Pod: "team-a/large", Nodes: []string{"n4"}, Until: 300_000_000_000},
 	}
 	at := func(seconds int64) *metav1.Time { t := metav1.Unix(seconds, 0); return &t }
 	status := v1alpha1.QueueStatus{Holds: QueueHolds(shown)}
@@ -27,6 +28,7 @@ func TestHoldsAreReadBackFromAStatus(t *testing.T) {
 			For:   v1alpha1.HoldReference{APIGroup: "scheduling.k8s.io", Kind: "PodGroup", Namespace: "team-a", Name: "train"},
 			Nodes: []string{"n3"}, Until: at(300),
 		},
+		{For: v1alpha1.HoldReference{Kind: "Pod", Namespace: "team-a", Name: "large"}, Nodes: []string{"n4"}, Until: at(300)},
 	}
 	if diff := cmp.Diff(want, status.Holds); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -34,6 +36,7 @@ func TestHoldsAreReadBackFromAStatus(t *testing.T) {
 	read := []queue.Hold{ // to the second
 		{PodGroup: "team-a/train", Nodes: []string{"n1", "n2"}, Since: 60e9, Until: 375e9},
 		{PodGroup: "team-a/train (scheduling.k8s.io)", Nodes: []string{"n3"}, Until: 300e9},
+		{Pod: "team-a/large", Nodes: []string{"n4"}, Until: 300e9},
 	}
 	if diff := cmp.Diff(read, holds(&status)); diff != "" {
 		t.Errorf("read: -want +got:\n%s", diff)
@@ -44,7 +47,7 @@ func TestHoldsAreReadBackFromAStatus(t *testing.T) {
 func TestHoldsForOtherKindsArePassedOver(t *testing.T) {
 	until := metav1.Unix(1, 0)
 	for _, of := range []v1alpha1.HoldReference{
-		{Kind: "Pod", Namespace: "ns", Name: "p"}, {APIGroup: "example.com", Kind: "PodGroup", Namespace: "ns", Name: "p"}, {},
+		{Kind: "Node", Name: "p"}, {APIGroup: "apps", Kind: "Pod", Namespace: "ns", Name: "p"}, {APIGroup: "example.com", Kind: "PodGroup", Namespace: "ns", Name: "p"}, {},
 	} {
 		if got := holds(&v1alpha1.QueueStatus{Holds: []v1alpha1.NodeHold{{For: of, Nodes: []string{"n"}, Until: &until}}}); len(got) > 0 {
 			t.Errorf("%+v: %+v", of, got)

@@ -254,7 +254,8 @@ type StartingApplication struct {
 
 // NodeHold is nodes that are held for one owner.
 type NodeHold struct {
-	// For whom: a pod group that waits for room.
+	// For whom: a pod group that waits for room, or the first of the large pods
+	// that do.
 	For HoldReference `json:"for"`
 
 	// The nodes by name, the first 500 of them.
@@ -277,12 +278,12 @@ type NodeHold struct {
 
 // HoldReference names the object for which nodes are held.
 type HoldReference struct {
-	// Its API group, such as scheduling.x-k8s.io.
+	// Its API group, such as scheduling.x-k8s.io; nothing for a Pod.
 	//
 	// +optional
 	APIGroup string `json:"apiGroup,omitempty"`
 
-	// Its kind, such as PodGroup.
+	// Its kind: PodGroup or Pod.
 	Kind string `json:"kind"`
 
 	// Its namespace.
