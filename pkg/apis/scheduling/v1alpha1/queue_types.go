@@ -277,8 +277,8 @@ type QueueSpec struct {
 	// queue "default" below it, and those of a reservation in a queue of its own
 	// beside that one, while it is active; the scheduler creates these queues,
 	// with the policy, strict, users, maxDriverShare, maxStarting, startingTimeout
-	// and defaultPriority of this one. It can be stated while pods run in the queue:
-	// new pods then wait until these have ended.
+	// and defaultPriority of this one. It can be stated while pods run in the
+	// queue: new pods then wait until these have ended.
 	//
 	// +optional
 	Reservable *bool `json:"reservable,omitempty"`
