@@ -26,7 +26,9 @@ func heldWorld(t *testing.T) *fixture {
 }
 
 // onlooker is a ledger of one that knows what the objects say, with these holds in the status of root.a.
-func (f *fixture) onlooker(holds []queue.Hold, edit func(*Ledger)) *Ledger { return f.onlookerOf("root.a", holds, edit) }
+func (f *fixture) onlooker(holds []queue.Hold, edit func(*Ledger)) *Ledger {
+	return f.onlookerOf("root.a", holds, edit)
+}
 
 func (f *fixture) onlookerOf(shown queue.Path, holds []queue.Hold, edit func(*Ledger)) *Ledger {
 	l := New(Options{})

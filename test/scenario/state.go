@@ -70,18 +70,16 @@ func setSpec(d *queue.Declaration, o option) (err error) {
 		spec.MaxDriverShare, err = parseRatio(o)
 	case "users.minSharePercent", "users.shareFactor", "users.weights":
 		err = setUsers(&spec.Users, o)
-	case "strict":
-		spec.Strict, err = strconv.ParseBool(o.value())
-	case "maxStarting":
-		spec.MaxStarting, err = parseCount(o)
-	case "startingTimeout":
-		spec.StartingTimeout, err = parseStartingTimeout(o)
+	case "maxStarting", "startingTimeout":
+		err = setStarting(spec, o)
 	case "defaultPriority", "maxPriority":
 		err = setPriority(spec, o)
 	case "fairResource":
 		spec.FairResource = resource.Name(o.value())
 	case "resourceCalculator":
 		spec.Calculator, err = queue.ParseCalculator(o.value())
+	case "strict":
+		spec.Strict, err = strconv.ParseBool(o.value())
 	case "policy":
 		spec.Policy, err = queue.ParsePolicy(o.value())
 	case "state":
@@ -110,6 +108,16 @@ func setApplications(spec *queue.Spec, o option) (err error) {
 		spec.MaxApplications, err = parseCountOrUnset(o)
 	default:
 		spec.MaxRunningApplicationsPerUser, err = parseCount(o)
+	}
+	return err
+}
+
+// setStarting sets how many applications may be starting, or for how long.
+func setStarting(spec *queue.Spec, o option) (err error) {
+	if o.Key == "maxStarting" {
+		spec.MaxStarting, err = parseCount(o)
+	} else {
+		spec.StartingTimeout, err = parseStartingTimeout(o)
 	}
 	return err
 }
