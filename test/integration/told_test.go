@@ -50,7 +50,7 @@ func TestEveryPodThatWaitsHasAnEvent(t *testing.T) {
 }
 
 // Pods come, end and are evicted. No pod that has a node or has ended goes on to say that something blocks it, and no event says that a pod waits which has
-// had a node for a while.
+// had a node for a while. What why and order answer meanwhile is so, too: see answers.
 func TestWhatPodsSayInChurnIsSo(t *testing.T) {
 	w := newWorldAlone(t, churnNodes, fmt.Sprint(churnCPU), "640Gi")
 	w.queue("root preemption.interval=1s preemption.maxWaitBeforeKill=1s")
@@ -66,6 +66,7 @@ func TestWhatPodsSayInChurnIsSo(t *testing.T) {
 	factory.WaitForCacheSync(w.ctx.Done())
 	w.scheduler(ledger.Options{})
 
+	asking := &answers{churn: c, promised: map[string]time.Time{}, differ: map[string]time.Time{}}
 	said, lies := saying{since: map[string]time.Time{}, placed: map[string]time.Time{}}, 0
 	began := time.Now()
 	for i := 0; time.Since(began) < *toldFor; i++ {
@@ -75,6 +76,7 @@ func TestWhatPodsSayInChurnIsSo(t *testing.T) {
 		until := time.Now().Add(5 * time.Second)
 		w.until("the wave has gone on for some time", func() (bool, string) {
 			lies += said.look(c)
+			asking.look(said.placed)
 			return time.Now().After(until), "it has not"
 		})
 	}
@@ -92,6 +94,13 @@ func TestWhatPodsSayInChurnIsSo(t *testing.T) {
 		}
 	}
 	t.Logf("%d pods, %d with a node, %d events that a pod waits", c.created, len(said.placed), of)
+	t.Logf("why was asked about %d pods, order %d times", asking.asked, asking.orders)
+	for _, lie := range asking.lies {
+		t.Error(lie)
+	}
+	if asking.asked == 0 || asking.orders == 0 {
+		t.Error("why and order were not asked")
+	}
 	if of == 0 || lies > 0 {
 		t.Errorf("%d events, and %d pods said for long what was not so", of, lies)
 	}
