@@ -79,14 +79,14 @@ func (a *answers) sample(placed map[string]time.Time) map[string]*v1.Pod {
 	return known
 }
 
-// ask runs a command, and reads its answer; false: it names a pod that is gone by now.
+// ask runs a command, and reads its answer; false: it names a pod that is gone or has ended by now.
 func (a *answers) ask(into any, args ...string) bool {
 	a.t.Helper()
 	var out, failed bytes.Buffer
 	args = append(args, "--kubeconfig", a.cluster.Kubeconfig(), "-o", "json")
 	code := cli.Run(context.WithoutCancel(a.ctx), args, cli.Environment{In: strings.NewReader(""), Out: tty.Screen{Out: &out}, Err: &failed, Now: time.Now})
 	if code != 0 {
-		if !strings.Contains(failed.String(), "no pod") {
+		if !strings.Contains(failed.String(), "does not exist") && !strings.Contains(failed.String(), "has ended") {
 			a.t.Fatalf("kubectl fairway %s: %s", strings.Join(args, " "), failed.String())
 		}
 		return false

@@ -102,7 +102,7 @@ var rows = map[string]struct{ byDefault, bad []proof }{
 		[]proof{{"crd/limits_test.go", "spec.resourceCalculator: Unsupported value"}},
 	},
 	"node-locality-delay, rack-locality-additional-delay": {
-		[]proof{{"../pkg/apis/config/v1alpha1/args_test.go", "`{}`: \"20 true 5 1000 5 false 40 -1topology.kubernetes.io/rack\""}},
+		[]proof{{"../pkg/apis/config/v1alpha1/args_test.go", "`{}`: \"20 true 5 1000 5 false 40 -1topology.kubernetes.io/rack15\""}},
 		[]proof{{"../pkg/apis/config/v1alpha1/args_test.go", "args.nodeLocalityDelay: Invalid value: -2: must be from -1 to 100000"}},
 	},
 }
