@@ -24,6 +24,12 @@ var verdicts = map[picture.Verdict]string{
 // memoryText says what the calculator Memory is.
 const memoryText = "Memory alone counts in shares, order, preemption, maxCapacity, maxDriverShare and the limits of users, as queue root states"
 
+// noClaims is said of a plan without a claim, noReleases of an order without a pod.
+const (
+	noClaims   = "no queue with a timeout in force is starved: nothing would be taken"
+	noReleases = "no pod would be released"
+)
+
 // turnText says how many pods are released before a pod that is about to be released.
 func turnText(ahead int) string {
 	if ahead == 0 {

@@ -24,7 +24,7 @@ var floors = []floor{
 	{1, []string{"pkg/core"}, 1, rules},
 	{2, []string{"pkg/ledger", "pkg/dispatch", "pkg/picture", "pkg/report", "pkg/reservations", "pkg/yarn", "test/fingerprint", "test/scenario", "test/simulator"}, 1, noKubernetes},
 	{3, []string{"pkg/plugin", "pkg/turnstile", "pkg/controllers", "pkg/kube", "pkg/metrics"}, 0, noScheduler},
-	{4, []string{"pkg/app", "pkg/cli", "pkg/demo", "pkg/localcluster", "pkg/tty"}, 0, noKubernetes},
+	{4, []string{"pkg/app", "pkg/cli", "pkg/demo", "pkg/localcluster", "pkg/tty", "pkg/world"}, 0, noKubernetes},
 	{5, []string{"cmd"}, 0, noKubernetes},
 	{6, []string{"test", "hack/promql", "hack/operators", "hack/progress"}, 0, anything},
 }

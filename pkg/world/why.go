@@ -1,0 +1,86 @@
+package world
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/ledger"
+	"github.com/fairway-scheduler/fairway/pkg/picture"
+	"github.com/fairway-scheduler/fairway/pkg/report"
+)
+
+// Why answers about pods, in their order. Pods that are not there have no answer. Answers take time if thousands of pods wait; the context ends that.
+func (w *World) Why(ctx context.Context, uids ...ledger.UID) (answers []picture.Answer, err error) {
+	w.Picture().Prepare(uids...)
+	for _, uid := range uids {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if a, ok := w.Picture().Why(uid); ok {
+			answers = append(answers, a)
+		}
+	}
+	return answers, nil
+}
+
+// Waiting are the pods that wait in a queue and below it: the next n in the order of releases, then the oldest n that a rule holds. more is how many
+// others wait.
+func (w *World) Waiting(top queue.Path, n int) (pods report.Pods, more int) {
+	p := w.Picture()
+	inOrder := map[ledger.UID]bool{}
+	for _, s := range p.Line(top, n) {
+		inOrder[s.Pod.UID] = true
+		pods = append(pods, report.Pod{PodState: s.Pod, Position: s.Position})
+	}
+	var others []ledger.PodState
+	for _, pod := range w.pods {
+		if pod.State == ledger.Waiting && !inOrder[pod.UID] && top.Contains(w.queueOf(pod)) {
+			others = append(others, pod)
+		}
+	}
+	slices.SortFunc(others, func(a, b ledger.PodState) int {
+		return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.UID, b.UID))
+	})
+	more = max(len(others)-n, 0)
+	for _, pod := range others[:len(others)-more] {
+		pods = append(pods, report.Pod{PodState: pod})
+	}
+	for i := range pods {
+		pods[i].Reason = p.Stopped(pods[i].UID)
+	}
+	return pods, more
+}
+
+// queueOf is the pod's queue or, if no queue takes it, the one that it asks for.
+func (w *World) queueOf(p ledger.PodState) queue.Path { return cmp.Or(p.Leaf, p.Asked) }
+
+// PodsOf are the pods of an application: first those that wait, oldest first.
+func (w *World) PodsOf(in queue.Path, application string) (pods report.Pods) {
+	for _, pod := range w.Pods() {
+		if pod.Application == application && w.queueOf(pod) == in {
+			pods = append(pods, report.Pod{PodState: pod, Reason: w.Picture().Stopped(pod.UID)})
+		}
+	}
+	slices.SortStableFunc(pods, func(a, b report.Pod) int {
+		return cmp.Or(cmp.Compare(a.State, b.State), cmp.Compare(a.Created, b.Created), cmp.Compare(a.Name, b.Name))
+	})
+	return pods
+}
+
+// PodNamed finds a pod that takes part.
+func (w *World) PodNamed(namespace, name string) (report.Pod, bool) {
+	for _, pod := range w.Pods() {
+		if pod.Namespace == namespace && pod.Name == name {
+			return report.Pod{PodState: pod, Reason: w.Picture().Stopped(pod.UID)}, true
+		}
+	}
+	return report.Pod{}, false
+}
+
+// Nodes are the nodes, with what is taken and kept on them.
+func (w *World) Nodes() report.Nodes {
+	w.details()
+	return w.nodes
+}
