@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,6 +41,7 @@ func dump(t *testing.T, names ...string) *objects.Set {
 
 // played is a source that a test changes.
 type played struct {
+	mu      sync.Mutex
 	set     *objects.Set
 	now     time.Time
 	err     error
@@ -47,6 +49,8 @@ type played struct {
 }
 
 func (p *played) World(context.Context) (*world.World, []report.FileProblem, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.err != nil {
 		return nil, nil, p.err
 	}
