@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -151,6 +152,41 @@ func TestTheConsoleSaysWhatTheCommandsSay(t *testing.T) {
 			}
 			preemption()
 		})
+	}
+}
+
+// What if in the console is --with of the command line; asking changes nothing.
+func TestWhatIfInTheConsoleIsThatOfTheCommands(t *testing.T) {
+	t.Chdir(filepath.Join("testdata", "worlds"))
+	for file, with := range map[string]string{"weights.yaml": "night-heavy.yaml", "etl.yaml": "same.yaml", "starting.yaml": "two-starters.yaml"} {
+		out, failed, code := run(t, pipe, "", "tree", "-f", file, "--with", with, "-o", "json")
+		if code != 0 {
+			t.Fatal(failed)
+		}
+		text, err := os.ReadFile(with)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := startConsole(t, "-f", file)
+		before := b.json("/queues?format=json")
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+b.at.Host+"/whatif?format=json", strings.NewReader(url.Values{"yaml": {string(text)}}.Encode()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", "http://"+b.at.Host)
+		answer, err := (&http.Client{Jar: b.jar}).Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		got, err := io.ReadAll(answer.Body)
+		if err != nil || !reflect.DeepEqual(parsed(t, got), parsed(t, []byte(out))) {
+			t.Errorf("%s with %s: %v\n%s\nand the command says\n%s", file, with, err, got, out)
+		}
+		if !reflect.DeepEqual(before, b.json("/queues?format=json")) {
+			t.Errorf("%s: asking has changed something", file)
+		}
 	}
 }
 

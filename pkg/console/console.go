@@ -83,6 +83,7 @@ func (c *Console) handler() http.Handler {
 	for path, page := range pages {
 		m.HandleFunc("GET "+path, c.serve(page))
 	}
+	m.HandleFunc("POST /whatif", c.whatIf)
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { c.fail(w, http.StatusNotFound, "There is no such page.") })
 	return c.guard.protect(m, c.fail)
 }

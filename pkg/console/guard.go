@@ -105,7 +105,8 @@ func (g *guard) admit(w http.ResponseWriter, r *http.Request, given string, fail
 
 // sameOrigin reports whether a request comes from a page of this server, or from the reader: typed, a bookmark, or a link with the token.
 func (g *guard) sameOrigin(r *http.Request) bool {
-	if origin := r.Header.Get("Origin"); origin != "" && origin != "http://"+r.Host {
+	origin := r.Header.Get("Origin")
+	if r.Method != http.MethodGet && origin == "" || origin != "" && origin != "http://"+r.Host {
 		return false
 	}
 	switch r.Header.Get("Sec-Fetch-Site") {

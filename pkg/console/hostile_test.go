@@ -80,10 +80,10 @@ func (s served) addresses() (all []string) {
 
 // Elements and attributes that pages have.
 var (
-	elements   = strings.Fields("html head meta title link script body a header nav strong p time main section h1 h2 h3 ul li dl div dt dd form label input span table thead tbody tr th td svg rect pre")
-	attributes = strings.Fields("lang charset name content rel href src type class id hidden role tabindex scope value method action title placeholder autocomplete spellcheck " +
+	elements   = strings.Fields("html head meta title link script body a header nav strong p time main section h1 h2 h3 ul li dl div dt dd form label input span table thead tbody tr th td svg rect pre textarea button strong")
+	attributes = strings.Fields("for rows id lang charset name content rel href src type class id hidden role tabindex scope value method action title placeholder autocomplete spellcheck " +
 		"viewBox preserveAspectRatio focusable width height x y aria-label aria-current aria-hidden aria-rowcount aria-rowindex aria-level aria-expanded " +
-		"data-number data-key data-rows data-from data-total data-here")
+		"data-number data-key data-rows data-from data-total data-here data-still")
 )
 
 // checkElements parses HTML as a browser does. Whatever is an element or an attribute is one of ours, and leads to this server.
@@ -133,6 +133,8 @@ func TestNothingThatUsersWriteRuns(t *testing.T) {
 					shown++
 				}
 			}
+			_, answer := s.ask("</textarea>"+text+"\n"+strings.ReplaceAll(heavier, "root.busy", text), nil)
+			checkElements(t, "what if", answer)
 			if shown < 3 {
 				t.Errorf("only %d pages show the text: the test is about nothing", shown)
 			}

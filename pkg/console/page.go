@@ -17,6 +17,7 @@ type page struct {
 	title, section string
 	blocks         []block
 	json           json.Marshaler
+	still          bool // it does not change: it is an answer to what was asked once
 }
 
 // block is a part of a page that is sent again when it changes. One with rows is sent row by row.
@@ -113,7 +114,7 @@ func (p *page) add(id string, d report.Paged, l report.Layout, r *http.Request, 
 	for i, s := range d.Sections(l) {
 		name := id
 		if i > 0 {
-			name += "-" + string(rune('0'+i))
+			name += "-" + itoa(i)
 		}
 		if s.Table == nil {
 			p.blocks = append(p.blocks, block{id: name, template: "items", data: s})

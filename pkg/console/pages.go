@@ -30,7 +30,7 @@ type builder func(question) (page, error)
 // pages are the addresses, with what makes the page there.
 var pages = map[string]builder{
 	"/queues": queuesPage, "/queue": queuePage, "/applications": applicationsPage, "/application": applicationPage, "/users": usersPage, "/pod": podPage,
-	"/nodes": nodesPage, "/preemption": preemptionPage,
+	"/nodes": nodesPage, "/preemption": preemptionPage, "/whatif": whatIfPage,
 }
 
 // judged is a document with what is wrong with the files that it is about, as the command line prints it.
@@ -143,6 +143,7 @@ func (p *page) addRemarks(remarks []report.Section) {
 // queueHead is a queue at the top of its page: its place in the tree, and a bar for each resource.
 type queueHead struct {
 	State    string
+	WhatIf   string
 	Above    []choice
 	Gauges   []report.Gauge
 	Starved  []string
@@ -157,7 +158,7 @@ func queuePage(q question) (page, error) {
 		return page{}, notFound("There is no such queue.")
 	}
 	row, w := tree.Queues[at], q.moment.world
-	head := queueHead{State: row.State}
+	head := queueHead{State: row.State, WhatIf: whatIfLink(row.Name)}
 	for _, above := range path.Ancestors() {
 		head.Above = append(head.Above, choice{Name: reason.Name(above.Leaf()), Link: view.QueueLink(string(above))})
 	}

@@ -88,6 +88,7 @@ const htmlType = "text/html; charset=utf-8"
 type pageData struct {
 	Title, Section, Source, Now, Stale, JSON string
 	Number                                   uint64
+	Still                                    bool
 	Problems                                 []report.FileProblem
 	Blocks                                   []blockData
 }
@@ -103,7 +104,7 @@ func (c *Console) writePage(w http.ResponseWriter, r *http.Request, m *moment, p
 		return err
 	}
 	data := pageData{
-		Title: p.title, Section: p.section, Source: c.moments.source.Name(), Now: clock(m), Stale: m.stale, Number: m.number, Problems: m.problems,
+		Title: p.title, Section: p.section, Source: c.moments.source.Name(), Now: clock(m), Stale: m.stale, Number: m.number, Problems: m.problems, Still: p.still,
 		JSON: with(r, "format", "json"),
 	}
 	for i := range all {

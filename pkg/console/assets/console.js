@@ -84,6 +84,7 @@ function say(text) {
 // follow takes changes, beginning with those since the moment that the page shows.
 function follow() {
   events?.close();
+  if ('still' in document.getElementById('main').dataset) return;
   events = new EventSource(here({ format: 'events', since: number }));
   events.onmessage = (message) => {
     number = message.lastEventId;
