@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -180,8 +181,18 @@ func (k *watched) answered() (bool, error) {
 	case k.resource == policyResource && apierrors.IsNotFound(err): // a cluster without that kind has none
 		return true, nil
 	default:
-		return false, explained(k.resource, err)
+		return false, k.explained(err)
 	}
+}
+
+// needsToWatch ends the error about a missing permission.
+const needsToWatch = "it takes list and watch on queues and placementpolicies." + v1alpha1.GroupName + ", nodes and pods of all namespaces; see manifests/rbac/cluster-viewer.yaml"
+
+func (k *watched) explained(err error) error {
+	if apierrors.IsForbidden(err) {
+		return fmt.Errorf("watching %s: %w; %s", k.resource, err, needsToWatch)
+	}
+	return explained(k.resource, err)
 }
 
 var policyResource = v1alpha1.PlacementPolicyResource.GroupResource().String()
@@ -223,7 +234,7 @@ func (w *Watcher) Set() (*objects.Set, error) {
 			return nil, err
 		}
 		if err := k.failure(); err != nil && !k.optional && !(k == w.policies && apierrors.IsNotFound(err)) {
-			return nil, explained(k.resource, err)
+			return nil, k.explained(err)
 		}
 	}
 	s := &objects.Set{
