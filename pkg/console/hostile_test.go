@@ -80,8 +80,8 @@ func (s served) addresses() (all []string) {
 
 // Elements and attributes that pages have.
 var (
-	elements   = strings.Fields("html head meta title link script body a header nav strong p time main section h1 h2 h3 ul li dl div dt dd form label input span table thead tbody tr th td svg rect pre textarea button strong")
-	attributes = strings.Fields("for rows id lang charset name content rel href src type class id hidden role tabindex scope value method action title placeholder autocomplete spellcheck " +
+	elements   = strings.Fields("html head meta title link script body a header nav strong p time main section h1 h2 h3 ul li dl div dt dd form label input span table thead tbody tr th td svg rect pre textarea button strong output polyline")
+	attributes = strings.Fields("min max points for rows id lang charset name content rel href src type class id hidden role tabindex scope value method action title placeholder autocomplete spellcheck " +
 		"viewBox preserveAspectRatio focusable width height x y aria-label aria-current aria-hidden aria-rowcount aria-rowindex aria-level aria-expanded " +
 		"data-number data-key data-rows data-from data-total data-here data-still")
 )

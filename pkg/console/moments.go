@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fairway-scheduler/fairway/pkg/console/history"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/report"
 	"github.com/fairway-scheduler/fairway/pkg/world"
@@ -68,10 +69,60 @@ type moments struct {
 	looked  time.Time     // when somebody asked last
 	wake    chan struct{}
 	now     func() time.Time
+
+	past *past
+}
+
+// past is the history, for any number of goroutines.
+type past struct {
+	mu sync.Mutex
+	h  *history.History
+}
+
+// What is remembered: at first a sample every 5 seconds; at most as many samples and bytes.
+const (
+	sampleEvery = 5 * time.Second
+	mostSamples = 720
+	mostBytes   = 128 << 20
+)
+
+// remember adds a look to the history.
+func (p *past) remember(l *look) {
+	l.mu.Lock()
+	tree, starved := l.queues()
+	at := l.world.Now.UnixNano()
+	l.mu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.h.Add(at, tree, starved)
+}
+
+// at is the tree as it was.
+func (p *past) at(at int64) (t report.Tree, starved report.Starved, when int64, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.h.At(at)
+}
+
+func (p *past) of(name string) history.Course {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.h.Of(name)
+}
+
+// span is from when to when there is a history; equal if there is one moment.
+func (p *past) span() (from, to int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	times := p.h.Times()
+	if len(times) == 0 {
+		return 0, 0
+	}
+	return times[0], times[len(times)-1]
 }
 
 func newMoments(s Source, o Options) *moments {
-	m := &moments{source: s, every: o.Every, next: make(chan struct{}), wake: make(chan struct{}, 1), now: o.Now}
+	m := &moments{source: s, every: o.Every, next: make(chan struct{}), wake: make(chan struct{}, 1), now: o.Now, past: &past{h: history.New(int64(sampleEvery), mostSamples, mostBytes)}}
 	if m.every == 0 {
 		m.every = time.Second
 	}
@@ -138,6 +189,9 @@ func (m *moments) sleep(ctx context.Context, pause time.Duration) bool {
 }
 
 func (m *moments) publish(n *moment) {
+	if n.stale == "" {
+		m.past.remember(n.look)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n.number = 1

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/fairway-scheduler/fairway/pkg/console/history"
 	"github.com/fairway-scheduler/fairway/pkg/console/view"
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
@@ -38,13 +39,18 @@ func (q *question) judged(d report.Document) json.Marshaler {
 	return report.Judged{Document: d, Problems: q.moment.problems}
 }
 
-// treeData is the tree with what the reader can choose.
+// chooseData is what the reader of the tree can choose.
+type chooseData struct {
+	Filter     string
+	Kept       []choice // other choices, which a form keeps
+	ByResource []choice
+	ByDepth    []choice
+}
+
+// treeData is the tree, with the addresses of its other parts.
 type treeData struct {
 	view.Queues
 	Beside
-	Filter, Chosen string
-	ByResource     []choice
-	ByDepth        []choice
 }
 
 // choice is a link that changes one thing of the page.
@@ -63,7 +69,15 @@ type treeRow struct {
 var depths = []int{1, 2, 3}
 
 func queuesPage(q question) (page, error) {
+	p := page{title: "Queues", section: "/queues"}
 	tree, starved := q.moment.queues()
+	when := q.pastData()
+	if at := number(q.Request, "at"); at > 0 && when.Shown != "" {
+		var is int64
+		tree, starved, is, _ = q.console.moments.past.at(int64(at)*1e9 + 999_999_999)
+		q.layout.Now = is // ages are those of then
+		p.still, when.Shown, when.Value, when.Past = true, clockText(is), is/1e9, true
+	}
 	query := q.URL.Query()
 	c := view.Choice{
 		Filter: query.Get("filter"), Resource: resource.Name(query.Get("resource")), Depth: number(q.Request, "depth"), From: number(q.Request, "from"), Toggled: map[string]bool{},
@@ -72,23 +86,51 @@ func queuesPage(q question) (page, error) {
 		c.Toggled[name] = true
 	}
 	queues := view.NewQueues(tree, starved, c, q.layout)
-	data := treeData{Queues: queues, Beside: parts(q.Request, "from", queues.Table), Filter: c.Filter, Chosen: string(c.Resource)}
+	data := treeData{Queues: queues, Beside: parts(q.Request, "from", queues.Table)}
+	b := block{id: queues.ID, template: "tree", data: data, table: func() report.Table { return report.Rows(tree.Queues, exact(q.layout)) }}
+	for _, row := range queues.Rows {
+		b.rows = append(b.rows, rowOf{row.Path, "queue-row", treeRow{row, toggled(q.Request, c.Toggled, row.Path)}})
+	}
+	p.json = q.judged(tree)
+	p.blocks = append(p.blocks, block{id: "past", template: "past", data: when}, block{id: "summary", template: "summary", data: summaryOf(tree, queues, q.layout)},
+		block{id: "choose", template: "choose", data: chooseOf(q, c, queues.Resources)}, b)
+	p.addRemarks(tree.Remarks())
+	return p, nil
+}
+
+func chooseOf(q question, c view.Choice, resources []resource.Name) chooseData {
+	data := chooseData{Filter: c.Filter}
+	for _, key := range []string{"resource", "at"} {
+		if value := q.get(key); value != "" {
+			data.Kept = append(data.Kept, choice{Name: key, Link: value})
+		}
+	}
 	data.ByResource = append(data.ByResource, choice{"dominant", with(q.Request, "resource", ""), c.Resource == ""})
-	for _, n := range queues.Resources {
-		data.ByResource = append(data.ByResource, choice{string(n), with(q.Request, "resource", string(n)), c.Resource == n})
+	for _, n := range resources {
+		data.ByResource = append(data.ByResource, choice{reason.Name(string(n)), with(q.Request, "resource", string(n)), c.Resource == n})
 	}
 	data.ByDepth = append(data.ByDepth, choice{"all", folded(q.Request, 0), c.Depth == 0})
 	for _, n := range depths {
 		data.ByDepth = append(data.ByDepth, choice{strconv.Itoa(n), folded(q.Request, n), c.Depth == n})
 	}
-	b := block{id: queues.ID, template: "tree", data: data, table: func() report.Table { return report.Rows(tree.Queues, exact(q.layout)) }}
-	for _, row := range queues.Rows {
-		b.rows = append(b.rows, rowOf{row.Path, "queue-row", treeRow{row, toggled(q.Request, c.Toggled, row.Path)}})
+	return data
+}
+
+// pastData is the slider: seconds since the epoch from the first moment that is remembered to the last.
+type pastData struct {
+	From, To, Value int64
+	Shown           string // "" if there is nothing to choose
+	Past            bool
+	Latest          string // the address of the present
+}
+
+func (q *question) pastData() pastData {
+	from, to := q.console.moments.past.span()
+	d := pastData{From: from / 1e9, To: to / 1e9, Value: to / 1e9}
+	if d.From < d.To {
+		d.Shown, d.Latest = clockText(to), without(q.Request, "at")
 	}
-	p := page{title: "Queues", section: "/queues", json: q.judged(tree)}
-	p.blocks = append(p.blocks, block{id: "summary", template: "summary", data: summaryOf(tree, queues, q.layout)}, b)
-	p.addRemarks(tree.Remarks())
-	return p, nil
+	return d
 }
 
 // summary is what the cluster has, and how many queues need attention.
@@ -181,6 +223,8 @@ func queuePage(q question) (page, error) {
 	}
 	p := page{title: "Queue " + reason.Name(row.Name), section: "/queues"}
 	p.blocks = append(p.blocks, block{id: "head", template: "queue", data: head})
+	course := q.console.moments.past.of(row.Name)
+	p.blocks = append(p.blocks, block{id: "course", template: "course", data: view.NewChart(course)})
 	p.addTableOf("settings", "In force", func(l report.Layout) report.Table { return row.Settings(l) }, q, nil)
 	p.addTableOf("limits", "Limits", func(l report.Layout) report.Table { return row.LimitsUsed(l) }, q, nil)
 	children := slices.DeleteFunc(slices.Clone(tree.Queues), func(c report.Queue) bool { return queue.Path(c.Name).Parent() != path })
@@ -198,6 +242,7 @@ func queuePage(q question) (page, error) {
 	p.add("starved", headed("Preemption", own), q.layout, q.Request, view.StarvedLinks(own), view.VictimLinks(own))
 	reserved := w.Reservations(path)
 	p.blocks = append(p.blocks, block{id: "reservations", template: "text", data: report.Section{Heading: "Reservations", Items: reserved.Lines(plainly(q.layout))}})
+	p.addCourse(course, q)
 	p.json = documents{
 		{"queue", row}, {"applications", applications}, {"users", users}, {"waiting", waiting}, {"preemption", own}, {"reservations", reserved},
 	}
@@ -300,4 +345,14 @@ func (p *page) addPlan(plan report.Plan, q question) {
 		links = append(links, to)
 	}
 	p.add("plan", headed("What would be taken now", plan), q.layout, q.Request, links...)
+}
+
+// addCourse adds what is remembered of a queue as a table, the newest first.
+func (p *page) addCourse(c history.Course, q question) {
+	var times []int64
+	var queues []report.Queue
+	for _, m := range slices.Backward(c) {
+		times, queues = append(times, m.At), append(queues, m.Queue)
+	}
+	p.addTableOf("history", "History", func(l report.Layout) report.Table { return report.Course(times, queues, l) }, q, nil)
 }

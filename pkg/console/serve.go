@@ -12,6 +12,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/fairway-scheduler/fairway/pkg/report"
 )
@@ -119,7 +120,9 @@ func (c *Console) writePage(w http.ResponseWriter, r *http.Request, m *moment, p
 	return nil
 }
 
-func clock(m *moment) string { return m.world.Now.Local().Format("2006-01-02 15:04:05") }
+func clock(m *moment) string { return clockText(m.world.Now.UnixNano()) }
+
+func clockText(ns int64) string { return time.Unix(0, ns).Local().Format(time.DateTime) }
 
 func writeJSON(w http.ResponseWriter, d json.Marshaler) error {
 	text, err := d.MarshalJSON()
@@ -194,6 +197,15 @@ func with(r *http.Request, pairs ...string) string {
 		q.Set(pairs[i], pairs[i+1])
 	}
 	return r.URL.Path + "?" + q.Encode()
+}
+
+// without is the address of the request without a key.
+func without(r *http.Request, key string) string {
+	r = r.Clone(r.Context())
+	q := r.URL.Query()
+	q.Del(key)
+	r.URL.RawQuery = q.Encode()
+	return with(r)
 }
 
 func number(r *http.Request, key string) int {

@@ -1,11 +1,13 @@
 package console
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 )
 
 // change is what differs between a page and what was sent of it before.
@@ -102,10 +104,15 @@ func (c *Console) stream(w http.ResponseWriter, r *http.Request, build builder) 
 	if !send(m, first) {
 		return
 	}
-	for {
+	for took := time.Duration(0); ; {
+		// A page that takes long is made less often, so that it does not take the time of the others.
+		if !sleep(r.Context(), 3*took) {
+			return
+		}
 		if m = c.moments.after(r.Context(), m.number); m == nil {
 			return
 		}
+		began := c.now()
 		if p, err = c.build(m, r, build); err != nil { // what the page is about is gone: the page says so
 			send(m, change{Reload: true})
 			return
@@ -114,6 +121,21 @@ func (c *Console) stream(w http.ResponseWriter, r *http.Request, build builder) 
 		if err != nil || !send(m, difference(is, next)) {
 			return
 		}
-		is = next
+		is, took = next, c.now().Sub(began)
+	}
+}
+
+// sleep waits; false: the context has ended.
+func sleep(ctx context.Context, pause time.Duration) bool {
+	if pause <= 0 {
+		return ctx.Err() == nil
+	}
+	t := time.NewTimer(pause)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
 	}
 }

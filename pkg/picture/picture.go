@@ -81,10 +81,14 @@ func (p *Picture) forget() {
 	p.released, p.place = nil, nil
 }
 
-// Stopped is what stops a waiting pod before anything more is released; zero for other pods.
-func (p *Picture) Stopped(uid ledger.UID) reason.Reason {
+// Stopped is what stops pods before anything more is released, in their order; zero for pods that do not wait.
+func (p *Picture) Stopped(uids ...ledger.UID) []reason.Reason {
 	p.forget()
-	return p.rehearsal.Stopped(uid)
+	why := make([]reason.Reason, len(uids))
+	for i, uid := range uids {
+		why[i] = p.rehearsal.Stopped(uid)
+	}
+	return why
 }
 
 // run rehearses everything that would be released with the room there is. Questions about waiting pods are

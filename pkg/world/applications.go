@@ -132,7 +132,7 @@ func usersOf(as report.Applications) report.Users {
 			users = append(users, report.User{Name: a.User})
 		}
 		u := &users[i]
-		if !slices.Contains(u.Queues, a.Queue) {
+		if n := len(u.Queues); n == 0 || u.Queues[n-1] != a.Queue { // those of one queue follow each other
 			u.Queues = append(u.Queues, a.Queue)
 		}
 		u.FairShare, u.Allocated, u.Demand = u.FairShare.Add(a.FairShare), u.Allocated.Add(a.Allocated), u.Demand.Add(a.Demand)

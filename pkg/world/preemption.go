@@ -9,6 +9,9 @@ import (
 // Starved is the queues below what they are entitled to, and the pods that are about to be evicted.
 func (w *World) Starved() report.Starved {
 	announced := w.Objects.Announced()
+	if len(announced) == 0 {
+		return report.NewStarved(w.Snapshot, nil)
+	}
 	var victims []report.AnnouncedVictim
 	for _, p := range w.Pods() {
 		if a := announced[string(p.UID)]; p.Announced != 0 {

@@ -47,10 +47,19 @@ func (w *World) Waiting(top queue.Path, n int) (pods report.Pods, more int) {
 	for _, pod := range others[:len(others)-more] {
 		pods = append(pods, report.Pod{PodState: pod})
 	}
-	for i := range pods {
-		pods[i].Reason = p.Stopped(pods[i].UID)
-	}
+	w.explain(pods)
 	return pods, more
+}
+
+// explain adds the reasons why pods wait.
+func (w *World) explain(pods report.Pods) {
+	uids := make([]ledger.UID, len(pods))
+	for i := range pods {
+		uids[i] = pods[i].UID
+	}
+	for i, why := range w.Picture().Stopped(uids...) {
+		pods[i].Reason = why
+	}
 }
 
 // queueOf is the pod's queue or, if no queue takes it, the one that it asks for.
@@ -60,9 +69,10 @@ func (w *World) queueOf(p ledger.PodState) queue.Path { return cmp.Or(p.Leaf, p.
 func (w *World) PodsOf(in queue.Path, application string) (pods report.Pods) {
 	for _, pod := range w.Pods() {
 		if pod.Application == application && w.queueOf(pod) == in {
-			pods = append(pods, report.Pod{PodState: pod, Reason: w.Picture().Stopped(pod.UID)})
+			pods = append(pods, report.Pod{PodState: pod})
 		}
 	}
+	w.explain(pods)
 	slices.SortStableFunc(pods, func(a, b report.Pod) int {
 		return cmp.Or(cmp.Compare(a.State, b.State), cmp.Compare(a.Created, b.Created), cmp.Compare(a.Name, b.Name))
 	})
@@ -73,7 +83,9 @@ func (w *World) PodsOf(in queue.Path, application string) (pods report.Pods) {
 func (w *World) PodNamed(namespace, name string) (report.Pod, bool) {
 	for _, pod := range w.Pods() {
 		if pod.Namespace == namespace && pod.Name == name {
-			return report.Pod{PodState: pod, Reason: w.Picture().Stopped(pod.UID)}, true
+			pods := report.Pods{{PodState: pod}}
+			w.explain(pods)
+			return pods[0], true
 		}
 	}
 	return report.Pod{}, false

@@ -65,6 +65,7 @@ function apply(change) {
   keepFocus(() => {
     for (const [id, html] of Object.entries(change.blocks ?? {})) {
       const section = document.getElementById(id);
+      if (section.querySelector('input:focus, textarea:focus')) continue; // somebody is choosing there
       const top = section.querySelector('.scroll')?.scrollTop;
       section.replaceChildren(parse(html));
       fitTree();
@@ -131,6 +132,7 @@ async function go(address, keep) {
 function show(fresh) {
   const main = fresh.getElementById('main');
   number = main.dataset.number;
+  document.getElementById('main').toggleAttribute('data-still', 'still' in main.dataset);
   document.title = fresh.title;
   keepFocus(() => {
     for (const section of main.querySelectorAll(':scope > section[id]')) {
@@ -159,8 +161,13 @@ document.addEventListener('click', (event) => {
 });
 addEventListener('popstate', () => location.reload());
 
+document.addEventListener('change', (event) => {
+  if (event.target.name === 'at') go(here({ at: event.target.value }), true);
+});
+
 let typed = 0;
 document.addEventListener('input', (event) => {
+  if (event.target.name === 'at') document.getElementById('at').textContent = new Date(event.target.value * 1000).toLocaleString();
   if (event.target.name !== 'filter') return;
   clearTimeout(typed);
   typed = setTimeout(() => {
