@@ -151,6 +151,9 @@ func TestOnlyWhoHasTheTokenIsLetIn(t *testing.T) {
 			if c.want != http.StatusOK && (strings.Contains(body, "sometimes-busy") || strings.Contains(body, "module console")) {
 				t.Errorf("a refused request got: %s", body)
 			}
+			if r := got.Get("Referrer-Policy"); r != "same-origin" {
+				t.Errorf("referrer policy %q: with no-referrer a browser sends our own forms without their origin", r)
+			}
 			if csp := got.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") {
 				t.Errorf("policy %q", csp)
 			}

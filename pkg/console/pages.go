@@ -44,6 +44,7 @@ type chooseData struct {
 	Filter     string
 	Kept       []choice // other choices, which a form keeps
 	ByResource []choice
+	ByScale    []choice
 	ByDepth    []choice
 }
 
@@ -80,7 +81,7 @@ func queuesPage(q question) (page, error) {
 	}
 	query := q.URL.Query()
 	c := view.Choice{
-		Filter: query.Get("filter"), Resource: resource.Name(query.Get("resource")), Depth: number(q.Request, "depth"), From: number(q.Request, "from"), Toggled: map[string]bool{},
+		Filter: query.Get("filter"), Resource: resource.Name(query.Get("resource")), Depth: number(q.Request, "depth"), From: number(q.Request, "from"), Toggled: map[string]bool{}, Own: query.Get("of") == "own",
 	}
 	for _, name := range query["toggle"] {
 		c.Toggled[name] = true
@@ -100,7 +101,7 @@ func queuesPage(q question) (page, error) {
 
 func chooseOf(q question, c view.Choice, resources []resource.Name) chooseData {
 	data := chooseData{Filter: c.Filter}
-	for _, key := range []string{"resource", "at"} {
+	for _, key := range []string{"resource", "at", "of"} {
 		if value := q.get(key); value != "" {
 			data.Kept = append(data.Kept, choice{Name: key, Link: value})
 		}
@@ -109,6 +110,7 @@ func chooseOf(q question, c view.Choice, resources []resource.Name) chooseData {
 	for _, n := range resources {
 		data.ByResource = append(data.ByResource, choice{reason.Name(string(n)), with(q.Request, "resource", string(n)), c.Resource == n})
 	}
+	data.ByScale = []choice{{"the cluster", without(q.Request, "of"), !c.Own}, {"the queue's own", with(q.Request, "of", "own"), c.Own}}
 	data.ByDepth = append(data.ByDepth, choice{"all", folded(q.Request, 0), c.Depth == 0})
 	for _, n := range depths {
 		data.ByDepth = append(data.ByDepth, choice{strconv.Itoa(n), folded(q.Request, n), c.Depth == n})

@@ -66,6 +66,26 @@ func GaugeOf(q Queue, total resource.List, n resource.Name) Gauge {
 	return g
 }
 
+// IsOver reports whether a queue holds a larger part of some resource that counts than its fair share is of any. Unlike bars it does not round.
+func (q Queue) IsOver(total resource.List) bool {
+	total = q.Calculator.Of(total)
+	held, heldOf := largestPart(q.Allocated, total)
+	fair, fairOf := largestPart(q.FairShare, total)
+	return held > 0 && resource.CompareFractions(held, heldOf, fair, fairOf) > 0
+}
+
+// largestPart is the largest part that a list is of a total: so much of so much.
+func largestPart(l, total resource.List) (part, whole int64) {
+	whole = 1
+	for i := range total.Len() {
+		e := total.At(i)
+		if e.Value > 0 && resource.CompareFractions(l.Get(e.Name), e.Value, part, whole) > 0 {
+			part, whole = l.Get(e.Name), e.Value
+		}
+	}
+	return part, whole
+}
+
 func dominant(q Queue, total resource.List) (n resource.Name) {
 	for _, l := range []resource.List{q.Allocated, q.FairShare, q.SteadyFairShare} {
 		best := int64(0)

@@ -81,3 +81,26 @@ func TestALimitThatIsReachedStandsOut(t *testing.T) {
 		}
 	}
 }
+
+// A queue that holds a thousandth of a percent too much is over, although a bar shows no difference; what does not count does not.
+func TestAQueueIsOverExactly(t *testing.T) {
+	total := of(1_000_000, 1_000_000)
+	for name, c := range map[string]struct {
+		q    Queue
+		want bool
+	}{
+		"more":                        {Queue{Allocated: of(11, 10), FairShare: of(10, 10)}, true},
+		"the same":                    {Queue{Allocated: of(10, 10), FairShare: of(10, 10)}, false},
+		"less of the dominant":        {Queue{Allocated: of(12, 10), FairShare: of(10, 13)}, false},
+		"something, with no share":    {Queue{Allocated: of(1, 0)}, true},
+		"nothing":                     {Queue{}, false},
+		"more of what does not count": {Queue{Allocated: of(11, 10), FairShare: of(10, 10), Calculator: queue.MemoryCalculator}, false},
+	} {
+		if got := c.q.IsOver(total); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if (Queue{Allocated: of(1, 1)}).IsOver(resource.List{}) {
+		t.Error("over in an empty cluster")
+	}
+}

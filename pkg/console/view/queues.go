@@ -16,6 +16,8 @@ type Choice struct {
 	Filter string
 	// Resource is what the bars show; "": the dominant resource of each queue.
 	Resource resource.Name
+	// Own: bars show parts of what each queue should have or has, whichever is more. Else they show parts of the cluster.
+	Own bool
 	// Depth: queues at this depth are folded, and those below it; 0: none. Toggled are those that are folded if others of their depth are not, and
 	// the other way round.
 	Depth   int
@@ -38,7 +40,7 @@ type Queue struct {
 	Level, Index           int    // Index counts the rows that the choice leaves, from 1
 	Parent, Folded         bool
 	Gauge                  report.Gauge
-	Starved                []string
+	Starved                string // for how long, and until when; "" if it is not
 	Over                   bool
 	State                  string // "" if it is Running
 	Problems               []string
@@ -56,7 +58,7 @@ func NewQueues(t report.Tree, starved report.Starved, c Choice, l report.Layout)
 		out.Resources = append(out.Resources, t.Cluster.At(i).Name)
 	}
 	for i := range t.Queues {
-		if isOver(t.Queues[i], t.Cluster) {
+		if t.Queues[i].Name != string(queue.Root) && t.Queues[i].IsOver(t.Cluster) {
 			out.Over++
 		}
 	}
@@ -83,7 +85,7 @@ func NewQueues(t report.Tree, starved report.Starved, c Choice, l report.Layout)
 		r := rows[out.From+i]
 		row := Queue{
 			Path: q.Name, Name: reason.Name(q.Name), Full: reason.Name(q.Name), Link: QueueLink(q.Name), Level: r.level, Index: out.From + i + 1, Parent: r.parent, Folded: r.folded,
-			Gauge: report.GaugeOf(q, t.Cluster, c.Resource), Starved: is[q.Name], Over: isOver(q, t.Cluster),
+			Gauge: c.gauge(q, t.Cluster), Starved: strings.Join(is[q.Name], "; "), Over: q.Name != string(queue.Root) && q.IsOver(t.Cluster),
 		}
 		if r.level > 1 {
 			row.Name = reason.Name(queue.Path(q.Name).Leaf())
@@ -105,10 +107,13 @@ func NewQueues(t report.Tree, starved report.Starved, c Choice, l report.Layout)
 // treeColumns are those beside the bars, which show the others.
 var treeColumns = []string{"WEIGHT", "FAIR-SHARE", "ALLOCATED", "DEMAND", "APPLICATIONS", "RUNNING", "PENDING"}
 
-// isOver reports whether a queue has more of its dominant resource than its fair share, as the bars of the command line do.
-func isOver(q report.Queue, total resource.List) bool {
-	bar := report.QueueBar(q, total)
-	return bar.Held > bar.Mark && q.Name != string(queue.Root)
+// gauge shows what was chosen: a resource, or the dominant one of the queue in the cluster.
+func (c Choice) gauge(q report.Queue, cluster resource.List) report.Gauge {
+	g := report.GaugeOf(q, cluster, c.Resource)
+	if c.Own {
+		g = report.GaugeOf(q, q.SteadyFairShare.Max(q.FairShare).Max(q.Allocated), g.Resource)
+	}
+	return g
 }
 
 // shownRow is a queue, by its index, and its place in the tree.

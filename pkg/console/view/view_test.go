@@ -68,14 +68,18 @@ func TestWhatARowOfTheTreeSays(t *testing.T) {
 		t.Errorf("%d starved, %d above, of %d; want 1, 2 (root.a and root.a.x), of 7", q.Starved, q.Over, q.All)
 	}
 	a, b := q.Rows[1], q.Rows[5]
-	if !a.Over || a.Level != 2 || !a.Parent || a.Name != "a" || len(a.Starved) != 0 || a.Index != 2 {
+	if !a.Over || a.Level != 2 || !a.Parent || a.Name != "a" || a.Starved != "" || a.Index != 2 {
 		t.Errorf("root.a: %+v", a)
 	}
-	if b.Over || b.Parent || len(b.Starved) != 1 || b.Starved[0] != "below FairShare for 60s, preemption in 30s" {
+	if b.Over || b.Parent || b.Starved != "below FairShare for 60s, preemption in 30s" {
 		t.Errorf("root.b: %+v", b)
 	}
 	if g := a.Gauge; g.Resource != resource.CPU || g.Allocated != 600 || g.FairShare != 500 || g.Max != 1000 || g.Limited {
 		t.Errorf("root.a: %+v", g)
+	}
+	// root.b has 10 of the 50 cores that it should have: a fifth of its own, a tenth of the cluster.
+	if own := NewQueues(small, starved, Choice{Own: true}, report.Layout{}).Rows[5].Gauge; own.Allocated != 200 || own.FairShare != 1000 || b.Gauge.Allocated != 100 {
+		t.Errorf("%+v of its own, %+v of the cluster", own, b.Gauge)
 	}
 	if odd := q.Rows[6]; odd.Level != 1 || odd.Name != `"odd name"` || odd.Link != "/queue?name=odd+name" {
 		t.Errorf("%+v", odd)
