@@ -66,7 +66,7 @@ func (o *options) console(ctx context.Context, port int, open bool) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(o.Out.Out, "The console is at %s\nWhoever has this address can read what you can. Ctrl-C ends it.\n", s.URL())
+	fmt.Fprintf(o.Out.Out, "The console is at %s\nAnyone who has this address can read what you can. Ctrl-C ends it.\n", s.URL())
 	if open {
 		done, err := openBrowser(s.URL())
 		defer done()

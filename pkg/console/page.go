@@ -129,7 +129,11 @@ func (p *page) add(id string, d report.Paged, l report.Layout, r *http.Request, 
 }
 
 func (p *page) addTable(id string, s report.Section, all func() report.Table, r *http.Request, links view.Links) {
-	t := view.TableOf(id, s, number(r, id), links)
+	from := number(r, id)
+	if r.Method != http.MethodGet { // an answer has no address of its own, and so no parts
+		from, all = view.All, nil
+	}
+	t := view.TableOf(id, s, from, links)
 	b := block{id: id, template: "table", table: all}
 	for _, row := range t.Rows {
 		b.rows = append(b.rows, rowOf{row.Key, "row", row})
@@ -155,7 +159,9 @@ func parts(r *http.Request, key string, t view.Table) (b Beside) {
 	if t.After >= 0 {
 		b.Later = with(r, key, itoa(t.After))
 	}
-	b.Export = with(r, "format", "csv", "table", t.ID)
+	if r.Method == http.MethodGet {
+		b.Export = with(r, "format", "csv", "table", t.ID)
+	}
 	return b
 }
 

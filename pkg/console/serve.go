@@ -213,7 +213,7 @@ func number(r *http.Request, key string) int {
 	if err != nil {
 		return 0
 	}
-	return n
+	return max(n, 0)
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -27,10 +27,13 @@ const heavier = "apiVersion: scheduling.fairway.dev/v1alpha1\nkind: Queue\nmetad
 func TestWhatIfShowsBeforeAndAfter(t *testing.T) {
 	s := serve(t, dump(t, "scenario-a.yaml"))
 	status, body := s.ask(heavier, nil)
-	for _, want := range []string{"Queues before and after", "50c 200Gi → 150c 600Gi", "1 → 9", "kubectl apply -f FILE", "data-still", `weight: &#34;9&#34;`} {
+	for _, want := range []string{"Queues before and after", "50c 200Gi → 150c 600Gi", "1 → 9", "kubectl apply -f FILE", "data-still", ">root.busy<", `weight: &#34;9&#34;`} {
 		if status != http.StatusOK || !strings.Contains(body, want) {
 			t.Errorf("status %d, and no %q in %s", status, want, body)
 		}
+	}
+	if strings.Contains(body, "CSV") {
+		t.Error("an answer has no address, and so no other format")
 	}
 	checkElements(t, "what if", body)
 	if got := s.moments.current().world.Tree(queue.Root).Queues[1]; got.Weight != 1000 {

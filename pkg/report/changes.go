@@ -154,8 +154,10 @@ func (c Comparison) Lines(l Layout) []string {
 func (c Comparison) Sections(l Layout) []Section {
 	before, _ := c.Before.(Tree)
 	after, _ := c.After.(Tree)
-	both := Compare(before.table(l), after.table(l), l.Style)
-	differing := Table{Columns: both.Columns, Full: both.Full}
+	whole := l
+	whole.Terminal = false // names are complete: the queues above are not among the rows
+	both := Compare(before.table(whole), after.table(whole), l.Style)
+	differing := Table{Columns: both.Columns, Full: l.full()}
 	for i, row := range both.Rows {
 		if row[1] != "" {
 			differing.Keys, differing.Rows = append(differing.Keys, both.Keys[i]), append(differing.Rows, row)

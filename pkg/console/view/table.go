@@ -68,8 +68,14 @@ func TableOf(id string, s report.Section, from int, links Links) Table {
 	return t
 }
 
+// All is the place of the first row if the whole table is wanted.
+const All = -1
+
 // part bounds a part of so many rows in all.
 func part(from, total int) (first, end, before, after int) {
+	if from == All {
+		return 0, total, -1, -1
+	}
 	if from >= total {
 		from = (total - 1) / PerPart * PerPart
 	}
@@ -89,9 +95,6 @@ func (t Table) First() int { return t.From + 1 }
 
 // Last is the number of the last row.
 func (t Table) Last() int { return t.From + len(t.Rows) }
-
-// Parted reports whether there are rows outside this part.
-func (t Table) Parted() bool { return t.Before >= 0 || t.After >= 0 }
 
 // ApplicationLinks leads from a table of applications.
 func ApplicationLinks(as report.Applications) Links {

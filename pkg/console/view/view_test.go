@@ -95,7 +95,7 @@ func TestALargeTreeIsShownInParts(t *testing.T) {
 	var all []string
 	for from := 0; from >= 0; {
 		q := NewQueues(large, report.Starved{}, Choice{From: from}, report.Layout{})
-		if len(q.Rows) != PerPart || q.Total != 10_000 || q.From != from || q.Rows[0].Index != from+1 || q.First() != from+1 || q.Parted() != true {
+		if len(q.Rows) != PerPart || q.Total != 10_000 || q.From != from || q.Rows[0].Index != from+1 || q.First() != from+1 {
 			t.Fatalf("from %d: %d rows of %d", from, len(q.Rows), q.Total)
 		}
 		all, from = append(all, names(q)...), q.After
@@ -126,7 +126,7 @@ func TestAPartOfATable(t *testing.T) {
 	if last := TableOf("some", s, 400, nil); len(last.Rows) != 50 || last.After != -1 {
 		t.Errorf("the last part has %d rows", len(last.Rows))
 	}
-	if none := TableOf("some", report.Section{Table: &report.Table{}}, 7, nil); none.From != 0 || none.Parted() {
+	if none := TableOf("some", report.Section{Table: &report.Table{}}, 7, nil); none.From != 0 || none.Before != -1 || none.After != -1 {
 		t.Errorf("%+v", none)
 	}
 }
