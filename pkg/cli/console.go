@@ -123,6 +123,10 @@ func (s liveSource) World(context.Context) (*world.World, []report.FileProblem, 
 
 func (s liveSource) Changed() <-chan struct{} { return s.watch.Changed() }
 
+func (s liveSource) Events(ctx context.Context, kind, namespace, name string) (report.Events, error) {
+	return s.watch.Events(ctx, kind, namespace, name)
+}
+
 func (s liveSource) Name() string { return s.watch.Name() }
 
 func fileProblems(problems []objects.Problem) (all []report.FileProblem) {

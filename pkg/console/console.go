@@ -19,6 +19,7 @@ import (
 type Console struct {
 	guard   *guard
 	moments *moments
+	events  *events
 	now     func() time.Time
 }
 
@@ -40,7 +41,7 @@ func New(s Source, at net.Addr, o Options) (*Console, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Console{guard: g, moments: newMoments(s, o), now: o.Now}, nil
+	return &Console{guard: g, moments: newMoments(s, o), events: &events{known: map[[3]string]said{}}, now: o.Now}, nil
 }
 
 // URL opens the console; it has the token.

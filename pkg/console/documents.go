@@ -9,7 +9,9 @@ import (
 )
 
 // documents are the JSON of a page that shows several: each as the command line prints it, under its name.
-type documents []struct {
+type documents []named
+
+type named struct {
 	name     string
 	document json.Marshaler
 }

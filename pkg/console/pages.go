@@ -21,6 +21,7 @@ type question struct {
 	moment  *moment
 	console *Console
 	layout  report.Layout
+	said    *said // of the object that the page is about
 }
 
 func (q *question) get(key string) string { return q.URL.Query().Get(key) }
@@ -244,10 +245,15 @@ func queuePage(q question) (page, error) {
 	p.add("starved", headed("Preemption", own), q.layout, q.Request, view.StarvedLinks(own), view.VictimLinks(own))
 	reserved := w.Reservations(path)
 	p.blocks = append(p.blocks, block{id: "reservations", template: "text", data: report.Section{Heading: "Reservations", Items: reserved.Lines(plainly(q.layout))}})
+	p.addEvents(q)
 	p.addCourse(course, q)
-	p.json = documents{
+	all := documents{
 		{"queue", row}, {"applications", applications}, {"users", users}, {"waiting", waiting}, {"preemption", own}, {"reservations", reserved},
 	}
+	if q.said != nil && q.said.err == nil {
+		all = append(all, named{"events", q.said.events})
+	}
+	p.json = all
 	return p, nil
 }
 
@@ -310,6 +316,7 @@ func podPage(q question) (page, error) {
 	p.addWhy(why, q.layout)
 	own := report.Pods{pod}
 	p.add("pod", headed("Pod", own), q.layout, q.Request, view.PodLinks(own))
+	p.addEvents(q)
 	p.addTableOf("history", "What happened", func(l report.Layout) report.Table { return pod.History(l) }, q, nil)
 	return p, nil
 }

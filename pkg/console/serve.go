@@ -58,9 +58,10 @@ func (c *Console) serve(build builder) http.HandlerFunc {
 
 // build makes the page, while nobody else asks about the moment.
 func (c *Console) build(m *moment, r *http.Request, build builder) (page, error) {
+	said := c.eventsFor(r)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return build(question{Request: r, moment: m, console: c, layout: report.Layout{Terminal: true, Now: m.world.Now.UnixNano()}})
+	return build(question{said: said, Request: r, moment: m, console: c, layout: report.Layout{Terminal: true, Now: m.world.Now.UnixNano()}})
 }
 
 func (c *Console) refuse(w http.ResponseWriter, err error) {

@@ -37,6 +37,7 @@ type Watcher struct {
 	ctx     context.Context
 	name    string
 	changed chan struct{}
+	events  kubernetes.Interface
 
 	queues, policies, reservations, nodes, pods, classes, budgets *watched
 	groups                                                        []*watched
@@ -100,7 +101,7 @@ func newWatcher(ctx context.Context, name string, typed kubernetes.Interface, un
 	}
 	all := informers.NewSharedInformerFactory(typed, 0)
 	w := &Watcher{
-		ctx: ctx, name: name, changed: make(chan struct{}, 1),
+		ctx: ctx, name: name, changed: make(chan struct{}, 1), events: typed,
 		queues: of(v1alpha1.QueueResource, false), policies: of(v1alpha1.PlacementPolicyResource, false), reservations: of(v1alpha1.ReservationResource, true),
 		nodes:   &watched{resource: "nodes", informer: all.Core().V1().Nodes().Informer()},
 		pods:    &watched{resource: "pods", informer: all.Core().V1().Pods().Informer()},

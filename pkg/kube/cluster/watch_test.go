@@ -13,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fairway-scheduler/fairway/pkg/kube/objects"
@@ -202,5 +204,23 @@ func TestWhenAPictureIsStale(t *testing.T) {
 	k.at = k.at.Add(-staleAfter - time.Second)
 	if err := k.failure(); err != nil {
 		t.Errorf("%v still counts, although it has not come again", err)
+	}
+}
+
+// The time of an event is that of the last time that it was seen, in whatever form it was written.
+func TestWhenAnEventWasSaid(t *testing.T) {
+	at := func(s int64) metav1.Time { return metav1.Unix(s, 0) }
+	for name, c := range map[string]struct {
+		event     corev1.Event
+		at, times int64
+	}{
+		"one":         {corev1.Event{EventTime: metav1.NewMicroTime(time.Unix(5, 0)), ReportingController: "x"}, 5, 1},
+		"a series":    {corev1.Event{EventTime: metav1.NewMicroTime(time.Unix(5, 0)), Series: &corev1.EventSeries{Count: 7, LastObservedTime: metav1.NewMicroTime(time.Unix(9, 0))}, ReportingController: "x"}, 9, 7},
+		"an old form": {corev1.Event{LastTimestamp: at(8), Count: 3, Source: corev1.EventSource{Component: "x"}}, 8, 3},
+		"no time":     {corev1.Event{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: at(4)}, ReportingController: "x"}, 4, 1},
+	} {
+		if got := eventOf(&c.event); got.At != c.at*1e9 || got.Times != c.times || got.From != "x" {
+			t.Errorf("%s: %+v", name, got)
+		}
 	}
 }
