@@ -127,6 +127,8 @@ func (s liveSource) Events(ctx context.Context, kind, namespace, name string) (r
 	return s.watch.Events(ctx, kind, namespace, name)
 }
 
+func (s liveSource) Evicted(ctx context.Context) (report.Events, error) { return s.watch.Evicted(ctx) }
+
 func (s liveSource) Name() string { return s.watch.Name() }
 
 func fileProblems(problems []objects.Problem) (all []report.FileProblem) {

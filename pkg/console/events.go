@@ -3,18 +3,22 @@ package console
 import (
 	"context"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/fairway-scheduler/fairway/pkg/console/view"
 	"github.com/fairway-scheduler/fairway/pkg/report"
 )
 
 // Eventful is a source that knows what was said of objects.
 type Eventful interface {
 	Events(ctx context.Context, kind, namespace, name string) (report.Events, error)
+	// Evicted are the evictions that the scheduler tells of.
+	Evicted(ctx context.Context) (report.Events, error)
 }
 
-// said is what was said of one object, or why that is not known.
+// said is what was said of one object, or of evictions, or why that is not known.
 type said struct {
 	at     time.Time
 	events report.Events
@@ -44,6 +48,8 @@ func (c *Console) eventsFor(r *http.Request) *said {
 	switch r.URL.Path {
 	case "/queue":
 		return c.events.of(r.Context(), source, c.now, [3]string{"Queue", "", q.Get("name")})
+	case "/preemption":
+		return c.events.of(r.Context(), source, c.now, [3]string{})
 	case "/pod":
 		return c.events.of(r.Context(), source, c.now, [3]string{"Pod", q.Get("namespace"), q.Get("name")})
 	}
@@ -60,7 +66,11 @@ func (e *events) of(ctx context.Context, source Eventful, now func() time.Time, 
 	ctx, cancel := context.WithTimeout(ctx, eventsWithin)
 	defer cancel()
 	s.at = now()
-	s.events, s.err = source.Events(ctx, key[0], key[1], key[2])
+	if key == [3]string{} {
+		s.events, s.err = source.Evicted(ctx)
+	} else {
+		s.events, s.err = source.Events(ctx, key[0], key[1], key[2])
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.known) >= mostKnown {
@@ -71,12 +81,18 @@ func (e *events) of(ctx context.Context, source Eventful, now func() time.Time, 
 }
 
 // addEvents adds what was said of the object, or why that is not known.
-func (p *page) addEvents(q question) {
+func (p *page) addEvents(heading string, q question) {
 	switch {
 	case q.said == nil:
 	case q.said.err != nil:
-		p.blocks = append(p.blocks, block{id: "events", template: "items", data: report.Section{Heading: "Events", Items: []string{"not known: " + q.said.err.Error()}}})
+		p.blocks = append(p.blocks, block{id: "events", template: "items", data: report.Section{Heading: heading, Items: []string{"not known: " + q.said.err.Error()}}})
 	default:
-		p.addTableOf("events", "Events", q.said.events.Table, q, nil)
+		all := q.said.events
+		p.addTableOf("events", heading, all.Table, q, func(row int, title string) string {
+			if namespace, name, ok := strings.Cut(all[row].Pod, "/"); ok && title == "POD" {
+				return view.PodLink(namespace, name)
+			}
+			return ""
+		})
 	}
 }

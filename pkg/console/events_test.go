@@ -22,6 +22,10 @@ func (e *eventful) Events(_ context.Context, kind, namespace, name string) (repo
 	return report.Events{{At: e.now.Add(-time.Minute).UnixNano(), Type: "Warning", Reason: "Preempting", Message: "of <b>" + name, From: "fairway", Times: 3}}, e.err
 }
 
+func (e *eventful) Evicted(context.Context) (report.Events, error) {
+	return report.Events{{At: e.now.UnixNano(), Type: "Normal", Reason: "Preempted", Message: "for root.b", Times: 1, Pod: "day/etl-01"}}, nil
+}
+
 func TestEventsOfAnObjectAreAskedForNowAndThen(t *testing.T) {
 	s := serve(t, dump(t, "scenario-a.yaml"))
 	e := &eventful{played: s.moments.source.(*played)}
@@ -36,6 +40,9 @@ func TestEventsOfAnObjectAreAskedForNowAndThen(t *testing.T) {
 	}
 	s.get("/pod?namespace=day&name=etl-01")
 	s.get("/queues")
+	if body := s.get("/preemption"); !strings.Contains(body, "Pods that were evicted") || !strings.Contains(body, `<a href="/pod?name=etl-01&amp;namespace=day">day/etl-01</a>`) {
+		t.Errorf("no eviction in %s", body)
+	}
 	if want := [][3]string{{"Queue", "", "root.busy"}, {"Pod", "day", "etl-01"}}; len(e.asked) != 2 || e.asked[0] != want[0] || e.asked[1] != want[1] {
 		t.Errorf("asked for %q, want %q", e.asked, want)
 	}

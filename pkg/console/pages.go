@@ -245,7 +245,7 @@ func queuePage(q question) (page, error) {
 	p.add("starved", headed("Preemption", own), q.layout, q.Request, view.StarvedLinks(own), view.VictimLinks(own))
 	reserved := w.Reservations(path)
 	p.blocks = append(p.blocks, block{id: "reservations", template: "text", data: report.Section{Heading: "Reservations", Items: reserved.Lines(plainly(q.layout))}})
-	p.addEvents(q)
+	p.addEvents("Events", q)
 	p.addCourse(course, q)
 	all := documents{
 		{"queue", row}, {"applications", applications}, {"users", users}, {"waiting", waiting}, {"preemption", own}, {"reservations", reserved},
@@ -298,6 +298,9 @@ func applicationPage(q question) (page, error) {
 		p.addWhy(report.Why{One: true, Answers: answers}, q.layout)
 	}
 	p.add("pods", headed("Pods", pods), q.layout, q.Request, view.PodLinks(pods))
+	if len(own) == 1 {
+		p.addTableOf("history", "What happened", own[0].History, q, nil)
+	}
 	return p, nil
 }
 
@@ -316,7 +319,7 @@ func podPage(q question) (page, error) {
 	p.addWhy(why, q.layout)
 	own := report.Pods{pod}
 	p.add("pod", headed("Pod", own), q.layout, q.Request, view.PodLinks(own))
-	p.addEvents(q)
+	p.addEvents("Events", q)
 	p.addTableOf("history", "What happened", func(l report.Layout) report.Table { return pod.History(l) }, q, nil)
 	return p, nil
 }
@@ -339,6 +342,7 @@ func preemptionPage(q question) (page, error) {
 	p := page{title: "Preemption", section: "/preemption", json: documents{{"preemption", starved}, {"plan", plan}}}
 	p.add("starved", headed("Starved queues", starved), q.layout, q.Request, view.StarvedLinks(starved), view.VictimLinks(starved))
 	p.addPlan(plan, q)
+	p.addEvents("Pods that were evicted", q)
 	return p, nil
 }
 

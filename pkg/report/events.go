@@ -12,9 +12,11 @@ type Event struct {
 	Type, Reason  string
 	Message, From string
 	Times         int64 // how often
+	// Pod is namespace/name of the pod that it is about, where events of several are listed.
+	Pod string
 }
 
-// Events are those of one object, the newest first.
+// Events are those of one object, or of one kind, the newest first.
 type Events []Event
 
 // MarshalJSON returns the shape that tools rely on: keys may be added, none is renamed or left out.
@@ -26,23 +28,24 @@ func (es Events) MarshalJSON() ([]byte, error) {
 		Message string `json:"message"`
 		From    string `json:"from"`
 		Times   int64  `json:"times"`
+		Pod     string `json:"pod"`
 	}
 	rows := make([]event, len(es))
 	for i, e := range es {
-		rows[i] = event{timestamp(e.At), e.Type, e.Reason, e.Message, e.From, e.Times}
+		rows[i] = event{timestamp(e.At), e.Type, e.Reason, e.Message, e.From, e.Times, e.Pod}
 	}
 	return marshal(rows)
 }
 
 // Table has a row for each event.
 func (es Events) Table(l Layout) Table {
-	t := Table{Full: true, Columns: []Column{{Title: "AGE"}, {Title: "TYPE"}, {Title: "REASON"}, {Title: "TIMES", Right: true}, {Title: "FROM"}, {Title: "MESSAGE"}}}
+	t := Table{Full: l.full(), Columns: []Column{{Title: "AGE"}, {Title: "POD", Usual: nothing}, {Title: "TYPE"}, {Title: "REASON"}, {Title: "TIMES", Right: true}, {Title: "FROM"}, {Title: "MESSAGE"}}}
 	for _, e := range es {
 		if e.Type != "Normal" {
 			t.emphasise(len(t.Rows), yellow)
 		}
-		t.Keys = append(t.Keys, timestamp(e.At)+" "+e.Reason+" "+e.Message)
-		t.Rows = append(t.Rows, []string{l.age(e.At), reason.Name(e.Type), reason.Name(e.Reason), strconv.FormatInt(e.Times, 10), reason.Name(e.From), reason.Printable(e.Message)})
+		t.Keys = append(t.Keys, timestamp(e.At)+" "+e.Pod+" "+e.Reason+" "+e.Message)
+		t.Rows = append(t.Rows, []string{l.age(e.At), orNothing(reason.Name(e.Pod)), reason.Name(e.Type), reason.Name(e.Reason), strconv.FormatInt(e.Times, 10), reason.Name(e.From), reason.Printable(e.Message)})
 	}
 	return t
 }

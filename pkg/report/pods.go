@@ -1,7 +1,9 @@
 package report
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/application"
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
@@ -87,6 +89,24 @@ func (p Pod) History(l Layout) Table {
 	if p.Terminating && p.Deadline <= l.Now {
 		add(p.Deadline, "should have stopped")
 	}
+	return t
+}
+
+// History is what is known to have happened to an application, oldest first.
+func (a Application) History(Layout) Table {
+	t := Table{Full: true, Columns: []Column{{Title: "WHEN"}, {Title: "WHAT"}}}
+	for _, e := range []struct {
+		at   int64
+		what string
+	}{
+		{a.Submitted, "submitted: its oldest pod was created"}, {a.StartingSince, "began to start"}, {a.WaitingSince, "its oldest waiting pod was created"},
+		{a.StartingUntil, "counts as starting until then at the latest"},
+	} {
+		if e.at != 0 {
+			t.Rows = append(t.Rows, []string{timestamp(e.at), e.what})
+		}
+	}
+	slices.SortStableFunc(t.Rows, func(a, b []string) int { return strings.Compare(a[0], b[0]) })
 	return t
 }
 

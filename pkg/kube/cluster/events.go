@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 
+	"github.com/fairway-scheduler/fairway/pkg/apis/scheduling/v1alpha1"
 	"github.com/fairway-scheduler/fairway/pkg/report"
 )
 
@@ -18,14 +19,25 @@ func (w *Watcher) Events(ctx context.Context, kind, namespace, name string) (rep
 	if namespace == "" {
 		namespace = metav1.NamespaceDefault
 	}
-	of := fields.Set{"involvedObject.kind": kind, "involvedObject.name": name}
+	return w.said(ctx, namespace, fields.Set{"involvedObject.kind": kind, "involvedObject.name": name}, false)
+}
+
+// Evicted lists the evictions that the scheduler tells of, the newest first.
+func (w *Watcher) Evicted(ctx context.Context) (report.Events, error) {
+	return w.said(ctx, metav1.NamespaceAll, fields.Set{"involvedObject.kind": "Pod", "reason": v1alpha1.EventPreempted}, true)
+}
+
+func (w *Watcher) said(ctx context.Context, namespace string, of fields.Set, named bool) (all report.Events, err error) {
 	list, err := w.events.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: of.String(), Limit: pageSize})
 	if err != nil {
 		return nil, err
 	}
-	var all report.Events
 	for i := range list.Items {
-		all = append(all, eventOf(&list.Items[i]))
+		e := eventOf(&list.Items[i])
+		if named {
+			e.Pod = list.Items[i].InvolvedObject.Namespace + "/" + list.Items[i].InvolvedObject.Name
+		}
+		all = append(all, e)
 	}
 	slices.SortStableFunc(all, func(a, b report.Event) int { return cmp.Compare(b.At, a.At) })
 	return all, nil
