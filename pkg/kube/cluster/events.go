@@ -28,7 +28,7 @@ func (w *Watcher) Evicted(ctx context.Context) (report.Events, error) {
 }
 
 func (w *Watcher) said(ctx context.Context, namespace string, of fields.Set, named bool) (all report.Events, err error) {
-	list, err := w.events.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: of.String(), Limit: pageSize})
+	list, err := w.client.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: of.String(), Limit: pageSize})
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,10 @@ type Watcher struct {
 	ctx     context.Context
 	name    string
 	changed chan struct{}
-	events  kubernetes.Interface
+	client  kubernetes.Interface
+
+	mu       sync.Mutex
+	noAnswer error // why the server did not answer last; nil: it did
 
 	queues, policies, reservations, nodes, pods, classes, budgets *watched
 	groups                                                        []*watched
@@ -91,7 +94,62 @@ func Watch(ctx context.Context, f *Flags) (*Watcher, error) {
 	if s.Gated() {
 		err = w.wait(w.owners)
 	}
+	select { // what came until now is in the first set
+	case <-w.changed:
+	default:
+	}
+	go w.askAgain()
 	return w, err
+}
+
+// A watch that cannot reach its server tries again without a word, so the server is asked whether it is there: one small request at a time.
+const (
+	askEvery  = 10 * time.Second
+	askWithin = 5 * time.Second
+)
+
+func (w *Watcher) askAgain() {
+	t := time.NewTicker(askEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-w.ctx.Done():
+			return
+		case <-t.C:
+			w.ask()
+		}
+	}
+}
+
+// ask notes whether the server answers; what it answers does not matter.
+func (w *Watcher) ask() {
+	ctx, cancel := context.WithTimeout(w.ctx, askWithin)
+	defer cancel()
+	err := w.client.Discovery().RESTClient().Get().AbsPath("/version").Do(ctx).Error()
+	var status apierrors.APIStatus
+	if errors.As(err, &status) || w.ctx.Err() != nil {
+		err = nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if (err == nil) != (w.noAnswer == nil) {
+		w.moved()
+	}
+	w.noAnswer = err
+}
+
+func (w *Watcher) answer() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.noAnswer
+}
+
+// moved tells who waits for a change.
+func (w *Watcher) moved() {
+	select {
+	case w.changed <- struct{}{}:
+	default:
+	}
 }
 
 func newWatcher(ctx context.Context, name string, typed kubernetes.Interface, untyped dynamic.Interface) *Watcher {
@@ -101,7 +159,7 @@ func newWatcher(ctx context.Context, name string, typed kubernetes.Interface, un
 	}
 	all := informers.NewSharedInformerFactory(typed, 0)
 	w := &Watcher{
-		ctx: ctx, name: name, changed: make(chan struct{}, 1), events: typed,
+		ctx: ctx, name: name, changed: make(chan struct{}, 1), client: typed,
 		queues: of(v1alpha1.QueueResource, false), policies: of(v1alpha1.PlacementPolicyResource, false), reservations: of(v1alpha1.ReservationResource, true),
 		nodes:   &watched{resource: "nodes", informer: all.Core().V1().Nodes().Informer()},
 		pods:    &watched{resource: "pods", informer: all.Core().V1().Pods().Informer()},
@@ -127,14 +185,8 @@ func (w *Watcher) kinds() []*watched {
 func (w *Watcher) follow(k *watched) {
 	_ = k.informer.SetTransform(lean) // errors of these are about informers that run
 	_ = k.informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) { k.failed(err) })
-	moved := func() {
-		select {
-		case w.changed <- struct{}{}:
-		default:
-		}
-	}
 	_, _ = k.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(any) { moved() }, UpdateFunc: func(any, any) { moved() }, DeleteFunc: func(any) { moved() },
+		AddFunc: func(any) { w.moved() }, UpdateFunc: func(any, any) { w.moved() }, DeleteFunc: func(any) { w.moved() },
 	})
 	go k.informer.RunWithContext(w.ctx)
 }
@@ -230,6 +282,9 @@ func (w *Watcher) Name() string { return w.name }
 
 // Set is the objects as last seen, or why they are not seen any more. It is called by one at a time.
 func (w *Watcher) Set() (*objects.Set, error) {
+	if err := w.answer(); err != nil {
+		return nil, fmt.Errorf("no answer from the cluster: %w", err)
+	}
 	for _, k := range w.kinds() {
 		if _, err := k.answered(); err != nil {
 			return nil, err

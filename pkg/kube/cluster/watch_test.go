@@ -27,6 +27,7 @@ type watchable struct {
 	mu      sync.Mutex
 	streams map[string]chan any // by path
 	watches map[string]int      // that were begun
+	front   *httptest.Server
 }
 
 const policies = "/apis/scheduling.fairway.dev/v1alpha1/placementpolicies"
@@ -81,6 +82,7 @@ func (s *watchable) watch(t *testing.T) (*Watcher, error) {
 	h := httptest.NewServer(s)
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(func() { cancel(); h.CloseClientConnections(); h.Close() })
+	s.front = h
 	return Watch(ctx, flagsFor(t, h.URL))
 }
 
@@ -186,6 +188,32 @@ func TestAWatchWithoutRights(t *testing.T) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+// While the server is away there is no newer set, and what waits for a change hears of that. It does not matter what the server answers.
+func TestAServerThatDoesNotAnswer(t *testing.T) {
+	s := newWatchable(everything)
+	s.refusal["/version"] = http.StatusForbidden
+	w, err := s.watch(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.ask(); w.answer() != nil {
+		t.Error("a refusal is an answer")
+	}
+	s.front.CloseClientConnections()
+	_ = s.front.Listener.Close()
+	for range 2 { // a connection may have been kept
+		w.ask()
+	}
+	if _, err := w.Set(); err == nil || !strings.Contains(err.Error(), "no answer from the cluster: ") {
+		t.Errorf("got %v", err)
+	}
+	select {
+	case <-w.Changed():
+	default:
+		t.Error("nobody is told")
 	}
 }
 
