@@ -13,7 +13,8 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/world"
 )
 
-const consoleLong = `Show the queues, applications, pods, nodes and preemption in a browser, as they change: what tree, apps, users, why and preemption say.
+const consoleLong = `Show queues, applications, pods, nodes and preemption in a browser, as they change: what tree, apps, users, why and
+preemption say.
 
 It serves on loopback only, to those who have the address that it prints, with your own rights in the cluster. It changes
 nothing. It ends with Ctrl-C, and the address with it.`
@@ -61,7 +62,7 @@ func (o *options) console(ctx context.Context, port int, open bool) error {
 	if err != nil {
 		return err
 	}
-	defer at.Close()
+	defer func() { _ = at.Close() }()
 	s, err := console.New(source, at.Addr(), console.Options{Now: o.Now})
 	if err != nil {
 		return err

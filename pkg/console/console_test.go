@@ -206,7 +206,7 @@ func TestNoOtherAddressIsServed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	if !l.Addr().(*net.TCPAddr).IP.IsLoopback() {
 		t.Errorf("it listens on %s", l.Addr())
 	}

@@ -166,12 +166,12 @@ func (m *moments) follow(ctx context.Context) {
 		case <-time.After(agesEvery):
 		}
 		began := m.now()
-		w, problems, err := m.source.World(ctx)
-		if took = m.now().Sub(began); err != nil {
+		if w, problems, err := m.source.World(ctx); err != nil {
 			m.publish(&moment{look: m.last().look, stale: err.Error()})
-			continue
+		} else {
+			m.publish(&moment{look: &look{world: w, problems: problems}})
 		}
-		m.publish(&moment{look: &look{world: w, problems: problems}})
+		took = m.now().Sub(began)
 	}
 }
 

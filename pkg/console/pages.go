@@ -82,7 +82,8 @@ func queuesPage(q question) (page, error) {
 	}
 	query := q.URL.Query()
 	c := view.Choice{
-		Filter: query.Get("filter"), Resource: resource.Name(query.Get("resource")), Depth: number(q.Request, "depth"), From: number(q.Request, "from"), Toggled: map[string]bool{}, Own: query.Get("of") == "own",
+		Filter: query.Get("filter"), Resource: resource.Name(query.Get("resource")), Own: query.Get("of") == "own", Depth: number(q.Request, "depth"),
+		Toggled: map[string]bool{}, From: number(q.Request, "from"),
 	}
 	for _, name := range query["toggle"] {
 		c.Toggled[name] = true

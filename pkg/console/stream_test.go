@@ -178,7 +178,7 @@ func TestWithoutRightsThereIsNoConsole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	c, err := New(&played{err: errors.New("listing nodes: forbidden")}, l.Addr(), Options{Now: time.Now})
 	if err != nil {
 		t.Fatal(err)

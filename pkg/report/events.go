@@ -45,7 +45,10 @@ func (es Events) Table(l Layout) Table {
 			t.emphasise(len(t.Rows), yellow)
 		}
 		t.Keys = append(t.Keys, timestamp(e.At)+" "+e.Pod+" "+e.Reason+" "+e.Message)
-		t.Rows = append(t.Rows, []string{l.age(e.At), orNothing(reason.Name(e.Pod)), reason.Name(e.Type), reason.Name(e.Reason), strconv.FormatInt(e.Times, 10), reason.Name(e.From), reason.Printable(e.Message)})
+		t.Rows = append(t.Rows, []string{
+			l.age(e.At), orNothing(reason.Name(e.Pod)), reason.Name(e.Type), reason.Name(e.Reason), strconv.FormatInt(e.Times, 10), reason.Name(e.From),
+			reason.Printable(e.Message),
+		})
 	}
 	return t
 }

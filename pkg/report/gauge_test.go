@@ -57,6 +57,10 @@ func TestTheSettingsOfAQueueSayWhereTheyComeFrom(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got[name], want)
 		}
 	}
+	q.Weight = queue.DefaultWeight
+	if row := q.Settings(Layout{}).Rows[1]; row[0] != "weight" || row[2] != "-" {
+		t.Errorf("nobody knows whether the default weight is stated: %q", row)
+	}
 	if _, said := got["guaranteedTimeout"]; said {
 		t.Error("a value that the queue has not is said")
 	}

@@ -30,7 +30,11 @@ func (q Queue) Settings(l Layout) Table {
 		add("absoluteCapacity", q.ofCluster(q.Absolute.Capacity), q.Name)
 		add("absoluteMaxCapacity", q.ofCluster(q.Absolute.Max), q.Name)
 	} else if q.Policy != "" {
-		add("weight", resource.Decimal(q.Weight), q.Name)
+		from := q.Name
+		if q.Weight == queue.DefaultWeight { // stated or not
+			from = nothing
+		}
+		add("weight", resource.Decimal(q.Weight), from)
 	}
 	own("guaranteed", q.Guaranteed)
 	own("max", q.Max)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
+	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 	"github.com/fairway-scheduler/fairway/pkg/picture"
 	"github.com/fairway-scheduler/fairway/pkg/report"
@@ -34,21 +35,40 @@ func (w *World) Waiting(top queue.Path, n int) (pods report.Pods, more int) {
 		inOrder[s.Pod.UID] = true
 		pods = append(pods, report.Pod{PodState: s.Pod, Position: s.Position})
 	}
-	var others []ledger.PodState
+	whole := len(pods) < n // then a rule holds each of the others
+	w.explain(pods)
+	var others report.Pods
 	for _, pod := range w.pods {
 		if pod.State == ledger.Waiting && !inOrder[pod.UID] && top.Contains(w.queueOf(pod)) {
-			others = append(others, pod)
+			others = append(others, report.Pod{PodState: pod})
 		}
 	}
-	slices.SortFunc(others, func(a, b ledger.PodState) int {
-		return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.UID, b.UID))
-	})
-	more = max(len(others)-n, 0)
-	for _, pod := range others[:len(others)-more] {
-		pods = append(pods, report.Pod{PodState: pod})
+	slices.SortFunc(others, func(a, b report.Pod) int { return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.UID, b.UID)) })
+	oldest := others[:min(len(others), lookedAt*n)]
+	if whole {
+		oldest = others[:min(len(others), n)]
 	}
-	w.explain(pods)
-	return pods, more
+	w.explain(oldest)
+	held := 0
+	for _, pod := range oldest {
+		if held < n && (whole || !goesOn(pod.Reason.Code)) {
+			pods = append(pods, pod)
+			held++
+		}
+	}
+	return pods, len(others) - held
+}
+
+// lookedAt bounds how many pods are looked at for each one that a rule holds, where many more wait in order.
+const lookedAt = 4
+
+// goesOn reports whether no rule holds a pod that waits for this reason: it has a place in the order of releases.
+func goesOn(code reason.Code) bool {
+	switch code {
+	case reason.WaitingTurn, reason.WaitingForRoom, reason.WaitingForPreferredNodes, reason.Parked:
+		return true
+	}
+	return false
 }
 
 // explain adds the reasons why pods wait.

@@ -161,10 +161,16 @@ type Moment struct {
 
 // Of is the course of a queue.
 func (h *History) Of(name string) (c Course) {
+	at := 0 // mostly where it was in the sample before
 	for _, s := range h.samples {
-		if i := slices.IndexFunc(s.queues, func(p *point) bool { return p.name == name }); i >= 0 {
-			c = append(c, Moment{s.at, s.cluster, s.queues[i].queue()})
+		if at >= len(s.queues) || s.queues[at].name != name {
+			i := slices.IndexFunc(s.queues, func(p *point) bool { return p.name == name })
+			if i < 0 {
+				continue
+			}
+			at = i
 		}
+		c = append(c, Moment{s.at, s.cluster, s.queues[at].queue()})
 	}
 	return c
 }

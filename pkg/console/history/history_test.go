@@ -50,6 +50,11 @@ func TestTheTreeAsItWas(t *testing.T) {
 	if len(c) != 2 || c[0].At != 100*second || c[1].At != 110*second || c[1].Queue.Name != "root.q1" || c[1].Queue.Weight != 1000 {
 		t.Errorf("%+v", c)
 	}
+	// With queues before it its place differs.
+	h.Add(200*second, report.Tree{Queues: []report.Queue{{Name: "root"}, {Name: "root.a"}, {Name: "root.b"}, {Name: "root.q1"}}}, report.Starved{})
+	if c := h.Of("root.q1"); len(c) != 3 || c[2].Queue.Name != "root.q1" {
+		t.Errorf("%+v", c)
+	}
 	if h.Of("root.none") != nil {
 		t.Error("a queue that never was has a course")
 	}

@@ -220,7 +220,7 @@ func TestAServerThatDoesNotAnswer(t *testing.T) {
 // A watch that ends is no error; one that is refused is.
 func TestWhenAPictureIsStale(t *testing.T) {
 	k := &watched{resource: "pods"}
-	for _, ended := range []error{io.EOF, io.ErrUnexpectedEOF, apierrors.NewResourceExpired("too old"), apierrors.NewGone("gone")} {
+	for _, ended := range []error{io.EOF, io.ErrUnexpectedEOF, apierrors.NewResourceExpired("too old"), &apierrors.StatusError{ErrStatus: metav1.Status{Reason: metav1.StatusReasonGone}}} {
 		if k.failed(ended); k.failure() != nil {
 			t.Errorf("%v counts", ended)
 		}
