@@ -32,7 +32,7 @@ function keepFocus(change) {
   const place = row ? [...row.querySelectorAll('a')].indexOf(focused) : -1;
   const section = focused?.closest('section')?.id;
   change();
-  if (!row || !section || document.contains(focused)) return;
+  if (!row || !section || document.activeElement === focused) return;
   const again = rowsOf(document.getElementById(section)?.querySelector('[data-rows]') ?? body).get(row.dataset.key);
   if (!again) return;
   const target = place < 0 ? again : again.querySelectorAll('a')[place] ?? again;
@@ -49,10 +49,14 @@ function changeRows(section, change) {
     rows.set(key, fresh);
   }
   if (!change.keys) return;
-  const end = body.querySelector('.after');
   const kept = new Set(change.keys);
   for (const [key, row] of rows) if (!kept.has(key)) row.remove();
-  for (const key of change.keys) body.insertBefore(rows.get(key), end);
+  let next = body.querySelector('[data-key]');
+  for (const key of change.keys) {
+    const row = rows.get(key);
+    if (row === next) next = next.nextElementSibling;
+    else body.insertBefore(row, next ?? body.querySelector('.after'));
+  }
 }
 
 function apply(change) {
