@@ -118,6 +118,12 @@ func TestTheRoomOfANode(t *testing.T) {
 	if kept := of(t, "evictions.yaml").Nodes()[0]; !kept.Nominated.Equal(list(20, 80)) || !kept.Ours.Equal(list(40, 160)) || !kept.Free().IsZero() {
 		t.Errorf("%+v", kept)
 	}
+	// In held.yaml both nodes are held for pod group team/ring, as the status of a queue says.
+	for _, n := range of(t, "held.yaml").Nodes() {
+		if n.HeldFor != "team/ring" {
+			t.Errorf("node %s is held for %q", n.Name, n.HeldFor)
+		}
+	}
 	lines := nodes.Lines(report.Layout{Terminal: true})
 	if !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, "most cpu: 25c 100Gi on node n1") }) {
 		t.Errorf("%q", lines)
