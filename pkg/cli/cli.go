@@ -123,7 +123,7 @@ func newRoot(e Environment) *cobra.Command {
 	c.SetVersionTemplate(program + " {{.Version}}\n")
 	c.SetUsageTemplate(usageTemplate(c.UsageTemplate()))
 	o.cluster.AddFlags(c.PersistentFlags())
-	c.AddCommand(newTree(o), newWhy(o), newOrder(o), newApps(o), newUsers(o), newAccess(o), newPreemption(o), newPlace(o), newReservations(o), newReserve(o), newImport(o))
+	c.AddCommand(newTree(o), newWhy(o), newOrder(o), newApps(o), newUsers(o), newAccess(o), newPreemption(o), newPlace(o), newReservations(o), newReserve(o), newImport(o), newConsole(o))
 	return c
 }
 

@@ -9,13 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
+	"github.com/fairway-scheduler/fairway/pkg/world"
 )
 
 // completeWithin is how long a shell waits for names at most.
 const completeWithin = 3 * time.Second
 
 // complete offers the names of a world that begin with the typed text. Names that no API server would take could do anything to a shell.
-func (o *options) complete(c *cobra.Command, typed string, names func(*world) []string) ([]string, cobra.ShellCompDirective) {
+func (o *options) complete(c *cobra.Command, typed string, names func(*world.World) []string) ([]string, cobra.ShellCompDirective) {
 	if slices.Contains(o.files, "-") {
 		return nil, cobra.ShellCompDirectiveNoFileComp // standard input belongs to the shell
 	}
@@ -38,15 +39,14 @@ func (o *options) completeQueue(c *cobra.Command, args []string, typed string) (
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return o.complete(c, typed, (*world).queueNames)
+	return o.complete(c, typed, (*world.World).QueueNames)
 }
 
 // completePod offers the pods that take part, in the namespace if one is given, without those already named.
 func (o *options) completePod(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	return o.complete(c, typed, func(w *world) []string {
-		w.details()
+	return o.complete(c, typed, func(w *world.World) []string {
 		var names []string
-		for _, p := range w.pods {
+		for _, p := range w.Pods() {
 			if namespace := o.namespace(); (namespace == "" || p.Namespace == namespace) && !slices.Contains(args, p.Name) {
 				names = append(names, p.Name)
 			}

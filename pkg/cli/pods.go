@@ -11,6 +11,7 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/ledger"
 	"github.com/fairway-scheduler/fairway/pkg/report"
+	"github.com/fairway-scheduler/fairway/pkg/world"
 )
 
 const whyLong = `Say why a pod waits: the one thing that stops it, with numbers; what is ahead of it; who holds what it needs; and the
@@ -46,21 +47,12 @@ func newWhy(o *options) *cobra.Command {
 				namespace = ""
 			}
 			var absent error // about pods that are named and are not there: the others have an answer all the same
-			err := o.show(c.Context(), func(before, _ *world) (viewer, error) {
-				uids, missing, err := o.podsOf(before, namespace, selector, args)
+			err := o.show(c.Context(), func(before, _ *asked) (viewer, error) {
+				uids, missing, err := o.podsOf(before.World, namespace, selector, args)
 				absent = missing
-				return func(w *world) (report.Compared, error) {
-					d := report.Why{One: len(args) == 1}
-					w.picture().Prepare(uids...)
-					for _, uid := range uids {
-						if err := c.Context().Err(); err != nil { // answers take time if thousands of pods wait
-							return nil, err
-						}
-						if a, ok := w.picture().Why(uid); ok {
-							d.Answers = append(d.Answers, a)
-						}
-					}
-					return d, nil
+				return func(w *world.World) (report.Compared, error) {
+					answers, err := w.Why(c.Context(), uids...)
+					return report.Why{One: len(args) == 1, Answers: answers}, err
 				}, err
 			})
 			return cmp.Or(err, absent)
@@ -74,8 +66,7 @@ func newWhy(o *options) *cobra.Command {
 }
 
 // podsOf finds the pods that the user asks about. If some of those that are named are there, missing is about the others.
-func (o *options) podsOf(w *world, namespace, selector string, names []string) (uids []ledger.UID, missing, err error) {
-	w.details()
+func (o *options) podsOf(w *world.World, namespace, selector string, names []string) (uids []ledger.UID, missing, err error) {
 	if selector != "" {
 		uids, err = o.selected(w, namespace, selector)
 		return uids, nil, err
@@ -97,8 +88,8 @@ func (o *options) podsOf(w *world, namespace, selector string, names []string) (
 	return uids, missing, nil
 }
 
-func (o *options) selected(w *world, namespace, selector string) (uids []ledger.UID, err error) {
-	selected, err := w.objects.Select(namespace, selector)
+func (o *options) selected(w *world.World, namespace, selector string) (uids []ledger.UID, err error) {
+	selected, err := w.Objects.Select(namespace, selector)
 	if err != nil {
 		return nil, err
 	}
@@ -106,13 +97,13 @@ func (o *options) selected(w *world, namespace, selector string) (uids []ledger.
 	for _, uid := range selected {
 		chosen[ledger.UID(uid)] = true
 	}
-	for _, p := range w.pods {
+	for _, p := range w.Pods() {
 		if chosen[p.UID] {
 			uids = append(uids, p.UID)
 		}
 	}
 	if len(uids) == 0 {
-		return nil, fmt.Errorf("no pod of %s in %s has labels %s", strings.Join(w.ours, ", "), inNamespace(namespace), selector)
+		return nil, fmt.Errorf("no pod of %s in %s has labels %s", strings.Join(w.Schedulers, ", "), inNamespace(namespace), selector)
 	}
 	return uids, nil
 }
@@ -124,10 +115,10 @@ func inNamespace(namespace string) string {
 	return "namespace " + namespace
 }
 
-func (o *options) podNamed(w *world, namespace, name string) (ledger.UID, error) {
+func (o *options) podNamed(w *world.World, namespace, name string) (ledger.UID, error) {
 	var uids []ledger.UID
 	var namespaces, names []string
-	for _, p := range w.pods {
+	for _, p := range w.Pods() {
 		if namespace != "" && p.Namespace != namespace {
 			if p.Name == name {
 				namespaces = append(namespaces, p.Namespace)
@@ -145,11 +136,11 @@ func (o *options) podNamed(w *world, namespace, name string) (ledger.UID, error)
 	case len(uids) > 1:
 		return "", fmt.Errorf("pod %s is in namespaces %s; say which with -n", name, strings.Join(namespaces, ", "))
 	}
-	for _, p := range w.objects.Pods {
+	for _, p := range w.Objects.Pods {
 		switch {
 		case p.Name != name || namespace != "" && p.Namespace != namespace:
-		case !slices.Contains(w.ours, p.Spec.SchedulerName):
-			return "", fmt.Errorf("pod %s/%s has schedulerName %q and is none of %s's; see --scheduler-name", p.Namespace, name, p.Spec.SchedulerName, strings.Join(w.ours, ", "))
+		case !slices.Contains(w.Schedulers, p.Spec.SchedulerName):
+			return "", fmt.Errorf("pod %s/%s has schedulerName %q and is none of %s's; see --scheduler-name", p.Namespace, name, p.Spec.SchedulerName, strings.Join(w.Schedulers, ", "))
 		default:
 			return "", fmt.Errorf("pod %s/%s has ended (%s)", p.Namespace, name, p.Status.Phase)
 		}
@@ -184,8 +175,8 @@ func newOrder(o *options) *cobra.Command {
 			if next < 1 {
 				return usagef("--next %d: must be 1 or more", next)
 			}
-			return o.aboutQueue(func(w *world, top queue.Path) (report.Compared, error) {
-				return report.NewOrder(w.picture(), w.picture().Order(top, next)), nil
+			return o.aboutQueue(func(w *world.World, top queue.Path) (report.Compared, error) {
+				return w.Order(top, next), nil
 			})(c, args)
 		},
 	}

@@ -3,9 +3,8 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/fairway-scheduler/fairway/pkg/ledger"
-	"github.com/fairway-scheduler/fairway/pkg/picture"
 	"github.com/fairway-scheduler/fairway/pkg/report"
+	"github.com/fairway-scheduler/fairway/pkg/world"
 )
 
 const preemptionLong = `Show the queues that are starved: below their guarantee, or below fairShareThreshold of their fair share, while they ask
@@ -39,11 +38,11 @@ func newPreemption(o *options) *cobra.Command {
 		Use: "preemption", Short: "Show starved queues, and what would be taken for them", Long: preemptionLong, Example: preemptionExample,
 		Args: noArguments("it is about all queues and takes no argument"), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return o.show(c.Context(), func(before, _ *world) (viewer, error) {
+			return o.show(c.Context(), func(before, _ *asked) (viewer, error) {
 				if plan { // of other queues than those meant, it would name other pods
-					return (*world).plan, noAnswer(nil, before.problems...)
+					return func(w *world.World) (report.Compared, error) { return w.Plan(), nil }, noAnswer(nil, before.problems...)
 				}
-				return (*world).starved, nil
+				return func(w *world.World) (report.Compared, error) { return w.Starved(), nil }, nil
 			})
 		},
 	}
@@ -51,29 +50,4 @@ func newPreemption(o *options) *cobra.Command {
 	o.addWatch(c)
 	c.Flags().BoolVar(&plan, "plan", false, "show what would be taken now")
 	return c
-}
-
-func (w *world) plan() (report.Compared, error) {
-	now := w.now.UnixNano()
-	var budgets []picture.Budget
-	for _, b := range w.objects.Budgets() {
-		budget := picture.Budget{Allowed: b.Allowed}
-		for _, uid := range b.Pods {
-			budget.Pods = append(budget.Pods, ledger.UID(uid))
-		}
-		budgets = append(budgets, budget)
-	}
-	return report.Plan{Preemption: picture.Preempt(w.ledger, now, budgets), Now: now}, nil
-}
-
-func (w *world) starved() (report.Compared, error) {
-	w.details()
-	announced := w.objects.Announced()
-	var victims []report.AnnouncedVictim
-	for _, p := range w.pods {
-		if a := announced[string(p.UID)]; p.Announced != 0 {
-			victims = append(victims, report.AnnouncedVictim{Pod: p, ForQueue: a.ForQueue, For: a.ForPod, Message: a.Message})
-		}
-	}
-	return report.NewStarved(w.snapshot, victims), nil
 }

@@ -72,11 +72,7 @@ func (o *options) answer(d report.Document, now time.Time, problems []objects.Pr
 }
 
 func judged(d report.Document, problems []objects.Problem) report.Judged {
-	j := report.Judged{Document: d}
-	for _, p := range problems {
-		j.Problems = append(j.Problems, report.FileProblem(p))
-	}
-	return j
+	return report.Judged{Document: d, Problems: fileProblems(problems)}
 }
 
 // refuse prints why there is no answer. Programs get it as they get an answer. If files have problems, these may be why.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 	"github.com/fairway-scheduler/fairway/pkg/report"
+	"github.com/fairway-scheduler/fairway/pkg/world"
 )
 
 const treeLong = `Show the queues: what each may have, has and asks for, how many applications and pods run and wait, its state, and what
@@ -40,8 +41,8 @@ func newTree(o *options) *cobra.Command {
 	c := &cobra.Command{
 		Use: "tree [QUEUE]", Short: "Show queues with their shares, allocation and demand", Long: treeLong, Example: treeExample,
 		Args: atMostOne("queue"), ValidArgsFunction: o.completeQueue,
-		RunE: o.aboutQueue(func(w *world, top queue.Path) (report.Compared, error) {
-			return report.NewTree(w.snapshot, w.unplaced, top), nil
+		RunE: o.aboutQueue(func(w *world.World, top queue.Path) (report.Compared, error) {
+			return w.Tree(top), nil
 		}),
 	}
 	o.addFlags(c)

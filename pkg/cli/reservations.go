@@ -31,7 +31,7 @@ func newReservations(o *options) *cobra.Command {
 			if err != nil {
 				return o.refuse(err)
 			}
-			return o.answer(d, w.now, w.problems)
+			return o.answer(d, w.Now, w.problems)
 		},
 	}
 	o.addFileFlag(c)
@@ -62,7 +62,7 @@ func newReserve(o *options) *cobra.Command {
 			if err != nil {
 				return o.refuse(err)
 			}
-			return o.answer(d, w.now, w.problems)
+			return o.answer(d, w.Now, w.problems)
 		},
 	}
 	f := c.Flags()
@@ -75,7 +75,7 @@ func newReserve(o *options) *cobra.Command {
 	return c
 }
 
-func (o *options) reservations(ctx context.Context, args []string) (report.Document, *world, error) {
+func (o *options) reservations(ctx context.Context, args []string) (report.Document, *asked, error) {
 	if err := o.check(); err != nil {
 		return nil, nil, err
 	}
@@ -87,35 +87,10 @@ func (o *options) reservations(ctx context.Context, args []string) (report.Docum
 	if err != nil {
 		return nil, nil, err
 	}
-	f, result, found := convert.Follow(w.objects.Queues, w.objects.Reservations, w.snapshot, w.now)
-	now := w.now.Unix()
-	of := map[queue.Path][]report.Reservation{}
-	d := report.Reservations{}
-	for _, object := range found {
-		plan, planned := f.Plan(object.Queue)
-		r := report.Reservation{Name: object.Key(), User: object.User, Status: result.Statuses[object.Key()]}
-		for _, accepted := range plan.Accepted {
-			if accepted.Name == r.Name {
-				r.Now = accepted.At(now)
-			}
-		}
-		switch {
-		case !top.Contains(object.Queue):
-		case planned:
-			of[object.Queue] = append(of[object.Queue], r)
-		default:
-			d.Others = append(d.Others, r)
-		}
-	}
-	for _, path := range f.Queues() {
-		if plan, _ := f.Plan(path); top.Contains(path) {
-			d.Plans = append(d.Plans, report.ReservationPlan{Queue: path, Capacity: plan.Capacity, Timeline: plan.Booked(now, plan.Until(now)), Reservations: of[path]})
-		}
-	}
-	return d, w, nil
+	return w.Reservations(top), w, nil
 }
 
-func (o *options) reserve(ctx context.Context, files []string) (report.Document, *world, error) {
+func (o *options) reserve(ctx context.Context, files []string) (report.Document, *asked, error) {
 	if err := o.check(); err != nil {
 		return nil, nil, err
 	}
@@ -130,8 +105,8 @@ func (o *options) reserve(ctx context.Context, files []string) (report.Document,
 	if err != nil {
 		return nil, nil, err
 	}
-	all, names := w.objects.WithReservations(asked, w.now)
-	_, result, found := convert.Follow(w.objects.Queues, all, w.snapshot, w.now)
+	all, names := w.Objects.WithReservations(asked, w.Now)
+	_, result, found := convert.Follow(w.Objects.Queues, all, w.Snapshot, w.Now)
 	d := report.Reserve{Queue: map[string]queue.Path{}}
 	for _, object := range found {
 		d.Queue[object.Key()] = object.Queue

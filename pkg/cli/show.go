@@ -15,26 +15,27 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/kube/objects"
 	"github.com/fairway-scheduler/fairway/pkg/report"
 	"github.com/fairway-scheduler/fairway/pkg/tty"
+	"github.com/fairway-scheduler/fairway/pkg/world"
 )
 
 // viewer makes the document that a command shows of a world.
-type viewer func(w *world) (report.Compared, error)
+type viewer func(w *world.World) (report.Compared, error)
 
 // queueViewer is the viewer of a command about a queue and the queues below it.
-type queueViewer func(w *world, top queue.Path) (report.Compared, error)
+type queueViewer func(w *world.World, top queue.Path) (report.Compared, error)
 
 // aboutQueue runs a command that takes at most one queue.
 func (o *options) aboutQueue(view queueViewer) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
-		return o.show(c.Context(), func(before, after *world) (viewer, error) {
+		return o.show(c.Context(), func(before, after *asked) (viewer, error) {
 			top, err := o.top(args, before, after)
-			return func(w *world) (report.Compared, error) { return view(w, top) }, err
+			return func(w *world.World) (report.Compared, error) { return view(w, top) }, err
 		})
 	}
 }
 
 // show writes the document, once or, with a watch, repeatedly.
-func (o *options) show(ctx context.Context, choose func(before, after *world) (viewer, error)) error {
+func (o *options) show(ctx context.Context, choose func(before, after *asked) (viewer, error)) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func (o *options) show(ctx context.Context, choose func(before, after *world) (v
 			return shown{problems: before.problems}, err
 		}
 		d, err := compared(view, before, after)
-		return shown{d, before.now, before.problems}, err
+		return shown{d, before.Now, before.problems}, err
 	}
 	s, err := look()
 	switch {
@@ -103,16 +104,16 @@ func (o *options) showAgain(ctx context.Context, s shown, look func() (shown, er
 }
 
 // compared shows one world, or two side by side.
-func compared(view viewer, before, after *world) (report.Document, error) {
+func compared(view viewer, before, after *asked) (report.Document, error) {
 	if after == nil {
-		return view(before)
+		return view(before.World)
 	}
-	is, err := view(before)
+	is, err := view(before.World)
 	if err != nil {
 		return nil, err
 	}
-	would, err := view(after)
-	return report.Comparison{Before: is, After: would, Changes: changes(before, after)}, err
+	would, err := view(after.World)
+	return report.Comparison{Before: is, After: would, Changes: world.Changes(before.World, after.World)}, err
 }
 
 // stale is the last picture, if there is no newer one.

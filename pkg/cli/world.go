@@ -12,34 +12,18 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/kube/cluster"
 	"github.com/fairway-scheduler/fairway/pkg/kube/definitions"
-	"github.com/fairway-scheduler/fairway/pkg/kube/feed"
 	"github.com/fairway-scheduler/fairway/pkg/kube/objects"
-	"github.com/fairway-scheduler/fairway/pkg/ledger"
-	"github.com/fairway-scheduler/fairway/pkg/picture"
-	"github.com/fairway-scheduler/fairway/pkg/report"
+	"github.com/fairway-scheduler/fairway/pkg/world"
 )
 
-// world is all that is known at one moment: the objects, and the picture that the ledger makes of them.
-type world struct {
-	objects  *objects.Set
-	problems []objects.Problem // of its files
-	ours     []string          // the names of the schedulers that are Fairway's
-	now      time.Time
-	ledger   *ledger.Ledger
-	snapshot ledger.Snapshot
-	unplaced []ledger.Unplaced
-
-	// See details.
-	detailed bool
-	states   []ledger.ApplicationState
-	users    []ledger.UserState
-	pods     []ledger.PodState
-	apps     report.Applications
-	answers  *picture.Picture
+// asked is the world that a command is about, and what is wrong with the files that it comes from.
+type asked struct {
+	*world.World
+	problems []objects.Problem
 }
 
 // worlds reads the objects once. after is nil without --with.
-func (o *options) worlds(ctx context.Context) (before, after *world, err error) {
+func (o *options) worlds(ctx context.Context) (before, after *asked, err error) {
 	overlay, err := o.overlay()
 	if err != nil {
 		return nil, nil, err
@@ -56,15 +40,14 @@ func (o *options) worlds(ctx context.Context) (before, after *world, err error) 
 		now = o.Now()
 	}
 	o.warnOfSchedulers(set)
-	before = o.newWorld(set, now)
-	before.problems = problems
+	before = &asked{o.newWorld(set, now), problems}
 	if len(o.with) == 0 {
 		return before, nil, nil
 	}
 	if set, err = set.With(overlay); err != nil {
 		return nil, nil, noAnswer(err)
 	}
-	return before, o.newWorld(set, now), nil
+	return before, &asked{World: o.newWorld(set, now)}, nil
 }
 
 // overlay reads the files of --with. Nothing in them may be wrong: the API server would take none of that, and nothing would change.
@@ -76,11 +59,8 @@ func (o *options) overlay() (*objects.Set, error) {
 	return overlay, noAnswer(err, problems...)
 }
 
-func (o *options) newWorld(set *objects.Set, now time.Time) *world {
-	ours := o.schedulersOf(set)
-	l := feed.Rebuild(set, ours, now, ledger.Options{})
-	l.LookAtStarvation(now.UnixNano()) // as the scheduler does every second; the clocks of Queue.status go on
-	return &world{objects: set, ours: ours, now: now, ledger: l, snapshot: l.Snapshot(), unplaced: l.Unplaced()}
+func (o *options) newWorld(set *objects.Set, now time.Time) *world.World {
+	return world.New(set, o.schedulersOf(set), now)
 }
 
 // schedulersOf are the schedulerNames of the pods that take part.
@@ -103,23 +83,6 @@ func (o *options) warnOfSchedulers(set *objects.Set) {
 				fmt.Fprintf(o.Err, "%s: pods of scheduler %s have annotations of Fairway and do not take part here; if it is one of its profiles, name all: --scheduler-name\n", program, reason.Name(name))
 			}
 		}
-	}
-}
-
-// picture takes over the ledger; everything else that is needed must be read from the ledger before.
-func (w *world) picture() *picture.Picture {
-	if w.answers == nil {
-		w.details()
-		w.answers = picture.New(w.ledger)
-	}
-	return w.answers
-}
-
-// details reads applications and pods from the ledger, which not every command needs.
-func (w *world) details() {
-	if !w.detailed {
-		w.detailed, w.states, w.pods, w.users = true, w.ledger.Applications(), w.ledger.Pods(), w.ledger.Users()
-		w.apps = w.applications()
 	}
 }
 
@@ -153,26 +116,8 @@ func (o *options) readFiles(names []string) (*objects.Set, []objects.Problem, er
 	return objects.ReadFiles(all, definitions.Judge)
 }
 
-// queueNames are the names of all queues in the picture.
-func (w *world) queueNames() []string {
-	names := make([]string, len(w.snapshot.Queues))
-	for i, q := range w.snapshot.Queues {
-		names[i] = string(q.Path)
-	}
-	return names
-}
-
-func (w *world) hasQueue(p queue.Path) bool {
-	for _, q := range w.snapshot.Queues {
-		if q.Path == p {
-			return true
-		}
-	}
-	return false
-}
-
 // top is the queue that the arguments name, the root if they name none. It must exist in one of the worlds.
-func (o *options) top(args []string, worlds ...*world) (queue.Path, error) {
+func (o *options) top(args []string, worlds ...*asked) (queue.Path, error) {
 	if len(args) == 0 {
 		return queue.Root, nil
 	}
@@ -185,10 +130,10 @@ func (o *options) top(args []string, worlds ...*world) (queue.Path, error) {
 		if w == nil {
 			continue
 		}
-		if w.hasQueue(p) {
+		if w.HasQueue(p) {
 			return p, nil
 		}
-		names = append(names, w.queueNames()...)
+		names = append(names, w.QueueNames()...)
 	}
 	return "", fmt.Errorf("queue %s does not exist in %s%s", p, o.source(), suggestion(string(p), names))
 }

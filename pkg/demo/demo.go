@@ -301,6 +301,9 @@ func (d *demo) keepLastView(last view) {
 	d.screen.freeze()
 }
 
+// inBrowser is the command that shows the demo in a browser.
+const inBrowser = " console --open"
+
 func hints(kubeconfig string, commands ...string) []string {
 	lines := []string{
 		"In another terminal (Ctrl-C here ends everything):",

@@ -80,9 +80,9 @@ func (p *sharesPlayer) hints() []string {
 	if p.demo.options.Once || p.story.stage < contested {
 		return nil
 	}
-	return sharesHints(p.demo.cluster.Kubeconfig(), tool(p.demo.root, "bin", "tools", "kubectl"))
+	return sharesHints(p.demo.cluster.Kubeconfig(), tool(p.demo.root, "bin", "tools", "kubectl"), tool(p.demo.root, "bin", "kubectl-fairway"))
 }
 
-func sharesHints(kubeconfig, kubectl string) []string {
-	return hints(kubeconfig, kubectl+" get queues", kubectl+" edit queue "+busy+"   # with weight: 3 the shares move")
+func sharesHints(kubeconfig, kubectl, fairway string) []string {
+	return hints(kubeconfig, fairway+inBrowser, kubectl+" get queues", kubectl+" edit queue "+busy+"   # with weight: 3 the shares move")
 }

@@ -146,7 +146,7 @@ func (p *preemptPlayer) hints() []string {
 }
 
 func preemptHints(kubeconfig, kubectl, fairway string) []string {
-	return hints(kubeconfig, kubectl+" get queues -o wide", fairway+" preemption", kubectl+" get events --field-selector reason="+v1alpha1.EventPreempting,
+	return hints(kubeconfig, kubectl+" get queues -o wide", fairway+inBrowser, fairway+" preemption", kubectl+" get events --field-selector reason="+v1alpha1.EventPreempting,
 		kubectl+" edit queue "+busy+"   # with weight: 9 it is "+busy+" that starves")
 }
 

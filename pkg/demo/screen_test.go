@@ -106,7 +106,7 @@ func (p *paper) text() string {
 }
 
 func aView(allocated int) view {
-	return view{title: contested.String(), elapsed: 12 * time.Second, hints: sharesHints("/tmp/x/kubeconfig", "bin/tools/kubectl"), body: queueRows{
+	return view{title: contested.String(), elapsed: 12 * time.Second, hints: sharesHints("/tmp/x/kubeconfig", "bin/tools/kubectl", "bin/kubectl-fairway"), body: queueRows{
 		{Name: "root", Weight: 1000, SteadyFairShare: podSize(100), FairShare: podSize(100), Allocated: podSize(100)},
 		{Name: busy, Weight: 1000, SteadyFairShare: podSize(25), FairShare: podSize(25), Allocated: podSize(allocated), Pending: 60},
 		{Name: "root.default"},
@@ -164,7 +164,7 @@ func TestTheBlockFitsTheWidth(t *testing.T) {
 		}
 	}
 	block := strings.Join(aView(90).lines(80, report.Style{}), "\n")
-	for _, want := range []string{"STEADY-SHARE", "PENDING", "│", " 90%, share  25%", "edit queue root.busy"} {
+	for _, want := range []string{"STEADY-SHARE", "PENDING", "│", " 90%, share  25%", "edit queue root.busy", "bin/kubectl-fairway console --open"} {
 		if !strings.Contains(block, want) {
 			t.Errorf("no %q at 80 columns in:\n%s", want, block)
 		}

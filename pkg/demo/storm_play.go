@@ -112,7 +112,7 @@ func (p *stormPlayer) hints() []string {
 }
 
 func stormHints(kubeconfig, kubectl, fairway string) []string {
-	return hints(kubeconfig, kubectl+" get queues -o wide", fairway+" apps "+withGate,
+	return hints(kubeconfig, kubectl+" get queues -o wide", fairway+inBrowser, fairway+" apps "+withGate,
 		kubectl+" delete pod without-gate-01-driver   # one free place is a way out")
 }
 

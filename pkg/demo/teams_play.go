@@ -201,7 +201,7 @@ func (p *teamsPlayer) hints() []string {
 }
 
 func teamsHints(kubeconfig, kubectl, fairway string) []string {
-	return hints(kubeconfig, fairway+" access "+bob+" --groups "+web, fairway+" why probe -n "+ads,
+	return hints(kubeconfig, fairway+inBrowser, fairway+" access "+bob+" --groups "+web, fairway+" why probe -n "+ads,
 		kubectl+" --as "+carl+" delete queue root.ads.nightly", kubectl+" --as "+carl+" delete queue root.web.bob   # is refused")
 }
 

@@ -47,16 +47,21 @@ type Step struct {
 }
 
 // Order returns the next n releases of pods in or below a queue, and what decided each step.
-func (p *Picture) Order(below queue.Path, n int) []Step {
+func (p *Picture) Order(below queue.Path, n int) []Step { return p.next(below, n, true) }
+
+// Line is Order without what decided, which costs more than the order.
+func (p *Picture) Line(below queue.Path, n int) []Step { return p.next(below, n, false) }
+
+func (p *Picture) next(below queue.Path, n int, tell bool) []Step {
 	p.forget()
 	defer p.forget()
 	var steps []Step
 	room := true
 	for position := 1; len(steps) < n; position++ {
-		c, ok := p.rehearsal.Next(!room, true)
+		c, ok := p.rehearsal.Next(!room, tell)
 		if !ok && room {
 			room = false
-			c, ok = p.rehearsal.Next(true, true)
+			c, ok = p.rehearsal.Next(true, tell)
 		}
 		if !ok {
 			break
@@ -74,6 +79,16 @@ func (p *Picture) forget() {
 	p.rehearsal.RememberNodes(false)
 	p.rehearsal.Back(0)
 	p.released, p.place = nil, nil
+}
+
+// Stopped is what stops pods before anything more is released, in their order; zero for pods that do not wait.
+func (p *Picture) Stopped(uids ...ledger.UID) []reason.Reason {
+	p.forget()
+	why := make([]reason.Reason, len(uids))
+	for i, uid := range uids {
+		why[i] = p.rehearsal.Stopped(uid)
+	}
+	return why
 }
 
 // run rehearses everything that would be released with the room there is. Questions about waiting pods are

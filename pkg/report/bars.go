@@ -38,6 +38,70 @@ func thousandths(l, total resource.List) int64 {
 	return largest
 }
 
+// Gauge is what a queue has and should have of one resource, in thousandths of a total.
+type Gauge struct {
+	Resource                                                       resource.Name
+	Allocated, Demand, FairShare, SteadyFairShare, Guaranteed, Max int64
+	// Limited: the queue states a max of the resource. Else Max is all.
+	Limited bool
+}
+
+// GaugeOf measures a queue by a resource; "" is its dominant one: of those that count, that of which it holds the largest part of the total, or, if it
+// holds nothing, that of which its fair share is the largest part.
+func GaugeOf(q Queue, total resource.List, n resource.Name) Gauge {
+	if n == "" {
+		n = dominant(q, q.Calculator.Of(total))
+	}
+	whole := total.Get(n)
+	part := func(l resource.List) int64 {
+		return thousandths(resource.Of(resource.Entry{Name: n, Value: l.Get(n)}), resource.Of(resource.Entry{Name: n, Value: whole}))
+	}
+	g := Gauge{
+		Resource: n, Allocated: part(q.Allocated), Demand: part(q.Demand), FairShare: part(q.FairShare), SteadyFairShare: part(q.SteadyFairShare),
+		Guaranteed: part(q.Guaranteed), Max: 1000,
+	}
+	if _, g.Limited = q.Max.Lookup(n); g.Limited {
+		g.Max = part(q.Max)
+	}
+	return g
+}
+
+// IsOver reports whether a queue holds a larger part of some resource that counts than its fair share is of any. Unlike bars it does not round.
+func (q Queue) IsOver(total resource.List) bool {
+	total = q.Calculator.Of(total)
+	held, heldOf := largestPart(q.Allocated, total)
+	fair, fairOf := largestPart(q.FairShare, total)
+	return held > 0 && resource.CompareFractions(held, heldOf, fair, fairOf) > 0
+}
+
+// largestPart is the largest part that a list is of a total: so much of so much.
+func largestPart(l, total resource.List) (part, whole int64) {
+	whole = 1
+	for i := range total.Len() {
+		e := total.At(i)
+		if e.Value > 0 && resource.CompareFractions(l.Get(e.Name), e.Value, part, whole) > 0 {
+			part, whole = l.Get(e.Name), e.Value
+		}
+	}
+	return part, whole
+}
+
+func dominant(q Queue, total resource.List) (n resource.Name) {
+	for _, l := range []resource.List{q.Allocated, q.FairShare, q.SteadyFairShare} {
+		best := int64(0)
+		for i := range total.Len() {
+			e := total.At(i)
+			if part := thousandths(l, resource.Of(e)); part > best {
+				n, best = e.Name, part
+			}
+		}
+		if n != "" {
+			return n
+		}
+	}
+	return resource.CPU
+}
+
 const (
 	mostCells  = 100 // one cell for each percent; more cells show nothing more
 	leastCells = 10

@@ -88,6 +88,15 @@ func (c Changes) MarshalJSON() ([]byte, error) {
 
 // Lines has the effects in sentences. The tables show what changed in queues.
 func (c Changes) Lines(l Layout) []string {
+	lines := linesOf(c.Sections(l), l)
+	if text := c.nothing(); text != "" {
+		lines = append([]string{""}, Wrap(text, l.Width, "")...)
+	}
+	return lines
+}
+
+// Sections are the kinds of effects.
+func (c Changes) Sections(Layout) []Section {
 	names := func(as []Application) []string {
 		out := make([]string, len(as))
 		for i, a := range as {
@@ -102,26 +111,23 @@ func (c Changes) Lines(l Layout) []string {
 	for _, p := range c.Problems {
 		found = append(found, string(p.Code)+": "+p.Text())
 	}
-	var lines []string
-	for _, s := range []struct {
-		heading string
-		items   []string
-	}{
-		{"Applications that would start now:", names(c.WouldStart)},
-		{"Applications that would no longer start now:", names(c.WouldNotStart)},
-		{"Queues that would fall under their guarantee:", below},
-		{"New problems:", found},
-	} {
-		lines = append(lines, section(s.heading, s.items, l)...)
+	return []Section{
+		{Heading: "Applications that would start now:", Items: names(c.WouldStart)},
+		{Heading: "Applications that would no longer start now:", Items: names(c.WouldNotStart)},
+		{Heading: "Queues that would fall under their guarantee:", Items: below},
+		{Heading: "New problems:", Items: found},
 	}
-	if len(lines) == 0 {
-		text := "Nothing would start or stop waiting, and no guarantee would break."
-		if len(c.Queues) == 0 {
-			text = "Nothing would change."
-		}
-		lines = append([]string{""}, Wrap(text, l.Width, "")...)
+}
+
+// nothing says that there are no such effects; "" if there are.
+func (c Changes) nothing() string {
+	switch {
+	case len(c.WouldStart)+len(c.WouldNotStart)+len(c.BelowGuarantee)+len(c.Problems) > 0:
+		return ""
+	case len(c.Queues) == 0:
+		return "Nothing would change."
 	}
-	return lines
+	return "Nothing would start or stop waiting, and no guarantee would break."
 }
 
 // Comparison is a document before and after a change, and the effects of the change.
@@ -142,4 +148,24 @@ func (c Comparison) MarshalJSON() ([]byte, error) {
 // Lines shows both side by side, then the effects.
 func (c Comparison) Lines(l Layout) []string {
 	return append(c.After.Since(c.Before, l), c.Changes.Lines(l)...)
+}
+
+// Sections are, of two trees, the queues that differ, then the effects.
+func (c Comparison) Sections(l Layout) []Section {
+	before, _ := c.Before.(Tree)
+	after, _ := c.After.(Tree)
+	whole := l
+	whole.Terminal = false // names are complete: the queues above are not among the rows
+	both := Compare(before.table(whole), after.table(whole), l.Style)
+	differing := Table{Columns: both.Columns, Full: l.full()}
+	for i, row := range both.Rows {
+		if row[1] != "" {
+			differing.Keys, differing.Rows = append(differing.Keys, both.Keys[i]), append(differing.Rows, row)
+		}
+	}
+	sections := []Section{{Heading: "Queues before and after:", Table: &differing, None: "no queue differs"}}
+	if text := c.Changes.nothing(); text != "" {
+		return append(sections, Section{Heading: "Effects:", Items: []string{text}})
+	}
+	return append(sections, c.Changes.Sections(l)...)
 }

@@ -171,11 +171,11 @@ func (p Plan) MarshalJSON() ([]byte, error) {
 func (p Plan) Lines(l Layout) []string {
 	if len(p.Plan.Claims) == 0 {
 		return []string{
-			Clip("(no queue with a timeout in force is starved: nothing would be taken)", l.Width),
+			Clip("("+noClaims+")", l.Width),
 			Clip("(to see what another timeout would do, state it in a Queue: --with FILE)", l.Width),
 		}
 	}
-	return p.lines(l, p.claims(l), p.victims(l), p.ideal(l))
+	return linesOf(p.Sections(l), l)
 }
 
 // Since has the rows of both plans, and the sentences of the later one.
@@ -184,11 +184,11 @@ func (p Plan) Since(before Document, l Layout) []string {
 	if len(p.Plan.Claims)+len(b.Plan.Claims) == 0 {
 		return p.Lines(l)
 	}
-	return p.lines(l, Compare(b.claims(l), p.claims(l), l.Style), Compare(b.victims(l), p.victims(l), l.Style), Compare(b.ideal(l), p.ideal(l), l.Style))
+	return linesOf(p.sections(l, Compare(b.claims(l), p.claims(l), l.Style), Compare(b.victims(l), p.victims(l), l.Style),
+		Compare(b.ideal(l), p.ideal(l), l.Style)), l)
 }
 
-func (p Plan) lines(l Layout, claims, victims, ideal Table) []string {
-	lines := claims.Lines(l.Width, l.Style)
+func (p Plan) sections(l Layout, claims, victims, ideal Table) []Section {
 	var unpaid, why []string
 	if text := p.stopped(); text != "" {
 		unpaid = append(unpaid, text)
@@ -206,18 +206,14 @@ func (p Plan) lines(l Layout, claims, victims, ideal Table) []string {
 			why = append(why, p.reason(v))
 		}
 	}
-	lines = append(lines, section("What is not paid:", unpaid, l)...)
-	lines = append(lines, section("This plan breaks a rule, and the scheduler would evict nobody by it (please report it):", p.Faults, l)...)
-	if len(victims.Rows) > 0 {
-		lines = append(lines, "", l.Style.Bold(Clip(p.heading(l), l.Width)))
-		lines = append(lines, victims.Lines(l.Width, l.Style)...)
+	return []Section{
+		{Table: &claims},
+		{Heading: "What is not paid:", Items: unpaid},
+		{Heading: "This plan breaks a rule, and the scheduler would evict nobody by it (please report it):", Items: p.Faults},
+		{Heading: p.heading(l), Table: &victims},
+		{Heading: "Why:", Items: why},
+		{Heading: "If every queue had what the shares say, and no more than it asks for:", Table: &ideal},
 	}
-	lines = append(lines, section("Why:", why, l)...)
-	if len(ideal.Rows) > 0 {
-		lines = append(lines, "", l.Style.Bold(Clip("If every queue had what the shares say, and no more than it asks for:", l.Width)))
-		lines = append(lines, ideal.Lines(l.Width, l.Style)...)
-	}
-	return lines
 }
 
 // podSeconds is the sum of the times that the victims have run.

@@ -98,7 +98,7 @@ func (s Starved) Lines(l Layout) []string {
 	if len(s.Queues) == 0 && len(s.Victims) == 0 {
 		return []string{Clip("(no queue is starved, and no eviction is announced)", l.Width)}
 	}
-	return s.tables(l, s.queues(l), s.victims(l))
+	return linesOf(s.Sections(l), l)
 }
 
 // Since has the rows of both.
@@ -107,19 +107,7 @@ func (s Starved) Since(before Document, l Layout) []string {
 	if len(s.Queues)+len(s.Victims)+len(b.Queues)+len(b.Victims) == 0 {
 		return s.Lines(l)
 	}
-	return s.tables(l, Compare(b.queues(l), s.queues(l), l.Style), Compare(b.victims(l), s.victims(l), l.Style))
-}
-
-func (s Starved) tables(l Layout, queues, victims Table) []string {
-	lines := queues.Lines(l.Width, l.Style)
-	if len(queues.Rows) == 0 {
-		lines = []string{Clip("(no queue is starved)", l.Width)}
-	}
-	if len(victims.Rows) > 0 {
-		lines = append(lines, "", l.Style.Bold(Clip("Pods that are about to be evicted:", l.Width)))
-		lines = append(lines, victims.Lines(l.Width, l.Style)...)
-	}
-	return lines
+	return linesOf(s.sections(Compare(b.queues(l), s.queues(l), l.Style), Compare(b.victims(l), s.victims(l), l.Style)), l)
 }
 
 func (s Starved) queues(l Layout) Table {

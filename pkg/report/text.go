@@ -4,6 +4,7 @@ package report
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/fairway-scheduler/fairway/pkg/core/reason"
 	"github.com/fairway-scheduler/fairway/pkg/core/resource"
@@ -23,6 +24,12 @@ var verdicts = map[picture.Verdict]string{
 
 // memoryText says what the calculator Memory is.
 const memoryText = "Memory alone counts in shares, order, preemption, maxCapacity, maxDriverShare and the limits of users, as queue root states"
+
+// noClaims is said of a plan without a claim, noReleases of an order without a pod.
+const (
+	noClaims   = "no queue with a timeout in force is starved: nothing would be taken"
+	noReleases = "no pod would be released"
+)
 
 // turnText says how many pods are released before a pod that is about to be released.
 func turnText(ahead int) string {
@@ -71,4 +78,22 @@ func (p Plan) heading(l Layout) string {
 		text += " (Queue root says observeOnly: none will)"
 	}
 	return text + ":"
+}
+
+// Text says what a queue is below, for how long, and when pods are preempted for it.
+func (q StarvedQueue) Text(l Layout) string {
+	return "below " + q.Kind.String() + " for " + l.age(q.Since) + ", preemption " + l.due(q)
+}
+
+// Text is the gauge in words.
+func (g Gauge) Text() string {
+	text := reason.Name(string(g.Resource)) + ": " + strings.TrimSpace(percent(g.Allocated)) + " allocated, fair share " + strings.TrimSpace(percent(g.FairShare)) +
+		", steady share " + strings.TrimSpace(percent(g.SteadyFairShare))
+	if g.Guaranteed > 0 {
+		text += ", guaranteed " + strings.TrimSpace(percent(g.Guaranteed))
+	}
+	if g.Limited {
+		text += ", max " + strings.TrimSpace(percent(g.Max))
+	}
+	return text
 }

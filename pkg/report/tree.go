@@ -106,14 +106,14 @@ func (t Tree) Lines(l Layout) []string {
 	if l.Terminal && !l.Wide {
 		table.Bars = t.bars()
 	}
-	return append(table.Lines(l.Width, l.Style), t.notes(l)...)
+	return append(table.Lines(l.Width, l.Style), linesOf(t.Remarks(), l)...)
 }
 
 // Since has the rows of both. New problems are in the Changes.
 func (t Tree) Since(before Document, l Layout) []string {
 	b, _ := before.(Tree)
 	table := Compare(b.table(l), t.table(l), l.Style)
-	return append(table.Lines(l.Width, l.Style), t.outside(l)...)
+	return append(table.Lines(l.Width, l.Style), t.outside().lines(l)...)
 }
 
 func (t Tree) table(l Layout) Table {
@@ -152,19 +152,6 @@ func (t Tree) bars() []Bar {
 	return bars
 }
 
-func (t Tree) notes(l Layout) []string {
-	var wrong, held []string
-	for _, q := range t.Queues {
-		for _, h := range q.Holds {
-			held = append(held, holdText(q.Name, h))
-		}
-		for _, p := range q.Problems {
-			wrong = append(wrong, string(p.Code)+": "+p.Text())
-		}
-	}
-	return slices.Concat(section("Calculator:", t.calculator(), l), section("Held nodes:", held, l), section("Problems:", wrong, l), t.outside(l))
-}
-
 // calculator says what counts, if that is not as usual.
 func (t Tree) calculator() []string {
 	if slices.ContainsFunc(t.Queues, func(q Queue) bool { return q.Calculator == queue.MemoryCalculator }) {
@@ -173,10 +160,10 @@ func (t Tree) calculator() []string {
 	return nil
 }
 
-func (t Tree) outside(l Layout) []string {
+func (t Tree) outside() Section {
 	var items []string
 	for _, u := range t.Unplaced {
 		items = append(items, counted(u.Pods, "pod waits", "pods wait")+": "+u.Reason.Text())
 	}
-	return section("In no queue:", items, l)
+	return Section{Heading: "In no queue:", Items: items}
 }

@@ -176,63 +176,78 @@ func block(a picture.Answer, l Layout, heading string) []string {
 	if a.Verdict == picture.Running || a.Verdict == picture.Next {
 		color = green
 	}
-	text := heading + "pod " + podText(a.Pod) + " " + verdicts[a.Verdict]
-	if a.Reason.Code != "" && a.Verdict != picture.Next {
-		text += " (" + string(a.Reason.Code) + ")"
-	}
+	s := sentencesOf(a, l)
 	var lines []string
-	for _, line := range Wrap(text, l.Width, "") {
+	for _, line := range Wrap(heading+s.head, l.Width, "") {
 		lines = append(lines, l.Style.paint(color, line))
 	}
-	about := "in no queue, application "
-	if q := queueOfPod(a.Pod); q != "" {
-		about = "in queue " + reason.Name(string(q)) + ", application "
+	for _, item := range append([]string{s.about}, s.facts...) {
+		lines = append(lines, Wrap(item, l.Width, "  ")...)
 	}
-	about += reason.Name(a.Pod.Application) + ", user " + reason.Name(a.Pod.User)
-	if a.Verdict == picture.Running {
-		about += ", on node " + reason.Name(a.Pod.Node)
-	} else {
-		about += ", waiting for " + l.age(a.Pod.Created)
-	}
-	add := func(items ...string) {
-		for _, item := range items {
-			lines = append(lines, Wrap(item, l.Width, "  ")...)
+	for _, part := range append(heldBy(a), aheadOf(a)) {
+		if len(part.Items) == 0 {
+			continue
+		}
+		lines = append(lines, Clip("  "+part.Heading, l.Width))
+		for _, item := range part.Items {
+			lines = append(lines, Clip("    "+item, l.Width))
 		}
 	}
-	add(about)
+	return lines
+}
+
+// sentences are what is said of a pod: what becomes of it, where it is, why, and what would let it start.
+type sentences struct {
+	head, about string
+	facts       []string
+}
+
+func sentencesOf(a picture.Answer, l Layout) (s sentences) {
+	s.head = "pod " + podText(a.Pod) + " " + verdicts[a.Verdict]
+	if a.Reason.Code != "" && a.Verdict != picture.Next {
+		s.head += " (" + string(a.Reason.Code) + ")"
+	}
+	s.about = "in no queue, application "
+	if q := queueOfPod(a.Pod); q != "" {
+		s.about = "in queue " + reason.Name(string(q)) + ", application "
+	}
+	s.about += reason.Name(a.Pod.Application) + ", user " + reason.Name(a.Pod.User)
+	if a.Verdict == picture.Running {
+		s.about += ", on node " + reason.Name(a.Pod.Node)
+	} else {
+		s.about += ", waiting for " + l.age(a.Pod.Created)
+	}
 	switch {
 	case a.Verdict == picture.Next:
-		add(turnText(a.Ahead))
+		s.facts = append(s.facts, turnText(a.Ahead))
 	case a.Reason.Code != "":
-		add(message(a.Reason))
+		s.facts = append(s.facts, message(a.Reason))
 	}
 	for _, b := range a.Blockers {
 		if b.Reason != a.Reason {
-			add("and: " + message(b.Reason))
+			s.facts = append(s.facts, "and: "+message(b.Reason))
 		}
 	}
 	if a.Preemption != "" {
-		add(a.Preemption)
+		s.facts = append(s.facts, a.Preemption)
 	}
 	if text := a.Pod.UnreadPriority; text != "" {
-		add("note: " + message(reason.Reason{Code: reason.ApplicationPriorityInvalid, Details: reason.Invalid{Why: text}}))
+		s.facts = append(s.facts, "note: "+message(reason.Reason{Code: reason.ApplicationPriorityInvalid, Details: reason.Invalid{Why: text}}))
 	}
 	for _, c := range a.WouldStartIf {
-		add(c.Message)
+		s.facts = append(s.facts, c.Message)
 	}
-	lines = append(lines, heldBy(a, l)...)
-	return append(lines, aheadOf(a, l)...)
+	return s
 }
 
 // heldBy says who holds what the pod needs.
-func heldBy(a picture.Answer, l Layout) []string {
-	var lines []string
+func heldBy(a picture.Answer) (parts []Section) {
 	for _, b := range a.Blockers {
 		if len(b.Holders) == 0 {
 			continue
 		}
 		n := b.Reason.Resource
-		lines = append(lines, Clip("  "+holdersText(b.Reason), l.Width))
+		part := Section{Heading: holdersText(b.Reason)}
 		for _, h := range b.Holders {
 			var words []string
 			if n != "" {
@@ -243,25 +258,26 @@ func heldBy(a picture.Answer, l Layout) []string {
 			} else {
 				words = append(words, "about to be released")
 			}
-			lines = append(lines, Clip("    "+reason.Name(h.Application)+" in "+string(h.Queue)+": "+strings.Join(words, ", "), l.Width))
+			part.Items = append(part.Items, reason.Name(h.Application)+" in "+string(h.Queue)+": "+strings.Join(words, ", "))
 		}
+		parts = append(parts, part)
 	}
-	return lines
+	return parts
 }
 
 // aheadOf says which pods are released before it.
-func aheadOf(a picture.Answer, l Layout) []string {
+func aheadOf(a picture.Answer) (part Section) {
 	if a.Ahead == 0 {
-		return nil
+		return part
 	}
-	lines := []string{Clip("  "+counted(a.Ahead, "pod is", "pods are")+" ahead of it:", l.Width)}
+	part.Heading = counted(a.Ahead, "pod is", "pods are") + " ahead of it:"
 	for i, p := range a.First {
-		lines = append(lines, Clip("    "+strconv.Itoa(i+1)+". "+podText(p)+" in "+string(p.Leaf), l.Width))
+		part.Items = append(part.Items, strconv.Itoa(i+1)+". "+podText(p)+" in "+string(p.Leaf))
 	}
 	if more := a.Ahead - len(a.First); more > 0 {
-		lines = append(lines, "    and "+strconv.Itoa(more)+" more")
+		part.Items = append(part.Items, "and "+strconv.Itoa(more)+" more")
 	}
-	return lines
+	return part
 }
 
 // Order lists the next releases.
@@ -329,7 +345,7 @@ func (o Order) Since(before Document, l Layout) []string {
 
 func (o Order) lines(l Layout, was map[ledger.UID]int) []string {
 	if len(o) == 0 {
-		return []string{"(no pod would be released)"}
+		return []string{"(" + noReleases + ")"}
 	}
 	var lines []string
 	room := true

@@ -22,9 +22,9 @@ type floor struct {
 var floors = []floor{
 	{0, []string{"manifests", "pkg/apis"}, 0, wireTypes},
 	{1, []string{"pkg/core"}, 1, rules},
-	{2, []string{"pkg/ledger", "pkg/dispatch", "pkg/picture", "pkg/report", "pkg/reservations", "pkg/yarn", "test/fingerprint", "test/scenario", "test/simulator"}, 1, noKubernetes},
+	{2, []string{"pkg/ledger", "pkg/dispatch", "pkg/picture", "pkg/console/history", "pkg/console/view", "pkg/report", "pkg/reservations", "pkg/yarn", "test/fingerprint", "test/scenario", "test/simulator"}, 1, noKubernetes},
 	{3, []string{"pkg/plugin", "pkg/turnstile", "pkg/controllers", "pkg/kube", "pkg/metrics"}, 0, noScheduler},
-	{4, []string{"pkg/app", "pkg/cli", "pkg/demo", "pkg/localcluster", "pkg/tty"}, 0, noKubernetes},
+	{4, []string{"pkg/app", "pkg/cli", "pkg/console", "pkg/demo", "pkg/localcluster", "pkg/tty", "pkg/world"}, 0, noKubernetes},
 	{5, []string{"cmd"}, 0, noKubernetes},
 	{6, []string{"test", "hack/promql", "hack/operators", "hack/progress"}, 0, anything},
 }

@@ -79,6 +79,61 @@ func TestViewersMayReadAPicture(t *testing.T) {
 	}
 }
 
+// It suffices for the console, too, which watches and lists events. Without a role there is none.
+func TestViewersMayWatchAPicture(t *testing.T) {
+	ctx := needCluster(t)
+	watchAs := func(user string) (*kubecluster.Watcher, error) {
+		f := kubecluster.NewFlags()
+		path := cluster.Kubeconfig()
+		f.KubeConfig, f.Impersonate = &path, &user
+		return kubecluster.Watch(ctx, f)
+	}
+	if _, err := watchAs("nobody"); err == nil || !strings.Contains(err.Error(), "it takes list and watch on queues") {
+		t.Errorf("without a role: %v", err)
+	}
+	mayRead(ctx, t, "watcher", "fairway-cluster-viewer")
+	var w *kubecluster.Watcher
+	var err error
+	if wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		w, err = watchAs("watcher")
+		return err == nil, nil
+	}) != nil {
+		t.Fatalf("with the role: %v", err)
+	}
+	if _, err := create(ctx, t, object(t, "root.watched", `{weight: "2"}`)); err != nil {
+		t.Fatal(err)
+	}
+	for seen := false; !seen; {
+		select {
+		case <-ctx.Done():
+			t.Fatal("a new Queue is not seen")
+		case <-w.Changed():
+		}
+		set, err := w.Set()
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen = slices.ContainsFunc(set.Queues, func(q *unstructured.Unstructured) bool { return q.GetName() == "root.watched" })
+	}
+	event := &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{Name: "said", Namespace: "default"}, Reason: "Starved", Message: "of root.watched", Type: "Warning",
+		InvolvedObject: corev1.ObjectReference{Kind: "Queue", Name: "root.watched"}, LastTimestamp: metav1.Now(),
+	}
+	remove(t, event)
+	if err := typed.Create(ctx, event); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := w.Events(ctx, "Queue", "", "root.watched"); err != nil || len(said) != 1 || said[0].Message != "of root.watched" {
+		t.Errorf("%v, %+v", err, said)
+	}
+	if said, err := w.Events(ctx, "Queue", "", "root.other"); err != nil || len(said) != 0 {
+		t.Errorf("of another queue: %v, %+v", err, said)
+	}
+	if said, err := w.Evicted(ctx); err != nil || len(said) != 0 {
+		t.Errorf("evicted: %v, %+v", err, said)
+	}
+}
+
 // What kubectl prints of a cluster is what the cluster answers.
 func TestADumpHoldsWhatTheClusterHolds(t *testing.T) {
 	ctx := needCluster(t)

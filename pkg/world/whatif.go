@@ -1,4 +1,4 @@
-package cli
+package world
 
 import (
 	"slices"
@@ -9,20 +9,20 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/report"
 )
 
-// changes are the differences between two worlds.
-func changes(before, after *world) report.Changes {
+// Changes are the differences between two worlds.
+func Changes(before, after *World) report.Changes {
 	c := report.Changes{Queues: queueChanges(before, after)}
 	c.WouldStart, c.WouldNotStart = startChanges(before, after)
-	had := shortfalls(before.snapshot)
-	for _, s := range shortfalls(after.snapshot) {
+	had := shortfalls(before.Snapshot)
+	for _, s := range shortfalls(after.Snapshot) {
 		if !slices.ContainsFunc(had, func(h report.Shortfall) bool {
 			return h.Queue == s.Queue && h.Resource == s.Resource && h.Covered == s.Covered
 		}) {
 			c.BelowGuarantee = append(c.BelowGuarantee, s)
 		}
 	}
-	was := byPath(before.snapshot)
-	for _, q := range after.snapshot.Queues {
+	was := byPath(before.Snapshot)
+	for _, q := range after.Snapshot.Queues {
 		for _, p := range q.Problems {
 			if !slices.Contains(was[q.Path].Problems, p) {
 				c.Problems = append(c.Problems, p)
@@ -40,10 +40,10 @@ func byPath(s ledger.Snapshot) map[queue.Path]ledger.QueueState {
 	return all
 }
 
-func queueChanges(before, after *world) []report.QueueChange {
+func queueChanges(before, after *World) []report.QueueChange {
 	var all []report.QueueChange
-	was, is := report.NewTree(before.snapshot, nil, queue.Root).Queues, report.NewTree(after.snapshot, nil, queue.Root).Queues
-	states, would := byPath(before.snapshot), byPath(after.snapshot)
+	was, is := report.NewTree(before.Snapshot, nil, queue.Root).Queues, report.NewTree(after.Snapshot, nil, queue.Root).Queues
+	states, would := byPath(before.Snapshot), byPath(after.Snapshot)
 	for len(was)+len(is) > 0 { // both in one order
 		switch {
 		case len(is) == 0 || len(was) > 0 && compareRows(was[0], is[0]) < 0:
@@ -119,7 +119,7 @@ func different(a, b report.Queue) []string {
 
 // startChanges returns the applications without running pods that would get a pod released in one world but not
 // in the other.
-func startChanges(before, after *world) (would, wouldNot []report.Application) {
+func startChanges(before, after *World) (would, wouldNot []report.Application) {
 	only := func(as report.Applications, in, out map[applicationKey]bool) []report.Application {
 		var found []report.Application
 		for _, a := range as {
@@ -130,18 +130,18 @@ func startChanges(before, after *world) (would, wouldNot []report.Application) {
 		return found
 	}
 	was, is := before.starting(), after.starting()
-	return only(after.allApplications(), is, was), only(before.allApplications(), was, is)
+	return only(after.Applications(queue.Root), is, was), only(before.Applications(queue.Root), was, is)
 }
 
 // starting are the applications that would get a pod released now.
-func (w *world) starting() map[applicationKey]bool {
+func (w *World) starting() map[applicationKey]bool {
 	w.details()
 	pods := make(map[ledger.UID]ledger.PodState, len(w.pods))
 	for _, p := range w.pods {
 		pods[p.UID] = p
 	}
 	all := map[applicationKey]bool{}
-	for _, uid := range w.picture().Released() {
+	for _, uid := range w.Picture().Released() {
 		all[applicationKey{pods[uid].Leaf, pods[uid].Application}] = true
 	}
 	return all
