@@ -34,7 +34,9 @@ const askedWaiting, askedRunning = 8, 2
 
 type answer struct{ Pod, Verdict, Reason, Message string }
 
-func (a *answers) lie(format string, args ...any) { a.lies = append(a.lies, fmt.Sprintf(format, args...)) }
+func (a *answers) lie(format string, args ...any) {
+	a.lies = append(a.lies, fmt.Sprintf(format, args...))
+}
 
 // look asks about some pods, and for the order.
 func (a *answers) look(placed map[string]time.Time) {
