@@ -115,7 +115,7 @@ func classParked(w *World, uid ledger.UID) bool {
 // pod than that only where the scheduler remembers more than objects tell, of one of the two or of applications that were let in.
 func (a *answers) released(uid ledger.UID) {
 	m := a.said
-	if a.said = nil; m == nil || a.nominatedUnseen() {
+	if a.said = nil; m == nil || a.nominatedUnseen() || a.wholeUnseen() {
 		return
 	}
 	next := a.picture().Order("root", 1)
@@ -159,6 +159,16 @@ func (a *answers) nominatedUnseen() bool {
 		node := a.Ledger.NominatedTo(p.UID)
 		return p.seen.Node == "" && node != p.seen.Nominated
 	})
+}
+
+// wholeUnseen: a group has begun and its status does not say so yet, or the other way round.
+func (a *answers) wholeUnseen() bool {
+	for key, whole := range a.whole() {
+		if d, known := a.known.groups[key]; known && d.Whole != whole {
+			return true
+		}
+	}
+	return false
 }
 
 func (a *answers) run(steps int) error {
