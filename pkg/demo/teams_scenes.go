@@ -44,13 +44,13 @@ func teamsScenes() []scene {
 func teamsRights() []scene {
 	return []scene{
 		{who: ann, command: []string{"access"}, prints: []string{
-			"root no no", "root.ads yes no", "root.ads.etl from root.ads no", "root.default no no", "root.web no no",
+			"root no no no", "root.ads yes no no", "root.ads.etl from root.ads no no", "root.default no no no", "root.web no no no",
 		}},
 		{who: bob, command: []string{"access"}, prints: []string{
-			"root no no", "root.ads no no", "root.ads.etl no no", "root.default no no", "root.web yes no",
+			"root no no no", "root.ads no no no", "root.ads.etl no no no", "root.default no no no", "root.web yes no no",
 		}},
 		{who: carl, command: []string{"access"}, prints: []string{
-			"root no no", "root.ads yes yes", "root.ads.etl from root.ads from root.ads", "root.default no no", "root.web no no",
+			"root no no no", "root.ads yes yes yes", "root.ads.etl from root.ads from root.ads from root.ads", "root.default no no no", "root.web no no no",
 		}},
 		{who: ann, command: []string{"place", "--user", ann, "--groups", ads}, prints: []string{
 			"queue root.ads.ann, by rule NestedUserQueue; created for it: root.ads.ann",

@@ -188,7 +188,7 @@ func TestWhatDoesNotComeTrueIsAnError(t *testing.T) {
 		"a pod waits":                     {when(index, func(c *scene) { c.blocked = "no room" }), "=True : no room; it has no node"},
 		"a pod that must be blocked runs": {when(probe, func(c *scene) { c.blocked, c.user = "", carl }), `runs in queue "root.default"`},
 		"it is blocked for another rule":  {when(probe, func(c *scene) { c.blocked = "no room" }), "carl " + probe + ": it did not come true within 10s"},
-		"a command prints something else": {when("runs kubectl fairway access", func(c *scene) { c.prints = []string{"root yes yes"} }), "it does not print: root no no"},
+		"a command prints something else": {when("runs kubectl fairway access", func(c *scene) { c.prints = []string{"root yes yes yes"} }), "it does not print: root no no no"},
 		"the queue was there":             {func(y *teamsToy) { y.names = append(y.names, "root.ads.ann") }, "queue root.ads.ann existed before"},
 		"a queue is never there":          {when("creates Queue root.ads.nightly", func(c *scene) { c.object = teamQueue("root.other") }), "it did not come true within 10s"},
 		"a queue too many":                {func(y *teamsToy) { y.names = append(y.names, "root.ops") }, "queue root.ops exists, and nobody should have it"},
