@@ -135,7 +135,7 @@ func TestTheStoryOfTeamsIsTold(t *testing.T) {
 	}
 	all := strings.Join(said, "\n") + "\n"
 	for _, want := range []string{
-		"ann of ads runs kubectl fairway access\n  QUEUE\n  root   no   no\n  root.ads   yes   no\n",
+		"ann of ads runs kubectl fairway access\n  QUEUE\n  root   no   no   no\n  root.ads yes   no   no\n",
 		"ann of ads creates pod report, which names no queue\n  it runs in queue root.ads.ann, and counts for ann\n  the queue was created for it\n",
 		"carl of ops scales Deployment loader to 3 pods\n  3 pods run in queue root.ads.etl, and count for ann\n",
 		"bob of web creates pod page with annotation fairway.dev/user: ann\n  it runs in queue root.web.bob, and counts for bob\n",
