@@ -156,7 +156,7 @@ func (m *moments) follow(ctx context.Context) {
 		if m.idle() {
 			pause = max(idleEvery, 20*took)
 		}
-		if !m.sleep(ctx, pause) {
+		if !sleep(ctx, pause, m.wake) {
 			return
 		}
 		select {
@@ -173,19 +173,6 @@ func (m *moments) follow(ctx context.Context) {
 		}
 		took = m.now().Sub(began)
 	}
-}
-
-// sleep ends early if somebody looks again; false: the context has ended.
-func (m *moments) sleep(ctx context.Context, pause time.Duration) bool {
-	t := time.NewTimer(pause)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-m.wake:
-	case <-t.C:
-	}
-	return true
 }
 
 func (m *moments) publish(n *moment) {

@@ -106,7 +106,7 @@ func (c *Console) stream(w http.ResponseWriter, r *http.Request, build builder) 
 	}
 	for took := time.Duration(0); ; {
 		// A page that takes long is made less often, so that it does not take the time of the others.
-		if !sleep(r.Context(), 3*took) {
+		if !sleep(r.Context(), 3*took, nil) {
 			return
 		}
 		if m = c.moments.after(r.Context(), m.number); m == nil {
@@ -125,8 +125,8 @@ func (c *Console) stream(w http.ResponseWriter, r *http.Request, build builder) 
 	}
 }
 
-// sleep waits; false: the context has ended.
-func sleep(ctx context.Context, pause time.Duration) bool {
+// sleep waits, or until something comes from early (nil: nothing does); false: the context has ended.
+func sleep(ctx context.Context, pause time.Duration, early <-chan struct{}) bool {
 	if pause <= 0 {
 		return ctx.Err() == nil
 	}
@@ -135,7 +135,8 @@ func sleep(ctx context.Context, pause time.Duration) bool {
 	select {
 	case <-ctx.Done():
 		return false
+	case <-early:
 	case <-t.C:
-		return true
 	}
+	return true
 }

@@ -52,19 +52,7 @@ const needsForPlacement = "it takes list on queues and get on placementpolicies.
 // StateAware queue have one pod. There may be as many Jobs as pods, so owners are listed only if there is a StateAware
 // queue in the cluster or in with, the sets that will be applied to it (see objects.Set.With).
 func Read(ctx context.Context, f *Flags, with ...*objects.Set) (*objects.Set, error) {
-	config, err := f.ToRESTConfig()
-	if err != nil {
-		return nil, err
-	}
-	config = rest.CopyConfig(config)
-	config.QPS = -1 // pages follow each other; there is nothing to slow down
-	untyped, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return nil, err
-	}
-	config.ContentType = runtime.ContentTypeProtobuf
-	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
-	typed, err := kubernetes.NewForConfig(config)
+	typed, untyped, _, err := clients(f)
 	if err != nil {
 		return nil, err
 	}
@@ -213,6 +201,24 @@ func explained(resource string, err error) error {
 		return fmt.Errorf("listing %s: %w", resource, err)
 	}
 	return fmt.Errorf("listing %s: no answer from the cluster: %w", resource, err)
+}
+
+// clients are those that read a whole picture: of Kubernetes' own kinds, and of ours. host is the server that they ask.
+func clients(f *Flags) (typed *kubernetes.Clientset, untyped dynamic.Interface, host string, err error) {
+	config, err := f.ToRESTConfig()
+	if err != nil {
+		return nil, nil, "", err
+	}
+	config = rest.CopyConfig(config)
+	config.QPS = -1 // pages follow each other; there is nothing to slow down
+	untyped, err = dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	config.ContentType = runtime.ContentTypeProtobuf
+	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	typed, err = kubernetes.NewForConfig(config)
+	return typed, untyped, config.Host, err
 }
 
 // untypedClient is the client for our own kinds.

@@ -17,13 +17,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
@@ -64,23 +62,11 @@ const staleAfter = 45 * time.Second
 
 // Watch begins to watch, and returns when everything is there, or with what is missing.
 func Watch(ctx context.Context, f *Flags) (*Watcher, error) {
-	config, err := f.ToRESTConfig()
+	typed, untyped, host, err := clients(f)
 	if err != nil {
 		return nil, err
 	}
-	config = rest.CopyConfig(config)
-	config.QPS = -1
-	untyped, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return nil, err
-	}
-	config.ContentType = runtime.ContentTypeProtobuf
-	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
-	typed, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return nil, err
-	}
-	w := newWatcher(klog.NewContext(ctx, logr.Discard()), config.Host, typed, untyped)
+	w := newWatcher(klog.NewContext(ctx, logr.Discard()), host, typed, untyped)
 	for _, k := range w.kinds() {
 		w.follow(k)
 	}
