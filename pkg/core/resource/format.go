@@ -42,20 +42,31 @@ func HasBinarySuffix(n Name, v int64) bool {
 	if !countsBytes(n) || bytes < 1024 {
 		return false
 	}
-	return digitsOf(withSuffix(bytes, 1024, binarySuffixes)) <= digitsOf(withSuffix(bytes, 1000, decimalSuffixes))
+	binary, _ := divided(bytes, 1024)
+	decimal, _ := divided(bytes, 1000)
+	return digitsOf(binary) <= digitsOf(decimal)
 }
 
-func digitsOf(quantity string) int { return len(strings.TrimRight(quantity, "kKMGTPEi")) }
+func digitsOf(v uint64) (n int) {
+	for ; v > 0; v /= 10 {
+		n++
+	}
+	return n
+}
 
-// withSuffix divides v by the factor as often as it divides evenly, because a canonical quantity has no
-// fraction and the largest possible suffix.
 func withSuffix(v, factor uint64, suffixes []string) string {
-	power := 0
-	for v != 0 && v%factor == 0 && power < len(suffixes)-1 {
+	v, power := divided(v, factor)
+	return strconv.FormatUint(v, 10) + suffixes[power]
+}
+
+// divided is v divided by the factor as often as that divides evenly and there are suffixes (as many binary as decimal ones), and
+// how often that is: a canonical quantity has no fraction and the largest possible suffix.
+func divided(v, factor uint64) (rest uint64, power int) {
+	for v != 0 && v%factor == 0 && power < len(decimalSuffixes)-1 {
 		v /= factor
 		power++
 	}
-	return strconv.FormatUint(v, 10) + suffixes[power]
+	return v, power
 }
 
 // countsBytes reports whether a resource is customarily written in powers of 1024.
