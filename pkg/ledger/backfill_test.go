@@ -63,11 +63,7 @@ func TestTheHeldNodeIsOpenToAPodThatEndsInTime(t *testing.T) {
 
 // Nobody knows when the other pods of the node end, so none ends before them for sure.
 func TestNoPodUsesHeldRoomIfTheLargeOneMayStartAtAnyTime(t *testing.T) {
-	f := passing(t, 2)
-	f.now += patience
-	f.end("s0")
-	f.small("x0")
-	f.place()
+	f := holdingForLarge(t)
 	f.small("brief", ofClass("brief"), lasts(sec))
 	f.wantPods(f.place())
 	f.wantHeld("n0")

@@ -29,6 +29,18 @@ func passing(t *testing.T, nodes int, edits ...func(*queue.Declaration)) *fixtur
 	return f
 }
 
+// holdingForLarge is passing with two nodes, of which n0 is held for the large pod: s1 still runs there, and x0 may not take what s0 left.
+func holdingForLarge(t *testing.T) *fixture {
+	t.Helper()
+	f := passing(t, 2)
+	f.now += patience
+	f.end("s0")
+	f.small("x0")
+	f.wantPods(f.place())
+	f.wantHeld("n0")
+	return f
+}
+
 func (f *fixture) small(name string, edits ...func(*Pod)) {
 	f.t.Helper()
 	f.pod(UID(name), "a", append([]func(*Pod){asks(8, 4), ofClass("small"), at(f.now)}, edits...)...)
@@ -172,12 +184,7 @@ func TestATenthOfTheNodesIsHeldForLargePods(t *testing.T) {
 
 // After five minutes the node is open to all, and the pod has its patience again.
 func TestANodeIsHeldForALargePodForFiveMinutes(t *testing.T) {
-	f := passing(t, 2)
-	f.now += patience
-	f.end("s0")
-	f.small("x0")
-	f.wantPods(f.place())
-	f.wantHeld("n0")
+	f := holdingForLarge(t)
 	if at, _ := f.NextRetry(f.now); at > f.now+gang.LongestHold {
 		t.Errorf("the next look is in %d s", (at-f.now)/sec)
 	}
@@ -217,12 +224,7 @@ func TestNodesThatAreOfNoUseToLargePodsAreGivenBack(t *testing.T) {
 		"a foreign pod comes":  func(f *fixture) { f.pod("foreign", "", foreignOn("n0")) },
 		"the queue is limited": func(f *fixture) { f.declare("root.b", maximum(amounts(8, 400))) },
 	} {
-		f := passing(t, 2)
-		f.now += patience
-		f.end("s0")
-		f.small("x0")
-		f.wantPods(f.place())
-		f.wantHeld("n0")
+		f := holdingForLarge(t)
 		edit(f)
 		f.now += sec
 		f.choose()

@@ -188,11 +188,7 @@ func TestAPodThatIsNotTriedBesideHeldNodesSaysThatItLacksRoom(t *testing.T) {
 // The same for a node that is held for a large pod: its queue shows the node and the pod, an onlooker keeps it from others, and in a rehearsal it is open
 // once that pod has started there.
 func TestANodeThatIsHeldForALargePodIsShown(t *testing.T) {
-	f := passing(t, 2)
-	f.now += patience
-	f.end("s0")
-	f.small("x0")
-	f.wantPods(f.place())
+	f := holdingForLarge(t)
 	began := f.now
 	want := []queue.Hold{{Pod: "default/large", Nodes: []string{"n0"}, Since: 100 * sec, Until: began + gang.LongestHold}}
 	shown := f.queue("root.b").Holds

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -59,14 +60,23 @@ func (w *world) dump(format string) string {
 // fairway runs `kubectl fairway` and returns what it prints.
 func (w *world) fairway(stdin string, args ...string) string {
 	w.t.Helper()
+	out, failed := w.tryFairway(stdin, args...)
+	if failed != "" {
+		w.t.Fatalf("kubectl fairway %s: %s", strings.Join(args, " "), failed)
+	}
+	return out
+}
+
+// tryFairway runs `kubectl fairway` and returns what it prints, and what is wrong if it fails ("": it does not).
+func (w *world) tryFairway(stdin string, args ...string) (printed, wrong string) {
 	var out, failed bytes.Buffer
 	code := cli.Run(context.WithoutCancel(w.ctx), args, cli.Environment{
 		In: strings.NewReader(stdin), Out: tty.Screen{Out: &out}, Err: &failed, Now: time.Now,
 	})
 	if code != 0 {
-		w.t.Fatalf("kubectl fairway %s: %s", strings.Join(args, " "), failed.String())
+		wrong = fmt.Sprintf("exit code %d: %s", code, failed.String())
 	}
-	return out.String()
+	return out.String(), wrong
 }
 
 // shownQueues are the declared ones: one that only its pods keep in the tree has no status.

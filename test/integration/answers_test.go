@@ -1,10 +1,7 @@
 package integration
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -12,31 +9,23 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-
-	"github.com/fairway-scheduler/fairway/pkg/cli"
-	"github.com/fairway-scheduler/fairway/pkg/tty"
 )
 
 // answers judges what `kubectl fairway why` and `order` say of pods by what the pods were before and after, and by what becomes of them.
 //
-//   - A pod that runs may be called nothing else, once it has run for a while; one without a node after the answer may not be called running.
-//   - A pod that is about to be released, or the first that is, does not stay that for long.
-//   - A reason why a pod waits is not another one than that of its condition for long.
+//   - Once a pod has run for a while, why says that it runs, and order does not name it. Of a pod without a node after the answer, why does not say that it runs.
+//   - No pod is about to be released for long.
+//   - The reason that why gives does not differ from that of the pod's condition for long.
 type answers struct {
 	*churn
 	promised, differ map[string]time.Time // by UID: since when it is always about to be released, since when the reasons differ
-	asked, orders    int
-	lies             []string
+	asked, orders    int                  // how many pods why was asked about, and how often order was asked
 }
 
 // askedWaiting is how many waiting pods are asked about at a time, askedRunning how many that run.
 const askedWaiting, askedRunning = 8, 2
 
 type answer struct{ Pod, Verdict, Reason, Message string }
-
-func (a *answers) lie(format string, args ...any) {
-	a.lies = append(a.lies, fmt.Sprintf(format, args...))
-}
 
 // look asks about some pods, and for the order.
 func (a *answers) look(placed map[string]time.Time) {
@@ -60,7 +49,7 @@ func (a *answers) look(placed map[string]time.Time) {
 			a.judge(p, s)
 		}
 	}
-	a.first(known)
+	a.order(known)
 }
 
 // sample is the pods that have waited for longest, and some that have run for long enough for all to know, by name.
@@ -84,16 +73,14 @@ func (a *answers) sample(placed map[string]time.Time) map[string]*v1.Pod {
 // ask runs a command, and reads its answer; false: it names a pod that is gone or has ended by now.
 func (a *answers) ask(into any, args ...string) bool {
 	a.t.Helper()
-	var out, failed bytes.Buffer
-	args = append(args, "--kubeconfig", a.cluster.Kubeconfig(), "-o", "json")
-	code := cli.Run(context.WithoutCancel(a.ctx), args, cli.Environment{In: strings.NewReader(""), Out: tty.Screen{Out: &out}, Err: &failed, Now: time.Now})
-	if code != 0 {
-		if !strings.Contains(failed.String(), "does not exist") && !strings.Contains(failed.String(), "has ended") {
-			a.t.Fatalf("kubectl fairway %s: %s", strings.Join(args, " "), failed.String())
+	out, wrong := a.tryFairway("", append(args, "--kubeconfig", a.cluster.Kubeconfig(), "-o", "json")...)
+	if wrong != "" {
+		if !strings.Contains(wrong, "does not exist") && !strings.Contains(wrong, "has ended") {
+			a.t.Fatalf("kubectl fairway %s: %s", strings.Join(args, " "), wrong)
 		}
 		return false
 	}
-	a.must(json.Unmarshal(out.Bytes(), into))
+	a.must(json.Unmarshal([]byte(out), into))
 	return true
 }
 
@@ -106,14 +93,14 @@ func (a *answers) judge(before *v1.Pod, s answer) {
 	}
 	runs := s.Verdict == "running"
 	if before.Spec.NodeName != "" && !runs || p.Spec.NodeName == "" && runs {
-		a.lie("%s had node %q before and %q after, and why says: %s %s", p.Name, before.Spec.NodeName, p.Spec.NodeName, s.Verdict, s.Message)
+		a.t.Errorf("%s had node %q before and %q after, and why says: %s %s", p.Name, before.Spec.NodeName, p.Spec.NodeName, s.Verdict, s.Message)
 	}
 	if since := lasting(a.promised, uid, s.Verdict == "next" && p.Spec.NodeName == ""); since > longest {
-		a.lie("%s is about to be released for %s: %s", p.Name, since, s.Message)
+		a.t.Errorf("%s is about to be released for %s: %s", p.Name, since, s.Message)
 	}
 	c := queuedCondition(p)
 	if since := lasting(a.differ, uid, p.Spec.NodeName == "" && s.Reason != "" && blocked(p) && c.Reason != s.Reason); since > longest {
-		a.lie("%s for %s: why says %s: %s; its condition says %s: %s", p.Name, since, s.Reason, s.Message, c.Reason, c.Message)
+		a.t.Errorf("%s for %s: why says %s: %s; its condition says %s: %s", p.Name, since, s.Reason, s.Message, c.Reason, c.Message)
 	}
 }
 
@@ -129,8 +116,8 @@ func lasting(since map[string]time.Time, uid string, is bool) time.Duration {
 	return time.Since(since[uid])
 }
 
-// first asks for the order, and judges it by whether a pod that has run for a while is in it.
-func (a *answers) first(known map[string]*v1.Pod) {
+// order asks for the next releases: no pod is among them that has run for a while, and they are numbered from 1.
+func (a *answers) order(known map[string]*v1.Pod) {
 	var shown struct {
 		Order []struct {
 			Position int
@@ -143,10 +130,10 @@ func (a *answers) first(known map[string]*v1.Pod) {
 	a.orders++
 	for i, o := range shown.Order {
 		if p := known[o.Pod]; p != nil && p.Spec.NodeName != "" {
-			a.lie("%s is on node %s, and number %d of the next releases", o.Pod, p.Spec.NodeName, o.Position)
+			a.t.Errorf("%s is on node %s, and number %d of the next releases", o.Pod, p.Spec.NodeName, o.Position)
 		}
 		if o.Position != i+1 {
-			a.lie("row %d of the order has position %d", i+1, o.Position)
+			a.t.Errorf("row %d of the order has position %d", i+1, o.Position)
 		}
 	}
 }

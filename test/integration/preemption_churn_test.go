@@ -32,6 +32,24 @@ const (
 	waveLabel            = "example.com/wave"
 )
 
+// newChurn has the queues of a churn, and follows its pods. The seed decides what comes.
+func newChurn(t *testing.T, seed uint64) *churn {
+	t.Helper()
+	w := newWorldAlone(t, churnNodes, fmt.Sprint(churnCPU), "640Gi")
+	w.queue("root preemption.interval=1s preemption.maxWaitBeforeKill=1s")
+	w.queue("root.hog")
+	w.queue("root.gangs weight=2" + claims)
+	w.queue("root.gangs.a guaranteed.cpu=8 guaranteed.memory=1Gi preemption.guaranteedTimeout=1s" + claims)
+	w.queue("root.gangs.b" + claims)
+	w.queue("root.spark weight=2 policy=StateAware startingTimeout=2s maxDriverShare=1" + claims)
+	w.queue("root.small guaranteed.cpu=6 guaranteed.memory=1Gi preemption.guaranteedTimeout=1s" + claims)
+	factory := informers.NewSharedInformerFactory(w.kube, 0)
+	c := &churn{world: w, Rand: rand.New(rand.NewPCG(15, seed)), pods: factory.Core().V1().Pods().Lister()}
+	factory.Start(w.ctx.Done())
+	factory.WaitForCacheSync(w.ctx.Done())
+	return c
+}
+
 // unfinished counts the pods of a wave that exist and have not ended, and those of them that have a node.
 func (c *churn) unfinished(wave string) (all, placed int) {
 	c.t.Helper()
@@ -111,18 +129,8 @@ func TestNoPlanIsRefusedInChurn(t *testing.T) {
 	} else if takes == 0 {
 		takes = churnTime
 	}
-	w := newWorldAlone(t, churnNodes, fmt.Sprint(churnCPU), "640Gi")
-	w.queue("root preemption.interval=1s preemption.maxWaitBeforeKill=1s")
-	w.queue("root.hog")
-	w.queue("root.gangs weight=2" + claims)
-	w.queue("root.gangs.a guaranteed.cpu=8 guaranteed.memory=1Gi preemption.guaranteedTimeout=1s" + claims)
-	w.queue("root.gangs.b" + claims)
-	w.queue("root.spark weight=2 policy=StateAware startingTimeout=2s maxDriverShare=1" + claims)
-	w.queue("root.small guaranteed.cpu=6 guaranteed.memory=1Gi preemption.guaranteedTimeout=1s" + claims)
-	factory := informers.NewSharedInformerFactory(w.kube, 0)
-	c := &churn{world: w, Rand: rand.New(rand.NewPCG(15, 6)), pods: factory.Core().V1().Pods().Lister()}
-	factory.Start(w.ctx.Done())
-	factory.WaitForCacheSync(w.ctx.Done())
+	c := newChurn(t, 6)
+	w := c.world
 	s, _ := w.scheduler(ledger.Options{})
 
 	began := time.Now()

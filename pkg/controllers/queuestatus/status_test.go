@@ -293,14 +293,9 @@ func TestStartsAreBounded(t *testing.T) {
 	}
 }
 
-// What was written is read back as it was, else it would be written again and again.
-func TestStartsAreReadBackAsTheyWereWritten(t *testing.T) {
-	q := sound("root.a")
-	q.Starts = &ledger.GateStatus{
-		Timeout: 1_234_567, Percentile: 7_654_321, Starting: []ledger.StartingApplication{{Application: "one", Since: start.UnixNano() + 1, Until: start.UnixNano() - 1}},
-		Memory: queue.Memory{Started: []string{"old"}, Starts: []int64{1, 2_999_999}},
-	}
-	written := Status(q, v1alpha1.QueueStatus{}, 1, metav1.NewTime(start))
+// isReadBack checks that a status is read as it was written, and returns what is read.
+func isReadBack(t *testing.T, written v1alpha1.QueueStatus) v1alpha1.QueueStatus {
+	t.Helper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&written)
 	if err != nil {
 		t.Fatal(err)
@@ -309,6 +304,18 @@ func TestStartsAreReadBackAsTheyWereWritten(t *testing.T) {
 	if !equality.Semantic.DeepEqual(read, written) {
 		t.Errorf("-written +read:\n%s", cmp.Diff(written, read))
 	}
+	return read
+}
+
+// What was written is read back as it was, else it would be written again and again.
+func TestStartsAreReadBackAsTheyWereWritten(t *testing.T) {
+	q := sound("root.a")
+	q.Starts = &ledger.GateStatus{
+		Timeout: 1_234_567, Percentile: 7_654_321, Starting: []ledger.StartingApplication{{Application: "one", Since: start.UnixNano() + 1, Until: start.UnixNano() - 1}},
+		Memory: queue.Memory{Started: []string{"old"}, Starts: []int64{1, 2_999_999}},
+	}
+	written := Status(q, v1alpha1.QueueStatus{}, 1, metav1.NewTime(start))
+	isReadBack(t, written)
 }
 
 // What was written is read back as it was; and a queue for which nothing is held says nothing about it.
@@ -322,14 +329,7 @@ func TestHoldsAreReadBackAsTheyWereWritten(t *testing.T) {
 	if len(written.Holds) != 1 {
 		t.Fatalf("it shows %+v", written.Holds)
 	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&written)
-	if err != nil {
-		t.Fatal(err)
-	}
-	read := statusOf(&unstructured.Unstructured{Object: map[string]any{"status": content}})
-	if !equality.Semantic.DeepEqual(read, written) {
-		t.Errorf("-written +read:\n%s", cmp.Diff(written, read))
-	}
+	read := isReadBack(t, written)
 	q.Holds = nil
 	if got := Status(q, read, 1, metav1.NewTime(start)).Holds; got != nil {
 		t.Errorf("nothing is held any more, and it shows %+v", got)
