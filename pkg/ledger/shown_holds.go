@@ -6,9 +6,9 @@ import (
 	"github.com/fairway-scheduler/fairway/pkg/core/queue"
 )
 
-// Which nodes are held is in memory only. The status of the queue of which the pods are shows it, so that a reader of objects can say what is kept,
-// for whom and until when. A ledger that answers questions takes it back from there (RestoreHolds). One that begins to lead does not: it holds no nodes
-// until a group has waited for long enough again, and the statuses then say so.
+// Which nodes are held is known in memory only. The status of the queue that has the waiting pods shows it, so that a reader of objects can say what is kept,
+// for whom and until when. A ledger that answers questions reads it from there (RestoreHolds). One that begins to lead does not: it holds no nodes until a
+// group or a large pod has waited for long enough again, and the statuses then say so.
 
 // shownHolds are the holds for pods of a queue.
 func (l *contents) shownHolds(a *queueAccount) []queue.Hold {
@@ -33,10 +33,10 @@ func (l *contents) shownHolds(a *queueAccount) []queue.Hold {
 	return []queue.Hold{hold}
 }
 
-// endsAt notes when the nodes are given back at the latest, where that is known from before.
+// endsAt sets when the nodes are given back at the latest: a hold that is taken up again keeps its end.
 func (h *nodeHolds) endsAt(until int64) { h.Until = until }
 
-// waitsSince notes since when it waits, where that is known from before.
+// waitsSince sets since when the group or the large pods have waited: a hold that is taken up again keeps that, too.
 func (w *waiter) waitsSince(since int64) { w.Since = since }
 
 // RestoreHolds holds the nodes that the statuses of the Queues name, as far as that is still of use. It is for a ledger that answers questions, after Lead.

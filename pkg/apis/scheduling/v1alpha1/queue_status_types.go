@@ -254,8 +254,8 @@ type StartingApplication struct {
 
 // NodeHold is nodes that are held for one owner.
 type NodeHold struct {
-	// For whom: a pod group that waits for room, or the first of the large pods
-	// that do.
+	// The object that waits for the nodes: a PodGroup, or the first of several
+	// large Pods.
 	For HoldReference `json:"for"`
 
 	// The nodes by name, the first 500 of them.
